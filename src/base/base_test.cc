@@ -1,0 +1,78 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "src/base/byte_reader.h"
+#include "src/base/mapped_file.h"
+#include "src/base/status.h"
+#include "src/base/string_table.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler {
+namespace {
+
+TEST(ErrnoStatus, NamesCauseAndRemedy) {
+  absl::Status status = ErrnoStatus(EACCES, "perf_event_open", "run as root");
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(status.message(), "perf_event_open: Permission denied; run as root");
+  EXPECT_EQ(ErrnoOf(status), EACCES);
+  EXPECT_EQ(ErrnoOf(absl::InternalError("x")), 0);
+}
+
+TEST(ByteReader, FailureIsStickyAndReadsZero) {
+  std::array<uint8_t, 6> raw = {1, 0, 0, 0, 7, 8};
+  ByteReader reader(BytesOf(raw));
+  EXPECT_EQ(reader.Read<uint32_t>(), 1u);
+  EXPECT_EQ(reader.Read<uint32_t>(), 0u);
+  EXPECT_FALSE(reader.ok());
+  EXPECT_EQ(reader.Read<uint8_t>(), 0);
+  EXPECT_EQ(reader.remaining(), 0u);
+}
+
+TEST(ByteReader, CStringStopsAtNulAndNeedsOne) {
+  ByteReader reader(BytesOfText(std::string_view("ab\0cd", 5)));
+  EXPECT_EQ(reader.ReadCString(), "ab");
+  EXPECT_EQ(reader.ReadCString(), "");
+  EXPECT_FALSE(reader.ok());
+}
+
+TEST(StringTable, EqualStringsHaveOneId) {
+  StringTable table;
+  StringId a = table.Intern("main");
+  EXPECT_EQ(table.Intern(std::string("main")), a);
+  EXPECT_EQ(table.Intern(""), StringId::kEmpty);
+  StringTable moved = std::move(table);
+  EXPECT_EQ(moved[a], "main");
+  EXPECT_EQ(moved.Intern("main"), a);
+}
+
+TEST(MappedFile, ShowsTheFileAndRefusesDirectories) {
+  std::string path = testing::TempDir() + "/mapped";
+  FILE* file = fopen(path.c_str(), "w");
+  fputs("hello", file);
+  fclose(file);
+  auto mapped = MappedFile::Open(path);
+  ASSERT_TRUE(mapped.ok());
+  EXPECT_EQ(TextOf(mapped->bytes()), "hello");
+  EXPECT_FALSE(MappedFile::Open(testing::TempDir()).ok());
+  EXPECT_EQ(MappedFile::Open("/no/such/file").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(UniqueFd, ClosesOnce) {
+  int raw = open("/dev/null", O_RDONLY);
+  {
+    UniqueFd a(raw);
+    UniqueFd b = std::move(a);
+    EXPECT_FALSE(a.valid());
+    EXPECT_EQ(b.get(), raw);
+  }
+  EXPECT_EQ(fcntl(raw, F_GETFD), -1);
+}
+
+}  // namespace
+}  // namespace profiler

@@ -1,0 +1,67 @@
+#include "src/base/status.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace profiler {
+namespace {
+
+constexpr char kErrnoPayload[] = "profiler/errno";
+
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case ENOENT:
+    case ESRCH:
+      return absl::StatusCode::kNotFound;
+    case EACCES:
+    case EPERM:
+      return absl::StatusCode::kPermissionDenied;
+    case EMFILE:
+    case ENFILE:
+    case ENOSPC:
+    case ENOMEM:
+    case EDQUOT:
+      return absl::StatusCode::kResourceExhausted;
+    case EINVAL:
+    case E2BIG:
+      return absl::StatusCode::kInvalidArgument;
+    case EEXIST:
+      return absl::StatusCode::kAlreadyExists;
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case ENODEV:
+      return absl::StatusCode::kUnimplemented;
+    case EAGAIN:
+    case EBUSY:
+      return absl::StatusCode::kUnavailable;
+    default:
+      return absl::StatusCode::kUnknown;
+  }
+}
+
+}  // namespace
+
+absl::Status ErrnoStatus(int error, std::string_view what, std::string_view remedy) {
+  std::string message = absl::StrCat(absl::string_view(what.data(), what.size()), ": ",
+                                     std::generic_category().message(error));
+  if (!remedy.empty()) {
+    absl::StrAppend(&message, "; ", absl::string_view(remedy.data(), remedy.size()));
+  }
+  absl::Status status(CodeOf(error), message);
+  status.SetPayload(kErrnoPayload, absl::Cord(absl::StrCat(error)));
+  return status;
+}
+
+int ErrnoOf(const absl::Status& status) {
+  auto payload = status.GetPayload(kErrnoPayload);
+  int error = 0;
+  if (payload.has_value() && !absl::SimpleAtoi(std::string(*payload), &error)) return 0;
+  return error;
+}
+
+}  // namespace profiler

@@ -1,0 +1,52 @@
+// The feature sections of a perf.data header, as values.
+// Source: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c,
+// Linux 7.2.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace profiler::perf_data {
+
+struct BuildIdEntry {
+  int32_t pid = -1;
+  uint16_t misc = 0;  // cpumode: kernel or user
+  std::vector<std::byte> build_id;
+  std::string filename;
+};
+
+struct SampleTime {
+  uint64_t first = 0, last = 0;  // nanoseconds of the samples' clock
+};
+
+struct ClockData {
+  uint32_t clockid = 0;
+  uint64_t wall_clock_ns = 0;
+  uint64_t clockid_time_ns = 0;
+};
+
+struct CpuCount {
+  uint32_t available = 0, online = 0;
+};
+
+// What is absent from the file is empty here.
+struct Features {
+  std::vector<BuildIdEntry> build_ids;
+  std::string hostname, osrelease, version, arch, cpudesc, cpuid;
+  std::optional<CpuCount> nrcpus;
+  std::optional<uint64_t> total_mem_kb;
+  std::vector<std::string> cmdline;
+  std::optional<SampleTime> sample_time;
+  std::optional<ClockData> clock_data;
+  // Sections without a value here, verbatim, by feature bit.
+  std::map<int, std::string> other;
+};
+
+}  // namespace profiler::perf_data

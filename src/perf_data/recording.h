@@ -1,0 +1,56 @@
+// A perf.data recording opened for reading: its events, its features and its records in time order.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "src/base/status.h"
+#include "src/perf_data/features.h"
+#include "src/perf_event/codec.h"
+
+namespace profiler::perf_data {
+
+// One event of the recording.
+struct EventDescription {
+  perf_event::Attr attr;
+  perf_event::RecordLayout layout;
+  std::vector<uint64_t> ids;
+  std::string
+      name;  // from EVENT_DESC or EVENT_UPDATE, else made from attr ("cpu-clock", "cycles:u", …)
+};
+
+// A record as ForEach hands it out; valid during the call only.
+struct TimedRecord {
+  perf_event::RawRecord record;
+  uint64_t time = 0;         // 0 where the record has none
+  uint32_t event = 0;        // index into events(); 0 where the record does not say
+  uint64_t file_offset = 0;  // of the record in the file (of its compressed container)
+};
+
+class Recording {
+ public:
+  // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset
+  // and what was expected, when it is no perf.data at all. A file cut short opens, with a warning.
+  static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path);
+  virtual ~Recording() = default;
+
+  // In pipe mode these grow while records are read.
+  virtual const std::vector<EventDescription>& events() const = 0;
+  virtual const Features& features() const = 0;
+
+  enum class Order { kFile, kTime };
+  // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
+  // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
+  // anything did: kDataLoss with file offset, record type and field. Everything before that has
+  // been visited. Memory: two rounds.
+  virtual absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) = 0;
+
+  // Lines for a person: cut file, missing features, unknown attr size. Complete after ForEach.
+  virtual const std::vector<std::string>& warnings() const = 0;
+};
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,142 @@
+// The record vocabulary: every PERF_RECORD_* as a value. Views (string_view, span) point into the
+// bytes that the record was decoded from. How each is laid out is written once, in record_fields.h.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "src/perf_event/abi.h"
+
+namespace profiler::perf_event {
+
+// What sample_id_all puts behind every non-sample record. Fields whose bit is not in sample_type
+// are zero.
+struct SampleId {
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  uint64_t time = 0;
+  uint64_t id = 0;  // from ID or IDENTIFIER
+  uint64_t stream_id = 0;
+  uint32_t cpu = 0;
+};
+
+struct Mmap {
+  uint32_t pid = 0, tid = 0;
+  uint64_t addr = 0, len = 0, pgoff = 0;
+  std::string_view filename;
+  SampleId sample_id;
+};
+
+struct Mmap2 {
+  uint32_t pid = 0, tid = 0;
+  uint64_t addr = 0, len = 0, pgoff = 0;
+  // Either these four, or (misc has kMiscMmapBuildId) the build-id.
+  uint32_t maj = 0, min = 0;
+  uint64_t ino = 0, ino_generation = 0;
+  std::span<const std::byte> build_id;  // at most 20 bytes; empty when there is none
+  uint32_t prot = 0, flags = 0;
+  std::string_view filename;
+  SampleId sample_id;
+};
+
+struct Comm {
+  uint32_t pid = 0, tid = 0;
+  std::string_view comm;
+  SampleId sample_id;
+};
+
+// FORK and EXIT
+struct Task {
+  uint32_t pid = 0, ppid = 0, tid = 0, ptid = 0;
+  uint64_t time = 0;
+  SampleId sample_id;
+};
+
+struct Lost {
+  uint64_t id = 0, lost = 0;
+  SampleId sample_id;
+};
+
+struct LostSamples {
+  uint64_t lost = 0;
+  SampleId sample_id;
+};
+
+// THROTTLE and UNTHROTTLE
+struct Throttle {
+  uint64_t time = 0, id = 0, stream_id = 0;
+  SampleId sample_id;
+};
+
+struct Ksymbol {
+  uint64_t addr = 0;
+  uint32_t len = 0;
+  uint16_t ksym_type = 0;  // 1 BPF, 2 out of line (trampolines)
+  uint16_t flags = 0;      // bit 0: unregistered
+  std::string_view name;
+  SampleId sample_id;
+};
+
+// One register set of a sample. Values are in the order of the set bits of `mask`.
+struct Registers {
+  uint64_t abi = 0;  // PERF_SAMPLE_REGS_ABI_*: 0 none, 1 32-bit, 2 64-bit
+  uint64_t mask = 0;
+  std::span<const std::byte> values;  // unaligned u64s
+};
+
+struct BranchEntry {
+  uint64_t from = 0, to = 0, flags = 0;
+};
+
+// An unaligned array of u64 in the record's bytes.
+class U64Array {
+ public:
+  U64Array() = default;
+  explicit U64Array(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  size_t size() const { return bytes_.size() / 8; }
+  bool empty() const { return bytes_.size() < 8; }
+  uint64_t operator[](size_t i) const {
+    uint64_t value;
+    __builtin_memcpy(&value, bytes_.data() + i * 8, 8);
+    return value;
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+struct Sample {
+  uint64_t ip = 0;
+  uint32_t pid = 0, tid = 0;
+  uint64_t time = 0;
+  uint64_t addr = 0;
+  uint64_t id = 0;  // from ID or IDENTIFIER
+  uint64_t stream_id = 0;
+  uint32_t cpu = 0;
+  uint32_t cpu_reserved = 0;
+  uint64_t period = 0;
+  U64Array read;       // READ: its words as they stand; read_values.h names them
+  U64Array callchain;  // with PERF_CONTEXT_* markers
+  std::span<const std::byte> raw;
+  uint64_t branch_hw_index = 0;
+  std::span<const std::byte> branches;  // 24 bytes an entry, see BranchEntry
+  U64Array branch_counters;
+  Registers user_regs;
+  std::span<const std::byte> user_stack;  // cut to dyn_size
+  uint64_t user_stack_size = 0;           // as reserved by the kernel, before dyn_size
+  uint64_t weight = 0;                    // WEIGHT, or the three of WEIGHT_STRUCT as they stand
+  uint64_t data_src = 0;
+  uint64_t transaction = 0;
+  Registers intr_regs;
+  uint64_t phys_addr = 0;
+  uint64_t cgroup = 0;
+  uint64_t data_page_size = 0, code_page_size = 0;
+  std::span<const std::byte> aux;
+};
+
+}  // namespace profiler::perf_event

@@ -1,0 +1,158 @@
+// A profile as a value: who ran what, how often. Tables with dense ids; every view is a pure
+// function of it.
+//
+//   Row (event, thread, cpu, time slice) → count, period, StackId
+//                                              │
+//   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
+//                                              │
+//   frames   one distinct code address {dso, address, kind}
+//                                              │
+//   lines    its functions, innermost first; more than one where calls were inlined
+//                                              │
+//   symbols  {name, dso, start}     what a report groups by
+//
+// Built by ProfileBuilder from records; not changed afterwards. Reading is thread-safe.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/address.h"
+#include "src/base/string_table.h"
+
+namespace profiler::profile {
+
+enum class EventId : uint32_t {};
+enum class ThreadId : uint32_t {};
+enum class DsoId : uint32_t {};
+enum class SymbolId : uint32_t {};
+enum class FrameId : uint32_t {};
+enum class StackId : uint32_t {};
+inline constexpr StackId kNoStack{0xffffffff};
+inline constexpr SymbolId kNoSymbol{0xffffffff};
+
+// Where code ran.
+enum class Mode : uint8_t { kUnknown, kUser, kKernel, kHypervisor, kGuestUser, kGuestKernel };
+
+struct Event {
+  StringId name{};
+  uint64_t samples = 0;  // PERF_RECORD_SAMPLE of this event (before any filter)
+  uint64_t period =
+      0;  // their summed periods; with no PERIOD in sample_type each counts its attr's period
+  bool frequency = false;
+};
+
+// A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry.
+struct Thread {
+  uint32_t pid = 0, tid = 0;
+  StringId comm{};
+};
+
+enum class DsoKind : uint8_t { kUser, kVdso, kKernel, kModule, kBpf, kJit, kAnonymous, kUnknown };
+
+struct Dso {
+  StringId name{};       // as perf's `dso` sort shows it: base name; "[kernel.kallsyms]", "[vdso]",
+                         // "[unknown]"
+  StringId long_name{};  // path
+  DsoKind kind = DsoKind::kUnknown;
+  std::vector<std::byte> build_id;
+};
+
+struct Symbol {
+  StringId name{};  // demangled
+  DsoId dso{};
+  ElfAddress start;
+  uint64_t size = 0;
+};
+
+// One function at a frame's address.
+struct Line {
+  SymbolId symbol = kNoSymbol;
+  bool inlined = false;
+  StringId file{};  // empty: unknown
+  uint32_t line = 0;
+};
+
+// Why a frame has no symbol; kNamed when it has one.
+enum class Unnamed : uint8_t {
+  kNamed,
+  kNoMapping,
+  kNoImageFile,
+  kBuildIdMismatch,
+  kNotElf,
+  kNoSymbol,
+  kRestricted
+};
+
+struct Frame {
+  DsoId dso{};  // the DSO called "[unknown]" where nothing was mapped
+  Mode mode = Mode::kUnknown;
+  bool return_address = false;  // a caller: looked up one byte before
+  Unnamed unnamed = Unnamed::kNoSymbol;
+  FileOffset offset;        // in the DSO; the runtime address itself where nothing was mapped
+  RuntimeAddress ip;        // as in the (first) sample that had it
+  uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
+  uint32_t line_count = 0;
+};
+
+struct StackNode {
+  StackId parent = kNoStack;  // the caller
+  FrameId frame{};
+  uint32_t depth = 1;  // frames from here to the root
+};
+
+// Samples that agree in everything that the builder was told to keep.
+struct Row {
+  EventId event{};
+  ThreadId thread{};
+  uint32_t cpu = 0;   // 0 unless kept
+  uint64_t time = 0;  // 0 unless kept (then a row a sample, in time order)
+  FrameId self{};     // of the sample's ip
+  StackId stack =
+      kNoStack;  // its leaf has frame `self`, unless the call chain began elsewhere (skid); a
+                 // sample without a call chain is a stack of one frame; never kNoStack
+  uint64_t count = 0;
+  uint64_t period = 0;
+};
+
+// What was lost, cut or could not be named.
+struct Losses {
+  uint64_t lost_records = 0;  // PERF_RECORD_LOST
+  uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
+  uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
+  uint64_t throttled = 0;
+  uint64_t undecodable = 0;  // records too short for their layout
+  uint64_t unknown_records = 0;
+  std::vector<std::string> warnings;  // lines for a person
+};
+
+struct Profile {
+  StringTable strings;
+  std::vector<Event> events;
+  std::vector<Thread> threads;
+  std::vector<Dso> dsos;
+  std::vector<Symbol> symbols;
+  std::vector<Line> lines;
+  std::vector<Frame> frames;
+  std::vector<StackNode> stacks;
+  std::vector<Row> rows;
+  Losses losses;
+
+  const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
+  const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }
+  const Dso& operator[](DsoId id) const { return dsos[static_cast<uint32_t>(id)]; }
+  const Symbol& operator[](SymbolId id) const { return symbols[static_cast<uint32_t>(id)]; }
+  const Frame& operator[](FrameId id) const { return frames[static_cast<uint32_t>(id)]; }
+  const StackNode& operator[](StackId id) const { return stacks[static_cast<uint32_t>(id)]; }
+  std::string_view text(StringId id) const { return strings[id]; }
+  std::span<const Line> LinesOf(const Frame& frame) const {
+    return std::span(lines).subspan(frame.first_line, frame.line_count);
+  }
+};
+
+}  // namespace profiler::profile

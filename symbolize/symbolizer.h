@@ -1,0 +1,85 @@
+// The one door to naming: images and addresses in, names out. Knows nothing of records or profiles.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/address.h"
+#include "src/base/status.h"
+
+namespace profiler::symbolize {
+
+enum class ImageKind : uint8_t {
+  kUser,       // an ELF file
+  kVdso,       // [vdso]
+  kKernel,     // [kernel.kallsyms]
+  kModule,     // a kernel module
+  kBpf,        // bpf_prog_…, out-of-line kernel symbols (KSYMBOL)
+  kJit,        // anonymous executable memory with a /tmp/perf-PID.map
+  kAnonymous,  // //anon, [heap], [stack], memfd…
+};
+
+enum class ImageId : uint32_t {};
+
+// What identifies an image. Equal specs are one image; build_id, where known, decides.
+struct ImageSpec {
+  ImageKind kind = ImageKind::kUser;
+  std::string path;                 // as recorded; display name
+  std::vector<std::byte> build_id;  // empty: unknown
+  uint32_t pid = 0;  // kJit: whose map file; user images: whose /proc/PID/root may hold the file
+};
+
+// Why an address has no name. A value, not an error.
+enum class Reason : uint8_t {
+  kNamed,
+  kNoImageFile,      // the file is not there (any more)
+  kBuildIdMismatch,  // the file there is another build
+  kNotElf,           // unreadable or corrupt
+  kNoSymbol,         // no symbol covers the address
+  kRestricted,       // kptr_restrict hides kernel addresses
+};
+
+// One function at an address. Several when calls were inlined there: innermost first, the last one
+// is the function that has the code.
+struct NamedFunction {
+  std::string_view name;  // demangled; lives as long as the Symbolizer
+  ElfAddress start;       // of the symbol
+  uint64_t size = 0;
+  bool inlined = false;
+  std::string_view file;  // empty: unknown
+  uint32_t line = 0;
+};
+
+struct Naming {
+  Reason reason = Reason::kNoSymbol;
+  std::span<const NamedFunction> functions;  // lives until the next call of Name
+};
+
+struct SymbolizerOptions {
+  bool demangle = true;
+  bool inlines = true;
+  std::string kallsyms_path = "/proc/kallsyms";
+  std::string proc_path = "/proc";
+};
+
+// Not thread-safe. Opens an image when the first address in it is named, and each image once.
+class Symbolizer {
+ public:
+  static std::unique_ptr<Symbolizer> Create(SymbolizerOptions options);
+  virtual ~Symbolizer() = default;
+
+  virtual ImageId AddImage(const ImageSpec& spec) = 0;
+  virtual const ImageSpec& image(ImageId id) const = 0;
+
+  // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
+  // stands in for it). For a return address the caller passes address − 1.
+  virtual Naming Name(ImageId image, FileOffset offset) = 0;
+};
+
+}  // namespace profiler::symbolize
