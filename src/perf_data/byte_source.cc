@@ -38,6 +38,44 @@ void MappedSource::Fill(size_t need) {
   Populate(begin, end_);
 }
 
+bool MappedSource::Skip(uint64_t size) {
+  const uint64_t step = std::min<uint64_t>(size, limit_ - at_);
+  at_ += step;
+  end_ = std::max(end_, at_);
+  offset_ += step;
+  return step == size;
+}
+
+// Passed-over bytes go through a small buffer: however many they are, they take no chunks.
+bool StreamSource::Skip(uint64_t size) {
+  const size_t have = std::min<uint64_t>(size, end_ - at_);
+  Advance(have);
+  size -= have;
+  std::byte buffer[16 << 10];
+  while (size > 0) {
+    size_t count = 0;
+    if (!ReadInto(buffer, std::min<uint64_t>(size, sizeof(buffer)), &count)) return false;
+    offset_ += count;
+    size -= count;
+    if (chunk_ != nullptr) {
+      // What is read next stands that much later in the file.
+      chunk_->origins.push_back({static_cast<size_t>(end_ - chunk_->data.get()), offset_, false});
+    }
+  }
+  return true;
+}
+
+bool StreamSource::ReadInto(std::byte* data, size_t size, size_t* count) {
+  ssize_t result;
+  do {
+    result = read(fd_, data, size);
+  } while (result < 0 && errno == EINTR);
+  if (result < 0) status_ = ErrnoStatus(errno, name_);
+  if (result <= 0) return false;
+  *count = result;
+  return true;
+}
+
 void StreamSource::Fill(size_t need) {
   const size_t have = end_ - at_;
   if (chunk_ == nullptr || (at_ - chunk_->data.get()) + need > chunk_->capacity) {
@@ -51,10 +89,8 @@ void StreamSource::Fill(size_t need) {
   }
   std::byte* const chunk_end = chunk_->data.get() + chunk_->capacity;
   while (static_cast<size_t>(end_ - at_) < need) {
-    const ssize_t count = read(fd_, const_cast<std::byte*>(end_), chunk_end - end_);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) status_ = ErrnoStatus(errno, name_);
-    if (count <= 0) return;
+    size_t count = 0;
+    if (!ReadInto(const_cast<std::byte*>(end_), chunk_end - end_, &count)) return;
     end_ += count;
   }
 }

@@ -31,15 +31,7 @@ class ByteSource {
     offset_ += size;
   }
   // Passes over any number of bytes; false when there are fewer.
-  bool Skip(uint64_t size) {
-    while (size > 0) {
-      const uint64_t step = std::min<uint64_t>(size, std::max<size_t>(Peek(1).size(), 1));
-      if (Peek(1).empty()) return false;
-      Advance(step);
-      size -= step;
-    }
-    return true;
-  }
+  virtual bool Skip(uint64_t size) = 0;
 
   // In the file, of what Peek shows first.
   uint64_t offset() const { return offset_; }
@@ -65,6 +57,8 @@ class MappedSource final : public ByteSource {
  public:
   MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end);
 
+  bool Skip(uint64_t size) override;
+
  private:
   void Fill(size_t need) override;
 
@@ -78,7 +72,12 @@ class StreamSource final : public ByteSource {
   StreamSource(int fd, uint64_t offset, ChunkStore* chunks, std::string name)
       : ByteSource(offset), fd_(fd), chunks_(chunks), name_(std::move(name)) {}
 
+  bool Skip(uint64_t size) override;
+
  private:
+  // read(2); false at the end and on an error.
+  bool ReadInto(std::byte* data, size_t size, size_t* count);
+
   void Fill(size_t need) override;
 
   int fd_;

@@ -17,6 +17,7 @@ Chunk* ChunkStore::Allocate(size_t capacity) {
     chunk->capacity = std::max(capacity, kChunkSize);
     chunk->data.reset(new std::byte[chunk->capacity]);
   }
+  held_bytes_ += chunk->capacity;
   Chunk* const result = chunk.get();
   chunks_[result->data.get()] = std::move(chunk);
   return result;
@@ -25,20 +26,26 @@ Chunk* ChunkStore::Allocate(size_t capacity) {
 void ChunkStore::Release(Chunk* chunk) {
   chunk->in_use = false;
   chunk->released_in_round = round_;
-  if (!keep_) Free(chunks_.find(chunk->data.get()));
+  ++released_;
 }
 
 void ChunkStore::EndRound() {
-  for (auto it = chunks_.begin(); it != chunks_.end();) {
-    const Chunk& chunk = *it->second;
-    it = !chunk.in_use && chunk.released_in_round < round_ ? Free(it) : std::next(it);
-  }
+  if (released_ != 0) FreeReleasedBefore(round_);
   ++round_;
 }
 
-ChunkStore::Chunks::iterator ChunkStore::Free(Chunks::iterator it) {
-  if (spare_ == nullptr && it->second->capacity == kChunkSize) spare_ = std::move(it->second);
-  return chunks_.erase(it);
+void ChunkStore::FreeReleasedBefore(uint64_t round) {
+  for (auto it = chunks_.begin(); it != chunks_.end();) {
+    Chunk& chunk = *it->second;
+    if (chunk.in_use || chunk.released_in_round >= round) {
+      ++it;
+      continue;
+    }
+    --released_;
+    held_bytes_ -= chunk.capacity;
+    if (spare_ == nullptr && chunk.capacity == kChunkSize) spare_ = std::move(it->second);
+    it = chunks_.erase(it);
+  }
 }
 
 uint64_t ChunkStore::FileOffsetOf(const std::byte* data) const {

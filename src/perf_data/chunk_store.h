@@ -31,27 +31,33 @@ class ChunkStore {
  public:
   static constexpr size_t kChunkSize = 1 << 20;
 
-  // Keeps released chunks for two rounds (EndRound) when true, not at all when false.
-  explicit ChunkStore(bool keep) : keep_(keep) {}
-
   // The chunk is being filled until Release.
   Chunk* Allocate(size_t capacity = kChunkSize);
 
-  // No further record will be found in it. Without `keep` this frees its memory.
+  // No further record will be put into it.
   void Release(Chunk* chunk);
 
-  // All records of rounds before this one have been visited.
+  // All records of rounds before this one have been visited: frees the chunks released then.
   void EndRound();
+
+  // All records in released chunks have been visited.
+  void FreeReleased() {
+    if (released_ != 0) FreeReleasedBefore(UINT64_MAX);
+  }
+
+  // The memory that all chunks take.
+  uint64_t held_bytes() const { return held_bytes_; }
 
   // Where in the file the byte at `data` comes from; 0 when it is in no chunk.
   uint64_t FileOffsetOf(const std::byte* data) const;
 
  private:
   using Chunks = std::map<const std::byte*, std::unique_ptr<Chunk>>;  // by the start of their data
-  Chunks::iterator Free(Chunks::iterator it);
+  void FreeReleasedBefore(uint64_t round);
 
-  bool keep_;
   uint64_t round_ = 0;
+  uint64_t held_bytes_ = 0;
+  size_t released_ = 0;  // chunks released and not yet freed
   Chunks chunks_;
   std::unique_ptr<Chunk> spare_;  // of kChunkSize
 };

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "src/perf_data/event_name.h"
+#include "src/perf_event/event_name.h"
 
 namespace profiler::perf_data {
 
@@ -13,7 +13,7 @@ void EventTable::Add(const perf_event::Attr& attr, std::string name, std::vector
   event.attr = attr;
   event.layout = perf_event::RecordLayout(attr);
   event.ids = std::move(ids);
-  event.name = name.empty() ? EventName(attr) : std::move(name);
+  event.name = name.empty() ? perf_event::EventName(attr) : std::move(name);
   const perf_event::RecordLayout& first = events_.front().layout;
   same_time_offsets_ &= event.layout.sample_time_offset == first.sample_time_offset &&
                         event.layout.trailer_time_offset == first.trailer_time_offset;
@@ -24,6 +24,12 @@ void EventTable::Rename(uint64_t id, std::string name) {
   if (events_.empty()) return;
   const size_t index = FindId(id);
   events_[index < events_.size() ? index : 0].name = std::move(name);
+}
+
+void EventTable::RenameConfig(uint64_t config, const std::string& name) {
+  for (EventDescription& event : events_) {
+    if (event.attr.config == config && !name.empty()) event.name = name;
+  }
 }
 
 size_t EventTable::FindId(uint64_t id) const {

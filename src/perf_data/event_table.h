@@ -33,7 +33,9 @@ class EventTable {
   void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
   // Names the event that has `id`; event 0 for an id that none has.
   void Rename(uint64_t id, std::string name);
-  void Rename(size_t event, std::string name) { events_[event].name = std::move(name); }
+  void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
+  // Names the events whose attr has this config (the event types of old files).
+  void RenameConfig(uint64_t config, const std::string& name);
 
   const std::vector<EventDescription>& events() const { return events_; }
   // The event that has `id`, events().size() where none has.

@@ -113,8 +113,7 @@ bool DecodeBuildId(std::span<const std::byte> record, bool swapped, BuildIdEntry
   return true;
 }
 
-bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped,
-                   Features* features) {
+bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped, Features* features) {
   FieldReader reader(section, swapped);
   switch (bit) {
     case kFeatureBuildId:

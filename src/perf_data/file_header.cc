@@ -16,9 +16,8 @@ using perf_event::kAttrSizeVer0;
 constexpr size_t kAttrSizeMax = 4096;
 
 absl::Status NoPerfData(size_t offset, std::string_view expected) {
-  return absl::DataLossError(
-      absl::StrCat("not a perf.data file: offset ", offset, ": expected ",
-                   absl::string_view(expected.data(), expected.size())));
+  return absl::DataLossError(absl::StrCat("not a perf.data file: offset ", offset, ": expected ",
+                                          absl::string_view(expected.data(), expected.size())));
 }
 
 std::bitset<kFeatureBits> BitsOf(const std::array<uint64_t, 4>& words) {
@@ -42,8 +41,8 @@ std::bitset<kFeatureBits> DecodeFeatureBits(std::array<uint64_t, 4> words, bool 
   return !wide[kFeatureHostname] && narrow[kFeatureHostname] ? narrow : wide;
 }
 
-// Version 1 has the same magic in both byte orders; the header's size is a small number in the right
-// one.
+// Version 1 has the same magic in both byte orders; the header's size is a small number in the
+// right one.
 bool LooksSwapped(uint64_t size) { return size > SwapBytes(size); }
 
 bool PlausibleAttrEntrySize(uint64_t size) {

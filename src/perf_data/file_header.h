@@ -37,7 +37,8 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes);
 // Reads an attr of `size` bytes. Fields past `size` are zero; bytes past what this program knows go
 // to `*unknown_tail` (when not null); the attr's own size field is kept. Fails the reader when
 // there are fewer than `size` bytes.
-perf_event::Attr ReadSizedAttr(FieldReader& reader, size_t size, std::string* unknown_tail = nullptr);
+perf_event::Attr ReadSizedAttr(FieldReader& reader, size_t size,
+                               std::string* unknown_tail = nullptr);
 
 // Appends the first `size` bytes of `attr`, its size field set to `size`.
 void WriteSizedAttr(const perf_event::Attr& attr, size_t size, std::string* out);

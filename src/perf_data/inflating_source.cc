@@ -12,21 +12,23 @@ void InflatingSource::Deleter::operator()(ZSTD_DCtx_s* context) const { ZSTD_fre
 
 InflatingSource::InflatingSource(ChunkStore* chunks)
     : ByteSource(0), chunks_(chunks), context_(ZSTD_createDCtx()) {
-  // A file must not make us take more memory than this.
-  if (context_ != nullptr) ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 27 /* 128 MiB */);
+  constexpr int kMaxWindowLog = 27;  // 128 MiB: what zstd's highest level needs
+  if (context_ != nullptr) {
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+  }
 }
 
 InflatingSource::~InflatingSource() = default;
 
 void InflatingSource::Feed(std::span<const std::byte> compressed, uint64_t file_offset) {
   input_ = compressed;
-  offset_ = file_offset;
+  input_offset_ = file_offset;
   if (chunk_ != nullptr) NoteOrigin();
 }
 
 // Bytes from here on are of the record that was fed last.
 void InflatingSource::NoteOrigin() {
-  chunk_->origins.push_back({static_cast<size_t>(end_ - chunk_->data.get()), offset_, true});
+  chunk_->origins.push_back({static_cast<size_t>(end_ - chunk_->data.get()), input_offset_, true});
 }
 
 void InflatingSource::StartChunk() {
@@ -37,7 +39,17 @@ void InflatingSource::StartChunk() {
   chunk_ = next;
   at_ = chunk_->data.get();
   end_ = at_ + have;
-  chunk_->origins.push_back({0, offset_, true});
+  chunk_->origins.push_back({0, input_offset_, true});
+}
+
+bool InflatingSource::Skip(uint64_t size) {
+  while (size > 0) {
+    const uint64_t step = std::min<uint64_t>(size, Peek(1).size());
+    if (step == 0) return false;
+    Advance(step);
+    size -= step;
+  }
+  return true;
 }
 
 void InflatingSource::Fill(size_t need) {

@@ -28,6 +28,8 @@ class InflatingSource final : public ByteSource {
   // The payload that comes next. It must stay until Peek shows less than was asked for.
   void Feed(std::span<const std::byte> compressed, uint64_t file_offset);
 
+  bool Skip(uint64_t size) override;
+
  private:
   void Fill(size_t need) override;
   void StartChunk();
@@ -40,6 +42,7 @@ class InflatingSource final : public ByteSource {
   ChunkStore* chunks_;
   std::unique_ptr<ZSTD_DCtx_s, Deleter> context_;
   std::span<const std::byte> input_;
+  uint64_t input_offset_ = 0;    // in the file, of the record that input_ is of
   bool output_pending_ = false;  // the decoder holds output for which there was no room
   Chunk* chunk_ = nullptr;
 };

@@ -35,9 +35,9 @@ bool RecordWalker::Take(ByteSource& source, StoredRecord* record) {
   if (swapped_) record->header = perf_event::SwapHeader(record->header);
   const size_t size = record->header.size;
   if (size < sizeof(RecordHeader)) [[unlikely]] {
-    status_ = absl::DataLossError(
-        absl::StrCat("offset ", source.offset(), ": record of type ", record->header.type,
-                     ": field size is ", size, ", less than a record header"));
+    status_ = absl::DataLossError(absl::StrCat("offset ", record_offset_, ": record of type ",
+                                               record->header.type, ": field size is ", size,
+                                               ", less than a record header"));
     return false;
   }
   if (bytes.size() < size) bytes = source.Peek(size);
@@ -51,14 +51,13 @@ bool RecordWalker::Take(ByteSource& source, StoredRecord* record) {
 }
 
 bool RecordWalker::NextInside(StoredRecord* record) {
-  // offset() of this source would count inflated bytes: errors name the compressed record.
   const bool taken = Take(inflating_, record);
   if (taken) return true;
   in_compressed_ = false;
   if (!inflating_.status().ok()) {
-    status_ = absl::DataLossError(absl::StrCat("offset ", record_offset_,
-                                               ": compressed record: field data: ",
-                                               inflating_.status().message()));
+    status_ = absl::DataLossError(
+        absl::StrCat("offset ", record_offset_,
+                     ": compressed record: field data: ", inflating_.status().message()));
   }
   return false;
 }

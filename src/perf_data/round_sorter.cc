@@ -29,8 +29,8 @@ void RoundSorter::AddOutOfOrder(const Entry& entry) {
 void RoundSorter::EndRound(Visitor visit) {
   MergeRuns();
   if (entries_.empty()) return;
-  const auto end = std::upper_bound(entries_.begin(), entries_.end(), Entry{release_limit_, nullptr},
-                                    Earlier);
+  const auto end =
+      std::upper_bound(entries_.begin(), entries_.end(), Entry{release_limit_, nullptr}, Earlier);
   for (auto it = entries_.begin(); it != end; ++it) visit(*it);
   release_limit_ = std::max(release_limit_, entries_.back().time);
   entries_.erase(entries_.begin(), end);
@@ -51,8 +51,7 @@ void RoundSorter::MergeRuns() {
     for (size_t run = 0; run < run_starts_.size(); run += 2) {
       const size_t begin = run_starts_[run];
       if (run + 1 < run_starts_.size()) {
-        const size_t end =
-            run + 2 < run_starts_.size() ? run_starts_[run + 2] : entries_.size();
+        const size_t end = run + 2 < run_starts_.size() ? run_starts_[run + 2] : entries_.size();
         MergeNeighbours(begin, run_starts_[run + 1], end);
       }
       run_starts_[kept++] = begin;

@@ -53,8 +53,7 @@ TEST(RoundSorter, ReleasesWhatIsNotNewerThanTheRoundBefore) {
 }
 
 TEST(RoundSorter, KeepsTheOrderOfEqualTimes) {
-  EXPECT_EQ(Sorted("10a 20a 10b 20b 5 10c 20c | 20d |"),
-            "| 5 10a 10b 10c 20a 20b 20c 20d | end");
+  EXPECT_EQ(Sorted("10a 20a 10b 20b 5 10c 20c | 20d |"), "| 5 10a 10b 10c 20a 20b 20c 20d | end");
 }
 
 TEST(RoundSorter, SortsAFileWithoutRoundsAtItsEnd) {

@@ -215,14 +215,13 @@ absl::Status FileWriter::Undo(uint64_t end, absl::Status why) {
 
 absl::Status FileWriter::FinishRound() {
   if (end_ == header_.data.offset + header_.data.size) return absl::OkStatus();
-  const perf_event::RecordHeader marker = {
-      perf_event::kRecordFinishedRound, 0, sizeof(perf_event::RecordHeader)};
+  const perf_event::RecordHeader marker = {perf_event::kRecordFinishedRound, 0,
+                                           sizeof(perf_event::RecordHeader)};
   const std::span<const std::byte> piece = BytesOf(marker);
   const absl::Status status = Append({&piece, 1});
   // On a full disk the records count even without their marker.
   header_.data.size = end_ - header_.data.offset;
-  PROFILER_RETURN_IF_ERROR(
-      WriteAt(fd_.get(), kDataSizeOffset, BytesOf(header_.data.size), path_));
+  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), kDataSizeOffset, BytesOf(header_.data.size), path_));
   return status;
 }
 
@@ -281,8 +280,7 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
   PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
-  auto writer =
-      std::make_unique<FileWriter>(path, std::move(fd), std::move(events), id_capacity);
+  auto writer = std::make_unique<FileWriter>(path, std::move(fd), std::move(events), id_capacity);
   PROFILER_RETURN_IF_ERROR(writer->WriteStart());
   return writer;
 }

@@ -1,6 +1,7 @@
 // Writes a perf.data file (version 2) that is readable at every moment, also after kill -9.
 //
-//   104 B header │ ids of event 0, spare │ ids of event 1, spare │ … │ attr entries │ records … │ features
+//   104 B header │ ids of event 0, spare │ ids of event 1, spare │ … │ attr entries │ records … │
+//   features
 //
 // The header's data.size is made true by every FinishRound; features and their bits are written by
 // Finish alone. What is behind data.size does not count, so a write that fails half-way (full disk)
