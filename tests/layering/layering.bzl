@@ -1,0 +1,24 @@
+"""The table of permitted dependencies as tests: one genquery a row, compared with what the row permits."""
+
+def layer(name, targets, may_use):
+    """Fails when `targets` reach a package of ours, or a library, that is not in `may_use`.
+
+    Args:
+      name: of the row.
+      targets: every target of the row's package that is not for tests only.
+      may_use: packages ("//src/base") and libraries ("@system//:absl") that they may reach, by any path.
+    """
+    native.genquery(
+        name = name + "_deps",
+        testonly = True,
+        expression = "kind('cc_.*', deps(set(%s)))" % " ".join(targets),
+        opts = ["--noimplicit_deps"],
+        scope = targets,
+    )
+    native.sh_test(
+        name = name + "_layering_test",
+        size = "small",
+        srcs = ["layering_test.sh"],
+        args = ["$(location :%s_deps)" % name] + may_use,
+        data = [":%s_deps" % name],
+    )

@@ -1,0 +1,22 @@
+#!/bin/sh
+# layering_test.sh FILE PERMITTED…: every target listed in FILE is in a permitted package or is a permitted library.
+set -eu
+list=$1
+shift
+[ -s "$list" ] || { echo "the query found nothing: the test would pass whatever the code does"; exit 1; }
+failed=0
+while read -r target; do
+  package=${target%%:*}
+  permitted=no
+  for entry in "$@"; do
+    case $entry in
+      *:*) [ "$target" = "$entry" ] && permitted=yes ;;
+      *) [ "$package" = "$entry" ] && permitted=yes ;;
+    esac
+  done
+  if [ "$permitted" = no ]; then
+    echo "$target is reached and not permitted"
+    failed=1
+  fi
+done <"$list"
+exit $failed
