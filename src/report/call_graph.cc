@@ -68,7 +68,7 @@ ChainNode CallGraph::Build(size_t row) {
 // Caller order: down the trie. Whole chains start below the group's root, the others at the
 // function's outermost places.
 std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
-  SumWholeChains(row);
+  SplitOwnChains(row);
   std::vector<Place> places;
   for (const NodeId node : whole_.nodes()) {
     if (trie_.IsRoot(trie_[node].parent)) {
@@ -76,7 +76,6 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
     }
   }
   if (!hist_.options().children) return places;
-  ExcludeOwnChains(row);
   for (const NodeId node : hist_.NodesOf(row)) {
     if (trie_[node].same_above != kNoNode) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
@@ -113,34 +112,39 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   return places;
 }
 
-void CallGraph::SumWholeChains(size_t row) {
+// Samples that interrupted the function itself show their whole chain, and are not counted again
+// where the function is a caller. Where the whole chain starts with the function the two are the
+// same.
+void CallGraph::SplitOwnChains(size_t row) {
+  const uint32_t bucket = hist_.BucketOfRow(row);
   for (const uint32_t id : hist_.SamplesOf(row)) {
-    const NodeId node = heavy_[hist_.LeafOf(id)];
     const Row& sample = hist_.profile().rows[id];
-    if (!trie_.IsRoot(node)) whole_.Add(node, {.period = sample.period, .count = sample.count});
+    const Weight weight{.period = sample.period, .count = sample.count};
+    const NodeId leaf = hist_.LeafOf(id);
+    if (hist_.options().children) {
+      NodeId outermost = InnermostOf(bucket, leaf);
+      if (outermost != kNoNode) {
+        while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
+        const NodeId end = trie_[outermost].parent;
+        if (trie_.IsRoot(end)) continue;
+        for (NodeId node = leaf; node != end; node = trie_[node].parent) {
+          excluded_.Add(node, weight);
+        }
+      }
+    }
+    const NodeId heavy = heavy_[leaf];
+    if (!trie_.IsRoot(heavy)) whole_.Add(heavy, weight);
   }
+  SumWholeChains();
+}
+
+// From the nodes where chains end (or stop being heavy) to all above them.
+void CallGraph::SumWholeChains() {
   std::vector<std::pair<NodeId, Weight>> ends;
   for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
   for (const auto& [end, weight] : ends) {
     for (NodeId node = trie_[end].parent; !trie_.IsRoot(node); node = trie_[node].parent) {
       whole_.Add(node, weight);
-    }
-  }
-}
-
-// A sample that interrupted the function itself is not counted again where the function is a
-// caller.
-void CallGraph::ExcludeOwnChains(size_t row) {
-  const uint32_t bucket = hist_.BucketOfRow(row);
-  for (const uint32_t id : hist_.SamplesOf(row)) {
-    const Row& sample = hist_.profile().rows[id];
-    const NodeId innermost = InnermostOf(bucket, hist_.LeafOf(id));
-    if (innermost == kNoNode) continue;
-    NodeId outermost = innermost;
-    while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
-    const NodeId end = trie_[outermost].parent;
-    for (NodeId node = hist_.LeafOf(id); node != end; node = trie_[node].parent) {
-      excluded_.Add(node, {.period = sample.period, .count = sample.count});
     }
   }
 }

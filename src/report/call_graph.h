@@ -82,8 +82,8 @@ class CallGraph {
   uint64_t MinPeriod(const ChainNode& node) const;
   std::vector<Place> StartCallers(size_t row);
   std::vector<Place> StartCallees(size_t row);
-  void SumWholeChains(size_t row);
-  void ExcludeOwnChains(size_t row);
+  void SplitOwnChains(size_t row);
+  void SumWholeChains();
   NodeId InnermostOf(uint32_t bucket, NodeId node) const;
   void ForEachNext(const Place& place, auto&& visit) const;
   std::vector<Place> NextPlaces(std::span<const Place> places) const;
