@@ -34,20 +34,15 @@ std::string Demangle(std::string_view name) {
   // What does not begin so is C; __cxa_demangle would take `f` for the type `float`.
   const bool may_be_cxx = name.starts_with("_Z") || name.starts_with("___Z");
   const bool may_be_rust = name.starts_with("_ZN") || name.starts_with("_R");
-  const bool may_be_d = name.starts_with("_D");
-  if (!(may_be_cxx || may_be_rust || may_be_d) || name.size() > kLongestName) {
+  if (!(may_be_cxx || may_be_rust) || name.size() > kLongestName) {
     return std::string(name);
   }
   if (may_be_rust) {
     if (auto rust = DemangleRust(name)) return *std::move(rust);
   }
   const std::string terminated(name);
-  Text text;
-  if (may_be_cxx) {
-    text = DemangleCxx(terminated.c_str());
-  } else if (may_be_d) {
-    text.reset(llvm::dlangDemangle(terminated.c_str()));
-  }
+  if (!may_be_cxx) return terminated;
+  const Text text = DemangleCxx(terminated.c_str());
   return text == nullptr ? terminated : std::string(text.get());
 }
 
