@@ -1,31 +1,31 @@
 #include "src/profile/chain_cache.h"
 
 #include <cstring>
+#include <new>
 
 namespace profiler::profile {
 
-bool ChainCache::Equals(const Known& known, const ChainPiece& piece) const {
+bool ChainCache::Equals(uint32_t word, const ChainPiece& piece) {
+  const Known& known = KnownAt(word);
   return known.generation == piece.generation && known.callers == piece.callers &&
-         known.mode == static_cast<uint32_t>(piece.mode) && known.words == piece.entries.size() &&
-         std::memcmp(words_.data() + known.first_word, piece.entries.bytes().data(),
-                     piece.entries.size() * 8) == 0;
+         known.mode == static_cast<uint32_t>(piece.mode) && known.size == piece.entries.size() &&
+         std::memcmp(&known + 1, piece.entries.bytes().data(), piece.entries.size() * 8) == 0;
 }
 
-void ChainCache::Remember(const ChainPiece& piece) {
-  const size_t count = piece.entries.size();
-  known_.push_back({.generation = piece.generation,
-                    .callers = piece.callers,
-                    .stack = kNoStack,
-                    .first_word = static_cast<uint32_t>(words_.size()),
-                    .words = static_cast<uint32_t>(count),
-                    .mode = static_cast<uint32_t>(piece.mode)});
-  words_.resize(words_.size() + count);
-  std::memcpy(words_.data() + known_.back().first_word, piece.entries.bytes().data(), count * 8);
+uint32_t ChainCache::Remember(const ChainPiece& piece, const KnownStack& stack) {
+  const size_t at = words_.size(), size = piece.entries.size();
+  words_.resize(at + kKnownWords + size);
+  new (words_.data() + at) Known{.generation = piece.generation,
+                                 .callers = piece.callers,
+                                 .size = static_cast<uint32_t>(size),
+                                 .mode = static_cast<uint32_t>(piece.mode),
+                                 .stack = stack};
+  std::memcpy(words_.data() + at + kKnownWords, piece.entries.bytes().data(), size * 8);
+  return static_cast<uint32_t>(at);
 }
 
 void ChainCache::Clear() {
   index_.Clear();
-  known_.clear();
   words_.clear();
 }
 

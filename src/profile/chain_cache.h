@@ -5,6 +5,8 @@
 // same words, lies on the same stack of callers, and its address space has not changed since. Words
 // are compared, never just hashes.
 //
+//   words_   │ Known of piece 0 │ its entries │ Known of piece 1 │ its entries │ …
+//
 // Private to this package.
 
 #pragma once
@@ -26,45 +28,51 @@ struct ChainPiece {
   perf_event::U64Array entries;  // leaf first
 };
 
-// Not thread-safe. Memory: the words of the pieces, at most kMaxWords of them; when they are more,
-// all is forgotten and found anew.
+// What a piece stands for.
+struct KnownStack {
+  StackId stack = kNoStack;
+  FrameId leaf{};             // of `stack`
+  uint32_t row = UINT32_MAX;  // the caller's: where it last counted this stack
+};
+
+// Not thread-safe. Memory: at most 8 × kMaxWords bytes and their index; when it would be more, all
+// is forgotten and found anew.
 class ChainCache {
  public:
   static constexpr size_t kMaxWords = size_t{4} << 20;
 
-  // The stack that was last remembered for this piece; else what `make()` returns is remembered.
+  // What was last remembered for this piece; else what `make()` returns is remembered. Valid until
+  // the next call.
   template <class Make>
-  StackId FindOrMake(const ChainPiece& piece, Make make) {
-    if (words_.size() + piece.entries.size() > kMaxWords) Clear();
-    const uint64_t hash = HashWords(
-        piece.entries.bytes(), Mix(piece.generation, static_cast<uint64_t>(piece.callers) << 8 |
-                                                         static_cast<uint64_t>(piece.mode)));
-    const uint32_t id = index_.FindOrInsert(
-        hash, [&](uint32_t candidate) { return Equals(known_[candidate], piece); },
-        [&] {
-          Remember(piece);
-          known_.back().stack = make();
-          return static_cast<uint32_t>(known_.size() - 1);
-        });
-    return known_[id].stack;
+  KnownStack& FindOrMake(const ChainPiece& piece, Make make) {
+    if (words_.size() + kKnownWords + piece.entries.size() > kMaxWords) Clear();
+    const uint64_t place =
+        static_cast<uint64_t>(piece.callers) << 8 | static_cast<uint64_t>(piece.mode);
+    const uint32_t at = index_.FindOrInsert(
+        HashWords(piece.entries.bytes(), Mix(piece.generation, place)),
+        [&](uint32_t candidate) { return Equals(candidate, piece); },
+        [&] { return Remember(piece, make()); });
+    return KnownAt(at).stack;
   }
 
  private:
   struct Known {
     uint64_t generation;
     StackId callers;
-    StackId stack;
-    uint32_t first_word;
-    uint32_t words : 24;
+    uint32_t size : 24;
     uint32_t mode : 8;
+    KnownStack stack;
+    uint32_t unused = 0;
   };
+  static constexpr size_t kKnownWords = sizeof(Known) / 8;
+  static_assert(sizeof(Known) % 8 == 0);
 
-  bool Equals(const Known& known, const ChainPiece& piece) const;
-  void Remember(const ChainPiece& piece);
+  Known& KnownAt(uint32_t word) { return *reinterpret_cast<Known*>(words_.data() + word); }
+  bool Equals(uint32_t word, const ChainPiece& piece);
+  uint32_t Remember(const ChainPiece& piece, const KnownStack& stack);
   void Clear();
 
-  DenseIndex index_;
-  std::vector<Known> known_;
+  DenseIndex index_;  // to words_
   std::vector<uint64_t> words_;
 };
 

@@ -44,19 +44,20 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
 
 ResolvedStack ChainResolver::Resolve(const SamplePoint& point) {
   CutIntoPieces(point);
-  StackId stack = kNoStack;
+  KnownStack* known = nullptr;
   for (size_t i = cuts_.size(); i-- > 0;) {
     const Cut& cut = cuts_[i];
     const U64Array entries(point.callchain.bytes().subspan(cut.first * 8, cut.count * 8));
-    stack = Extend(stack, cut.mode, SpaceOf(point.pid, cut.mode), entries);
+    const StackId callers = known == nullptr ? kNoStack : known->stack;
+    known = &Extend(callers, cut.mode, SpaceOf(point.pid, cut.mode), entries);
   }
-  if (!cuts_.empty() && cuts_[0].mode == point.mode &&
+  if (known != nullptr && cuts_[0].mode == point.mode &&
       point.callchain[cuts_[0].first] == point.ip) {
-    return {profile_[stack].frame, stack};
+    return {known->leaf, known->stack, &known->row};
   }
   const FrameId self = ResolveFrame(SpaceOf(point.pid, point.mode), point.mode, point.ip, false);
-  if (stack == kNoStack) stack = stacks_.InternStack(kNoStack, self);
-  return {self, stack};
+  if (known != nullptr) return {self, known->stack, &known->row};
+  return {self, stacks_.InternStack(kNoStack, self), nullptr};
 }
 
 // Fills cuts_, leaf first; pieces are never empty.
@@ -81,13 +82,13 @@ void ChainResolver::CutIntoPieces(const SamplePoint& point) {
   if (cut.count != 0) cuts_.push_back(cut);
 }
 
-StackId ChainResolver::Extend(StackId callers, Mode mode, Space& space, U64Array entries) {
+KnownStack& ChainResolver::Extend(StackId callers, Mode mode, Space& space, U64Array entries) {
   const uint64_t generation = space.addresses == nullptr ? 0 : space.addresses->generation();
   const ChainPiece piece{generation, callers, mode, entries};
   return cache_.FindOrMake(piece, [&] { return Walk(piece, space); });
 }
 
-StackId ChainResolver::Walk(const ChainPiece& piece, Space& space) {
+KnownStack ChainResolver::Walk(const ChainPiece& piece, Space& space) {
   const size_t size = piece.entries.size();
   const auto from_root = [&](size_t i) { return piece.entries[size - 1 - i]; };
 
@@ -104,14 +105,16 @@ StackId ChainResolver::Walk(const ChainPiece& piece, Space& space) {
   space.last_stacks.resize(size);
 
   StackId stack = shared == 0 ? piece.callers : space.last_stacks[shared - 1];
+  FrameId frame{};
   for (size_t i = shared; i < size; ++i) {
     const uint64_t ip = from_root(i);
     const bool is_leaf = i + 1 == size;
-    stack = stacks_.InternStack(stack, ResolveFrame(space, piece.mode, ip, !is_leaf));
+    frame = ResolveFrame(space, piece.mode, ip, !is_leaf);
+    stack = stacks_.InternStack(stack, frame);
     space.last_entries[i] = ip;
     space.last_stacks[i] = stack;
   }
-  return stack;
+  return {.stack = stack, .leaf = frame};
 }
 
 FrameId ChainResolver::ResolveFrame(Space& space, Mode mode, uint64_t ip, bool return_address) {

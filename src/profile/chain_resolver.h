@@ -40,6 +40,9 @@ struct SamplePoint {
 struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
+  // Where the caller may note the row in which it counts this call chain; kept as long as the chain
+  // is remembered. Null for samples without one; valid until the next call.
+  uint32_t* row = nullptr;
 };
 
 // Not thread-safe. What it refers to must outlive it.
@@ -71,8 +74,8 @@ class ChainResolver {
   };
 
   void CutIntoPieces(const SamplePoint& point);
-  StackId Extend(StackId callers, Mode mode, Space& space, perf_event::U64Array entries);
-  StackId Walk(const ChainPiece& piece, Space& space);
+  KnownStack& Extend(StackId callers, Mode mode, Space& space, perf_event::U64Array entries);
+  KnownStack Walk(const ChainPiece& piece, Space& space);
   FrameId ResolveFrame(Space& space, Mode mode, uint64_t ip, bool return_address);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
   Space& SpaceOf(uint32_t pid, Mode mode);

@@ -48,6 +48,11 @@ perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
           .filename = mmap.filename};
 }
 
+bool CountTogether(const Row& a, const Row& b) {
+  return a.stack == b.stack && a.thread == b.thread && a.self == b.self && a.event == b.event &&
+         a.cpu == b.cpu;
+}
+
 }  // namespace
 
 class ProfileBuilder::Impl {
@@ -95,7 +100,9 @@ class ProfileBuilder::Impl {
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
   void CountSample(RawRecord record, const perf_event::Sample& sample, uint32_t event,
                    uint64_t time);
-  void AddRow(const Row& row);
+  // `known_row`: where this call chain was last counted; null where nobody remembers.
+  void AddRow(const Row& row, uint32_t* known_row);
+  uint32_t InternRow(const Row& row);
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
   void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
@@ -284,14 +291,14 @@ void ProfileBuilder::Impl::CountSample(RawRecord record, const perf_event::Sampl
                 .stack = resolved.stack,
                 .count = 1,
                 .period = period};
-  if (options_.keep_rows) AddRow(row);
+  if (options_.keep_rows) AddRow(row, resolved.row);
   if (options_.on_sample) {
     namer_.NameNewFrames();
     options_.on_sample(profile_, row, sample, row.event);
   }
 }
 
-void ProfileBuilder::Impl::AddRow(const Row& row) {
+void ProfileBuilder::Impl::AddRow(const Row& row, uint32_t* known_row) {
   Row kept = row;
   if (!options_.keep_cpu) kept.cpu = 0;
   if (options_.keep_time) {
@@ -299,26 +306,28 @@ void ProfileBuilder::Impl::AddRow(const Row& row) {
     return;
   }
   kept.time = 0;
+  uint32_t id = known_row == nullptr ? UINT32_MAX : *known_row;
+  if (id == UINT32_MAX || !CountTogether(profile_.rows[id], kept)) id = InternRow(kept);
+  if (known_row != nullptr) *known_row = id;
+  profile_.rows[id].count += kept.count;
+  profile_.rows[id].period += kept.period;
+}
+
+// The row that counts together with this one, empty when it is new.
+uint32_t ProfileBuilder::Impl::InternRow(const Row& row) {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
   };
-  const uint64_t hash = Mix(pair(kept.thread, kept.stack),
-                            Mix(pair(kept.self, kept.cpu), static_cast<uint64_t>(kept.event)));
-  const uint32_t id = rows_.FindOrInsert(
-      hash,
-      [&](uint32_t candidate) {
-        const Row& known = profile_.rows[candidate];
-        return known.thread == kept.thread && known.stack == kept.stack &&
-               known.self == kept.self && known.event == kept.event && known.cpu == kept.cpu;
-      },
+  const uint64_t hash = Mix(pair(row.thread, row.stack),
+                            Mix(pair(row.self, row.cpu), static_cast<uint64_t>(row.event)));
+  return rows_.FindOrInsert(
+      hash, [&](uint32_t id) { return CountTogether(profile_.rows[id], row); },
       [&] {
-        profile_.rows.push_back(kept);
+        profile_.rows.push_back(row);
         profile_.rows.back().count = 0;
         profile_.rows.back().period = 0;
         return static_cast<uint32_t>(profile_.rows.size() - 1);
       });
-  profile_.rows[id].count += kept.count;
-  profile_.rows[id].period += kept.period;
 }
 
 void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& deferred) {
