@@ -41,8 +41,10 @@ uint32_t SmallestSize(const Attr& attr) {
   const std::span<const std::byte> bytes = BytesOf(attr);
   size_t used = bytes.size();
   while (used > kAttrSizeVer0 && bytes[used - 1] == std::byte{0}) --used;
-  return *std::find_if(std::begin(kSizes), std::end(kSizes),
-                       [used](uint32_t size) { return size >= used; });
+  for (uint32_t size : kSizes) {
+    if (size >= used) return size;
+  }
+  return sizeof(Attr);
 }
 
 Attr SwapAttrToNative(const Attr& foreign) {

@@ -141,10 +141,10 @@ bool Encode(uint32_t type, uint16_t misc, const RecordLayout& layout, const Reco
 #define PROFILER_DEFINE_ENCODE(Record)                                                 \
   template bool Encode<Record>(uint32_t, uint16_t, const RecordLayout&, const Record&, \
                                std::vector<std::byte>*);
-#define PROFILER_DEFINE_CODEC(Record)                                      \
-  bool Decode(RawRecord record, const RecordLayout& layout, Record* out) { \
-    return DecodeInto(record, layout, out);                                \
-  }                                                                        \
+#define PROFILER_DEFINE_CODEC(Record)                                                         \
+  bool Decode(RawRecord record, const RecordLayout& layout, std::add_pointer_t<Record> out) { \
+    return DecodeInto(record, layout, out);                                                   \
+  }                                                                                           \
   PROFILER_DEFINE_ENCODE(Record)
 
 PROFILER_DEFINE_CODEC(Mmap)

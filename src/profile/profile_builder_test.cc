@@ -74,6 +74,21 @@ TEST_F(ProfileBuilderTest, CountsSamplesAndPeriodsOfEqualStacks) {
   EXPECT_EQ(profile.events[0].period, 35u);
 }
 
+TEST_F(ProfileBuilderTest, ManySamplesInARowAreAllCountedWhateverStandsBetweenThem) {
+  StartCat();
+  for (uint64_t i = 0; i < 100; ++i) {
+    records_.At(10 + i).Sample(0x1000 + 0x100 * (i % 3), {kContextUser, 0x1000 + 0x100 * (i % 3)});
+    if (i == 40) records_.Mmap2(0x1000, 0x2000, 0x2000, "/bin/dog");
+  }
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0  14 14\n"
+            "cat 7/7: cat+0x100  14 14\n"
+            "cat 7/7: cat+0x200  13 13\n"
+            "cat 7/7: dog+0x2000  20 20\n"
+            "cat 7/7: dog+0x2100  19 19\n"
+            "cat 7/7: dog+0x2200  20 20\n");
+}
+
 TEST_F(ProfileBuilderTest, FramesOfOneFunctionAtTwoAddressesAreTwo) {
   StartCat();
   records_.Sample(0x1234, {kContextUser, 0x1234});
