@@ -33,6 +33,13 @@ std::span<const std::byte> Clip(std::span<const std::byte> bytes, uint64_t offse
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
 }
 
+std::span<const std::byte> WithoutTrailingZeroes(std::span<const std::byte> id) {
+  while (!id.empty() && id.back() == std::byte{0}) id = id.first(id.size() - 1);
+  return id;
+}
+
+}  // namespace
+
 // A note is {namesz, descsz, type} of 32 bits each, then name and descriptor, each padded to the
 // alignment of the section or segment that it is in (4, or 8 where the linker says so).
 std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_t alignment) {
@@ -53,7 +60,11 @@ std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_
   return {};
 }
 
-}  // namespace
+bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b) {
+  a = WithoutTrailingZeroes(a);
+  b = WithoutTrailingZeroes(b);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset) {
   if (offset >= strings.size()) return {};
