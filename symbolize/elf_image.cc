@@ -53,7 +53,7 @@ std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_
     if (header.n_descsz > reader.remaining()) return {};
     const auto descriptor = reader.ReadBytes(header.n_descsz);
     reader.Skip(std::min<uint64_t>(padded(header.n_descsz) - header.n_descsz, reader.remaining()));
-    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU", 4)) {
+    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4)) {
       return descriptor;
     }
   }

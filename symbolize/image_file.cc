@@ -159,6 +159,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
 OpenedImage OpenVdso(const ImageSpec& spec) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells the address as a number.
   const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
   if (base == nullptr) return opened;
   // The section headers are the last thing in the file.
