@@ -39,7 +39,7 @@ struct ImageSpec {
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,      // the file is not there (any more)
-  kBuildIdMismatch,  // the file there is another build
+  kBuildIdMismatch,  // the file there is another build, or of a deleted file's name
   kNotElf,           // unreadable or corrupt
   kNoSymbol,         // no symbol covers the address
   kRestricted,       // kptr_restrict hides kernel addresses
@@ -66,9 +66,13 @@ struct SymbolizerOptions {
   bool inlines = true;
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
+  std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  std::vector<std::string> debug_directories = {"/usr/lib/debug"};
 };
 
-// Not thread-safe. Opens an image when the first address in it is named, and each image once.
+// Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
+// chooses (symbol_table.h), so that the rows of a report are perf's. Opens an image when the first
+// address in it is named, and each image once.
 class Symbolizer {
  public:
   static std::unique_ptr<Symbolizer> Create(SymbolizerOptions options);
@@ -78,8 +82,15 @@ class Symbolizer {
   virtual const ImageSpec& image(ImageId id) const = 0;
 
   // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
-  // stands in for it). For a return address the caller passes address − 1.
+  // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
+  // return address the caller passes address − 1. Cost: a binary search; the first time in an image
+  // its file is opened and its symbols are sorted, the first time in a function its name is
+  // demangled.
   virtual Naming Name(ImageId image, FileOffset offset) = 0;
+
+  // A function that the kernel announced (KSYMBOL): BPF programs and trampolines. Names kBpf,
+  // kKernel and kModule images, before kallsyms does; a later one replaces those that it overlaps.
+  virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
 }  // namespace profiler::symbolize

@@ -68,7 +68,7 @@ TEST(UniqueFd, ClosesOnce) {
   {
     UniqueFd a(raw);
     UniqueFd b = std::move(a);
-    EXPECT_FALSE(a.valid());
+    EXPECT_FALSE(a.valid());  // NOLINT: that it is empty is the promise
     EXPECT_EQ(b.get(), raw);
   }
   EXPECT_EQ(fcntl(raw, F_GETFD), -1);
