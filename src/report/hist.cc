@@ -186,7 +186,7 @@ class Histogram::Builder {
     GroupSamples();
     if (NeedsTrie()) {
       hist_.trie_ = std::make_unique<StackTrie>(profile_, hist_.functions_, hist_.buckets_,
-                                                options().order, options().max_stack);
+                                                KeptEnd(), options().max_stack);
       hist_.leaf_.assign(profile_.rows.size(), kNoNode);
     }
     if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
@@ -208,6 +208,13 @@ class Histogram::Builder {
 
   const HistOptions& options() const { return hist_.options_; }
   bool NeedsTrie() const { return options().children || options().chains; }
+
+  // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
+  // time.
+  StackTrie::Keep KeptEnd() const {
+    if (options().order == ChainOrder::kCaller) return StackTrie::Keep::kOutermost;
+    return options().children ? StackTrie::Keep::kInnermost : StackTrie::Keep::kAll;
+  }
 
   // Fills total_, samples_ and groups_.
   void GroupSamples() {
