@@ -44,14 +44,6 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       place_of_node_(hist.trie().size(), kNone) {
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
-  // A branch of whole chains is no heavier than its node in the trie, so that only heavy nodes need
-  // to know their share. The other layouts need every node.
-  const uint64_t heavy = options.type == CallGraphType::kGraph ? min_period_ : 0;
-  heavy_.reserve(trie_.size());
-  for (NodeId id = 0; id < trie_.size(); ++id) {
-    const bool shown = trie_.IsRoot(id) || trie_[id].weight.period >= heavy;
-    heavy_.push_back(shown ? id : heavy_[trie_[id].parent]);
-  }
 }
 
 ChainNode CallGraph::Build(size_t row) {
@@ -68,7 +60,7 @@ ChainNode CallGraph::Build(size_t row) {
 // Caller order: down the trie. Whole chains start below the group's root, the others at the
 // function's outermost places.
 std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
-  SumWholeChains(row);
+  SplitOwnChains(row);
   std::vector<Place> places;
   for (const NodeId node : whole_.nodes()) {
     if (trie_.IsRoot(trie_[node].parent)) {
@@ -76,7 +68,6 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
     }
   }
   if (!hist_.options().children) return places;
-  ExcludeOwnChains(row);
   for (const NodeId node : hist_.NodesOf(row)) {
     if (trie_[node].same_above != kNoNode) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
@@ -113,34 +104,41 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   return places;
 }
 
-void CallGraph::SumWholeChains(size_t row) {
+// Samples that interrupted the function itself show their whole chain, and are not counted again
+// where the function is a caller. Where the whole chain starts with the function the two are the
+// same.
+void CallGraph::SplitOwnChains(size_t row) {
+  const uint32_t bucket = hist_.BucketOfRow(row);
+  // Together they are as heavy as the row by itself.
+  const bool show_whole =
+      options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {
-    const NodeId node = heavy_[hist_.LeafOf(id)];
     const Row& sample = hist_.profile().rows[id];
-    if (!trie_.IsRoot(node)) whole_.Add(node, {.period = sample.period, .count = sample.count});
+    const Weight weight{.period = sample.period, .count = sample.count};
+    const NodeId leaf = hist_.LeafOf(id);
+    if (hist_.options().children) {
+      NodeId outermost = InnermostOf(bucket, leaf);
+      if (outermost != kNoNode) {
+        while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
+        const NodeId end = trie_[outermost].parent;
+        if (trie_.IsRoot(end)) continue;
+        for (NodeId node = leaf; node != end; node = trie_[node].parent) {
+          excluded_.Add(node, weight);
+        }
+      }
+    }
+    if (show_whole) whole_.Add(leaf, weight);
   }
+  SumWholeChains();
+}
+
+// From the nodes where chains end to all above them.
+void CallGraph::SumWholeChains() {
   std::vector<std::pair<NodeId, Weight>> ends;
   for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
   for (const auto& [end, weight] : ends) {
     for (NodeId node = trie_[end].parent; !trie_.IsRoot(node); node = trie_[node].parent) {
       whole_.Add(node, weight);
-    }
-  }
-}
-
-// A sample that interrupted the function itself is not counted again where the function is a
-// caller.
-void CallGraph::ExcludeOwnChains(size_t row) {
-  const uint32_t bucket = hist_.BucketOfRow(row);
-  for (const uint32_t id : hist_.SamplesOf(row)) {
-    const Row& sample = hist_.profile().rows[id];
-    const NodeId innermost = InnermostOf(bucket, hist_.LeafOf(id));
-    if (innermost == kNoNode) continue;
-    NodeId outermost = innermost;
-    while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
-    const NodeId end = trie_[outermost].parent;
-    for (NodeId node = hist_.LeafOf(id); node != end; node = trie_[node].parent) {
-      excluded_.Add(node, {.period = sample.period, .count = sample.count});
     }
   }
 }
@@ -155,7 +153,12 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
 void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
   const TrieNode& node = trie_[place.node];
   if (hist_.options().order == ChainOrder::kCallee) {
-    if (!trie_.IsRoot(node.parent)) visit(Place{.node = node.parent, .weight = place.weight});
+    // The functions inlined at one address are of one frame.
+    const bool frame_ends = !hist_.functions()[node.function].inlined;
+    const uint32_t frames = place.frames + (frame_ends ? 1 : 0);
+    if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
+      visit(Place{.node = node.parent, .frames = frames, .weight = place.weight});
+    }
     return;
   }
   for (NodeId child = node.first_child; child != kNoNode; child = trie_[child].next_sibling) {

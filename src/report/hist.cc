@@ -123,9 +123,10 @@ class ShownBefore {
 
   bool operator()(const HistRow& a, const HistRow& b) const {
     if (a.children.period != b.children.period) return a.children.period > b.children.period;
-    if (options_.children && options_.chains && SameThread(a, b) &&
-        a.chain_depth != b.chain_depth) {
-      // Of equal weights, the caller comes first: it has more below it, or less above it.
+    if (options_.children && options_.chains && a.chain_depth != b.chain_depth) {
+      // Of equal weights, the caller comes first: it has more below it, or less above it. (perf
+      // asks this of rows of one thread only, and then its order depends on the order of
+      // comparisons.)
       return (a.chain_depth > b.chain_depth) == (options_.order == ChainOrder::kCaller);
     }
     if (a.self.period != b.self.period) return a.self.period > b.self.period;
@@ -139,11 +140,6 @@ class ShownBefore {
 
  private:
   static int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
-
-  bool SameThread(const HistRow& a, const HistRow& b) const {
-    return a.thread == b.thread || (profile_[a.thread].tid == profile_[b.thread].tid &&
-                                    profile_[a.thread].pid == profile_[b.thread].pid);
-  }
 
   int Compare(SortKey key, const HistRow& a, const HistRow& b) const {
     const Thread& thread_a = profile_[a.thread];
@@ -190,7 +186,7 @@ class Histogram::Builder {
     GroupSamples();
     if (NeedsTrie()) {
       hist_.trie_ = std::make_unique<StackTrie>(profile_, hist_.functions_, hist_.buckets_,
-                                                options().order, options().max_stack);
+                                                KeptEnd(), options().max_stack);
       hist_.leaf_.assign(profile_.rows.size(), kNoNode);
     }
     if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
@@ -209,14 +205,16 @@ class Histogram::Builder {
     size_t first = 0, end = 0;  // of samples_
     NodeId first_node = 0, end_node = 0;
   };
-  // A sample that brought new nodes: those from `node` on.
-  struct NodeOrigin {
-    NodeId node;
-    uint32_t sample;
-  };
 
   const HistOptions& options() const { return hist_.options_; }
   bool NeedsTrie() const { return options().children || options().chains; }
+
+  // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
+  // time.
+  StackTrie::Keep KeptEnd() const {
+    if (options().order == ChainOrder::kCaller) return StackTrie::Keep::kOutermost;
+    return options().children ? StackTrie::Keep::kInnermost : StackTrie::Keep::kAll;
+  }
 
   // Fills total_, samples_ and groups_.
   void GroupSamples() {
@@ -265,10 +263,8 @@ class Histogram::Builder {
       group.first_node = trie.StartGroup() + 1;
       for (size_t i = group.first; i < group.end; ++i) {
         const Row& sample = profile_.rows[samples_[i]];
-        const NodeId before = trie.size();
         hist_.leaf_[samples_[i]] =
             trie.Add(sample.stack, {.period = sample.period, .count = sample.count});
-        if (trie.size() != before) origins_.push_back({before, samples_[i]});
       }
       group.end_node = trie.size();
     }
@@ -281,6 +277,7 @@ class Histogram::Builder {
     row_of_bucket_.assign(buckets, kNone);
     if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
     for (size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].first == groups_[i].end) continue;
       const size_t first_row = hist_.rows_.size();
       if (options().children) AddChildren(groups_[i], i);
       AddSelf(groups_[i], i);
@@ -293,11 +290,10 @@ class Histogram::Builder {
   // A function has the samples of its outermost nodes' subtrees.
   void AddChildren(const Group& group, size_t index) {
     const StackTrie& trie = *hist_.trie_;
+    const Row& first = profile_.rows[samples_[group.first]];
     for (NodeId id = group.first_node; id < group.end_node; ++id) {
-      while (next_origin_ < origins_.size() && origins_[next_origin_].node <= id) ++next_origin_;
-      const Row& origin = profile_.rows[origins_[next_origin_ - 1].sample];
       const TrieNode& node = trie[id];
-      const uint32_t row_id = RowFor(node.function, origin, index);
+      const uint32_t row_id = RowFor(node.function, first, index);
       HistRow& row = hist_.rows_[row_id];
       if (!row_of_node_.empty()) row_of_node_[id] = row_id;
       const bool outermost = node.same_above == kNoNode;
@@ -395,8 +391,6 @@ class Histogram::Builder {
 
   std::vector<uint32_t> samples_;  // that pass the filter, by group
   std::vector<Group> groups_;
-  std::vector<NodeOrigin> origins_;
-  size_t next_origin_ = 0;
   std::vector<uint32_t> row_of_bucket_;  // within the group at hand
   std::vector<uint32_t> row_of_node_;
   std::vector<uint32_t> row_of_sample_;
