@@ -34,21 +34,16 @@ std::string Demangle(std::string_view name) {
   // What does not begin so is C; __cxa_demangle would take `f` for the type `float`.
   const bool may_be_cxx = name.starts_with("_Z") || name.starts_with("___Z");
   const bool may_be_rust = name.starts_with("_ZN") || name.starts_with("_R");
-  const bool may_be_d = name.starts_with("_D");
-  if (!(may_be_cxx || may_be_rust || may_be_d) || name.size() > kLongestName) {
+  if (!(may_be_cxx || may_be_rust) || name.size() > kLongestName) {
     return std::string(name);
   }
   if (may_be_rust) {
     if (auto rust = DemangleRust(name)) return *std::move(rust);
   }
+  if (!may_be_cxx) return std::string(name);
   const std::string terminated(name);
-  Text text;
-  if (may_be_cxx) {
-    text = DemangleCxx(terminated.c_str());
-  } else if (may_be_d) {
-    text.reset(llvm::dlangDemangle(terminated.c_str()));
-  }
-  return text == nullptr ? terminated : std::string(text.get());
+  const Text text = DemangleCxx(terminated.c_str());
+  return std::string(text == nullptr ? name : std::string_view(text.get()));
 }
 
 }  // namespace profiler::symbolize

@@ -1,6 +1,7 @@
 #include "src/perf_event/codec.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "src/perf_event/record_fields.h"
 #include "src/perf_event/record_io.h"
@@ -31,6 +32,15 @@ bool DecodeInto(RawRecord record, const RecordLayout& layout, Record* out) {
   FieldReader reader(record.body(), record.misc());
   Fields(reader, layout, *out);
   return reader.ok();
+}
+
+// The same as *out = {}: of a known size that long GCC makes a string instruction, whose start
+// alone costs as much as the rest of Decode. The library's memset is told the size at run time.
+[[gnu::noipa]] void Zero(void* at, size_t size) { std::memset(at, 0, size); }
+
+void Clear(Sample* sample) {
+  static_assert(std::is_trivially_copyable_v<Sample>);
+  Zero(sample, sizeof(*sample));
 }
 
 uint64_t WordAt(RawRecord record, size_t offset) {
@@ -91,7 +101,7 @@ RecordLayout::RecordLayout(const Attr& attr)
 }
 
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
-  *out = Sample{};
+  Clear(out);
   FieldReader reader(record.body(), record.misc());
   SampleFields(reader, layout, *out);
   const bool maybe_without_hw_index = (layout.branch_sample_type & kBranchHwIndex) != 0 &&

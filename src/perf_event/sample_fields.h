@@ -154,6 +154,10 @@ void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
   if (type & kSampleCallchain) {
     io.Words(io.Count(uint64_t{sample.callchain.size()}), sample.callchain);
   }
+  constexpr uint64_t kUpToCallchain = kSampleIdentifier | kSampleIp | kSampleTid | kSampleTime |
+                                      kSampleAddr | kSampleId | kSampleStreamId | kSampleCpu |
+                                      kSamplePeriod | kSampleRead | kSampleCallchain;
+  if ((type & ~kUpToCallchain) == 0) return;  // most recordings: saves the look at the other bits
   if (type & kSampleRaw) RawFields(io, sample);
   if (type & kSampleBranchStack) BranchStackFields(io, layout, sample);
   if (type & kSampleRegsUser) RegisterFields(io, layout.user_regs_mask, sample.user_regs);

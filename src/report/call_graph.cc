@@ -1,0 +1,289 @@
+#include "src/report/call_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace profiler::report {
+
+using profile::DsoKind;
+using profile::Row;
+
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+
+bool PartsByOwnWeight(CallGraphType type) {
+  return type == CallGraphType::kFlat || type == CallGraphType::kFolded;
+}
+
+}  // namespace
+
+void CallGraph::SparseWeights::Add(NodeId node, const Weight& weight) {
+  if (slots_[node] == 0) {
+    weights_.emplace_back();
+    nodes_.push_back(node);
+    slots_[node] = static_cast<uint32_t>(weights_.size());
+  }
+  weights_[slots_[node] - 1] += weight;
+}
+
+void CallGraph::SparseWeights::Clear() {
+  for (const NodeId node : nodes_) slots_[node] = 0;
+  nodes_.clear();
+  weights_.clear();
+}
+
+CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
+    : hist_(hist),
+      trie_(hist.trie()),
+      options_(options),
+      whole_(hist.trie().size()),
+      excluded_(hist.trie().size()),
+      branch_of_key_(hist.functions().chain_keys(), kNone),
+      place_of_node_(hist.trie().size(), kNone) {
+  min_period_ =
+      static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
+}
+
+ChainNode CallGraph::Build(size_t row) {
+  const bool callers = hist_.options().order == ChainOrder::kCaller;
+  std::vector<Place> start = callers ? StartCallers(row) : StartCallees(row);
+  ChainNode root;
+  for (const Place& place : start) root.total += place.weight;
+  Grow(root, std::move(start));
+  whole_.Clear();
+  excluded_.Clear();
+  return root;
+}
+
+// Caller order: down the trie. Whole chains start below the group's root, the others at the
+// function's outermost places.
+std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
+  SplitOwnChains(row);
+  std::vector<Place> places;
+  for (const NodeId node : whole_.nodes()) {
+    if (trie_.IsRoot(trie_[node].parent)) {
+      places.push_back({.node = node, .whole = true, .weight = whole_[node]});
+    }
+  }
+  if (!hist_.options().children) return places;
+  for (const NodeId node : hist_.NodesOf(row)) {
+    if (trie_[node].same_above != kNoNode) continue;
+    const Weight weight = trie_[node].weight - excluded_[node];
+    if (weight.count != 0) places.push_back({.node = node, .weight = weight});
+  }
+  return places;
+}
+
+// Callee order: up the trie, from the leaves of the row's own samples and from the function's
+// innermost places in all others.
+std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
+  std::vector<Place> places;
+  const uint32_t bucket = hist_.BucketOfRow(row);
+  for (const uint32_t id : hist_.SamplesOf(row)) {
+    const Row& sample = hist_.profile().rows[id];
+    const Weight weight{.period = sample.period, .count = sample.count};
+    const NodeId leaf = hist_.LeafOf(id);
+    places.push_back({.node = leaf, .weight = weight});
+    const NodeId innermost = InnermostOf(bucket, leaf);
+    if (innermost != kNoNode) excluded_.Add(innermost, weight);
+  }
+  if (hist_.options().children) {
+    for (const NodeId node : hist_.NodesOf(row)) {
+      if (trie_[node].same_above != kNoNode) {
+        excluded_.Add(trie_[node].same_above, trie_[node].weight);
+      }
+    }
+    for (const NodeId node : hist_.NodesOf(row)) {
+      const Weight weight = trie_[node].weight - excluded_[node];
+      if (weight.count != 0) places.push_back({.node = node, .weight = weight});
+    }
+  }
+  MergeSamePlaces(places);
+  return places;
+}
+
+// Samples that interrupted the function itself show their whole chain, and are not counted again
+// where the function is a caller. Where the whole chain starts with the function the two are the
+// same.
+void CallGraph::SplitOwnChains(size_t row) {
+  const uint32_t bucket = hist_.BucketOfRow(row);
+  // Together they are as heavy as the row by itself.
+  const bool show_whole =
+      options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
+  for (const uint32_t id : hist_.SamplesOf(row)) {
+    const Row& sample = hist_.profile().rows[id];
+    const Weight weight{.period = sample.period, .count = sample.count};
+    const NodeId leaf = hist_.LeafOf(id);
+    if (hist_.options().children) {
+      NodeId outermost = InnermostOf(bucket, leaf);
+      if (outermost != kNoNode) {
+        while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
+        const NodeId end = trie_[outermost].parent;
+        if (trie_.IsRoot(end)) continue;
+        for (NodeId node = leaf; node != end; node = trie_[node].parent) {
+          excluded_.Add(node, weight);
+        }
+      }
+    }
+    if (show_whole) whole_.Add(leaf, weight);
+  }
+  SumWholeChains();
+}
+
+// From the nodes where chains end to all above them.
+void CallGraph::SumWholeChains() {
+  std::vector<std::pair<NodeId, Weight>> ends;
+  for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
+  for (const auto& [end, weight] : ends) {
+    for (NodeId node = trie_[end].parent; !trie_.IsRoot(node); node = trie_[node].parent) {
+      whole_.Add(node, weight);
+    }
+  }
+}
+
+NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
+  for (; !trie_.IsRoot(node); node = trie_[node].parent) {
+    if (hist_.BucketOf(trie_[node].function) == bucket) return node;
+  }
+  return kNoNode;
+}
+
+void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
+  const TrieNode& node = trie_[place.node];
+  if (hist_.options().order == ChainOrder::kCallee) {
+    // The functions inlined at one address are of one frame.
+    const bool frame_ends = !hist_.functions()[node.function].inlined;
+    const uint32_t frames = place.frames + (frame_ends ? 1 : 0);
+    if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
+      visit(Place{.node = node.parent, .frames = frames, .weight = place.weight});
+    }
+    return;
+  }
+  for (NodeId child = node.first_child; child != kNoNode; child = trie_[child].next_sibling) {
+    const Weight weight = place.whole ? whole_[child] : trie_[child].weight - excluded_[child];
+    if (weight.count != 0) visit(Place{.node = child, .whole = place.whole, .weight = weight});
+  }
+}
+
+std::vector<CallGraph::Place> CallGraph::NextPlaces(std::span<const Place> places) const {
+  std::vector<Place> next;
+  for (const Place& place : places) {
+    ForEachNext(place, [&](const Place& at) { next.push_back(at); });
+  }
+  return next;
+}
+
+bool CallGraph::OneBranch(const ChainNode& node) const {
+  return node.children.size() == 1 && node.children[0].total == node.total;
+}
+
+uint64_t CallGraph::MinPeriod(const ChainNode& node) const {
+  if (options_.type != CallGraphType::kFractal) return min_period_;
+  return static_cast<uint64_t>(
+      std::ceil(static_cast<double>(node.below.period) * (*options_.threshold / 100)));
+}
+
+// Adds what follows `node` at the places `next`, as far as it can be shown.
+void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
+  while (true) {
+    node.below = {};
+    node.children.clear();
+    std::vector<std::vector<Place>> parts = Part(next, node);
+    if (!node.path.empty() && OneBranch(node)) {
+      node.path.push_back(node.children[0].path[0]);
+      next = NextPlaces(parts[0]);
+      continue;
+    }
+    next = {};
+    for (size_t i = 0; i < parts.size(); ++i) {
+      std::vector<Place> below = NextPlaces(parts[i]);
+      parts[i] = {};
+      Grow(node.children[i], std::move(below));
+    }
+    Order(node.children);
+    return;
+  }
+}
+
+// Makes a child of `node` of each function at `places` that is heavy enough; returns their places.
+std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
+                                                           ChainNode& node) {
+  std::vector<Branch> branches;
+  const auto key_of = [&](const Place& place) {
+    return hist_.functions()[trie_[place.node].function].chain_key;
+  };
+  for (const Place& place : places) {
+    uint32_t& branch = branch_of_key_[key_of(place)];
+    if (branch == kNone) {
+      branch = static_cast<uint32_t>(branches.size());
+      branches.push_back({.function = trie_[place.node].function});
+    }
+    branches[branch].weight += place.weight;
+    node.below += place.weight;
+  }
+
+  const uint64_t min_period = MinPeriod(node);
+  std::vector<std::vector<Place>> parts;
+  for (Branch& branch : branches) {
+    branch.next = kNone;
+    if (branch.weight.period < min_period) continue;
+    branch.next = parts.size();
+    parts.emplace_back();
+    node.children.push_back({.path = {branch.function}, .total = branch.weight});
+  }
+  for (const Place& place : places) {
+    const Branch& branch = branches[branch_of_key_[key_of(place)]];
+    if (branch.next != kNone) parts[branch.next].push_back(place);
+  }
+  for (const Branch& branch : branches) {
+    branch_of_key_[hist_.functions()[branch.function].chain_key] = kNone;
+  }
+  if (hist_.options().order == ChainOrder::kCallee) {
+    for (std::vector<Place>& part : parts) MergeSamePlaces(part);
+  }
+  return parts;
+}
+
+void CallGraph::MergeSamePlaces(std::vector<Place>& places) {
+  size_t kept = 0;
+  for (const Place& place : places) {
+    uint32_t& index = place_of_node_[place.node];
+    if (index == kNone) {
+      index = static_cast<uint32_t>(kept);
+      places[kept++] = place;
+    } else {
+      places[index].weight += place.weight;
+    }
+  }
+  places.resize(kept);
+  for (const Place& place : places) place_of_node_[place.node] = kNone;
+}
+
+void CallGraph::Order(std::vector<ChainNode>& children) const {
+  const bool by_weight = !PartsByOwnWeight(options_.type);
+  std::sort(children.begin(), children.end(), [&](const ChainNode& a, const ChainNode& b) {
+    if (by_weight && a.total.period != b.total.period) return a.total.period > b.total.period;
+    return StoredBefore(a.path[0], b.path[0]);
+  });
+}
+
+// The order in which perf keeps branches before it sorts them by weight: higher addresses first.
+// Where DSOs differ perf goes by where they are in its memory, and here it is a guess at that.
+bool CallGraph::StoredBefore(FunctionId a, FunctionId b) const {
+  const Function& left = hist_.functions()[a];
+  const Function& right = hist_.functions()[b];
+  if (left.inlined || right.inlined) {
+    const auto order = hist_.profile().text(left.name).compare(hist_.profile().text(right.name));
+    if (order != 0) return order > 0;
+  }
+  const bool left_unknown = hist_.profile()[left.dso].kind == DsoKind::kUnknown;
+  const bool right_unknown = hist_.profile()[right.dso].kind == DsoKind::kUnknown;
+  if (left_unknown != right_unknown) return right_unknown;
+  if (left.dso != right.dso) return left.dso > right.dso;
+  if (left.address != right.address) return left.address > right.address;
+  return a < b;
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,118 @@
+// The call graph under a row: its samples' chains, merged by function.
+//
+//   which chains (tools/perf/util/hist.c, Linux 7.2)
+//     samples that interrupted the row's function   their whole chain
+//     samples below it (accumulated rows only)      the part from the function to the chain's end:
+//                                                   its callees (caller order, from its outermost
+//                                                   place) or its callers (callee order, from its
+//                                                   innermost place)
+//   how they branch (tools/perf/util/callchain.c)
+//     a node is a run of functions without a branch; it ends where chains part or one of them ends,
+//     shown or not
+//
+// Only branches that reach the threshold are followed: the tree is cut out of the trie on demand.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/report/hist.h"
+#include "src/report/options.h"
+
+namespace profiler::report {
+
+struct ChainNode {
+  std::vector<FunctionId> path;  // from the top of the graph down; empty in a tree's root
+  Weight total;
+  Weight below;  // of all that goes on from here, shown or not
+  std::vector<ChainNode> children;
+
+  Weight own() const { return total - below; }  // chains that end here
+};
+
+// Cuts trees out of a histogram that was built with chains; both must outlive it. Keeps scratch
+// memory of 12 bytes a trie node. Not thread-safe.
+class CallGraph {
+ public:
+  // `options.type` is not kNone; `options.threshold` is set.
+  CallGraph(const Histogram& hist, const CallGraphOptions& options);
+
+  // The tree's root has no path; its total is that of the chains. Children are in the order shown,
+  // those below the threshold are left out. Cost: the row's samples and the trie nodes that are
+  // merged into the branches followed.
+  ChainNode Build(size_t row);
+
+ private:
+  // A place in the trie that chains go through, and what goes through it.
+  struct Place {
+    NodeId node = kNoNode;
+    bool whole = false;   // chains from the group's root; else from the row's function
+    uint32_t frames = 0;  // passed in callee order
+    Weight weight;
+  };
+  // The places of one merged node, while its weight is summed up.
+  struct Branch {
+    FunctionId function = kNoFunction;
+    Weight weight;
+    size_t first = 0;  // of the places, once they are gathered
+    size_t next = 0;
+  };
+  // Weights of a few trie nodes.
+  class SparseWeights {
+   public:
+    explicit SparseWeights(size_t nodes) : slots_(nodes, 0) {}
+    Weight operator[](NodeId node) const {
+      return slots_[node] == 0 ? Weight{} : weights_[slots_[node] - 1];
+    }
+    void Add(NodeId node, const Weight& weight);
+    void Clear();
+    std::span<const NodeId> nodes() const { return nodes_; }
+
+   private:
+    std::vector<uint32_t> slots_;  // by node: index into weights_ and one, or 0
+    std::vector<Weight> weights_;
+    std::vector<NodeId> nodes_;
+  };
+
+  bool OneBranch(const ChainNode& node) const;
+  uint64_t MinPeriod(const ChainNode& node) const;
+  std::vector<Place> StartCallers(size_t row);
+  std::vector<Place> StartCallees(size_t row);
+  void SplitOwnChains(size_t row);
+  void SumWholeChains();
+  NodeId InnermostOf(uint32_t bucket, NodeId node) const;
+  void ForEachNext(const Place& place, auto&& visit) const;
+  std::vector<Place> NextPlaces(std::span<const Place> places) const;
+  void Grow(ChainNode& node, std::vector<Place> next);
+  std::vector<std::vector<Place>> Part(std::span<const Place> places, ChainNode& node);
+  void MergeSamePlaces(std::vector<Place>& places);
+  void Order(std::vector<ChainNode>& children) const;
+  bool StoredBefore(FunctionId a, FunctionId b) const;
+
+  const Histogram& hist_;
+  const StackTrie& trie_;
+  const CallGraphOptions options_;
+  uint64_t min_period_ = 0;
+  SparseWeights whole_;     // of the row's whole chains
+  SparseWeights excluded_;  // of chains that are not counted from the row's function
+  std::vector<uint32_t> branch_of_key_;
+  std::vector<uint32_t> place_of_node_;
+};
+
+// What a call graph is drawn with, besides its options.
+struct ChainDrawing {
+  uint64_t total_period = 0;      // 100 %
+  uint64_t row_period = 0;        // of the row above
+  bool skip_first_entry = false;  // it repeats the row's symbol
+};
+
+// Appends the tree in the layout of `perf report --stdio` (tools/perf/ui/stdio/hist.c, Linux 7.2).
+// Appends nothing for a tree without children.
+void DrawCallGraph(const Histogram& hist, const CallGraphOptions& options,
+                   const ChainDrawing& drawing, const ChainNode& root, std::string& out);
+
+}  // namespace profiler::report

@@ -1,0 +1,66 @@
+// What a report groups by. A frame is an address; a report speaks of functions.
+//
+//   frame → functions at its address: the real one, then what was inlined into it, outermost first
+//   frame → the function that a sample interrupted there is counted for (never an inlined one)
+//
+// Two functions are the same where
+//   real      they are the same symbol
+//   inlined   they have the same name and were inlined into the same real function
+//   unnamed   they have the same address in the same DSO
+//
+// As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2) an unnamed *interrupted* address is
+// counted at its place in the image's file, and an unnamed address in a call chain at its runtime
+// address.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/profile/profile.h"
+
+namespace profiler::report {
+
+using FunctionId = uint32_t;
+
+struct Function {
+  StringId name{};  // empty: unnamed
+  profile::DsoId dso{};
+  profile::Mode mode = profile::Mode::kUnknown;
+  bool inlined = false;
+  uint64_t address = 0;    // unnamed: what is shown; else where the (real) function starts
+  uint32_t chain_key = 0;  // call graphs merge functions of the same key
+
+  bool named() const { return name != StringId::kEmpty; }
+};
+
+// Built once for a profile, in time linear in its frames. Keeps no reference to it.
+class FunctionTable {
+ public:
+  FunctionTable(const profile::Profile& profile, bool inlines);
+
+  const Function& operator[](FunctionId id) const { return functions_[id]; }
+  uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
+  uint32_t chain_keys() const { return chain_keys_; }
+
+  // Outermost first; never empty.
+  std::span<const FunctionId> At(profile::FrameId frame) const {
+    const auto i = static_cast<uint32_t>(frame);
+    return std::span(at_).subspan(first_[i], first_[i + 1] - first_[i]);
+  }
+  FunctionId Interrupted(profile::FrameId frame) const {
+    return interrupted_[static_cast<uint32_t>(frame)];
+  }
+
+ private:
+  class Builder;
+
+  std::vector<Function> functions_;
+  std::vector<uint32_t> first_;  // by frame, and one more
+  std::vector<FunctionId> at_;
+  std::vector<FunctionId> interrupted_;
+  uint32_t chain_keys_ = 0;
+};
+
+}  // namespace profiler::report

@@ -1,0 +1,154 @@
+#include "src/report/header.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/report/text.h"
+
+namespace profiler::report {
+namespace {
+
+constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
+
+class HeaderText {
+ public:
+  void Line(std::string_view name, std::string_view value) {
+    if (value.empty()) return;
+    text_ += "# ";
+    text_ += name;
+    text_ += " : ";
+    AppendSafe(value, text_);
+    text_ += '\n';
+  }
+
+  template <class T>
+  void Line(std::string_view name, const std::optional<T>& value) {
+    if (value) Line(name, std::to_string(*value));
+  }
+
+  std::string& text() { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string SecondsOf(uint64_t ns) {
+  return absl::StrFormat("%d.%06d", ns / kNanosecondsPerSecond, ns % kNanosecondsPerSecond / 1000);
+}
+
+void AppendPlace(const RecordingHeader& header, HeaderText& out) {
+  if (!header.captured_on.empty()) {
+    absl::StrAppend(&out.text(), "# captured on    : ");
+    AppendSafe(header.captured_on, out.text());
+    out.text() += '\n';
+  }
+  absl::StrAppendFormat(&out.text(),
+                        "# header version : %d\n# data offset    : %d\n# data size      : %d\n"
+                        "# feat offset    : %d\n",
+                        header.version, header.data_offset, header.data_size,
+                        header.features_offset);
+}
+
+void AppendMachine(const RecordingHeader& header, HeaderText& out) {
+  out.Line("hostname", header.hostname);
+  out.Line("os release", header.os_release);
+  out.Line("perf version", header.perf_version);
+  out.Line("arch", header.arch);
+  out.Line("nrcpus online", header.cpus_online);
+  out.Line("nrcpus avail", header.cpus_available);
+  out.Line("cpudesc", header.cpu_description);
+  out.Line("cpuid", header.cpuid);
+  if (header.total_memory_kb) {
+    out.Line("total memory", absl::StrCat(*header.total_memory_kb, " kB"));
+  }
+  if (!header.command_line.empty()) {
+    std::string line;
+    for (const std::string& argument : header.command_line) absl::StrAppend(&line, argument, " ");
+    out.Line("cmdline", line);
+  }
+}
+
+void AppendEvents(const RecordingHeader& header, HeaderText& out) {
+  for (const EventDescription& event : header.events) {
+    std::string line = absl::StrCat("name = ", event.name, ", ");
+    if (!event.ids.empty()) {
+      line += ", id = {";
+      for (size_t i = 0; i < event.ids.size(); ++i) {
+        absl::StrAppend(&line, i == 0 ? " " : ", ", event.ids[i]);
+      }
+      line += " }";
+    }
+    for (const auto& [name, value] : event.fields) absl::StrAppend(&line, ", ", name, " = ", value);
+    out.Line("event", line);
+  }
+}
+
+void AppendTimes(const RecordingHeader& header, HeaderText& out) {
+  if (header.first_sample_ns) out.Line("time of first sample", SecondsOf(*header.first_sample_ns));
+  if (header.last_sample_ns) out.Line("time of last sample", SecondsOf(*header.last_sample_ns));
+  if (header.first_sample_ns && header.last_sample_ns &&
+      *header.last_sample_ns >= *header.first_sample_ns) {
+    const uint64_t duration = *header.last_sample_ns - *header.first_sample_ns;
+    absl::StrAppendFormat(&out.text(), "# sample duration : %10.3f ms\n",
+                          static_cast<double>(duration) / 1e6);
+  }
+}
+
+// perf writes these without a space before the colon.
+void AppendClock(const RecordingHeader& header, HeaderText& out) {
+  if (header.clock_resolution_ns) {
+    // The figure that perf calls MHz is the resolution in picoseconds.
+    absl::StrAppend(&out.text(), "# clockid frequency: ", *header.clock_resolution_ns * 1000,
+                    " MHz\n");
+  }
+  if (!header.clock.empty()) absl::StrAppend(&out.text(), "# clockid: ", header.clock, "\n");
+  if (!header.reference_time.empty()) {
+    absl::StrAppend(&out.text(), "# reference time: ", header.reference_time, "\n");
+  }
+}
+
+}  // namespace
+
+std::string FormatRecordingHeader(const RecordingHeader& header) {
+  HeaderText out;
+  out.text() += "# ========\n";
+  AppendPlace(header, out);
+  AppendMachine(header, out);
+  AppendEvents(header, out);
+  AppendTimes(header, out);
+  AppendClock(header, out);
+  for (const auto& [name, value] : header.others) out.Line(name, value);
+  if (!header.missing_features.empty()) {
+    out.text() += "# missing features: ";
+    for (const std::string& feature : header.missing_features) {
+      absl::StrAppend(&out.text(), feature, " ");
+    }
+    out.text() += '\n';
+  }
+  out.text() += "# ========\n#\n";
+  return std::move(out.text());
+}
+
+std::string_view RecordingHeaderHint() {
+  return "# To display the perf.data header info, please use --header/--header-only options.\n#\n";
+}
+
+std::string FormatStats(const std::vector<RecordCount>& records,
+                        const std::vector<RecordCount>& samples_by_event) {
+  uint64_t total = 0;
+  for (const RecordCount& record : records) total += record.count;
+  std::string text = "\nAggregated stats:\n";
+  absl::StrAppendFormat(&text, "%20s events: %10d\n", "TOTAL", total);
+  for (const RecordCount& record : records) {
+    if (record.count == 0) continue;
+    absl::StrAppendFormat(&text, "%20s events: %10d  (%4.1f%%)\n", record.name, record.count,
+                          100.0 * static_cast<double>(record.count) / static_cast<double>(total));
+  }
+  for (const RecordCount& event : samples_by_event) {
+    if (event.count == 0) continue;
+    AppendSafe(event.name, text);
+    absl::StrAppendFormat(&text, " stats:\n%20s events: %10d\n", "SAMPLE", event.count);
+  }
+  return text;
+}
+
+}  // namespace profiler::report

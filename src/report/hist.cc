@@ -1,0 +1,415 @@
+#include "src/report/hist.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace profiler::report {
+
+using profile::DsoId;
+using profile::DsoKind;
+using profile::Event;
+using profile::EventId;
+using profile::FrameId;
+using profile::Profile;
+using profile::Row;
+using profile::Thread;
+using profile::ThreadId;
+
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+
+bool Uses(const HistOptions& options, SortKey key) {
+  return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
+}
+
+template <class T>
+bool Holds(const std::vector<T>& list, const auto& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// Which threads and interrupted frames pass the filter, decided once for each of them.
+class FilterTable {
+ public:
+  FilterTable(const Profile& profile, const FunctionTable& functions, const Filter& filter) {
+    if (filter.empty()) return;
+    threads_.reserve(profile.threads.size());
+    for (const Thread& thread : profile.threads) {
+      threads_.push_back((filter.comms.empty() || Holds(filter.comms, profile.text(thread.comm))) &&
+                         (filter.pids.empty() || Holds(filter.pids, thread.pid)) &&
+                         (filter.tids.empty() || Holds(filter.tids, thread.tid)));
+    }
+    frames_.reserve(profile.frames.size());
+    for (uint32_t i = 0; i < profile.frames.size(); ++i) {
+      const Function& function = functions[functions.Interrupted(FrameId{i})];
+      const profile::Dso& dso = profile[profile.frames[i].dso];
+      frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
+                         Holds(filter.dsos, profile.text(dso.long_name))) &&
+                        (filter.symbols.empty() ||
+                         (function.named() && Holds(filter.symbols, profile.text(function.name)))));
+    }
+  }
+
+  bool Passes(const Row& sample) const {
+    return threads_.empty() || (threads_[static_cast<uint32_t>(sample.thread)] &&
+                                frames_[static_cast<uint32_t>(sample.self)]);
+  }
+
+ private:
+  std::vector<bool> threads_;
+  std::vector<bool> frames_;
+};
+
+// Functions that the sort keys cannot tell apart share a bucket.
+std::vector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
+                              const HistOptions& options) {
+  std::vector<uint32_t> buckets(functions.size(), 0);
+  if (Uses(options, SortKey::kSymbol)) {
+    // Without the dso as a key, an unnamed address is the same in all of them.
+    const bool merge_unnamed = !Uses(options, SortKey::kDso);
+    absl::flat_hash_map<uint64_t, uint32_t> unnamed;
+    for (FunctionId id = 0; id < functions.size(); ++id) {
+      const Function& function = functions[id];
+      buckets[id] = function.named() || !merge_unnamed
+                        ? id
+                        : unnamed.try_emplace(function.address, id).first->second;
+    }
+  } else if (Uses(options, SortKey::kDso)) {
+    for (FunctionId id = 0; id < functions.size(); ++id) {
+      buckets[id] = static_cast<uint32_t>(profile[functions[id].dso].name);
+    }
+  }
+  return buckets;
+}
+
+// By thread: the thread's last entry, which has its last name.
+std::vector<ThreadId> LatestNames(const Profile& profile) {
+  absl::flat_hash_map<uint32_t, ThreadId> by_tid;
+  for (uint32_t i = 0; i < profile.threads.size(); ++i) {
+    by_tid[profile.threads[i].tid] = ThreadId{i};
+  }
+  std::vector<ThreadId> latest;
+  latest.reserve(profile.threads.size());
+  for (const Thread& thread : profile.threads) latest.push_back(by_tid[thread.tid]);
+  return latest;
+}
+
+// By thread: a number that is equal where the sort keys cannot tell threads apart.
+std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
+  const bool by_tid = Uses(options, SortKey::kPid) || Uses(options, SortKey::kTid);
+  const bool by_pid = Uses(options, SortKey::kTgid);
+  const bool by_comm = Uses(options, SortKey::kComm);
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
+  std::vector<uint32_t> group_of;
+  group_of.reserve(profile.threads.size());
+  for (const Thread& thread : profile.threads) {
+    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
+                         by_comm ? thread.comm : StringId::kEmpty);
+    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
+  }
+  return group_of;
+}
+
+// The order of rows. True where `a` is shown above `b`.
+class ShownBefore {
+ public:
+  ShownBefore(const Profile& profile, const FunctionTable& functions, const HistOptions& options)
+      : profile_(profile), functions_(functions), options_(options) {}
+
+  bool operator()(const HistRow& a, const HistRow& b) const {
+    if (a.children.period != b.children.period) return a.children.period > b.children.period;
+    if (options_.children && options_.chains && a.chain_depth != b.chain_depth) {
+      // Of equal weights, the caller comes first: it has more below it, or less above it. (perf
+      // asks this of rows of one thread only, and then its order depends on the order of
+      // comparisons.)
+      return (a.chain_depth > b.chain_depth) == (options_.order == ChainOrder::kCaller);
+    }
+    if (a.self.period != b.self.period) return a.self.period > b.self.period;
+    for (const SortKey key : options_.sort) {
+      if (const int order = Compare(key, a, b); order != 0) return order < 0;
+    }
+    // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
+    return static_cast<int64_t>(functions_[a.function].address) <
+           static_cast<int64_t>(functions_[b.function].address);
+  }
+
+ private:
+  static int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
+
+  int Compare(SortKey key, const HistRow& a, const HistRow& b) const {
+    const Thread& thread_a = profile_[a.thread];
+    const Thread& thread_b = profile_[b.thread];
+    const Function& function_a = functions_[a.function];
+    const Function& function_b = functions_[b.function];
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        return Sign(thread_a.tid, thread_b.tid);
+      case SortKey::kTgid:
+        return Sign(thread_a.pid, thread_b.pid);
+      case SortKey::kComm:
+        return profile_.text(thread_a.comm).compare(profile_.text(thread_b.comm));
+      case SortKey::kDso: {
+        const profile::Dso& dso_a = profile_[function_a.dso];
+        const profile::Dso& dso_b = profile_[function_b.dso];
+        const bool unknown_a = dso_a.kind == DsoKind::kUnknown;
+        const bool unknown_b = dso_b.kind == DsoKind::kUnknown;
+        if (unknown_a != unknown_b) return unknown_a ? 1 : -1;
+        return profile_.text(dso_a.name).compare(profile_.text(dso_b.name));
+      }
+      case SortKey::kSymbol:
+        if (function_a.named() != function_b.named()) return function_a.named() ? -1 : 1;
+        return profile_.text(function_a.name).compare(profile_.text(function_b.name));
+      case SortKey::kCpu:
+        return Sign(a.cpu, b.cpu);
+    }
+    return 0;
+  }
+
+  const Profile& profile_;
+  const FunctionTable& functions_;
+  const HistOptions& options_;
+};
+
+}  // namespace
+
+class Histogram::Builder {
+ public:
+  Builder(Histogram& hist, EventId event) : hist_(hist), profile_(hist.profile_), event_(event) {}
+
+  void Build() {
+    GroupSamples();
+    if (NeedsTrie()) {
+      hist_.trie_ = std::make_unique<StackTrie>(profile_, hist_.functions_, hist_.buckets_,
+                                                KeptEnd(), options().max_stack);
+      hist_.leaf_.assign(profile_.rows.size(), kNoNode);
+    }
+    if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
+    AddStacks();
+    AddRows();
+    SortAndIndex();
+    if (!options().chains) {
+      hist_.trie_ = nullptr;
+      hist_.leaf_ = {};
+    }
+  }
+
+ private:
+  // The samples of one group, and its nodes in the trie.
+  struct Group {
+    size_t first = 0, end = 0;  // of samples_
+    NodeId first_node = 0, end_node = 0;
+  };
+
+  const HistOptions& options() const { return hist_.options_; }
+  bool NeedsTrie() const { return options().children || options().chains; }
+
+  // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
+  // time.
+  StackTrie::Keep KeptEnd() const {
+    if (options().order == ChainOrder::kCaller) return StackTrie::Keep::kOutermost;
+    return options().children ? StackTrie::Keep::kInnermost : StackTrie::Keep::kAll;
+  }
+
+  // Fills total_, samples_ and groups_.
+  void GroupSamples() {
+    const FilterTable filter(profile_, hist_.functions_, options().filter);
+    const std::vector<uint32_t> thread_group = ThreadGroups(profile_, options());
+    const bool by_cpu = Uses(options(), SortKey::kCpu);
+    absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;
+
+    std::vector<uint32_t> group_of(profile_.rows.size(), kNone);
+    std::vector<uint32_t> sizes;
+    for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& sample = profile_.rows[i];
+      if (sample.event != event_) continue;
+      const bool passes = filter.Passes(sample);
+      if (passes || !options().relative_percentages) {
+        hist_.total_ += {.period = sample.period, .count = sample.count};
+      }
+      if (!passes) continue;
+      uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
+      if (by_cpu) {
+        const std::pair key(group, sample.cpu);
+        group = cpu_group.try_emplace(key, cpu_group.size()).first->second;
+      }
+      if (group >= sizes.size()) sizes.resize(group + 1, 0);
+      ++sizes[group];
+      group_of[i] = group;
+    }
+
+    size_t end = 0;
+    std::vector<size_t> next;
+    for (const uint32_t size : sizes) {
+      next.push_back(end);
+      groups_.push_back({.first = end, .end = end + size});
+      end += size;
+    }
+    samples_.resize(end);
+    for (uint32_t i = 0; i < group_of.size(); ++i) {
+      if (group_of[i] != kNone) samples_[next[group_of[i]]++] = i;
+    }
+  }
+
+  void AddStacks() {
+    if (!NeedsTrie()) return;
+    StackTrie& trie = *hist_.trie_;
+    for (Group& group : groups_) {
+      group.first_node = trie.StartGroup() + 1;
+      for (size_t i = group.first; i < group.end; ++i) {
+        const Row& sample = profile_.rows[samples_[i]];
+        hist_.leaf_[samples_[i]] =
+            trie.Add(sample.stack, {.period = sample.period, .count = sample.count});
+      }
+      group.end_node = trie.size();
+    }
+    trie.Accumulate();
+  }
+
+  void AddRows() {
+    uint32_t buckets = 0;
+    for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
+    row_of_bucket_.assign(buckets, kNone);
+    if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].first == groups_[i].end) continue;
+      const size_t first_row = hist_.rows_.size();
+      if (options().children) AddChildren(groups_[i], i);
+      AddSelf(groups_[i], i);
+      for (size_t row = first_row; row < hist_.rows_.size(); ++row) {
+        row_of_bucket_[hist_.BucketOfRow(row)] = kNone;
+      }
+    }
+  }
+
+  // A function has the samples of its outermost nodes' subtrees.
+  void AddChildren(const Group& group, size_t index) {
+    const StackTrie& trie = *hist_.trie_;
+    const Row& first = profile_.rows[samples_[group.first]];
+    for (NodeId id = group.first_node; id < group.end_node; ++id) {
+      const TrieNode& node = trie[id];
+      const uint32_t row_id = RowFor(node.function, first, index);
+      HistRow& row = hist_.rows_[row_id];
+      if (!row_of_node_.empty()) row_of_node_[id] = row_id;
+      const bool outermost = node.same_above == kNoNode;
+      if (outermost) row.children += node.weight;
+      if (options().order == ChainOrder::kCallee) {
+        row.chain_depth = std::max(row.chain_depth, node.depth);
+      } else if (outermost) {
+        row.chain_depth =
+            std::max(row.chain_depth, static_cast<uint16_t>(node.deepest - node.depth + 1));
+      }
+    }
+  }
+
+  void AddSelf(const Group& group, size_t index) {
+    for (size_t i = group.first; i < group.end; ++i) {
+      const uint32_t sample_id = samples_[i];
+      const Row& sample = profile_.rows[sample_id];
+      const Weight weight{.period = sample.period, .count = sample.count};
+      const FunctionId function = hist_.functions_.Interrupted(sample.self);
+      const uint32_t row_id = RowFor(function, sample, index);
+      HistRow& row = hist_.rows_[row_id];
+      row.self += weight;
+      if (!options().children) {
+        row.children += weight;
+      } else {
+        const NodeId leaf = hist_.leaf_[sample_id];
+        if (!OnPath(leaf, hist_.buckets_[function])) row.children += weight;
+        row.chain_depth = std::max(row.chain_depth, (*hist_.trie_)[leaf].depth);
+      }
+      if (!row_of_sample_.empty()) row_of_sample_[sample_id] = row_id;
+    }
+  }
+
+  bool OnPath(NodeId node, uint32_t bucket) const {
+    const StackTrie& trie = *hist_.trie_;
+    for (; !trie.IsRoot(node); node = trie[node].parent) {
+      if (hist_.buckets_[trie[node].function] == bucket) return true;
+    }
+    return false;
+  }
+
+  uint32_t RowFor(FunctionId function, const Row& sample, size_t group) {
+    uint32_t& row = row_of_bucket_[hist_.buckets_[function]];
+    if (row == kNone) {
+      row = static_cast<uint32_t>(hist_.rows_.size());
+      hist_.rows_.push_back({.function = function,
+                             .thread = sample.thread,
+                             .cpu = sample.cpu,
+                             .group = static_cast<uint32_t>(group)});
+    }
+    return row;
+  }
+
+  void SortAndIndex() {
+    std::vector<uint32_t> order(hist_.rows_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const ShownBefore before(profile_, hist_.functions_, options());
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return before(hist_.rows_[a], hist_.rows_[b]);
+    });
+    std::vector<HistRow> sorted;
+    sorted.reserve(order.size());
+    for (const uint32_t row : order) sorted.push_back(hist_.rows_[row]);
+    hist_.rows_ = std::move(sorted);
+
+    std::vector<uint32_t> rank(order.size());
+    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
+    hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank);
+  }
+
+  // Turns "item → row" around; kNone is no row.
+  static Index MakeIndex(const std::vector<uint32_t>& row_of, const std::vector<uint32_t>& rank) {
+    Index index;
+    if (row_of.empty()) {
+      index.first.assign(rank.size() + 1, 0);
+      return index;
+    }
+    std::vector<uint32_t> next(rank.size() + 1, 0);
+    for (const uint32_t row : row_of) {
+      if (row != kNone) ++next[rank[row] + 1];
+    }
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    index.first = next;
+    index.items.resize(next.back());
+    for (uint32_t i = 0; i < row_of.size(); ++i) {
+      if (row_of[i] != kNone) index.items[next[rank[row_of[i]]]++] = i;
+    }
+    return index;
+  }
+
+  Histogram& hist_;
+  const Profile& profile_;
+  const EventId event_;
+
+  std::vector<uint32_t> samples_;  // that pass the filter, by group
+  std::vector<Group> groups_;
+  std::vector<uint32_t> row_of_bucket_;  // within the group at hand
+  std::vector<uint32_t> row_of_node_;
+  std::vector<uint32_t> row_of_sample_;
+};
+
+Histogram::Histogram(const Profile& profile, const FunctionTable& functions, EventId event,
+                     const HistOptions& options)
+    : profile_(profile),
+      functions_(functions),
+      options_(options),
+      buckets_(Buckets(profile, functions, options)),
+      latest_(LatestNames(profile)) {
+  Builder(*this, event).Build();
+}
+
+bool HasCallChains(const Profile& profile, EventId event) {
+  return std::any_of(profile.rows.begin(), profile.rows.end(), [&](const Row& sample) {
+    return sample.event == event && profile[sample.stack].depth > 1;
+  });
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,103 @@
+// Rows of a report: the samples of one event, grouped by sort keys.
+//
+// The semantics are those of perf's histograms (tools/perf/util/hist.c, sort.c, ui/hist.c; Linux
+// 7.2):
+//   * self: each sample counts once, for the function that it interrupted;
+//   * children: each sample counts once for every distinct row on its chain, so that recursion adds
+//     nothing;
+//   * rows are in order of weight, then of their sort keys;
+//   * what a filter leaves out still counts in the total, unless percentages are relative.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/report/functions.h"
+#include "src/report/options.h"
+#include "src/report/stack_trie.h"
+
+namespace profiler::report {
+
+struct HistRow {
+  FunctionId function = kNoFunction;  // the first seen of the row: names its dso and symbol
+  profile::ThreadId thread{};         // names its comm, pid and tid
+  uint32_t cpu = 0;
+  uint32_t group = 0;
+  uint16_t chain_depth = 0;  // the longest chain it was seen with
+  Weight self;
+  Weight children;  // includes self; equal to it where rows are not accumulated
+};
+
+// What the rows are made of, in full. `order` and `children` are settled: ReportOptions may leave
+// them open.
+struct HistOptions {
+  std::vector<SortKey> sort;
+  bool children = false;
+  bool chains = false;  // a call graph will be drawn
+  ChainOrder order = ChainOrder::kCaller;
+  uint32_t max_stack = 127;
+  Filter filter;
+  bool relative_percentages = false;
+};
+
+// Refers to the profile and the function table that it was built from. Reading is thread-safe.
+class Histogram {
+ public:
+  Histogram(const profile::Profile& profile, const FunctionTable& functions, profile::EventId event,
+            const HistOptions& options);
+
+  std::span<const HistRow> rows() const { return rows_; }  // in the order shown
+  const Weight& total() const { return total_; }           // what 100 % is
+  const HistOptions& options() const { return options_; }
+  const profile::Profile& profile() const { return profile_; }
+  const FunctionTable& functions() const { return functions_; }
+  // A thread's last name: what perf shows beside a pid.
+  profile::ThreadId Latest(profile::ThreadId thread) const {
+    return latest_[static_cast<uint32_t>(thread)];
+  }
+
+  // For call graphs; only with options().chains.
+  const StackTrie& trie() const { return *trie_; }
+  // The nodes of a row's functions: with children only, without an order worth relying on.
+  std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
+  // The samples counted as a row's own: index into profile().rows.
+  std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
+  // The leaf of a sample's chain in the trie.
+  NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
+  uint32_t BucketOf(FunctionId function) const { return buckets_[function]; }
+  uint32_t BucketOfRow(size_t row) const { return buckets_[rows_[row].function]; }
+
+ private:
+  class Builder;
+
+  // Items by row, in one array.
+  struct Index {
+    std::vector<uint32_t> first;
+    std::vector<uint32_t> items;
+
+    std::span<const uint32_t> at(size_t row) const {
+      return std::span(items).subspan(first[row], first[row + 1] - first[row]);
+    }
+  };
+
+  const profile::Profile& profile_;
+  const FunctionTable& functions_;
+  const HistOptions options_;
+  std::vector<uint32_t> buckets_;  // by function: equal where the sort keys see no difference
+  std::vector<profile::ThreadId> latest_;
+  std::vector<HistRow> rows_;
+  Weight total_;
+  std::unique_ptr<StackTrie> trie_;
+  std::vector<NodeId> leaf_;  // by sample
+  Index nodes_by_row_;
+  Index samples_by_row_;
+};
+
+// Whether any sample of the event has more than one frame.
+bool HasCallChains(const profile::Profile& profile, profile::EventId event);
+
+}  // namespace profiler::report

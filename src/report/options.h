@@ -1,0 +1,90 @@
+// What a report shows and how: the choices of `perf report`, as values.
+//
+// Facts about perf's behaviour: tools/perf/Documentation/perf-report.txt,
+// tools/perf/util/callchain.c (Linux 7.2).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace profiler::report {
+
+// Samples that agree in all sort keys form one row.
+enum class SortKey : uint8_t {
+  kPid,   // a thread, shown as "tid:comm" under perf's heading "Pid:Command"
+  kTid,   // the same under the heading "Tid:Command"
+  kTgid,  // a process, shown as "pid:comm"
+  kComm,
+  kDso,
+  kSymbol,
+  kCpu,
+};
+
+enum class CallGraphType : uint8_t {
+  kGraph,    // a tree; percentages of the whole
+  kFlat,     // one list a chain
+  kFractal,  // a tree; percentages of the branch above
+  kFolded,   // one line a chain
+  kNone,
+};
+
+// Which end of a chain stands at the top: the interrupted function or the outermost caller.
+enum class ChainOrder : uint8_t { kCallee, kCaller };
+
+enum class ChainValue : uint8_t { kPercent, kPeriod, kCount };
+
+struct CallGraphOptions {
+  CallGraphType type = CallGraphType::kGraph;
+  // Branches below this percentage are left out. Unset: the percent limit, or 0.5 without one.
+  std::optional<double> threshold;
+  // Unset: kCaller with accumulated rows, else kCallee.
+  std::optional<ChainOrder> order;
+  ChainValue value = ChainValue::kPercent;
+  size_t print_limit = 0;  // entries at one branching point; 0: all
+};
+
+// Each list that is not empty keeps the samples that it names. The dso and the symbol are those of
+// the interrupted instruction. Symbols match by their whole name, without "[k] ".
+struct Filter {
+  std::vector<std::string> comms;
+  std::vector<std::string> dsos;  // short names or paths
+  std::vector<std::string> symbols;
+  std::vector<uint32_t> pids;
+  std::vector<uint32_t> tids;
+
+  bool empty() const {
+    return comms.empty() && dsos.empty() && symbols.empty() && pids.empty() && tids.empty();
+  }
+};
+
+struct ReportOptions {
+  std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  // Accumulated rows: a function has the weight of all samples that it, or anything it called, was
+  // interrupted in. Unset: when the event has call chains.
+  std::optional<bool> children;
+  CallGraphOptions call_graph;
+  double percent_limit = 0;   // rows below it are left out
+  bool show_samples = false;  // the column of sample counts
+  Filter filter;
+  // Percentages of what passed the filter; else of everything.
+  bool relative_percentages = false;
+  bool inlines = true;
+  // Frames looked at in one chain, counted from the end that stands at the top.
+  uint32_t max_stack = 127;
+};
+
+// "comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown key.
+absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
+
+// "graph,0.5,caller", "folded,count", "fractal,1,10", "none": words in any order, the first number
+// is the threshold and the second the print limit. kInvalidArgument names the unknown word.
+absl::StatusOr<CallGraphOptions> ParseCallGraph(std::string_view text);
+
+}  // namespace profiler::report

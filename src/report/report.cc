@@ -1,0 +1,374 @@
+#include "src/report/report.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/report/call_graph.h"
+#include "src/report/functions.h"
+#include "src/report/hist.h"
+#include "src/report/text.h"
+
+namespace profiler::report {
+
+using profile::DsoKind;
+using profile::EventId;
+using profile::Losses;
+using profile::Mode;
+using profile::Profile;
+using profile::Thread;
+
+namespace {
+
+constexpr size_t kWeightWidth = 8;    // "Children", "Self", "Overhead"
+constexpr size_t kSamplesWidth = 12;  // "Samples"
+constexpr size_t kPidWidth = 7;       // in "Pid:Command"
+constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address
+constexpr size_t kPiece = 1 << 16;    // bytes handed to the sink at once, about
+constexpr double kDefaultThreshold = 0.5;
+
+std::string_view Heading(SortKey key) {
+  switch (key) {
+    case SortKey::kPid:
+      return "    Pid:Command";
+    case SortKey::kTid:
+      return "    Tid:Command";
+    case SortKey::kTgid:
+      return "   Tgid:Command";
+    case SortKey::kComm:
+      return "Command";
+    case SortKey::kDso:
+      return "Shared Object";
+    case SortKey::kSymbol:
+      return "Symbol";
+    case SortKey::kCpu:
+      return "CPU";
+  }
+  return "";
+}
+
+char LevelOf(Mode mode) {
+  switch (mode) {
+    case Mode::kUser:
+      return '.';
+    case Mode::kKernel:
+      return 'k';
+    case Mode::kHypervisor:
+      return 'H';
+    case Mode::kGuestUser:
+      return 'u';
+    case Mode::kGuestKernel:
+      return 'g';
+    case Mode::kUnknown:
+      return '.';
+  }
+  return '.';
+}
+
+// A list of one name makes its column superfluous: perf names it once, in a comment.
+const std::string* OnlyName(SortKey key, const Filter& filter) {
+  const auto only = [](const std::vector<std::string>& list) {
+    return list.size() == 1 ? &list[0] : nullptr;
+  };
+  if (key == SortKey::kComm) return only(filter.comms);
+  if (key == SortKey::kDso) return only(filter.dsos);
+  if (key == SortKey::kSymbol) return only(filter.symbols);
+  return nullptr;
+}
+
+// The table of one event.
+class Table {
+ public:
+  Table(const Histogram& hist, const ReportOptions& options)
+      : hist_(hist), profile_(hist.profile()), options_(options) {
+    for (const SortKey key : options.sort) {
+      if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
+    }
+    for (const HistRow& row : hist.rows()) {
+      for (Column& column : columns_) Widen(column, row);
+    }
+  }
+
+  void AppendHeadings(std::string& out) const {
+    out += "# ";
+    if (hist_.options().children) {
+      out += "Children      Self";
+    } else {
+      out += "Overhead";
+    }
+    if (options_.show_samples) out += "       Samples";
+    for (const Column& column : columns_) {
+      out += "  ";
+      AppendLeftAligned(Heading(column.key), column.width, out);
+    }
+    out += "\n# ........";
+    if (hist_.options().children) out += "  ........";
+    if (options_.show_samples) out += "  ............";
+    for (const Column& column : columns_) {
+      out += "  ";
+      out.append(column.width, '.');
+    }
+    out += "\n#\n";
+  }
+
+  void AppendRow(const HistRow& row, std::string& out) const {
+    out += "  ";
+    AppendPercent(row.children.period, hist_.total().period, kWeightWidth, out);
+    if (hist_.options().children) {
+      out += "  ";
+      AppendPercent(row.self.period, hist_.total().period, kWeightWidth, out);
+    }
+    if (options_.show_samples) {
+      out += "  ";
+      AppendNumber(row.self.count, kSamplesWidth, out);
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      out += "  ";
+      AppendCell(columns_[i], row, i + 1 == columns_.size(), out);
+    }
+    out += '\n';
+  }
+
+ private:
+  struct Column {
+    SortKey key;
+    size_t width;
+  };
+
+  std::string_view CommOf(const HistRow& row) const {
+    return profile_.text(profile_[row.thread].comm);
+  }
+  std::string_view LatestCommOf(const HistRow& row) const {
+    return profile_.text(profile_[hist_.Latest(row.thread)].comm);
+  }
+  const Function& FunctionOf(const HistRow& row) const { return hist_.functions()[row.function]; }
+
+  void Widen(Column& column, const HistRow& row) const {
+    const Function& function = FunctionOf(row);
+    switch (column.key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+      case SortKey::kTgid:
+        column.width = std::max(column.width, LatestCommOf(row).size() + kPidWidth + 1);
+        return;
+      case SortKey::kComm:
+        column.width = std::max(column.width, CommOf(row).size());
+        return;
+      case SortKey::kDso:
+        column.width = std::max(column.width, profile_.text(profile_[function.dso].name).size());
+        if (!function.named()) column.width = std::max(column.width, kAddressWidth);
+        return;
+      case SortKey::kSymbol:
+        // "[.] " and the name, or "[.] 0x" and the digits
+        column.width =
+            std::max(column.width, function.named() ? profile_.text(function.name).size() + 4
+                                                    : kAddressWidth + 6);
+        return;
+      case SortKey::kCpu:
+        return;
+    }
+  }
+
+  void AppendCell(const Column& column, const HistRow& row, bool last, std::string& out) const {
+    const Function& function = FunctionOf(row);
+    switch (column.key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        AppendNumber(profile_[row.thread].tid, kPidWidth, out);
+        out += ':';
+        return AppendLeftAligned(LatestCommOf(row), column.width - kPidWidth - 1, out);
+      case SortKey::kTgid:
+        AppendNumber(profile_[row.thread].pid, kPidWidth, out);
+        out += ':';
+        return AppendLeftAligned(LatestCommOf(row), column.width - kPidWidth - 1, out);
+      case SortKey::kComm:
+        return AppendLeftAligned(CommOf(row), column.width, out);
+      case SortKey::kDso:
+        return AppendLeftAligned(profile_.text(profile_[function.dso].name), column.width, out);
+      case SortKey::kSymbol: {
+        const size_t start = out.size();
+        AppendSymbol(function, out);
+        const size_t printed = out.size() - start;
+        if (!last && printed < column.width) out.append(column.width - printed, ' ');
+        return;
+      }
+      case SortKey::kCpu: {
+        const size_t start = out.size();
+        AppendNumber(row.cpu, column.width, out);
+        std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), ' ', '0');
+        return;
+      }
+    }
+  }
+
+  void AppendSymbol(const Function& function, std::string& out) const {
+    out += '[';
+    out += LevelOf(function.mode);
+    out += "] ";
+    if (function.named()) {
+      AppendSafe(profile_.text(function.name), out);
+      if (function.inlined) out += " (inlined)";
+      return;
+    }
+    if (function.address != 0) out += "0x";
+    const size_t start = out.size();
+    AppendHex(function.address, kAddressWidth, out);
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), ' ', '0');
+  }
+
+  const Histogram& hist_;
+  const Profile& profile_;
+  const ReportOptions& options_;
+  std::vector<Column> columns_;
+};
+
+class Report {
+ public:
+  Report(const Profile& profile, const ReportOptions& options, TextSink sink)
+      : profile_(profile), options_(options), functions_(profile, options.inlines), sink_(sink) {}
+
+  void Write() {
+    AppendElidedColumns();
+    out_ += "#\n";
+    absl::StrAppend(&out_, "# Total Lost Samples: ", profile_.losses.lost_samples, "\n#\n");
+    AppendLosses();
+    for (uint32_t i = 0; i < profile_.events.size(); ++i) {
+      if (profile_.events[i].samples != 0) AppendEvent(EventId{i});
+    }
+    Flush();
+  }
+
+ private:
+  void AppendElidedColumns() {
+    // In the order in which perf looks at its lists, whatever the columns' order.
+    constexpr std::array<std::pair<SortKey, std::string_view>, 3> kLists = {
+        {{SortKey::kDso, "dso"}, {SortKey::kComm, "comm"}, {SortKey::kSymbol, "symbol"}}};
+    for (const auto& [key, title] : kLists) {
+      const std::string* name = OnlyName(key, options_.filter);
+      if (name == nullptr) continue;
+      absl::StrAppend(&out_, "# ", absl::string_view(title.data(), title.size()), ": ");
+      AppendSafe(*name, out_);
+      out_ += '\n';
+    }
+  }
+
+  // What else is missing from the samples; nothing where nothing is.
+  void AppendLosses() {
+    const Losses& losses = profile_.losses;
+    std::string line;
+    const auto add = [&](uint64_t count, absl::string_view what) {
+      if (count == 0) return;
+      absl::StrAppend(&line, line.empty() ? "# Losses: " : ", ", count, " ", what);
+    };
+    add(losses.lost_records, "records lost");
+    add(losses.lost_samples, "samples lost");
+    add(losses.throttled, "times throttled");
+    add(losses.undecodable, "records undecodable");
+    for (const std::string& warning : losses.warnings) {
+      if (!line.empty()) line += '\n';
+      line += "# Warning: ";
+      AppendSafe(warning, line);
+    }
+    if (!line.empty()) absl::StrAppend(&out_, line, "\n#\n");
+  }
+
+  void AppendEvent(EventId event) {
+    const HistOptions hist_options = SettledOptions(event);
+    const Histogram hist(profile_, functions_, event, hist_options);
+    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(hist.total().count), " of event '");
+    AppendSafe(profile_.text(profile_[event].name), out_);
+    absl::StrAppend(&out_, "'\n# Event count (approx.): ", hist.total().period, "\n#\n");
+    AppendRows(hist);
+    out_ += "\n\n";
+  }
+
+  HistOptions SettledOptions(EventId event) const {
+    const bool chains = HasCallChains(profile_, event);
+    const bool children = options_.children.value_or(chains);
+    return {.sort = options_.sort,
+            .children = children,
+            .chains = chains && options_.call_graph.type != CallGraphType::kNone,
+            .order = options_.call_graph.order.value_or(children ? ChainOrder::kCaller
+                                                                 : ChainOrder::kCallee),
+            .max_stack = options_.max_stack,
+            .filter = options_.filter,
+            .relative_percentages = options_.relative_percentages};
+  }
+
+  void AppendRows(const Histogram& hist) {
+    const Table table(hist, options_);
+    table.AppendHeadings(out_);
+
+    CallGraphOptions graph_options = options_.call_graph;
+    graph_options.threshold = graph_options.threshold.value_or(
+        options_.percent_limit > 0 ? options_.percent_limit : kDefaultThreshold);
+    std::optional<CallGraph> graph;
+    if (hist.options().chains) graph.emplace(hist, graph_options);
+
+    const uint64_t total = hist.total().period;
+    for (size_t i = 0; i < hist.rows().size(); ++i) {
+      const HistRow& row = hist.rows()[i];
+      const double percent = total == 0 ? 0
+                                        : 100.0 * static_cast<double>(row.children.period) /
+                                              static_cast<double>(total);
+      // Rows are in order of weight, and perf compares as floats.
+      if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
+      table.AppendRow(row, out_);
+      if (graph && CanShowChains(graph_options, row, total)) {
+        const ChainDrawing drawing{.total_period = total,
+                                   .row_period = row.children.period,
+                                   .skip_first_entry = options_.sort.front() == SortKey::kSymbol};
+        DrawCallGraph(hist, graph_options, drawing, graph->Build(i), out_);
+      }
+      if (out_.size() >= kPiece) Flush();
+    }
+  }
+
+  // No chain is heavier than its row.
+  static bool CanShowChains(const CallGraphOptions& options, const HistRow& row, uint64_t total) {
+    if (options.type == CallGraphType::kFractal) return true;
+    return static_cast<double>(row.children.period) + 1 >=
+           static_cast<double>(total) * (*options.threshold / 100);
+  }
+
+  void Flush() {
+    if (!out_.empty()) sink_(out_);
+    out_.clear();
+  }
+
+  const Profile& profile_;
+  const ReportOptions& options_;
+  const FunctionTable functions_;
+  TextSink sink_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string AbbreviatedCount(uint64_t count) {
+  // tools/perf/util/units.c, convert_unit()
+  constexpr std::string_view kUnits = " KMG";
+  size_t unit = 0;
+  while (count >= 1000 && unit + 1 < kUnits.size()) {
+    count /= 1000;
+    ++unit;
+  }
+  std::string text = std::to_string(count);
+  text += kUnits[unit];
+  return text;
+}
+
+void WriteReport(const Profile& profile, const ReportOptions& options, TextSink sink) {
+  Report(profile, options, sink).Write();
+}
+
+std::string FormatReport(const Profile& profile, const ReportOptions& options) {
+  std::string text;
+  WriteReport(profile, options, [&](std::string_view piece) { text.append(piece); });
+  return text;
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,49 @@
+// The report: for each event that has samples, a table of rows and under each row its call graph,
+// in the layout of `perf report --stdio` (Linux 7.2):
+//
+//   #
+//   # Total Lost Samples: 0
+//   #
+//   # Samples: 3K of event 'cpu-clock'
+//   # Event count (approx.): 3995995992
+//   #
+//   # Children      Self  Command  Shared Object      Symbol
+//   # ........  ........  .......  .................  ...........
+//   #
+//      100.00%     0.00%  worker   libc.so.6          [.] __libc_start_call_main
+//               |
+//               ---__libc_start_call_main
+//                  main
+//
+// Where it differs from perf, on purpose:
+//   * a comm is never cut to the width of the thread's last name;
+//   * a kernel function is "[k]" in accumulated rows as well;
+//   * losses that perf has no line for are named in a comment line;
+//   * there is no tip at the end.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "src/profile/profile.h"
+#include "src/report/options.h"
+
+namespace profiler::report {
+
+// Takes text in pieces, in order; a piece is valid during the call only.
+using TextSink = absl::FunctionRef<void(std::string_view)>;
+
+// Writes the report without anything above it: see RecordingHeaderHint() and WriteRecordingHeader()
+// for that. A pure function of its arguments; thread-safe. Memory: some 80 bytes a distinct path of
+// functions and 12 a row of the profile. The profile's rows must have what is sorted by (cpu).
+void WriteReport(const profile::Profile& profile, const ReportOptions& options, TextSink sink);
+
+// The same as one string.
+std::string FormatReport(const profile::Profile& profile, const ReportOptions& options);
+
+// "3K": the leading digits and the unit as perf abbreviates counts; a space where there is no unit.
+std::string AbbreviatedCount(uint64_t count);
+
+}  // namespace profiler::report

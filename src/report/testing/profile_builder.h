@@ -1,0 +1,66 @@
+// Makes small profiles by hand, for tests of what reads them.
+//
+//   ProfileBuilder b;
+//   b.Sample("worker", {"main@app", "parse@app", "read@libc.so.6"}, 3);
+//   const Profile& profile = b.profile();
+//
+// A frame is written as
+//   name@dso           a named function, at the symbol's start
+//   name+0x10@dso      … and 16 bytes into it
+//   inner<outer@dso    `inner` inlined into `outer`; more of them: innermost first
+//   0x1234@dso         an address without a name; 0x1234 is its runtime address
+//   0x1234             … where nothing was mapped
+// and chains are written from the outermost caller to the interrupted function. DSOs that start
+// with
+// '[k' are the kernel's. Symbols get addresses in order of appearance: 0x1000, 0x2000, …
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "src/profile/profile.h"
+
+namespace profiler::report {
+
+class ProfileBuilder {
+ public:
+  ProfileBuilder();
+
+  // Samples from now on are of this event (made when it is new), thread, cpu and time.
+  ProfileBuilder& Event(std::string_view name);
+  ProfileBuilder& Thread(uint32_t pid, uint32_t tid);
+  ProfileBuilder& Cpu(uint32_t cpu);
+  ProfileBuilder& Time(uint64_t ns);
+
+  // `count` samples of `period` each.
+  ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
+                         uint64_t count = 1, uint64_t period = 1'000'000);
+
+  // Runtime address minus file offset of the frames made from now on. 0 at first.
+  ProfileBuilder& LoadedAt(uint64_t bias);
+
+  profile::Profile& profile() { return profile_; }
+
+ private:
+  profile::DsoId Dso(std::string_view name);
+  profile::SymbolId Symbol(std::string_view name, profile::DsoId dso);
+  profile::FrameId Frame(const std::string& text);
+  profile::ThreadId ThreadNamed(std::string_view comm);
+
+  profile::Profile profile_;
+  profile::EventId event_{};
+  uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
+  uint64_t time_ = 0, bias_ = 0;
+  std::map<std::string, profile::DsoId, std::less<>> dsos_;
+  std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
+  std::map<std::string, profile::FrameId> frames_;
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, profile::ThreadId> threads_;
+  std::map<std::pair<profile::StackId, profile::FrameId>, profile::StackId> stacks_;
+};
+
+}  // namespace profiler::report
