@@ -3,14 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "src/perf_data/file_header.h"
@@ -177,6 +180,96 @@ TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   EXPECT_EQ((*Recording::Open(path))->features(), UsualFeatures());
 }
 
+// --- streams and compression -------------------------------------------------------------------
+
+// Two events, two rounds, and ids that come late; through Writer::Create(path).
+void WriteTwoEvents(const std::string& path, int level) {
+  const perf_event::Attr attr = UsualAttr();
+  auto writer = Writer::Create(path, {{attr, "a", {1}}, {attr, "b", {2}}}, WriterOptions{2, level});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  RecordBuilder records(attr);
+  ASSERT_TRUE(AppendAll(**writer, records.Comm("cat").At(5).Id(1).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  ASSERT_TRUE(AppendAll(**writer, records.At(7).Id(2).Sample(1).At(6).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  Features features = UsualFeatures();
+  features.build_ids = {{7, 2, std::vector<std::byte>(16, std::byte{5}), "/bin/cat"}};
+  ASSERT_TRUE((*writer)->Finish(features).ok());
+}
+
+constexpr char kTwoEventsInTime[] = "COMM, 5 SAMPLE, 6 SAMPLE/1, 7 SAMPLE/1";
+
+TEST(Writer, CompressesAtEveryLevel) {
+  const std::string path = TestPath("compressed.data");
+  for (int level : {1, 3, 19, 22}) {
+    WriteTwoEvents(path, level);
+    EXPECT_EQ(ToldFile(path, Order::kTime), kTwoEventsInTime) << level;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 23}).status()));
+}
+
+TEST(Writer, CompressedRecordsAreSmaller) {
+  const std::string path = TestPath("compressed_size.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 1});
+  RecordBuilder records(UsualAttr());
+  std::string expected;
+  for (uint64_t time = 1; time <= 2000; ++time) {
+    records.At(time).Sample(time);
+    expected += (time == 1 ? "" : ", ") + std::to_string(time) + " SAMPLE";
+  }
+  const size_t plain = records.bytes().size();
+  ASSERT_TRUE(AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  EXPECT_LT((*writer)->bytes_written(), plain / 5);
+  EXPECT_EQ(ToldFile(path, Order::kTime), expected);
+}
+
+// What `write` writes to the FIFO that it is given.
+std::vector<std::byte> Piped(const std::function<void(const std::string&)>& write) {
+  const std::string path = TestPath("fifo");
+  unlink(path.c_str());
+  EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::vector<std::byte> bytes;
+  std::thread reader([&] { bytes = ReadFile(path); });
+  write(path);
+  reader.join();
+  return bytes;
+}
+
+TEST(Writer, WritesAStreamToAPipe) {
+  for (int level : {0, 3}) {
+    const std::string path = TestPath("piped.data");
+    WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
+    const std::string told = ToldFile(path, Order::kTime);
+    // The features come while the last round is still held.
+    EXPECT_THAT(told, testing::StartsWith("ATTR, UPDATE, ATTR, UPDATE, "));
+    EXPECT_THAT(told, HasSubstr("COMM, 5 SAMPLE, "));
+    EXPECT_THAT(told, testing::EndsWith("FEATURE, 6 SAMPLE/1, 7 SAMPLE/1"));
+    auto recording = Recording::Open(path);
+    EXPECT_TRUE((*recording)->ForEach(Order::kTime, [](const TimedRecord&) {}).ok());
+    EXPECT_EQ((*recording)->events()[1].name, "b");
+    EXPECT_EQ((*recording)->features().cmdline, UsualFeatures().cmdline);
+    EXPECT_EQ((*recording)->features().build_ids.at(0).filename, "/bin/cat");
+    EXPECT_EQ((*recording)->features().build_ids.at(0).build_id.size(), 16u);
+    EXPECT_EQ((*recording)->features().other.count(200), 0u);  // perf would refuse the stream
+  }
+}
+
+TEST(Writer, NamesLateIdsInAStreamOfSeveralEvents) {
+  const std::string path = TestPath("piped_ids.data");
+  WriteFile(path, Piped([](const std::string& fifo) {
+              const perf_event::Attr attr = UsualAttr();
+              auto writer = Writer::Create(fifo, {{attr, "a", {1}}, {attr, "b", {2}}}, 0);
+              const uint64_t late[] = {3};
+              ASSERT_TRUE((*writer)->AddIds(1, late).ok());
+              RecordBuilder records(attr);
+              ASSERT_TRUE(AppendAll(**writer, records.At(5).Id(3).Sample(1)).ok());
+            }));
+  EXPECT_EQ(ToldFile(path, Order::kTime), "ATTR, UPDATE, ATTR, UPDATE, ATTR, UPDATE, 5 SAMPLE/2");
+  EXPECT_EQ((*Recording::Open(path))->events().at(2).name, "b");
+}
+
 std::string OutputOf(const std::string& command) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((command + " 2>&1").c_str(), "r"), pclose);
   std::string output;
@@ -230,6 +323,23 @@ TEST_F(WrittenForPerf, ItIsReadBeforeItIsEnded) {
   ASSERT_TRUE(AppendAll(**writer, records.At(3).Sample(3)).ok());
   EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path),
               HasSubstr("SAMPLE events:          2"));
+}
+
+TEST_F(WrittenForPerf, CompressedItIsRead) {
+  const std::string path = TestPath("compressed_for_perf.data");
+  WriteTwoEvents(path, 3);
+  EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path),
+              HasSubstr("SAMPLE events:          3"));
+}
+
+TEST_F(WrittenForPerf, PipedItIsRead) {
+  for (int level : {0, 3}) {
+    const std::string path = TestPath("piped_for_perf.data");
+    WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
+    // Not with report --stats: that takes no notice of the feature that inflating needs.
+    EXPECT_EQ(OutputOf("cat " + path + " | /usr/bin/perf script -F event,period -i -"),
+              "         1 a: \n\n         1 b: \n\n         1 b: \n\n");
+  }
 }
 
 }  // namespace

@@ -80,9 +80,11 @@ absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text) {
   TextScanner ranges(text);
   if (ranges.done()) return bad();
   while (!ranges.done()) {
-    TextScanner range(ranges.Until(','));
-    const auto first = ParseNumber<int>(range.Until('-'));
-    const auto last = range.done() ? first : ParseNumber<int>(range.rest());
+    const std::string_view range = ranges.Until(',');
+    const size_t dash = range.find('-');
+    const auto first = ParseNumber<int>(range.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : ParseNumber<int>(range.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last > kMaxCpu) return bad();
     for (int cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   }

@@ -20,15 +20,16 @@ void RecordTally::Count(ringbuf::RawRecord record) {
       break;
     }
     case perf_event::kRecordLost: {
+      // One that is cut short still counts: what it lacks is zero.
       perf_event::Lost lost;
-      if (!perf_event::Decode(record, layout_, &lost)) break;
+      perf_event::Decode(record, layout_, &lost);
       lost_ += lost.lost;
       ++lost_chunks_;
       break;
     }
     case perf_event::kRecordLostSamples: {
       perf_event::LostSamples lost;
-      if (!perf_event::Decode(record, layout_, &lost)) break;
+      perf_event::Decode(record, layout_, &lost);
       lost_ += lost.lost;
       ++lost_chunks_;
       break;

@@ -130,11 +130,11 @@ class Session final : public RecordSession {
   }
 
   absl::Status BeginSampling() {
-    began_ = steady_clock::now();
     // A command's events begin with its exec.
     if (!setup_.records_command || options_.delay.count() > 0) {
       PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
     }
+    began_ = steady_clock::now();
     if (options_.duration.has_value()) {
       duration_timer_.expires_after(*options_.duration);
       duration_timer_.async_wait([this](const error_code& failed) {

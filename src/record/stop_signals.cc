@@ -21,12 +21,13 @@ StopSignals::~StopSignals() {
 absl::StatusOr<StopSignals> StopSignals::Block() {
   sigset_t wanted;
   sigemptyset(&wanted);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action;
-    // Blocked, an ignored signal would be delivered to the signalfd.
-    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
-      sigaddset(&wanted, number);
-    }
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGTERM);
+  // Blocked, an ignored signal would be delivered to the signalfd. (SIGINT is: a shell's background
+  // jobs ignore it, and `kill -INT` is still how a script ends a recording.)
+  struct sigaction action;
+  if (sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
+    sigaddset(&wanted, SIGHUP);
   }
   UniqueFd fd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd.valid()) return ErrnoStatus(errno, "signalfd");

@@ -1,8 +1,8 @@
 // SIGINT, SIGTERM and SIGHUP as something to read, while it lives.
 //
 // They are blocked and come through a signalfd(2), so no handler runs. When this object goes, their
-// former effect is back, and one that came twice takes effect then. A signal that is ignored
-// (nohup) stays ignored.
+// former effect is back, and one that came twice takes effect then. SIGHUP stays
+// ignored where it is (nohup).
 
 #pragma once
 
