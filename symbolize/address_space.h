@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,43 +13,69 @@
 
 namespace profiler::symbolize {
 
+// `size` bytes from `start`. A mapping that would run past the end of the address space ends there.
 struct Mapping {
   RuntimeAddress start;
   uint64_t size = 0;
   FileOffset offset;  // of `start` in the image
   ImageId image{};
+
+  bool operator==(const Mapping&) const = default;
 };
 
-// The mappings of one process, or the kernel's. A new mapping cuts or replaces what it overlaps.
+// The mappings of one process, or the kernel's. A new mapping cuts or replaces what it overlaps:
+//
+//   before   |------- A --------|     |--- B ---|
+//   Map            |------- C --------|
+//   after    |- A -|------- C --------|--- B ---|
+//
+// Copies share one table until one of them changes, so a fork costs a few words. Not thread-safe,
+// and copies of one another must stay on one thread.
 class AddressSpace {
  public:
+  // Does nothing when `size` is 0, or when the same bytes of the same image are there already.
   void Map(const Mapping& mapping);
+  // What is only partly inside [start, start + size) is cut, or split in two.
   void Unmap(RuntimeAddress start, uint64_t size);
   void Clear();
-  // The mapping that holds `address`, null where there is none; valid until the next change. O(log
-  // n).
+
+  // The mapping that holds `address`, null where there is none; valid until the next change of this
+  // address space. O(log n).
   const Mapping* Find(RuntimeAddress address) const;
+
   // Changes with every Map, Unmap and Clear that altered something: a cache of look-ups is good as
   // long as it stands. Distinct over all address spaces of the program run, except that a fork
-  // shares its parent's.
+  // shares its parent's, and that it is 0 as long as nothing was ever mapped.
   uint64_t generation() const { return generation_; }
-  const std::vector<Mapping>& mappings() const { return mappings_; }
+
+  // By start, disjoint; valid until the next change.
+  std::span<const Mapping> mappings() const {
+    return table_ == nullptr ? std::span<const Mapping>() : *table_;
+  }
 
  private:
-  void Cut(RuntimeAddress start, uint64_t size);
+  using Table = std::vector<Mapping>;
 
-  std::vector<Mapping> mappings_;  // by start, disjoint
+  // Takes [start, last] out of the table; true when something was there.
+  bool Cut(uint64_t start, uint64_t last);
+  Table& Own();  // the table, unshared
+
+  std::shared_ptr<Table> table_;  // null: empty
   uint64_t generation_ = 0;
 };
 
 // All processes. fork copies, exec clears, exit keeps (late samples) until the pid is used again.
 class AddressSpaces {
  public:
-  AddressSpace& Process(uint32_t pid);  // created empty when new
+  // Created empty when new. The reference is good as long as this object.
+  AddressSpace& Process(uint32_t pid);
   AddressSpace& Kernel() { return kernel_; }
+  // Does nothing when both are one process: a new thread.
   void Fork(uint32_t parent, uint32_t child);
   void Exec(uint32_t pid);
-  void Exit(uint32_t pid);
+  // Changes nothing: samples that were taken before the exit may still come. A later Fork or Exec
+  // with the same pid is what drops the mappings.
+  void Exit(uint32_t /*pid*/) {}
 
  private:
   absl::flat_hash_map<uint32_t, std::unique_ptr<AddressSpace>> processes_;

@@ -39,7 +39,7 @@ struct ImageSpec {
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,      // the file is not there (any more)
-  kBuildIdMismatch,  // the file there is another build
+  kBuildIdMismatch,  // the file there is another build, or of a deleted file's name
   kNotElf,           // unreadable or corrupt
   kNoSymbol,         // no symbol covers the address
   kRestricted,       // kptr_restrict hides kernel addresses
@@ -66,20 +66,39 @@ struct SymbolizerOptions {
   bool inlines = true;
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
+  std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
+  std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  std::vector<std::string> debug_directories = {"/usr/lib/debug"};
 };
 
-// Not thread-safe. Opens an image when the first address in it is named, and each image once.
+// Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
+// chooses (symbol_table.h), so that the rows of a report are perf's. Opens an image when the first
+// address in it is named, and each image once.
 class Symbolizer {
  public:
   static std::unique_ptr<Symbolizer> Create(SymbolizerOptions options);
   virtual ~Symbolizer() = default;
 
+  // Opens nothing. User images that differ in `pid` only are one image, unless the process lives in
+  // a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
   // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
-  // stands in for it). For a return address the caller passes address − 1.
+  // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
+  // return address the caller passes address − 1. Cost: a binary search; the first time in an image
+  // its file is opened and its symbols are sorted, the first time in a function its name is
+  // demangled.
   virtual Naming Name(ImageId image, FileOffset offset) = 0;
+
+  // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
+  // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all
+  // the same. To be called before the first kernel address is named.
+  virtual void SetKernelReference(std::string_view symbol, RuntimeAddress address) = 0;
+
+  // A function that the kernel announced (KSYMBOL): BPF programs and trampolines. Names kBpf,
+  // kKernel and kModule images, before kallsyms does; a later one replaces those that it overlaps.
+  virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
 };
 
 }  // namespace profiler::symbolize

@@ -20,20 +20,24 @@ struct BuildIdEntry {
   uint16_t misc = 0;  // cpumode: kernel or user
   std::vector<std::byte> build_id;
   std::string filename;
+  bool operator==(const BuildIdEntry&) const = default;
 };
 
 struct SampleTime {
   uint64_t first = 0, last = 0;  // nanoseconds of the samples' clock
+  bool operator==(const SampleTime&) const = default;
 };
 
 struct ClockData {
   uint32_t clockid = 0;
   uint64_t wall_clock_ns = 0;
   uint64_t clockid_time_ns = 0;
+  bool operator==(const ClockData&) const = default;
 };
 
 struct CpuCount {
   uint32_t available = 0, online = 0;
+  bool operator==(const CpuCount&) const = default;
 };
 
 // What is absent from the file is empty here.
@@ -44,9 +48,15 @@ struct Features {
   std::optional<uint64_t> total_mem_kb;
   std::vector<std::string> cmdline;
   std::optional<SampleTime> sample_time;
+  std::optional<uint64_t> clockid_resolution_ns;
   std::optional<ClockData> clock_data;
-  // Sections without a value here, verbatim, by feature bit.
+  // Sections without a value here, verbatim, by feature bit. feature_values.h reads those that perf
+  // defines. EVENT_DESC is not among them: Recording::events() has what it says.
   std::map<int, std::string> other;
+  // Numbers inside of `other` are in the other byte order.
+  bool other_swapped = false;
+
+  bool operator==(const Features&) const = default;
 };
 
 }  // namespace profiler::perf_data

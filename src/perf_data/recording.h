@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct TimedRecord {
   uint64_t time = 0;         // 0 where the record has none
   uint32_t event = 0;        // index into events(); 0 where the record does not say
   uint64_t file_offset = 0;  // of the record in the file (of its compressed container)
+  // Of AUXTRACE and HEADER_TRACING_DATA: the bytes that follow the record and belong to it, as they
+  // stand in the file. Empty for all others, and where they are more than 16 MiB.
+  std::span<const std::byte> payload = {};
 };
 
 class Recording {

@@ -1,7 +1,11 @@
 // Writes a perf.data file (version 2) that is readable at every moment, also after kill -9.
 //
-// The header's data.size is made true by every Flush; features and their bits are written by Finish
-// alone.
+//   104 B header │ ids of event 0, spare │ ids of event 1, spare │ … │ attr entries │ records … │
+//   features
+//
+// The header's data.size is made true by every FinishRound; features and their bits are written by
+// Finish alone. What is behind data.size does not count, so a write that fails half-way (full disk)
+// loses what it was given and nothing before it.
 
 #pragma once
 
@@ -18,7 +22,7 @@
 namespace profiler::perf_data {
 
 struct EventToWrite {
-  perf_event::Attr attr;
+  perf_event::Attr attr;  // its size is chosen here: the smallest that holds all events
   std::string name;
   std::vector<uint64_t> ids;  // as known now; AddIds brings later ones
 };
@@ -26,29 +30,34 @@ struct EventToWrite {
 // One thread only.
 class Writer {
  public:
-  // Creates `path` (an old file is first renamed to `path.old`) and writes a header that is already
-  // valid. `id_capacity` leaves room for ids that appear later. Errors: those of open(2),
-  // rename(2), write(2).
+  // Creates `path` (an old file that is not empty is first renamed to `path.old`) and writes a
+  // header that is already valid. `id_capacity` leaves room for so many further ids of each event.
+  // Errors: those of open(2), rename(2), write(2); kInvalidArgument without events.
   static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
                                                         std::vector<EventToWrite> events,
                                                         size_t id_capacity);
   virtual ~Writer() = default;
 
-  // Ids that came after Create (threads that were found late). kResourceExhausted when the room is
-  // used up.
+  // Ids that came after Create (threads that were found late). When the room is used up they are
+  // kept in memory and Finish writes all ids of the event behind the data: only a recording that is
+  // killed then lacks them. Errors: those of pwrite(2); kInvalidArgument for an unknown event.
   virtual absl::Status AddIds(size_t event, std::span<const uint64_t> ids) = 0;
 
   // Appends whole records (or consecutive pieces of whole records) as they are: one writev(2) a
-  // call.
+  // call (a call for each 256 pieces), no copy, no allocation. An error (ENOSPC, EDQUOT, EFBIG,
+  // EIO) means that nothing of this call is in the file; Append may be tried again, and Finish
+  // still works.
   virtual absl::Status Append(std::span<const std::span<const std::byte>> pieces) = 0;
 
-  // Marks the end of a round (PERF_RECORD_FINISHED_ROUND) and makes data.size true.
+  // Marks the end of a round (PERF_RECORD_FINISHED_ROUND) and makes data.size true. Does nothing
+  // when nothing was appended since the last one.
   virtual absl::Status FinishRound() = 0;
 
   // Writes the features and the final header. EVENT_DESC is made from the events; the rest is
-  // `features`.
+  // `features`. Call it once, last. After an error the file holds the records without features.
   virtual absl::Status Finish(const Features& features) = 0;
 
+  // The size of the file up to now.
   virtual uint64_t bytes_written() const = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace profiler::perf_event {
@@ -106,6 +107,18 @@ inline constexpr uint64_t kFormatTotalTimeRunning = 1 << 1;
 inline constexpr uint64_t kFormatId = 1 << 2;
 inline constexpr uint64_t kFormatGroup = 1 << 3;
 inline constexpr uint64_t kFormatLost = 1 << 4;
+
+// PERF_SAMPLE_BRANCH_* that change the layout of BRANCH_STACK
+inline constexpr uint64_t kBranchHwIndex = 1ull << 17;
+inline constexpr uint64_t kBranchCounters = 1ull << 19;
+
+// PERF_SAMPLE_REGS_ABI_*
+inline constexpr uint64_t kRegsAbiNone = 0;
+inline constexpr uint64_t kRegsAbi32 = 1;
+inline constexpr uint64_t kRegsAbi64 = 2;
+
+// A record's size is a u16 and a multiple of 8.
+inline constexpr size_t kMaxRecordSize = 65528;
 
 // PERF_CONTEXT_*: markers inside a call chain. An entry >= kContextMax is a marker, never an
 // address.

@@ -24,7 +24,7 @@ enum AttrFlag : uint64_t {
   kAttrEnableOnExec = 1ull << 12,
   kAttrTask = 1ull << 13,
   kAttrWatermark = 1ull << 14,
-  kAttrPreciseIpShift = 15,  // two bits
+  // Bits 15 and 16 are a number, precise_ip.
   kAttrMmapData = 1ull << 17,
   kAttrSampleIdAll = 1ull << 18,
   kAttrExcludeHost = 1ull << 19,
@@ -83,6 +83,10 @@ struct Attr {
 };
 static_assert(sizeof(Attr) == 144);
 inline constexpr size_t kAttrSizeVer0 = 64;
+
+// precise_ip, the allowed skid: 0 arbitrary … 3 none.
+inline constexpr int kAttrPreciseIpShift = 15;
+inline constexpr uint64_t kAttrPreciseIpMask = 3ull << kAttrPreciseIpShift;
 
 // The smallest published size (64, 72, 80, 96, 104, 112, 120, 128, 136, 144) that holds every
 // non-zero field.

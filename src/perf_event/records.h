@@ -13,6 +13,24 @@
 
 namespace profiler::perf_event {
 
+// An unaligned array of u64 in the record's bytes.
+class U64Array {
+ public:
+  U64Array() = default;
+  explicit U64Array(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  size_t size() const { return bytes_.size() / 8; }
+  bool empty() const { return bytes_.size() < 8; }
+  uint64_t operator[](size_t i) const {
+    uint64_t value;
+    __builtin_memcpy(&value, bytes_.data() + i * 8, 8);
+    return value;
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
 // What sample_id_all puts behind every non-sample record. Fields whose bit is not in sample_type
 // are zero.
 struct SampleId {
@@ -22,6 +40,7 @@ struct SampleId {
   uint64_t id = 0;  // from ID or IDENTIFIER
   uint64_t stream_id = 0;
   uint32_t cpu = 0;
+  uint32_t cpu_reserved = 0;
 };
 
 struct Mmap {
@@ -34,7 +53,7 @@ struct Mmap {
 struct Mmap2 {
   uint32_t pid = 0, tid = 0;
   uint64_t addr = 0, len = 0, pgoff = 0;
-  // Either these four, or (misc has kMiscMmapBuildId) the build-id.
+  // Either these four, or (misc has kMiscMmapBuildId) the build-id; the others are zero or empty.
   uint32_t maj = 0, min = 0;
   uint64_t ino = 0, ino_generation = 0;
   std::span<const std::byte> build_id;  // at most 20 bytes; empty when there is none
@@ -81,6 +100,80 @@ struct Ksymbol {
   SampleId sample_id;
 };
 
+// READ: the counts of an event whose thread has ended (inherit_stat).
+struct Read {
+  uint32_t pid = 0, tid = 0;
+  U64Array values;  // read_values.h names them
+  SampleId sample_id;
+};
+
+// AUX: new data in the AUX area, written by a tracing unit (Intel PT, CoreSight, SPE …).
+struct Aux {
+  uint64_t aux_offset = 0, aux_size = 0;  // bytes
+  uint64_t flags = 0;  // PERF_AUX_FLAG_*: 1 truncated, 2 overwrite, 4 partial …
+  SampleId sample_id;
+};
+
+// ITRACE_START: instruction tracing of a thread began.
+struct ItraceStart {
+  uint32_t pid = 0, tid = 0;
+  SampleId sample_id;
+};
+
+// SWITCH: the thread of sample_id was switched in, or out (misc has kMiscSwitchOut).
+struct Switch {
+  SampleId sample_id;
+};
+
+// SWITCH_CPU_WIDE: likewise, with the thread on the other side of the switch.
+struct SwitchCpuWide {
+  uint32_t next_prev_pid = 0, next_prev_tid = 0;
+  SampleId sample_id;
+};
+
+// NAMESPACES of a thread.
+struct Namespaces {
+  uint32_t pid = 0, tid = 0;
+  U64Array links;  // dev and inode in turn; net, uts, ipc, pid, user, mnt, cgroup
+  SampleId sample_id;
+};
+
+struct BpfEvent {
+  uint16_t event_type = 0;  // 1 program loaded, 2 unloaded
+  uint16_t flags = 0;
+  uint32_t id = 0;
+  uint64_t tag = 0;  // eight bytes as they stand, in no byte order
+  SampleId sample_id;
+};
+
+// CGROUP: the path of a cgroup id that samples will name.
+struct Cgroup {
+  uint64_t id = 0;
+  std::string_view path;
+  SampleId sample_id;
+};
+
+// TEXT_POKE: the kernel changed its own code.
+struct TextPoke {
+  uint64_t addr = 0;
+  uint16_t old_len = 0, new_len = 0;
+  std::span<const std::byte> bytes;  // old_len old ones, then new_len new ones
+  SampleId sample_id;
+};
+
+struct AuxOutputHwId {
+  uint64_t hw_id = 0;
+  SampleId sample_id;
+};
+
+// CALLCHAIN_DEFERRED (6.19): the user part of the call chains that ended in kContextUserDeferred
+// and this cookie, taken when the thread went back to user space.
+struct CallchainDeferred {
+  uint64_t cookie = 0;
+  U64Array callchain;  // with PERF_CONTEXT_* markers
+  SampleId sample_id;
+};
+
 // One register set of a sample. Values are in the order of the set bits of `mask`.
 struct Registers {
   uint64_t abi = 0;  // PERF_SAMPLE_REGS_ABI_*: 0 none, 1 32-bit, 2 64-bit
@@ -88,28 +181,13 @@ struct Registers {
   std::span<const std::byte> values;  // unaligned u64s
 };
 
+// One taken branch; `flags` as a little-endian machine lays the bit-field out: mispredicted:1,
+// predicted:1, in_tx:1, abort:1, cycles:16, type:4, spec:2, new_type:4, priv:3.
 struct BranchEntry {
   uint64_t from = 0, to = 0, flags = 0;
 };
 
-// An unaligned array of u64 in the record's bytes.
-class U64Array {
- public:
-  U64Array() = default;
-  explicit U64Array(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  size_t size() const { return bytes_.size() / 8; }
-  bool empty() const { return bytes_.size() < 8; }
-  uint64_t operator[](size_t i) const {
-    uint64_t value;
-    __builtin_memcpy(&value, bytes_.data() + i * 8, 8);
-    return value;
-  }
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
+// SAMPLE. Fields whose bit is not in sample_type are zero or empty.
 struct Sample {
   uint64_t ip = 0;
   uint32_t pid = 0, tid = 0;
@@ -125,7 +203,7 @@ struct Sample {
   std::span<const std::byte> raw;
   uint64_t branch_hw_index = 0;
   std::span<const std::byte> branches;  // 24 bytes an entry, see BranchEntry
-  U64Array branch_counters;
+  U64Array branch_counters;             // one word an entry
   Registers user_regs;
   std::span<const std::byte> user_stack;  // cut to dyn_size
   uint64_t user_stack_size = 0;           // as reserved by the kernel, before dyn_size

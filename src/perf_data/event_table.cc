@@ -1,0 +1,56 @@
+#include "src/perf_data/event_table.h"
+
+#include <utility>
+
+#include "src/perf_event/event_name.h"
+
+namespace profiler::perf_data {
+
+void EventTable::Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids) {
+  const auto index = static_cast<uint32_t>(events_.size());
+  for (uint64_t id : ids) by_id_.try_emplace(id, index);
+  EventDescription& event = events_.emplace_back();
+  event.attr = attr;
+  event.layout = perf_event::RecordLayout(attr);
+  event.ids = std::move(ids);
+  event.name = name.empty() ? perf_event::EventName(attr) : std::move(name);
+  const perf_event::RecordLayout& first = events_.front().layout;
+  same_time_offsets_ &= event.layout.sample_time_offset == first.sample_time_offset &&
+                        event.layout.trailer_time_offset == first.trailer_time_offset;
+  last_id_ = 0;
+}
+
+void EventTable::Rename(uint64_t id, std::string name) {
+  if (events_.empty()) return;
+  const size_t index = FindId(id);
+  events_[index < events_.size() ? index : 0].name = std::move(name);
+}
+
+void EventTable::RenameConfig(uint64_t config, const std::string& name) {
+  for (EventDescription& event : events_) {
+    if (event.attr.config == config && !name.empty()) event.name = name;
+  }
+}
+
+size_t EventTable::FindId(uint64_t id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? events_.size() : it->second;
+}
+
+// Where the id stands is the same for all events of a recording: IDENTIFIER was made for that, and
+// without it perf only writes events that agree.
+uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
+  const perf_event::RecordLayout& layout = events_.front().layout;
+  const uint64_t id = FieldAt(record, layout.sample_id_offset, layout.trailer_id_offset);
+  if (id == last_id_) return last_event_;
+  const size_t event = id == 0 ? 0 : FindId(id);
+  if (event == events_.size()) {
+    ++unknown_ids_;
+    return 0;
+  }
+  last_id_ = id;
+  last_event_ = static_cast<uint32_t>(event);
+  return last_event_;
+}
+
+}  // namespace profiler::perf_data

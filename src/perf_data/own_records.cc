@@ -1,0 +1,161 @@
+#include "src/perf_data/own_records.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/perf_data/features_codec.h"
+#include "src/perf_data/field_io.h"
+#include "src/perf_data/file_header.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/attr_codec.h"
+
+namespace profiler::perf_data {
+namespace {
+
+constexpr size_t kHeaderSize = sizeof(perf_event::RecordHeader);
+
+std::string UpToNul(std::span<const std::byte> bytes) {
+  const std::string_view text = TextOf(bytes);
+  return std::string(text.substr(0, text.find('\0')));
+}
+
+// struct { header; struct perf_event_attr attr; u64 id[]; }   attr is as long as its size says
+bool CollectAttr(std::span<const std::byte> body, bool swapped, EventTable* events) {
+  const absl::StatusOr<perf_event::DecodedAttr> decoded = perf_event::ReadAttr(body, swapped);
+  if (!decoded.ok()) return false;
+  FieldReader reader(body.subspan(decoded->bytes), swapped);
+  std::vector<uint64_t> ids(reader.remaining() / sizeof(uint64_t));
+  for (uint64_t& id : ids) id = reader.U64();
+  events->Add(decoded->attr, {}, std::move(ids));
+  return true;
+}
+
+// struct { header; u64 type, id; … }   NAME: char name[]
+bool CollectUpdate(FieldReader& reader, EventTable* events) {
+  const uint64_t type = reader.U64();
+  const uint64_t id = reader.U64();
+  if (!reader.ok()) return false;
+  std::string text = UpToNul(reader.Bytes(reader.remaining()));
+  if (type == kEventUpdateName && !text.empty()) events->Rename(id, std::move(text));
+  return true;
+}
+
+// struct { header; u64 config; char name[64]; }
+bool CollectEventType(FieldReader& reader, EventTable* events) {
+  const uint64_t config = reader.U64();
+  std::string name = UpToNul(reader.Bytes(reader.remaining()));
+  if (!reader.ok()) return false;
+  events->RenameConfig(config, name);
+  return true;
+}
+
+// Bodies of fixed layout, as the widths in bytes of their fields; what follows the last of them
+// repeats it where `repeats` is set, and is text otherwise.
+struct Shape {
+  uint32_t type;
+  std::string_view widths;
+  bool repeats;
+};
+constexpr Shape kShapes[] = {
+    {perf_event::kRecordHeaderEventType, "8", false},
+    {perf_event::kRecordHeaderTracingData, "4", false},
+    {perf_event::kRecordHeaderBuildId, "4", false},
+    {perf_event::kRecordIdIndex, "8", true},
+    {perf_event::kRecordAuxtraceInfo, "448", true},
+    {perf_event::kRecordAuxtrace, "8884444", false},
+    {perf_event::kRecordAuxtraceError, "4444448", false},
+    {perf_event::kRecordCpuMap, "2", false},
+    {perf_event::kRecordStatConfig, "8", true},
+    {perf_event::kRecordStat, "844888", false},
+    {perf_event::kRecordStatRound, "88", false},
+    {perf_event::kRecordEventUpdate, "88", false},
+    {perf_event::kRecordTimeConv, "8", true},
+    {perf_event::kRecordHeaderFeature, "8", false},
+    {perf_event::kRecordCompressed2, "8", false},
+};
+
+// Turns the field at the start of `body` and passes over it; false when there is none left.
+bool SwapField(std::span<std::byte>& body, size_t width) {
+  if (body.size() < width) return false;
+  std::reverse(body.begin(), body.begin() + static_cast<ptrdiff_t>(width));
+  body = body.subspan(width);
+  return true;
+}
+
+void SwapShape(const Shape& shape, std::span<std::byte> body) {
+  size_t width = 0;
+  for (char digit : shape.widths) {
+    width = digit - '0';
+    if (!SwapField(body, width)) return;
+  }
+  while (shape.repeats && SwapField(body, width)) {
+  }
+}
+
+// struct { header; u64 nr; struct { u64 pid; char comm[16]; } entries[nr]; }
+void SwapThreadMap(std::span<std::byte> body) {
+  constexpr size_t kCommSize = 16;
+  if (!SwapField(body, 8)) return;
+  while (SwapField(body, 8)) body = body.subspan(std::min(body.size(), kCommSize));
+}
+
+void SwapHeaderAttr(std::span<std::byte> body) {
+  const absl::StatusOr<perf_event::DecodedAttr> decoded = perf_event::ReadAttr(body, true);
+  if (!decoded.ok()) return;
+  const size_t known = std::min(decoded->bytes, sizeof(decoded->attr));
+  std::memcpy(body.data(), &decoded->attr, known);
+  body = body.subspan(decoded->bytes);
+  while (SwapField(body, 8)) {
+  }
+}
+
+}  // namespace
+
+bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
+                      bool events_known, EventTable* events, Features* features) {
+  const std::span<const std::byte> bytes(record.data, record.header.size);
+  const std::span<const std::byte> body = bytes.subspan(kHeaderSize);
+  FieldReader reader(body, swapped);
+  switch (record.header.type) {
+    case perf_event::kRecordHeaderAttr:
+      return events_known || CollectAttr(body, swapped, events);
+    case perf_event::kRecordHeaderEventType:
+      return CollectEventType(reader, events);
+    case perf_event::kRecordEventUpdate:
+      return CollectUpdate(reader, events);
+    case perf_event::kRecordHeaderFeature: {
+      const uint64_t bit = reader.U64();
+      if (!reader.ok() || bit >= kFeatureBits) return false;
+      return DecodeFeature(static_cast<int>(bit), reader.Bytes(reader.remaining()), swapped,
+                           features);
+    }
+    case perf_event::kRecordHeaderBuildId: {
+      BuildIdEntry entry;
+      if (!DecodeBuildId(bytes, swapped, &entry)) return false;
+      features->build_ids.push_back(std::move(entry));
+      return true;
+    }
+    case perf_event::kRecordHeaderTracingData:
+      if (!payload.empty()) features->other[kFeatureTracingData] = TextOf(payload);
+      return true;
+    default:
+      return true;
+  }
+}
+
+void SwapOwnBodyToNative(std::span<std::byte> record) {
+  perf_event::RecordHeader header;
+  std::memcpy(&header, record.data(), sizeof(header));
+  const std::span<std::byte> body = record.subspan(kHeaderSize);
+  if (header.type == perf_event::kRecordHeaderAttr) return SwapHeaderAttr(body);
+  if (header.type == perf_event::kRecordThreadMap) return SwapThreadMap(body);
+  for (const Shape& shape : kShapes) {
+    if (shape.type == header.type) return SwapShape(shape, body);
+  }
+}
+
+}  // namespace profiler::perf_data

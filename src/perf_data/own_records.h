@@ -1,0 +1,27 @@
+// Records that perf itself writes (types 64 and above): what they say of the recording, and how
+// they are turned into native byte order.
+// Source: tools/lib/perf/include/perf/event.h, Linux 7.2.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "src/perf_data/event_table.h"
+#include "src/perf_data/features.h"
+
+namespace profiler::perf_data {
+
+// Takes what a stream says of its events and features in records, as a file does in its header:
+// HEADER_ATTR (unless `events_known`), HEADER_EVENT_TYPE, EVENT_UPDATE, HEADER_FEATURE,
+// HEADER_BUILD_ID, HEADER_TRACING_DATA (its trace is `payload`). All other records are left alone.
+// False when the record is too short or impossible.
+bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
+                      bool events_known, EventTable* events, Features* features);
+
+// Turns the body of a record of perf's own into native order, in place, as far as its layout is
+// fixed; bodies of types that are unknown here, and the feature data of HEADER_FEATURE, are left as
+// they are. `record` is whole, with its header native already.
+void SwapOwnBodyToNative(std::span<std::byte> record);
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,100 @@
+// The numbers and the fixed structures of perf.data. FORMAT.md draws the file as a whole.
+// Source: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.h,
+// Linux 7.2.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace profiler::perf_data {
+
+// "PERFILE2" and "PERFFILE" as little-endian numbers. Version 2 tells the byte order by its magic;
+// version 1 is the same text in either byte order, there the attr size tells it.
+inline constexpr uint64_t kMagic2 = 0x32454c4946524550;
+inline constexpr uint64_t kMagic1 = 0x454c494646524550;
+
+// struct perf_file_section { u64 offset, size; }: a piece of the file.
+struct FileSection {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  bool operator==(const FileSection&) const = default;
+};
+static_assert(sizeof(FileSection) == 16);
+
+// struct perf_file_header {                       offset
+//   u64 magic;                                       0
+//   u64 size;                                        8   of this header: 104; 72 before features
+//   u64 attr_size;                                  16   of an attr entry: attr + FileSection
+//   struct perf_file_section attrs;                 24
+//   struct perf_file_section data;                  40
+//   struct perf_file_section event_types;           56   names of events, before Linux 3.12
+//   u64 adds_features[4];                           72   bit n: feature section n is there
+// };                                               104
+inline constexpr size_t kFileHeaderSize = 104;
+inline constexpr size_t kFileHeaderSizeWithoutFeatures = 72;
+inline constexpr size_t kDataSizeOffset = 48;
+inline constexpr size_t kFeatureBitsOffset = 72;
+inline constexpr int kFeatureBits = 256;
+
+// struct perf_pipe_file_header { u64 magic, size; };   a file that was a stream: size is 16
+inline constexpr size_t kPipeHeaderSize = 16;
+
+// An entry of event_types: { u64 config; char name[64]; }
+inline constexpr size_t kEventTypeNameSize = 64;
+inline constexpr size_t kEventTypeSize = 8 + kEventTypeNameSize;
+
+// Names in feature sections are padded with NULs to a multiple of this.
+inline constexpr size_t kNameAlign = 64;
+
+enum FeatureBit : int {
+  kFeatureTracingData = 1,
+  kFeatureBuildId = 2,
+  kFeatureHostname = 3,
+  kFeatureOsrelease = 4,
+  kFeatureVersion = 5,
+  kFeatureArch = 6,
+  kFeatureNrcpus = 7,
+  kFeatureCpudesc = 8,
+  kFeatureCpuid = 9,
+  kFeatureTotalMem = 10,
+  kFeatureCmdline = 11,
+  kFeatureEventDesc = 12,
+  kFeatureCpuTopology = 13,
+  kFeatureNumaTopology = 14,
+  kFeatureBranchStack = 15,
+  kFeaturePmuMappings = 16,
+  kFeatureGroupDesc = 17,
+  kFeatureAuxtrace = 18,
+  kFeatureStat = 19,
+  kFeatureCache = 20,
+  kFeatureSampleTime = 21,
+  kFeatureMemTopology = 22,
+  kFeatureClockid = 23,
+  kFeatureDirFormat = 24,
+  kFeatureBpfProgInfo = 25,
+  kFeatureBpfBtf = 26,
+  kFeatureCompressed = 27,
+  kFeatureCpuPmuCaps = 28,
+  kFeatureClockData = 29,
+  kFeatureHybridTopology = 30,
+  kFeaturePmuCaps = 31,
+  kFeatureCpuDomainInfo = 32,
+  kFeatureEMachine = 33,
+};
+
+// struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
+//                         char filename[]; };
+// With this bit in header.misc, build_id[20] is the number of bytes that count; without, it is 20.
+inline constexpr uint16_t kMiscBuildIdSize = 1 << 15;
+inline constexpr size_t kBuildIdMax = 20;
+inline constexpr size_t kBuildIdField = 24;
+inline constexpr size_t kBuildIdFixedSize = 8 + 4 + kBuildIdField;
+
+// PERF_EVENT_UPDATE__*: what an EVENT_UPDATE record says of an event.
+inline constexpr uint64_t kEventUpdateUnit = 0;
+inline constexpr uint64_t kEventUpdateScale = 1;
+inline constexpr uint64_t kEventUpdateName = 2;
+inline constexpr uint64_t kEventUpdateCpus = 3;
+
+}  // namespace profiler::perf_data

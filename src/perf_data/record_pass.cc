@@ -1,0 +1,118 @@
+#include "src/perf_data/record_pass.h"
+
+#include <cstring>
+
+#include "src/perf_data/own_records.h"
+#include "src/perf_event/abi.h"
+
+namespace profiler::perf_data {
+namespace {
+
+using perf_event::RecordHeader;
+
+// How much of the mapped files stays resident, more or less.
+constexpr uint64_t kResidentBytes = 64 << 20;
+
+// The most memory for records that are held in chunks until their round ends.
+constexpr uint64_t kMaxHeldBytes = 512 << 20;
+
+// perf's way to say that a record has no time, besides 0.
+constexpr uint64_t kNoTime = UINT64_MAX;
+
+}  // namespace
+
+void RecordPass::Run(RecordWalker& walker) {
+  StoredRecord record;
+  while (walker.Next(&record)) {
+    Take(record, walker.payload());
+    if (order_ == Recording::Order::kFile) context_.chunks->FreeReleased();
+  }
+}
+
+void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> payload) {
+  Touch(record.header.size);
+  if (record.header.type >= perf_event::kRecordUserFirst && ++own_records_ > *context_.collected) {
+    *context_.collected = own_records_;
+    CollectOwnRecord(record, payload, context_.swapped, context_.events_known, context_.events,
+                     context_.features);
+  }
+  if (order_ == Recording::Order::kFile) {
+    const uint64_t time = context_.events->TimeOf(record);
+    Visit(record, time == kNoTime ? 0 : time, payload);
+  } else {
+    TakeInTime(record, payload);
+  }
+}
+
+void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byte> payload) {
+  if (record.header.type == perf_event::kRecordFinishedRound) {
+    if (!context_.has_rounds) return;
+    sorter_.EndRound([this](const RoundSorter::Entry& entry) { VisitSorted(entry); });
+    context_.chunks->EndRound();
+    return;
+  }
+  const uint64_t time = context_.events->TimeOf(record);
+  if (time == 0 || time == kNoTime) {
+    Visit(record, 0, payload);
+    return;
+  }
+  sorter_.Add(time, record.data);
+  if (context_.chunks->held_bytes() > kMaxHeldBytes) [[unlikely]] {
+    gave_order_up_ = true;
+    Finish();
+    context_.chunks->FreeReleased();
+  }
+}
+
+void RecordPass::Finish() {
+  sorter_.Flush([this](const RoundSorter::Entry& entry) { VisitSorted(entry); });
+}
+
+void RecordPass::VisitSorted(const RoundSorter::Entry& entry) {
+  StoredRecord record;
+  record.data = entry.record;
+  std::memcpy(&record.header, record.data, sizeof(record.header));
+  if (context_.swapped) record.header = perf_event::SwapHeader(record.header);
+  Touch(record.header.size);
+  Visit(record, entry.time, {});
+}
+
+void RecordPass::Visit(const StoredRecord& record, uint64_t time,
+                       std::span<const std::byte> payload) {
+  const uint32_t event = context_.events->EventOf(record);
+  visit_({perf_event::RawRecord(NativeBytes(record, event)), time, event, FileOffsetOf(record.data),
+          payload});
+}
+
+std::span<const std::byte> RecordPass::NativeBytes(const StoredRecord& record, uint32_t event) {
+  const std::span<const std::byte> bytes(record.data, record.header.size);
+  if (!context_.swapped) return bytes;
+  native_.assign(bytes.begin(), bytes.end());
+  std::memcpy(native_.data(), &record.header, sizeof(record.header));
+  const std::vector<EventDescription>& events = context_.events->events();
+  if (record.header.type >= perf_event::kRecordUserFirst) {
+    SwapOwnBodyToNative(native_);
+  } else if (event < events.size()) {
+    perf_event::SwapBodyToNative(native_, events[event].layout);
+  }
+  return native_;
+}
+
+uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {
+  for (const MappedFile& file : *context_.files) {
+    const std::span<const std::byte> bytes = file.bytes();
+    if (data >= bytes.data() && data < bytes.data() + bytes.size()) return data - bytes.data();
+  }
+  return context_.chunks->FileOffsetOf(data);
+}
+
+// Keeps resident memory small: pages come back by themselves where they are still needed, which is
+// the window of the reader and that of the two rounds behind it.
+void RecordPass::Touch(size_t size) {
+  touched_ += size;
+  if (touched_ < kResidentBytes) return;
+  touched_ = 0;
+  for (const MappedFile& file : *context_.files) file.Forget(0, file.bytes().size());
+}
+
+}  // namespace profiler::perf_data

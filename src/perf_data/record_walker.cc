@@ -1,0 +1,130 @@
+#include "src/perf_data/record_walker.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "src/perf_event/abi.h"
+
+namespace profiler::perf_data {
+namespace {
+
+using perf_event::RecordHeader;
+
+// A payload up to here is shown; the memory for more is not asked for on the word of a file.
+constexpr uint64_t kMaxPayload = 16 << 20;
+
+template <class T>
+T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
+  T value{};
+  if (offset + sizeof(T) <= record.header.size) {
+    std::memcpy(&value, record.data + offset, sizeof(T));
+  }
+  return swapped ? SwapBytes(value) : value;
+}
+
+}  // namespace
+
+// One whole record off `source`. False when there is none, or when its size is impossible.
+bool RecordWalker::Take(ByteSource& source, StoredRecord* record) {
+  std::span<const std::byte> bytes = source.Peek(sizeof(RecordHeader));
+  if (bytes.size() < sizeof(RecordHeader)) {
+    cut_bytes_ = bytes.size();
+    return false;
+  }
+  std::memcpy(&record->header, bytes.data(), sizeof(RecordHeader));
+  if (swapped_) record->header = perf_event::SwapHeader(record->header);
+  const size_t size = record->header.size;
+  if (size < sizeof(RecordHeader)) [[unlikely]] {
+    status_ = absl::DataLossError(absl::StrCat("offset ", record_offset_, ": record of type ",
+                                               record->header.type, ": field size is ", size,
+                                               ", less than a record header"));
+    return false;
+  }
+  if (bytes.size() < size) bytes = source.Peek(size);
+  if (bytes.size() < size) {
+    cut_bytes_ = bytes.size();
+    return false;
+  }
+  record->data = bytes.data();
+  source.Advance(size);
+  return true;
+}
+
+bool RecordWalker::NextInside(StoredRecord* record) {
+  const bool taken = Take(inflating_, record);
+  if (taken) return true;
+  in_compressed_ = false;
+  if (!inflating_.status().ok()) {
+    status_ = absl::DataLossError(
+        absl::StrCat("offset ", record_offset_,
+                     ": compressed record: field data: ", inflating_.status().message()));
+  }
+  return false;
+}
+
+bool RecordWalker::NextOutside(StoredRecord* record) {
+  payload_ = {};
+  while (status_.ok()) {
+    record_offset_ = source_->offset();
+    const size_t cut_inside = cut_bytes_;  // a record that goes on in the next compressed one
+    cut_bytes_ = 0;
+    if (!Take(*source_, record)) {
+      if (cut_bytes_ == 0) cut_bytes_ = cut_inside;
+      if (!source_->status().ok()) status_ = source_->status();
+      return false;
+    }
+    switch (record->header.type) {
+      case perf_event::kRecordCompressed:
+      case perf_event::kRecordCompressed2:
+        OpenCompressed(*record);
+        if (NextInside(record)) return true;
+        continue;
+      case perf_event::kRecordAuxtrace:
+      case perf_event::kRecordHeaderTracingData:
+        return TakePayload(*record);
+      default:
+        cut_bytes_ = cut_inside;
+        return true;
+    }
+  }
+  return false;
+}
+
+void RecordWalker::OpenCompressed(const StoredRecord& record) {
+  std::span<const std::byte> data(record.data, record.header.size);
+  data = data.subspan(sizeof(RecordHeader));
+  if (record.header.type == perf_event::kRecordCompressed2) {
+    const uint64_t size = ReadAt<uint64_t>(record, sizeof(RecordHeader), swapped_);
+    data = data.subspan(std::min(data.size(), sizeof(size)));
+    if (size > data.size()) {
+      status_ = absl::DataLossError(absl::StrCat("offset ", record_offset_,
+                                                 ": record of type 83: field data_size is ", size,
+                                                 ", the record has ", data.size()));
+      return;
+    }
+    data = data.first(size);
+  }
+  inflating_.Feed(data, record_offset_);
+  in_compressed_ = true;
+}
+
+// struct auxtrace_event { header; u64 size; … }          followed by `size` bytes
+// struct tracing_data_event { header; u32 size; }        followed by `size` bytes, padded to 8
+bool RecordWalker::TakePayload(const StoredRecord& record) {
+  const bool auxtrace = record.header.type == perf_event::kRecordAuxtrace;
+  const uint64_t size =
+      auxtrace ? ReadAt<uint64_t>(record, sizeof(RecordHeader), swapped_)
+               : (uint64_t{ReadAt<uint32_t>(record, sizeof(RecordHeader), swapped_)} + 7) / 8 * 8;
+  if (size <= kMaxPayload) {
+    const std::span<const std::byte> bytes = source_->Peek(size);
+    if (bytes.size() >= size) {
+      payload_ = bytes.first(size);
+      source_->Advance(size);
+      return true;
+    }
+  }
+  if (!source_->Skip(size)) cut_bytes_ = sizeof(RecordHeader);
+  return true;
+}
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,288 @@
+#include "src/perf_data/writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/unique_fd.h"
+#include "src/perf_data/features_codec.h"
+#include "src/perf_data/field_io.h"
+#include "src/perf_data/file_header.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/codec.h"
+
+namespace profiler::perf_data {
+namespace {
+
+// pieces handed to one writev(2); the kernel takes up to 1024
+constexpr size_t kPiecesPerCall = 256;
+
+std::string_view RemedyOf(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "free some space, or write elsewhere with -o";
+    case EDQUOT:
+      return "the disk quota is used up; write elsewhere with -o";
+    case EFBIG:
+      return "the file size limit is reached (ulimit -f)";
+    default:
+      return {};
+  }
+}
+
+absl::Status WriteError(int error, const std::string& path) {
+  return ErrnoStatus(error, absl::StrCat("cannot write ", path), RemedyOf(error));
+}
+
+absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
+                     const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return WriteError(errno, path);
+    offset += written;
+    bytes = bytes.subspan(written);
+  }
+  return absl::OkStatus();
+}
+
+// Puts an old recording aside. Devices and empty files are left where they are.
+absl::Status KeepOldFile(const std::string& path) {
+  struct stat old;
+  if (stat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode) || old.st_size == 0) {
+    return absl::OkStatus();
+  }
+  const std::string kept = path + ".old";
+  if (std::rename(path.c_str(), kept.c_str()) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
+  }
+  return absl::OkStatus();
+}
+
+class FileWriter final : public Writer {
+ public:
+  FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> events, size_t id_capacity);
+
+  absl::Status WriteStart();
+  absl::Status AddIds(size_t event, std::span<const uint64_t> ids) override;
+  absl::Status Append(std::span<const std::span<const std::byte>> pieces) override;
+  absl::Status FinishRound() override;
+  absl::Status Finish(const Features& features) override;
+  uint64_t bytes_written() const override { return end_; }
+
+ private:
+  // Where the ids of an event are, and how many fit there.
+  struct IdRoom {
+    uint64_t offset = 0;
+    size_t capacity = 0;
+  };
+
+  absl::Status AppendSome(std::span<const std::span<const std::byte>> pieces);
+  absl::Status Undo(uint64_t end, absl::Status why);
+  absl::Status WriteHeader();
+  std::string AttrEntries() const;
+  std::string FeatureSections(const Features& features);
+
+  const std::string path_;
+  const UniqueFd fd_;
+  std::vector<EventToWrite> events_;
+  std::vector<IdRoom> id_rooms_;  // by event
+  FileHeader header_;
+  uint32_t attr_size_ = 0;
+  uint64_t end_ = 0;  // where the next record goes
+};
+
+FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> events,
+                       size_t id_capacity)
+    : path_(std::move(path)), fd_(std::move(fd)), events_(std::move(events)) {
+  std::vector<perf_event::Attr> attrs;
+  uint64_t offset = kFileHeaderSize;
+  for (const EventToWrite& event : events_) {
+    attrs.push_back(event.attr);
+    id_rooms_.push_back({offset, event.ids.size() + id_capacity});
+    offset += id_rooms_.back().capacity * sizeof(uint64_t);
+  }
+  attr_size_ = CommonAttrSize(attrs);
+  header_.attr_entry_size = attr_size_ + sizeof(FileSection);
+  header_.attrs = {offset, events_.size() * header_.attr_entry_size};
+  header_.data = {offset + header_.attrs.size, 0};
+  end_ = header_.data.offset;
+}
+
+absl::Status FileWriter::WriteStart() {
+  for (size_t i = 0; i < events_.size(); ++i) {
+    PROFILER_RETURN_IF_ERROR(
+        WriteAt(fd_.get(), id_rooms_[i].offset, std::as_bytes(std::span(events_[i].ids)), path_));
+  }
+  PROFILER_RETURN_IF_ERROR(
+      WriteAt(fd_.get(), header_.attrs.offset, BytesOfText(AttrEntries()), path_));
+  PROFILER_RETURN_IF_ERROR(WriteHeader());
+  if (lseek(fd_.get(), static_cast<off_t>(end_), SEEK_SET) < 0) return WriteError(errno, path_);
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::WriteHeader() {
+  return WriteAt(fd_.get(), 0, EncodeFileHeader(header_), path_);
+}
+
+std::string FileWriter::AttrEntries() const {
+  std::string entries;
+  FieldWriter writer(&entries);
+  for (size_t i = 0; i < events_.size(); ++i) {
+    WriteSizedAttr(events_[i].attr, attr_size_, &entries);
+    writer.U64(id_rooms_[i].offset);
+    writer.U64(std::min(events_[i].ids.size(), id_rooms_[i].capacity) * sizeof(uint64_t));
+  }
+  return entries;
+}
+
+absl::Status FileWriter::AddIds(size_t event, std::span<const uint64_t> ids) {
+  if (event >= events_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("no event ", event));
+  }
+  std::vector<uint64_t>& known = events_[event].ids;
+  const IdRoom room = id_rooms_[event];
+  const size_t before = known.size();
+  known.insert(known.end(), ids.begin(), ids.end());
+  if (before >= room.capacity) return absl::OkStatus();
+  // First the ids, then the size that makes them count.
+  const size_t fitting = std::min(ids.size(), room.capacity - before);
+  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), room.offset + before * sizeof(uint64_t),
+                                   std::as_bytes(ids.first(fitting)), path_));
+  const uint64_t size = (before + fitting) * sizeof(uint64_t);
+  const uint64_t size_offset =
+      header_.attrs.offset + (event + 1) * header_.attr_entry_size - sizeof(size);
+  return WriteAt(fd_.get(), size_offset, BytesOf(size), path_);
+}
+
+absl::Status FileWriter::Append(std::span<const std::span<const std::byte>> pieces) {
+  const uint64_t end = end_;
+  while (!pieces.empty()) {
+    const size_t count = std::min(pieces.size(), kPiecesPerCall);
+    if (absl::Status status = AppendSome(pieces.first(count)); !status.ok()) {
+      return Undo(end, std::move(status));
+    }
+    pieces = pieces.subspan(count);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::AppendSome(std::span<const std::span<const std::byte>> pieces) {
+  std::array<iovec, kPiecesPerCall> vectors;
+  size_t count = 0;
+  for (std::span<const std::byte> piece : pieces) {
+    if (!piece.empty()) vectors[count++] = {const_cast<std::byte*>(piece.data()), piece.size()};
+  }
+  iovec* next = vectors.data();
+  while (count > 0) {
+    const ssize_t result = writev(fd_.get(), next, static_cast<int>(count));
+    if (result < 0 && errno == EINTR) continue;
+    if (result < 0) return WriteError(errno, path_);
+    end_ += result;
+    size_t written = result;
+    while (count > 0 && written >= next->iov_len) {
+      written -= next->iov_len;
+      ++next;
+      --count;
+    }
+    if (count > 0) {
+      next->iov_base = static_cast<std::byte*>(next->iov_base) + written;
+      next->iov_len -= written;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Cuts off what a failed write left behind `end`, half a record perhaps. That also frees the space
+// that Finish needs on a full disk.
+absl::Status FileWriter::Undo(uint64_t end, absl::Status why) {
+  end_ = end;
+  if (ftruncate(fd_.get(), static_cast<off_t>(end)) == 0) {
+    lseek(fd_.get(), static_cast<off_t>(end), SEEK_SET);
+  }
+  return why;
+}
+
+absl::Status FileWriter::FinishRound() {
+  if (end_ == header_.data.offset + header_.data.size) return absl::OkStatus();
+  const perf_event::RecordHeader marker = {perf_event::kRecordFinishedRound, 0,
+                                           sizeof(perf_event::RecordHeader)};
+  const std::span<const std::byte> piece = BytesOf(marker);
+  const absl::Status status = Append({&piece, 1});
+  // On a full disk the records count even without their marker.
+  header_.data.size = end_ - header_.data.offset;
+  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), kDataSizeOffset, BytesOf(header_.data.size), path_));
+  return status;
+}
+
+// The table of sections and their payloads, as they follow the data; sets the bits in header_.
+//
+//   { u64 offset, size; } of each bit that is set, in order │ payload │ payload │ …
+std::string FileWriter::FeatureSections(const Features& features) {
+  std::map<int, std::string> sections = EncodeFeatures(features);
+  std::vector<EventDesc> descriptions;
+  for (const EventToWrite& event : events_) {
+    descriptions.push_back({event.attr, event.name, event.ids});
+  }
+  sections[kFeatureEventDesc] = EncodeEventDesc(descriptions);
+  std::string table, payloads;
+  FieldWriter writer(&table);
+  const uint64_t start = end_ + sections.size() * sizeof(FileSection);
+  for (const auto& [bit, payload] : sections) {
+    header_.features.set(bit);
+    writer.U64(start + payloads.size());
+    writer.U64(payload.size());
+    payloads += payload;
+  }
+  return table + payloads;
+}
+
+absl::Status FileWriter::Finish(const Features& features) {
+  PROFILER_RETURN_IF_ERROR(FinishRound());
+  std::string tail = FeatureSections(features);
+  // Ids for which there was no room: all of such an event move behind the features.
+  bool ids_moved = false;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    if (events_[i].ids.size() <= id_rooms_[i].capacity) continue;
+    tail.resize((tail.size() + 7) / 8 * 8);
+    id_rooms_[i] = {end_ + tail.size(), events_[i].ids.size()};
+    for (uint64_t id : events_[i].ids) FieldWriter(&tail).U64(id);
+    ids_moved = true;
+  }
+  if (absl::Status status = WriteAt(fd_.get(), end_, BytesOfText(tail), path_); !status.ok()) {
+    return Undo(end_, std::move(status));
+  }
+  if (ids_moved) {
+    PROFILER_RETURN_IF_ERROR(
+        WriteAt(fd_.get(), header_.attrs.offset, BytesOfText(AttrEntries()), path_));
+  }
+  PROFILER_RETURN_IF_ERROR(WriteHeader());
+  end_ += tail.size();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
+                                                       std::vector<EventToWrite> events,
+                                                       size_t id_capacity) {
+  if (events.empty()) return absl::InvalidArgumentError("a recording needs an event");
+  PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
+  auto writer = std::make_unique<FileWriter>(path, std::move(fd), std::move(events), id_capacity);
+  PROFILER_RETURN_IF_ERROR(writer->WriteStart());
+  return writer;
+}
+
+}  // namespace profiler::perf_data

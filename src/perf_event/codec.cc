@@ -1,0 +1,204 @@
+#include "src/perf_event/codec.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "src/perf_event/record_fields.h"
+#include "src/perf_event/record_io.h"
+#include "src/perf_event/sample_fields.h"
+
+namespace profiler::perf_event {
+namespace {
+
+constexpr int kHeaderSize = sizeof(RecordHeader);
+
+// Where `field` of `sample` is in a SAMPLE record. Only fields of fixed size may stand before it.
+int SampleOffset(const RecordLayout& layout, const Sample& sample, const void* field) {
+  FieldLocator locator(field);
+  SampleFields(locator, layout, sample);
+  return locator.offset() < 0 ? -1 : kHeaderSize + locator.offset();
+}
+
+// Where `field` of `id` begins, in bytes before the record's end.
+int TrailerOffset(const RecordLayout& layout, const SampleId& id, const void* field) {
+  FieldLocator locator(field);
+  SampleIdFields(locator, layout, id);
+  return locator.offset() < 0 ? -1 : static_cast<int>(locator.size()) - locator.offset();
+}
+
+template <class Record>
+bool DecodeInto(RawRecord record, const RecordLayout& layout, Record* out) {
+  *out = Record{};
+  FieldReader reader(record.body(), record.misc());
+  Fields(reader, layout, *out);
+  return reader.ok();
+}
+
+// The same as *out = {}: of a known size that long GCC makes a string instruction, whose start
+// alone costs as much as the rest of Decode. The library's memset is told the size at run time.
+[[gnu::noipa]] void Zero(void* at, size_t size) { std::memset(at, 0, size); }
+
+void Clear(Sample* sample) {
+  static_assert(std::is_trivially_copyable_v<Sample>);
+  Zero(sample, sizeof(*sample));
+}
+
+uint64_t WordAt(RawRecord record, size_t offset) {
+  const std::span<const std::byte> bytes = record.bytes();
+  if (offset > bytes.size() || bytes.size() - offset < 8) return 0;
+  uint64_t word;
+  std::memcpy(&word, bytes.data() + offset, 8);
+  return word;
+}
+
+// A field of any kernel record: samples have it in front, all others at their end.
+uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
+  if (record.type() == kRecordSample) {
+    return sample_offset < 0 ? 0 : WordAt(record, sample_offset);
+  }
+  if (trailer_offset < 0 || record.type() >= kRecordUserFirst) return 0;
+  const size_t size = record.bytes().size();
+  const size_t from_end = trailer_offset;
+  return size < kHeaderSize + from_end ? 0 : WordAt(record, size - from_end);
+}
+
+template <SwapDirection kDirection>
+bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& layout) {
+  return VisitRecordType(header.type, [&](auto record) {
+    FieldSwapper<kDirection> swapper(body, header.misc);
+    Fields(swapper, layout, record);
+    return swapper.ok();
+  });
+}
+
+RecordHeader HeaderOf(std::span<const std::byte> record) {
+  RecordHeader header;
+  std::memcpy(&header, record.data(), sizeof(header));
+  return header;
+}
+
+}  // namespace
+
+RecordLayout::RecordLayout(const Attr& attr)
+    : sample_type(attr.sample_type),
+      read_format(attr.read_format),
+      branch_sample_type(attr.branch_sample_type),
+      user_regs_mask(attr.sample_regs_user),
+      intr_regs_mask(attr.sample_regs_intr),
+      sample_id_all(attr.has(kAttrSampleIdAll)) {
+  const Sample sample;
+  sample_time_offset = SampleOffset(*this, sample, &sample.time);
+  sample_id_offset = SampleOffset(*this, sample, &sample.id);
+  sample_tid_offset = SampleOffset(*this, sample, &sample.pid);
+  sample_cpu_offset = SampleOffset(*this, sample, &sample.cpu);
+  if (!sample_id_all) return;
+  const SampleId id;
+  FieldSizer sizer(0);
+  SampleIdFields(sizer, *this, id);
+  trailer_size = sizer.size();
+  trailer_time_offset = TrailerOffset(*this, id, &id.time);
+  trailer_id_offset = TrailerOffset(*this, id, &id.id);
+}
+
+bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
+  Clear(out);
+  FieldReader reader(record.body(), record.misc());
+  SampleFields(reader, layout, *out);
+  const bool maybe_without_hw_index = (layout.branch_sample_type & kBranchHwIndex) != 0 &&
+                                      (layout.sample_type & kSampleBranchStack) != 0 &&
+                                      out->branches.empty();
+  if (!maybe_without_hw_index || (reader.ok() && reader.remaining() == 0)) return reader.ok();
+  // An event whose PMU gave no branches at all has nr = 0 and, unlike any other, no hw_idx behind
+  // it. Nothing in the record says so but its length.
+  RecordLayout without = layout;
+  without.branch_sample_type &= ~kBranchHwIndex;
+  Sample shorter;
+  FieldReader again(record.body(), record.misc());
+  SampleFields(again, without, shorter);
+  if (again.ok() && (!reader.ok() || again.remaining() == 0)) {
+    *out = shorter;
+    return true;
+  }
+  return reader.ok();
+}
+
+template <class Record>
+bool Encode(uint32_t type, uint16_t misc, const RecordLayout& layout, const Record& record,
+            std::vector<std::byte>* out) {
+  FieldSizer sizer(misc);
+  Fields(sizer, layout, record);
+  const size_t size = FieldSizer::RoundUp(sizeof(RecordHeader) + sizer.size());
+  if (size > kMaxRecordSize) return false;
+  const size_t start = out->size();
+  out->resize(start + size);
+  const RecordHeader header{type, misc, static_cast<uint16_t>(size)};
+  std::memcpy(out->data() + start, &header, sizeof(header));
+  FieldWriter writer({out->data() + start + sizeof(header), size - sizeof(header)}, misc);
+  Fields(writer, layout, record);
+  return true;
+}
+
+#define PROFILER_DEFINE_ENCODE(Record)                                                 \
+  template bool Encode<Record>(uint32_t, uint16_t, const RecordLayout&, const Record&, \
+                               std::vector<std::byte>*);
+#define PROFILER_DEFINE_CODEC(Record)                                      \
+  bool Decode(RawRecord record, const RecordLayout& layout, Record* out) { \
+    return DecodeInto(record, layout, out);                                \
+  }                                                                        \
+  PROFILER_DEFINE_ENCODE(Record)
+
+PROFILER_DEFINE_CODEC(Mmap)
+PROFILER_DEFINE_CODEC(Lost)
+PROFILER_DEFINE_CODEC(Comm)
+PROFILER_DEFINE_CODEC(Task)
+PROFILER_DEFINE_CODEC(Throttle)
+PROFILER_DEFINE_CODEC(Read)
+PROFILER_DEFINE_ENCODE(Sample)
+PROFILER_DEFINE_CODEC(Mmap2)
+PROFILER_DEFINE_CODEC(Aux)
+PROFILER_DEFINE_CODEC(ItraceStart)
+PROFILER_DEFINE_CODEC(LostSamples)
+PROFILER_DEFINE_CODEC(Switch)
+PROFILER_DEFINE_CODEC(SwitchCpuWide)
+PROFILER_DEFINE_CODEC(Namespaces)
+PROFILER_DEFINE_CODEC(Ksymbol)
+PROFILER_DEFINE_CODEC(BpfEvent)
+PROFILER_DEFINE_CODEC(Cgroup)
+PROFILER_DEFINE_CODEC(TextPoke)
+PROFILER_DEFINE_CODEC(AuxOutputHwId)
+PROFILER_DEFINE_CODEC(CallchainDeferred)
+
+#undef PROFILER_DEFINE_CODEC
+#undef PROFILER_DEFINE_ENCODE
+
+uint64_t TimeOf(RawRecord record, const RecordLayout& layout) {
+  return FieldOf(record, layout.sample_time_offset, layout.trailer_time_offset);
+}
+
+uint64_t IdOf(RawRecord record, const RecordLayout& layout) {
+  return FieldOf(record, layout.sample_id_offset, layout.trailer_id_offset);
+}
+
+RecordHeader SwapHeader(RecordHeader header) {
+  return {SwapBytes(header.type), SwapBytes(header.misc), SwapBytes(header.size)};
+}
+
+bool SwapBodyToNative(std::span<std::byte> record, const RecordLayout& layout) {
+  return SwapBody<SwapDirection::kToNative>(record.subspan(sizeof(RecordHeader)), HeaderOf(record),
+                                            layout);
+}
+
+bool SwapToNative(std::span<std::byte> record, const RecordLayout& layout) {
+  const RecordHeader header = SwapHeader(HeaderOf(record));
+  std::memcpy(record.data(), &header, sizeof(header));
+  return SwapBodyToNative(record, layout);
+}
+
+bool SwapToForeign(std::span<std::byte> record, const RecordLayout& layout) {
+  const RecordHeader native = HeaderOf(record);
+  const RecordHeader foreign = SwapHeader(native);
+  std::memcpy(record.data(), &foreign, sizeof(foreign));
+  return SwapBody<SwapDirection::kToForeign>(record.subspan(sizeof(RecordHeader)), native, layout);
+}
+
+}  // namespace profiler::perf_event

@@ -1,0 +1,126 @@
+#include "symbolize/address_space.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+namespace profiler::symbolize {
+namespace {
+
+// Mappings may end at the very end of the address space, so ends are kept as the last address in.
+uint64_t LastOf(uint64_t start, uint64_t size) {
+  const uint64_t last = start + (size - 1);
+  return last < start ? std::numeric_limits<uint64_t>::max() : last;
+}
+
+uint64_t LastOf(const Mapping& mapping) { return LastOf(mapping.start.value, mapping.size); }
+
+// The size of [start, last]; one less for the whole address space, which no size can express.
+uint64_t SizeOf(uint64_t start, uint64_t last) {
+  const uint64_t size = last - start + 1;
+  return size == 0 ? std::numeric_limits<uint64_t>::max() : size;
+}
+
+// The part of `mapping` from `start` to `last`, both inside it.
+Mapping Part(const Mapping& mapping, uint64_t start, uint64_t last) {
+  Mapping part = mapping;
+  part.start.value = start;
+  part.size = SizeOf(start, last);
+  part.offset.value += start - mapping.start.value;
+  return part;
+}
+
+uint64_t NextGeneration() {
+  // Only distinctness is asked of it, over threads that know nothing of one another.
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// The first mapping that ends at or after `address`.
+template <class Table>
+auto FirstReaching(Table& table, uint64_t address) {
+  return std::partition_point(table.begin(), table.end(), [address](const Mapping& mapping) {
+    return LastOf(mapping) < address;
+  });
+}
+
+}  // namespace
+
+AddressSpace::Table& AddressSpace::Own() {
+  if (table_ == nullptr) {
+    table_ = std::make_shared<Table>();
+  } else if (table_.use_count() > 1) {
+    table_ = std::make_shared<Table>(*table_);
+  }
+  return *table_;
+}
+
+void AddressSpace::Map(const Mapping& mapping) {
+  if (mapping.size == 0) return;
+  const uint64_t start = mapping.start.value;
+  const uint64_t last = LastOf(mapping);
+  const Mapping* present = Find(mapping.start);
+  if (present != nullptr && LastOf(*present) >= last && present->image == mapping.image &&
+      present->offset.value + (start - present->start.value) == mapping.offset.value) {
+    return;
+  }
+  Cut(start, last);
+  Table& table = Own();
+  table.insert(FirstReaching(table, start), Part(mapping, start, last));
+  generation_ = NextGeneration();
+}
+
+void AddressSpace::Unmap(RuntimeAddress start, uint64_t size) {
+  if (size == 0) return;
+  if (Cut(start.value, LastOf(start.value, size))) generation_ = NextGeneration();
+}
+
+void AddressSpace::Clear() {
+  if (mappings().empty()) return;
+  table_.reset();
+  generation_ = NextGeneration();
+}
+
+bool AddressSpace::Cut(uint64_t start, uint64_t last) {
+  if (table_ == nullptr) return false;
+  auto shared_first = FirstReaching(*table_, start);
+  if (shared_first == table_->end() || shared_first->start.value > last) return false;
+  const auto index = shared_first - table_->begin();
+  Table& table = Own();
+  const auto first = table.begin() + index;
+  auto end = first;
+  while (end != table.end() && end->start.value <= last) ++end;
+
+  // At most two pieces stay: the head of the first mapping and the tail of the last one.
+  Mapping kept[2];
+  size_t count = 0;
+  if (first->start.value < start) kept[count++] = Part(*first, first->start.value, start - 1);
+  const Mapping& final = *(end - 1);
+  if (LastOf(final) > last) kept[count++] = Part(final, last + 1, LastOf(final));
+  const auto gap = table.erase(first, end);
+  table.insert(gap, kept, kept + count);
+  return true;
+}
+
+const Mapping* AddressSpace::Find(RuntimeAddress address) const {
+  if (table_ == nullptr) return nullptr;
+  const auto it = FirstReaching(*table_, address.value);
+  if (it == table_->end() || it->start > address) return nullptr;
+  return &*it;
+}
+
+AddressSpace& AddressSpaces::Process(uint32_t pid) {
+  std::unique_ptr<AddressSpace>& space = processes_[pid];
+  if (space == nullptr) space = std::make_unique<AddressSpace>();
+  return *space;
+}
+
+void AddressSpaces::Fork(uint32_t parent, uint32_t child) {
+  if (parent == child) return;
+  const AddressSpace inherited = Process(parent);
+  Process(child) = inherited;
+}
+
+void AddressSpaces::Exec(uint32_t pid) { Process(pid).Clear(); }
+
+}  // namespace profiler::symbolize

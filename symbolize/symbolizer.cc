@@ -1,0 +1,338 @@
+#include "symbolize/symbolizer.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "symbolize/demangle.h"
+#include "symbolize/elf_symbols.h"
+#include "symbolize/image_file.h"
+#include "symbolize/kernel_symbols.h"
+#include "symbolize/perf_map.h"
+#include "symbolize/text_file.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// What is known of one image once an address in it was named.
+struct OpenImageState {
+  Reason reason = Reason::kNamed;  // for all its addresses, where not kNamed
+  std::optional<ImageFile> file;
+  std::optional<ImageFile> debug_file;
+  SymbolTable symbols;
+  const PerfMap* jit = nullptr;
+  absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
+};
+
+struct Image {
+  ImageSpec spec;
+  std::unique_ptr<OpenImageState> state;  // null until the first look-up
+};
+
+// Images that share one file share an entry, so that it is opened once.
+using SpecKey = std::tuple<ImageKind, std::string, std::string, uint32_t>;
+
+// [nf_conntrack] and /lib/modules/…/nf-conntrack.ko.xz are nf_conntrack.
+std::string ModuleName(std::string_view path) {
+  if (path.starts_with('[')) {
+    path.remove_prefix(1);
+    return std::string(path.substr(0, path.find(']')));
+  }
+  path = path.substr(path.rfind('/') + 1);
+  std::string name(path.substr(0, path.find(".ko")));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
+std::string NamespacePid(const std::string& process) {
+  constexpr size_t kLongestStatus = 1 << 16;
+  const auto status = ReadTextFile(process + "/status", kLongestStatus);
+  if (!status.ok()) return {};
+  const std::string_view text = TextOf(*status);
+  const size_t line = text.find("\nNSpid:");
+  if (line == std::string_view::npos) return {};
+  const std::string_view numbers = text.substr(line + 1, text.find('\n', line + 1) - line - 1);
+  const std::string_view last = numbers.substr(numbers.rfind('\t') + 1);
+  return std::string(last);
+}
+
+class FileSymbolizer : public Symbolizer {
+ public:
+  explicit FileSymbolizer(SymbolizerOptions options) : options_(std::move(options)) {}
+
+  ImageId AddImage(const ImageSpec& spec) override;
+  const ImageSpec& image(ImageId id) const override {
+    return images_[static_cast<uint32_t>(id)].spec;
+  }
+  Naming Name(ImageId image, FileOffset offset) override;
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
+
+ private:
+  struct KernelFunction {
+    uint64_t start;
+    uint64_t size;
+    std::string_view name;
+  };
+
+  OpenImageState& Open(Image& image);
+  void OpenFile(const ImageSpec& spec, OpenImageState& state);
+  void OpenJit(const ImageSpec& spec, OpenImageState& state);
+  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
+
+  Naming NameInFile(OpenImageState& state, FileOffset offset);
+  Naming NameInJit(const OpenImageState& state, FileOffset offset);
+  Naming NameInKernel(Image& image, uint64_t address);
+  const KernelFunction* FindKernelFunction(uint64_t address) const;
+  const KernelSymbols* Kernel();
+  void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
+  bool HasOwnRootCached(uint32_t pid);
+
+  Naming NameSymbol(OpenImageState& state, const Symbol& symbol);
+  Naming Named(std::string_view name, uint64_t start, uint64_t size);
+
+  const SymbolizerOptions options_;
+  std::deque<Image> images_;
+  absl::flat_hash_map<SpecKey, ImageId> ids_;
+  NamedFunction found_;
+
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
+  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
+
+  bool kernel_read_ = false;
+  std::optional<KernelSymbols> kernel_;
+  std::string kernel_reference_;
+  RuntimeAddress kernel_reference_address_;
+  uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
+  std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
+  std::deque<std::string> made_names_;                   // never moves a string
+};
+
+ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
+  // The process says where to look, and tells files apart only if it sees other ones than we do.
+  bool by_process = false;
+  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kAnonymous) {
+    by_process = true;
+  } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
+    by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
+  }
+  SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)), by_process ? spec.pid : 0);
+  const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
+  if (is_new) {
+    images_.push_back({spec, nullptr});
+  } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; image.state == nullptr) {
+    image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+  }
+  return it->second;
+}
+
+bool FileSymbolizer::HasOwnRootCached(uint32_t pid) {
+  const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
+  if (is_new) it->second = HasOwnRoot(pid, options_);
+  return it->second;
+}
+
+Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  switch (image.spec.kind) {
+    case ImageKind::kUser:
+    case ImageKind::kVdso:
+      return NameInFile(Open(image), offset);
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
+      return NameInJit(Open(image), offset);
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
+      return NameInKernel(image, offset.value);
+  }
+  return {};
+}
+
+OpenImageState& FileSymbolizer::Open(Image& image) {
+  if (image.state != nullptr) return *image.state;
+  image.state = std::make_unique<OpenImageState>();
+  switch (image.spec.kind) {
+    case ImageKind::kUser:
+    case ImageKind::kVdso:
+      OpenFile(image.spec, *image.state);
+      break;
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
+      OpenJit(image.spec, *image.state);
+      break;
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
+      OpenKernelImage(image.spec, *image.state);
+      break;
+  }
+  return *image.state;
+}
+
+void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
+  OpenedImage opened = spec.kind == ImageKind::kVdso ? OpenVdso(spec) : OpenImage(spec, options_);
+  state.reason = opened.reason;
+  if (!opened.file) return;
+  state.file = std::move(opened.file);
+  if (!HasSymtab(state.file->elf) && spec.kind == ImageKind::kUser) {
+    state.debug_file = OpenDebugFile(*state.file, options_);
+  }
+  const ElfImage& symbols = state.debug_file ? state.debug_file->elf : state.file->elf;
+  state.symbols = ReadElfSymbols(state.file->elf, symbols);
+}
+
+void FileSymbolizer::OpenJit(const ImageSpec& spec, OpenImageState& state) {
+  const auto [it, is_new] = jit_maps_.try_emplace(spec.pid, nullptr);
+  if (is_new) it->second = ReadPerfMap(spec.pid);
+  state.jit = it->second.get();
+  state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
+}
+
+std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
+  if (pid == 0) return nullptr;
+  std::vector<std::string> paths;
+  const std::string process = absl::StrCat(options_.proc_path, "/", pid);
+  if (const std::string inside = NamespacePid(process); !inside.empty()) {
+    paths.push_back(
+        absl::StrCat(process, "/root", options_.jit_map_directory, "/perf-", inside, ".map"));
+  }
+  paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
+  for (const std::string& path : paths) {
+    absl::StatusOr<PerfMap> map = PerfMap::Read(path);
+    if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
+  }
+  return nullptr;
+}
+
+Naming FileSymbolizer::NameInFile(OpenImageState& state, FileOffset offset) {
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
+  if (!address) return {Reason::kNoSymbol, {}};
+  const Symbol* symbol = state.symbols.Find(address->value);
+  if (symbol == nullptr) return {Reason::kNoSymbol, {}};
+  return NameSymbol(state, *symbol);
+}
+
+Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset) {
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const PerfMap::Function* function = state.jit->Find(offset.value);
+  if (function == nullptr) return {Reason::kNoSymbol, {}};
+  return Named(function->name, function->start, function->size);
+}
+
+Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
+  const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
+  if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
+    return Named(function->name, function->start, function->size);
+  }
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  uint64_t shift = kernel_shift_;
+  if (relative) {
+    shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
+    if (shift == 0) return {Reason::kNoSymbol, {}};
+  }
+  const Symbol* symbol = kernel_->table().Find(address - shift);
+  if (symbol == nullptr) return {Reason::kNoSymbol, {}};
+  return Named(kernel_->table().RawName(*symbol), symbol->start + shift,
+               symbol->end - symbol->start);
+}
+
+// kallsyms is the running kernel's: it names no other build, and no other build of a module.
+void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+  const KernelSymbols* kernel = Kernel();
+  if (kernel == nullptr) {
+    state.reason = Reason::kNoImageFile;
+    return;
+  }
+  if (kernel->restricted()) {
+    state.reason = Reason::kRestricted;
+    return;
+  }
+  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return;
+  constexpr size_t kLongestNotes = 1 << 16;
+  const std::string notes_path =
+      spec.kind == ImageKind::kKernel
+          ? options_.sys_path + "/kernel/notes"
+          : absl::StrCat(options_.sys_path, "/module/", ModuleName(spec.path),
+                         "/notes/.note.gnu.build-id");
+  const auto notes = ReadTextFile(notes_path, kLongestNotes);
+  if (!notes.ok() || !SameBuildId(FindBuildId(*notes, 4), spec.build_id)) {
+    state.reason = Reason::kBuildIdMismatch;
+  }
+}
+
+const KernelSymbols* FileSymbolizer::Kernel() {
+  if (!kernel_read_) {
+    kernel_read_ = true;
+    absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(options_.kallsyms_path);
+    if (symbols.ok()) kernel_ = *std::move(symbols);
+    const uint64_t now = kernel_ ? kernel_->ReferenceAddress(kernel_reference_) : 0;
+    if (now != 0) kernel_shift_ = kernel_reference_address_.value - now;
+  }
+  return kernel_ ? &*kernel_ : nullptr;
+}
+
+void FileSymbolizer::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+  kernel_reference_ = symbol;
+  kernel_reference_address_ = address;
+}
+
+void FileSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
+  if (size == 0) return;
+  auto it = kernel_functions_.lower_bound(start.value);
+  if (it != kernel_functions_.begin()) {
+    const auto before = std::prev(it);
+    if (start.value - before->first < before->second.size) it = before;
+  }
+  while (it != kernel_functions_.end() &&
+         (it->first < start.value || it->first - start.value < size)) {
+    it = kernel_functions_.erase(it);
+  }
+  const std::string& kept = made_names_.emplace_back(name);
+  kernel_functions_[start.value] = {start.value, size, kept};
+}
+
+const FileSymbolizer::KernelFunction* FileSymbolizer::FindKernelFunction(uint64_t address) const {
+  const auto after = kernel_functions_.upper_bound(address);
+  if (after == kernel_functions_.begin()) return nullptr;
+  const KernelFunction& function = std::prev(after)->second;
+  return address - function.start < function.size ? &function : nullptr;
+}
+
+// The name is made when it is first asked for; where it needs no change it stays in the file.
+Naming FileSymbolizer::NameSymbol(OpenImageState& state, const Symbol& symbol) {
+  std::string_view name = state.symbols.RawName(symbol);
+  const bool mangled = options_.demangle && name.starts_with('_');
+  if (mangled || symbol.plt) {
+    std::string_view& known = state.names[state.symbols.IndexOf(symbol)];
+    if (known.data() == nullptr) {
+      std::string text = options_.demangle ? Demangle(name) : std::string(name);
+      if (symbol.plt) text += "@plt";
+      known = made_names_.emplace_back(std::move(text));
+    }
+    name = known;
+  }
+  return Named(name, symbol.start, symbol.end - symbol.start);
+}
+
+Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size) {
+  found_ = {name, ElfAddress{start}, size, false, {}, 0};
+  return {Reason::kNamed, {&found_, 1}};
+}
+
+}  // namespace
+
+std::unique_ptr<Symbolizer> Symbolizer::Create(SymbolizerOptions options) {
+  return std::make_unique<FileSymbolizer>(std::move(options));
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,387 @@
+#include "symbolize/symbolizer.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/test_files.h"
+
+namespace profiler::symbolize {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReasonText(Reason reason) {
+  switch (reason) {
+    case Reason::kNamed:
+      return "named";
+    case Reason::kNoImageFile:
+      return "no image file";
+    case Reason::kBuildIdMismatch:
+      return "build-id mismatch";
+    case Reason::kNotElf:
+      return "not ELF";
+    case Reason::kNoSymbol:
+      return "no symbol";
+    case Reason::kRestricted:
+      return "restricted";
+  }
+  return "?";
+}
+
+// Where in `file` the code of marked_code is.
+FileOffset MarkedCode(const std::string& file) {
+  return {ReadFile(file).find("<the bytes of marked_code>")};
+}
+
+std::vector<std::byte> BuildIdOf(const std::string& file) {
+  const auto bytes = Bytes(ReadFile(file));
+  const auto id = ElfImage::Parse(bytes)->build_id();
+  return {id.begin(), id.end()};
+}
+
+// A symbolizer that sees only what the test put into its directory.
+class SymbolizerTest : public testing::Test {
+ protected:
+  SymbolizerTest() : directory_(TestDirectory()) {
+    options_.proc_path = directory_ + "/proc";
+    options_.kallsyms_path = directory_ + "/proc/kallsyms";
+    options_.sys_path = directory_ + "/sys";
+    options_.jit_map_directory = directory_ + "/tmp";
+    options_.debug_directories = {directory_ + "/debug"};
+  }
+
+  // Copies a fixture into the directory; its path there.
+  std::string Copy(std::string_view fixture, const std::string& to) {
+    const std::string path = directory_ + "/" + to;
+    WriteFile(path, ReadFile(TestFile(fixture)));
+    return path;
+  }
+
+  Symbolizer& symbolizer() {
+    if (symbolizer_ == nullptr) symbolizer_ = Symbolizer::Create(options_);
+    return *symbolizer_;
+  }
+
+  // The name, or why there is none in brackets.
+  std::string Name(const ImageSpec& spec, FileOffset offset) {
+    const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), offset);
+    if (naming.functions.empty()) return absl::StrCat("[", ReasonText(naming.reason), "]");
+    EXPECT_EQ(naming.reason, Reason::kNamed);
+    return std::string(naming.functions.back().name);
+  }
+
+  std::string directory_;
+  SymbolizerOptions options_;
+  std::unique_ptr<Symbolizer> symbolizer_;
+};
+
+TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/pie");
+  const ImageId id = symbolizer().AddImage(spec);
+  const FileOffset offset = MarkedCode(spec.path);
+  const Naming naming = symbolizer().Name(id, {offset.value + 3});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "marked_code");
+  EXPECT_EQ(naming.functions[0].size, std::strlen("<the bytes of marked_code>"));
+  EXPECT_FALSE(naming.functions[0].inlined);
+  EXPECT_EQ(symbolizer().image(id).path, spec.path);
+  EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
+  ImageSpec spec;
+  spec.path = TestFile("pie");
+  const ImageId id = symbolizer().AddImage(spec);
+  const std::string file = ReadFile(spec.path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  std::vector<std::pair<std::string_view, std::string>> seen;
+  const ElfSection* text = image->FindSection(".text");
+  for (uint64_t i = 0; i < text->size; ++i) {
+    const Naming naming = symbolizer().Name(id, {text->offset.value + i});
+    if (naming.functions.empty()) continue;
+    seen.emplace_back(naming.functions[0].name, naming.functions[0].name);
+  }
+  EXPECT_GT(seen.size(), 100u);
+  for (const auto& [view, copy] : seen) ASSERT_EQ(view, copy);
+}
+
+TEST_F(SymbolizerTest, EqualSpecsAreOneImage) {
+  ImageSpec spec;
+  spec.path = "/bin/a";
+  const ImageId first = symbolizer().AddImage(spec);
+  EXPECT_EQ(symbolizer().AddImage(spec), first);
+  ImageSpec other = spec;
+  other.build_id = Bytes("01234567890123456789");
+  const ImageId second = symbolizer().AddImage(other);
+  EXPECT_NE(second, first);
+  other.pid = 7;  // one build is one build, whoever maps it
+  EXPECT_EQ(symbolizer().AddImage(other), second);
+}
+
+TEST_F(SymbolizerTest, AProcessTellsFilesApartOnlyIfItHasItsOwnFileSystem) {
+  fs::create_directories(directory_ + "/container");
+  for (const char* pid : {"1", "2"}) {
+    fs::create_directories(directory_ + "/proc/" + pid);
+    fs::create_symlink("/", directory_ + "/proc/" + pid + "/root");
+  }
+  fs::create_directories(directory_ + "/proc/3");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/3/root");
+  const auto add = [this](uint32_t pid, ImageKind kind) {
+    ImageSpec spec;
+    spec.kind = kind;
+    spec.path = "/bin/a";
+    spec.pid = pid;
+    return symbolizer().AddImage(spec);
+  };
+  EXPECT_EQ(add(1, ImageKind::kUser), add(2, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kUser), add(99, ImageKind::kUser));
+  EXPECT_NE(add(1, ImageKind::kUser), add(3, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kVdso), add(3, ImageKind::kVdso));
+  EXPECT_NE(add(1, ImageKind::kJit), add(2, ImageKind::kJit));
+}
+
+TEST_F(SymbolizerTest, DemanglingCanBeTurnedOff) {
+  const auto mangled_names = [this](bool demangle) {
+    options_.demangle = demangle;
+    symbolizer_ = nullptr;
+    ImageSpec spec;
+    spec.path = TestFile("pie");
+    std::string names;
+    for (const NmSymbol& symbol : ReadNm(TestFile("pie.nm"))) {
+      if (symbol.name.find("Twice") == std::string::npos) continue;
+      const auto bytes = Bytes(ReadFile(spec.path));
+      names += Name(spec, *ElfImage::Parse(bytes)->OffsetOf({symbol.address}));
+    }
+    return names;
+  };
+  EXPECT_EQ(mangled_names(true), "double fixture::Twice<double>(double)");
+  EXPECT_EQ(mangled_names(false), "_ZN7fixture5TwiceIdEET_S1_");
+}
+
+TEST_F(SymbolizerTest, SaysWhyThereIsNoName) {
+  ImageSpec missing;
+  missing.path = directory_ + "/missing";
+  EXPECT_EQ(Name(missing, {0x1000}), "[no image file]");
+  ImageSpec script;
+  script.path = directory_ + "/script";
+  WriteFile(script.path, "#!/bin/sh\n");
+  EXPECT_EQ(Name(script, {0}), "[not ELF]");
+  ImageSpec directory;
+  directory.path = directory_;
+  EXPECT_EQ(Name(directory, {0}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, AnotherBuildNamesNothing) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program");
+  spec.build_id = BuildIdOf(TestFile("shared"));
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[build-id mismatch]");
+  spec.build_id = BuildIdOf(spec.path);
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  const FileOffset offset = MarkedCode(spec.path);
+  EXPECT_EQ(Name(spec, offset), "[no symbol]");
+  std::string id;
+  for (std::byte b : BuildIdOf(spec.path)) {
+    absl::StrAppend(&id, absl::Hex(std::to_integer<int>(b), absl::kZeroPad2));
+  }
+  Copy("split.debug",
+       absl::StrCat("debug/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileByItsLinkInTheUsualPlaces) {
+  for (const std::string& place :
+       {std::string("bin/split.debug"), std::string("bin/.debug/split.debug"),
+        absl::StrCat("debug", directory_, "/bin/split.debug")}) {
+    ImageSpec spec;
+    spec.path = Copy("split", "bin/split");
+    Copy("split.debug", place);
+    symbolizer_ = nullptr;
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code") << place;
+    fs::remove(directory_ + "/" + place);
+  }
+}
+
+TEST_F(SymbolizerTest, ADebugFileOfAnotherBuildIsNotUsed) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  Copy("nopie", "bin/split.debug");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, ADeletedFileIsReadThroughTheProcessThatMapsIt) {
+  const std::string kept = Copy("pie", "kept");
+  fs::create_directories(directory_ + "/proc/42/map_files");
+  ImageSpec spec;
+  spec.path = "/gone/program (deleted)";
+  spec.pid = 42;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "[no image file]");
+  // The kernel's links read "/gone/program (deleted)" and open the file all the same; a file of
+  // that very name stands in for that.
+  spec.path = Copy("pie", "program (deleted)");
+  fs::create_symlink(spec.path, directory_ + "/proc/42/map_files/400000-401000");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "marked_code");
+  fs::remove(directory_ + "/proc/42/map_files/400000-401000");
+  fs::create_symlink(spec.path, directory_ + "/proc/42/exe");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, ANewFileInPlaceOfADeletedOneIsUsedOnlyIfItIsTheSameBuild) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program") + " (deleted)";
+  const FileOffset offset = MarkedCode(directory_ + "/bin/program");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+  spec.build_id = BuildIdOf(directory_ + "/bin/program");
+  EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+TEST_F(SymbolizerTest, TheFilesOfAContainerAreFoundUnderTheProcessesRoot) {
+  const std::string inside = Copy("pie", "container/usr/bin/program");
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  ImageSpec spec;
+  spec.path = "/usr/bin/program";
+  spec.pid = 42;
+  EXPECT_EQ(Name(spec, MarkedCode(inside)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, NamesTheVdsoOfThisKernel) {
+  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
+  if (base == nullptr) GTEST_SKIP() << "this kernel maps no [vdso]";
+  ImageSpec spec;
+  spec.kind = ImageKind::kVdso;
+  spec.path = "[vdso]";
+  const ImageId id = symbolizer().AddImage(spec);
+  bool found = false;
+  for (uint64_t offset = 0; offset < 0x4000 && !found; offset += 4) {
+    const Naming naming = symbolizer().Name(id, {offset});
+    found = !naming.functions.empty() &&
+            naming.functions[0].name.find("clock_gettime") != std::string_view::npos;
+  }
+  EXPECT_TRUE(found);
+  spec.build_id = Bytes("01234567890123456789");
+  EXPECT_EQ(Name(spec, {0x1000}), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, NamesTheKernelAndItsModules) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _stext\n"
+            "ffffffff81000100 t do_idle\n"
+            "ffffffffc0001000 t nf_hook\t[nf_tables]\n"
+            "ffffffffc0001100 t nf_last\t[nf_tables]\n");
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  kernel.path = "[kernel.kallsyms]";
+  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "do_idle");
+  EXPECT_EQ(Name(kernel, {0xffffffff80000000}), "[no symbol]");
+  for (const char* path : {"[nf_tables]", "/lib/modules/6.1/kernel/net/nf-tables.ko.xz"}) {
+    ImageSpec module;
+    module.kind = ImageKind::kModule;
+    module.path = path;
+    EXPECT_EQ(Name(module, {0xffffffffc0001008}), "nf_hook");
+    EXPECT_EQ(Name(module, {0x108}), "nf_last");
+  }
+  ImageSpec unknown;
+  unknown.kind = ImageKind::kModule;
+  unknown.path = "[other]";
+  EXPECT_EQ(Name(unknown, {0x108}), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, HiddenKernelAddressesAreSaidToBeRestricted) {
+  WriteFile(options_.kallsyms_path, "0000000000000000 T _stext\n0000000000000000 t do_idle\n");
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "[restricted]");
+  ImageSpec module;
+  module.kind = ImageKind::kModule;
+  module.path = "[nf_tables]";
+  EXPECT_EQ(Name(module, {0x10}), "[restricted]");
+}
+
+TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _stext\n"
+            "ffffffff81000000 T _text\n"
+            "ffffffff81000100 t do_idle\n");
+  symbolizer().SetKernelReference("_text", {0xffffffff99000000});
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(kernel), {0xffffffff99000123});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "do_idle");
+  EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
+}
+
+TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\n");
+  const std::string id = "01234567890123456789";
+  WriteFile(directory_ + "/sys/kernel/notes",
+            std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + id);
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  kernel.build_id = Bytes(id);
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "_stext");
+  kernel.build_id[3] = std::byte{0};
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "[build-id mismatch]");
+  ImageSpec module = kernel;
+  module.kind = ImageKind::kModule;
+  module.path = "[nf_tables]";
+  EXPECT_EQ(Name(module, {0xffffffff81000000}), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\nffffffffc0000000 t other\n");
+  symbolizer().AddKernelSymbol({0xffffffffc0001000}, 0x100, "bpf_prog_old");
+  symbolizer().AddKernelSymbol({0xffffffffc0001080}, 0x100, "bpf_prog_new");
+  symbolizer().AddKernelSymbol({0xffffffffc0003000}, 0, "empty");
+  ImageSpec bpf;
+  bpf.kind = ImageKind::kBpf;
+  bpf.path = "bpf_prog_new";
+  EXPECT_EQ(Name(bpf, {0xffffffffc0001080}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, {0xffffffffc000117f}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, {0xffffffffc0001180}), "[no symbol]");
+  EXPECT_EQ(Name(bpf, {0xffffffffc0000010}), "other");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
+  WriteFile(directory_ + "/tmp/perf-42.map", "7f0000001000 20 LazyCompile:add\n");
+  ImageSpec jit;
+  jit.kind = ImageKind::kJit;
+  jit.path = "//anon";
+  jit.pid = 42;
+  EXPECT_EQ(Name(jit, {0x7f0000001010}), "LazyCompile:add");
+  EXPECT_EQ(Name(jit, {0x7f0000001020}), "[no symbol]");
+  jit.pid = 43;
+  EXPECT_EQ(Name(jit, {0x7f0000001010}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  WriteFile(directory_ + "/proc/42/status", "Name:\tnode\nNSpid:\t42\t7\nVmPeak:\t1 kB\n");
+  WriteFile(absl::StrCat(directory_, "/container", directory_, "/tmp/perf-7.map"),
+            "1000 20 inside\n");
+  ImageSpec jit;
+  jit.kind = ImageKind::kJit;
+  jit.pid = 42;
+  EXPECT_EQ(Name(jit, {0x1010}), "inside");
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

@@ -1,0 +1,262 @@
+// Reads the recordings of the corpus and compares every sample with what perf 6.1 printed of it.
+//
+// Where perf and this reader may differ, and why:
+//  - perf prints user frames of a call chain relative to their image once it knows the mapping: the
+//    page they are in differs, their place in it does not.
+//  - perf unwinds stack dumps while it prints: its chain goes on where the recorded one ends.
+//  - perf prints at most 127 frames.
+//  - perf makes of a sample with a group READ one for each event of the group, its period being
+//  what
+//    the event counted since: the first of them is compared, without period and event.
+//  - perf calls an event that its file does not name cycles:HG where hosts and guests both count.
+//  - perf makes samples of its own from AUX traces (intel_pt): only counts are compared there.
+//  - perf refuses attrs over 128 bytes: those goldens are of copies with shorter attrs, same
+//  records.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/perf_data/recording.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/codec.h"
+#include "tests/conformance/corpus.h"
+#include "tests/conformance/perf_script.h"
+
+namespace profiler::conformance {
+namespace {
+
+using perf_data::Recording;
+using perf_data::TimedRecord;
+
+const std::map<uint32_t, std::string>& TypeNames() {
+  static const auto& names = *new std::map<uint32_t, std::string>{
+      {1, "MMAP"},          {2, "LOST"},      {3, "COMM"},
+      {4, "EXIT"},          {5, "THROTTLE"},  {6, "UNTHROTTLE"},
+      {7, "FORK"},          {8, "READ"},      {9, "SAMPLE"},
+      {10, "MMAP2"},        {11, "AUX"},      {12, "ITRACE_START"},
+      {13, "LOST_SAMPLES"}, {14, "SWITCH"},   {15, "SWITCH_CPU_WIDE"},
+      {16, "NAMESPACES"},   {17, "KSYMBOL"},  {18, "BPF_EVENT"},
+      {19, "CGROUP"},       {20, "TEXT_POKE"}};
+  return names;
+}
+
+struct ReadSample {
+  perf_event::Sample sample;  // numbers only: its views are copied below
+  std::string event;
+  bool stack_dump = false;
+  bool group_read = false;
+  std::vector<uint64_t> ips;
+  std::vector<std::pair<uint64_t, uint64_t>> branches;
+  std::vector<uint64_t> user_regs;
+};
+
+std::vector<uint64_t> WithoutMarkers(perf_event::U64Array chain) {
+  std::vector<uint64_t> ips;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    if (chain[i] < perf_event::kContextMax) ips.push_back(chain[i]);
+  }
+  return ips;
+}
+
+ReadSample Copy(const perf_event::Sample& sample, const perf_data::EventDescription& event) {
+  ReadSample copy;
+  copy.sample = sample;
+  copy.event = event.name;
+  copy.stack_dump = (event.attr.sample_type & perf_event::kSampleStackUser) != 0;
+  copy.group_read = (event.attr.sample_type & perf_event::kSampleRead) != 0 &&
+                    (event.attr.read_format & perf_event::kFormatGroup) != 0;
+  if ((event.attr.sample_type & perf_event::kSampleCallchain) != 0) {
+    copy.ips = WithoutMarkers(sample.callchain);
+  } else {
+    copy.ips = {sample.ip};
+  }
+  const perf_event::U64Array branches(sample.branches);
+  for (size_t i = 0; i + 2 < branches.size(); i += 3) {
+    copy.branches.emplace_back(branches[i], branches[i + 1]);
+  }
+  const perf_event::U64Array regs(sample.user_regs.values);
+  for (size_t i = 0; i < regs.size(); ++i) copy.user_regs.push_back(regs[i]);
+  return copy;
+}
+
+// perf's time, in microseconds cut off.
+std::string TimeText(uint64_t ns) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, ns / 1000000000,
+                ns % 1000000000 / 1000);
+  return text;
+}
+
+bool SameFrame(uint64_t ours, uint64_t perfs) {
+  constexpr uint64_t kKernel = 1ull << 63, kInPage = 0xfff;
+  return ours == perfs || (ours < kKernel && (ours & kInPage) == (perfs & kInPage));
+}
+
+std::string NameWithoutGuests(const std::string& name) {
+  const size_t at = name.find(":HG");
+  return at == std::string::npos ? name : name.substr(0, at);
+}
+
+constexpr size_t kMaxFrames = 127;
+
+// What differs, empty when nothing does.
+std::string Difference(const ReadSample& ours, const ScriptSample& perfs, const CorpusFile& file) {
+  const auto shows = [&file](const char* field) {
+    return testing::Value(file.script_fields, testing::Contains(field));
+  };
+  const perf_event::Sample& sample = ours.sample;
+  if (static_cast<int>(sample.pid) != perfs.pid || static_cast<int>(sample.tid) != perfs.tid) {
+    return "pid/tid";
+  }
+  if (perfs.cpu >= 0 && static_cast<int>(sample.cpu) != perfs.cpu) return "cpu";
+  if (TimeText(sample.time) != perfs.time) return "time";
+  if (shows("period") && !ours.group_read && sample.period != perfs.period) return "period";
+  if (shows("addr") && sample.addr != perfs.addr) return "addr";
+  if (shows("brstack") && ours.branches != perfs.branches) return "branches";
+  if (shows("uregs") && ours.user_regs != perfs.user_regs) return "registers";
+  if (!ours.group_read && ours.event != NameWithoutGuests(perfs.event)) {
+    return "event: " + ours.event + " and " + perfs.event;
+  }
+  const size_t count = std::min(ours.ips.size(), kMaxFrames);
+  if (count > perfs.ips.size() || (count < perfs.ips.size() && !ours.stack_dump)) {
+    return "call chain of " + std::to_string(count) + " and " + std::to_string(perfs.ips.size());
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (!SameFrame(ours.ips[i], perfs.ips[i])) return "frame " + std::to_string(i);
+  }
+  return "";
+}
+
+// The first of those that perf made of one.
+std::vector<ScriptSample> FirstOfEachGroup(std::vector<ScriptSample> samples, size_t group_size) {
+  std::vector<ScriptSample> firsts;
+  for (size_t i = 0; i < samples.size(); i += group_size) firsts.push_back(std::move(samples[i]));
+  return firsts;
+}
+
+struct Contents {
+  absl::Status status;
+  std::map<std::string, uint64_t> counts;
+  std::vector<ReadSample> samples;
+  std::vector<std::string> warnings;
+  size_t events = 0;
+};
+
+Contents Read(const std::string& path, Recording::Order order) {
+  Contents contents;
+  absl::StatusOr<std::unique_ptr<Recording>> recording = Recording::Open(path);
+  contents.status = recording.status();
+  if (!recording.ok()) return contents;
+  contents.status = (*recording)->ForEach(order, [&](const TimedRecord& record) {
+    const auto name = TypeNames().find(record.record.type());
+    if (name != TypeNames().end()) ++contents.counts[name->second];
+    if (record.record.type() != perf_event::kRecordSample) return;
+    const perf_data::EventDescription& event = (*recording)->events()[record.event];
+    perf_event::Sample sample;
+    EXPECT_TRUE(perf_event::Decode(record.record, event.layout, &sample))
+        << path << ", offset " << record.file_offset;
+    contents.samples.push_back(Copy(sample, event));
+  });
+  contents.events = (*recording)->events().size();
+  contents.warnings = (*recording)->warnings();
+  return contents;
+}
+
+class Corpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::optional<std::string> directory = CorpusDirectory();
+    if (!directory) {
+      GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+    }
+    files_ = CorpusFiles(*directory);
+    ASSERT_FALSE(files_.empty());
+  }
+
+  std::vector<CorpusFile> files_;
+};
+
+TEST_F(Corpus, EveryFileHasItsSamples) {
+  for (const CorpusFile& file : files_) {
+    const Contents contents = Read(file.path, Recording::Order::kFile);
+    if (file.exercises.find("BAD:") == std::string::npos) {
+      EXPECT_TRUE(contents.status.ok()) << contents.status;
+      EXPECT_EQ(contents.samples.size(), file.samples) << file.name;
+      EXPECT_THAT(contents.warnings, testing::IsEmpty()) << file.name;
+    } else {
+      EXPECT_TRUE(absl::IsDataLoss(contents.status)) << file.name << ": " << contents.status;
+      EXPECT_FALSE(contents.counts.empty()) << file.name;  // those before the bad record
+    }
+  }
+}
+
+TEST_F(Corpus, EveryFileHasAsManyRecordsOfEachTypeAsPerfCounts) {
+  for (const CorpusFile& file : files_) {
+    if (file.script_fields.empty()) continue;
+    const Contents contents = Read(file.path, Recording::Order::kFile);
+    for (const auto& [type, count] : RecordCounts(file)) {
+      const auto ours = contents.counts.find(type);
+      if (ours == contents.counts.end()) continue;  // perf's own
+      EXPECT_EQ(ours->second, count) << file.name << ": " << type;
+    }
+  }
+}
+
+TEST_F(Corpus, EverySampleIsWhatPerfPrints) {
+  size_t compared = 0;
+  for (const CorpusFile& file : files_) {
+    if (file.script_fields.empty() || file.exercises.find("AUXTRACE") != std::string::npos) {
+      continue;
+    }
+    SCOPED_TRACE(file.name);
+    const Contents contents = Read(file.path, Recording::Order::kTime);
+    std::vector<ScriptSample> perfs = ParseScript(ScriptLines(file), file.script_fields);
+    if (!contents.samples.empty() && contents.samples.front().group_read) {
+      perfs = FirstOfEachGroup(std::move(perfs), contents.events);
+    }
+    EXPECT_EQ(contents.samples.size(), perfs.size());
+    size_t differing = 0;
+    for (size_t i = 0; i < std::min(perfs.size(), contents.samples.size()); ++i) {
+      const std::string difference = Difference(contents.samples[i], perfs[i], file);
+      if (difference.empty()) continue;
+      if (++differing > 3) continue;
+      ADD_FAILURE() << "sample " << i << " at " << perfs[i].time << ": " << difference;
+    }
+    EXPECT_EQ(differing, 0u);
+    compared += perfs.size();
+  }
+  std::printf("compared %zu samples with perf's\n", compared);
+}
+
+// Every 997th byte of every file would be 8 000 files: the large ones are cut at a hundred places.
+TEST_F(Corpus, CutAnywhereGivesWhatIsThereAndOneLineAboutTheRest) {
+  const std::string path = testing::TempDir() + "/cut";
+  for (const CorpusFile& file : files_) {
+    SCOPED_TRACE(file.name);
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+    const size_t step = std::max<size_t>(997, bytes.size() / 99700 * 997);
+    size_t samples = 0;
+    for (size_t size = 0; size < bytes.size(); size += step) {
+      std::ofstream(path, std::ios::binary | std::ios::trunc)
+          .write(bytes.data(), static_cast<std::streamsize>(size));
+      const Contents contents = Read(path, Recording::Order::kTime);
+      EXPECT_GE(contents.samples.size(), samples) << size;
+      samples = contents.samples.size();
+      EXPECT_LE(contents.warnings.size() + (contents.status.ok() ? 0 : 1), 1u)
+          << size << ": " << contents.status;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace profiler::conformance
