@@ -15,7 +15,6 @@ using profile::kNoStack;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
-using profile::StackNode;
 
 constexpr uint32_t kNone = 0xffffffff;
 

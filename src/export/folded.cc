@@ -14,7 +14,6 @@ namespace {
 using profile::Dso;
 using profile::DsoKind;
 using profile::Frame;
-using profile::Line;
 using profile::Profile;
 using profile::SymbolId;
 
@@ -137,7 +136,7 @@ class LineWriter {
     bool below = false;
   };
 
-  // rank_[2 * label] of its own line, rank_[2 * label + 1] of those below.
+  // rank_[size_t{2} * label] of its own line, rank_[2 * label + 1] of those below.
   void RankPlaces() {
     std::vector<uint32_t> order(labels_.size() * 2);
     std::iota(order.begin(), order.end(), 0);
@@ -171,8 +170,8 @@ class LineWriter {
     const size_t first = pending_.size();
     for (uint32_t node = first_child_[parent]; node != 0; node = next_sibling_[node]) {
       const LabelId label = tree_.nodes[node].label;
-      if (tree_.nodes[node].self != 0) pending_.push_back({rank_[2 * label], node, false});
-      if (first_child_[node] != 0) pending_.push_back({rank_[2 * label + 1], node, true});
+      if (tree_.nodes[node].self != 0) pending_.push_back({rank_[size_t{2} * label], node, false});
+      if (first_child_[node] != 0) pending_.push_back({rank_[size_t{2} * label + 1], node, true});
     }
     std::sort(pending_.begin() + static_cast<ptrdiff_t>(first), pending_.end(),
               [](const Place& a, const Place& b) { return a.rank > b.rank; });
