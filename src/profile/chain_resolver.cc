@@ -30,7 +30,24 @@ Mode ModeOfMarker(uint64_t marker) {
 
 bool IsMarker(uint64_t entry) { return entry >= perf_event::kContextMax; }
 
+// The next entry of a chain that is no marker, from `i` on, or the chain's size; `mode` becomes
+// what the markers on the way say.
+size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
+  for (; i < chain.size() && IsMarker(chain[i]); ++i) {
+    *mode = ModeOfMarker(chain[i]);
+    // Behind this marker stands a cookie, no address; whoever has the chain that it promises puts
+    // it in its place.
+    if (chain[i] == perf_event::kContextUserDeferred) ++i;
+  }
+  return std::min(i, chain.size());
+}
+
 }  // namespace
+
+bool HasEntries(U64Array callchain) {
+  Mode mode{};
+  return NextEntry(callchain, 0, &mode) < callchain.size();
+}
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                              uint32_t max_stack)
@@ -42,82 +59,89 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
   kernel_.addresses = &spaces_.Kernel();
 }
 
-ResolvedStack ChainResolver::Resolve(const SamplePoint& point) {
+ChainResolver::Search ChainResolver::Start(const SamplePoint& point) {
+  Search search{.point = point,
+                .chain = {.process_generation = ProcessSpace(point.pid).addresses->generation(),
+                          .kernel_generation = kernel_.addresses->generation(),
+                          .mode = point.mode,
+                          .entries = point.callchain}};
+  search.hash = search.chain.Hash();
+  cache_.PrefetchSlot(search.hash);
+  return search;
+}
+
+ResolvedStack ChainResolver::Resolve(const Search& search) {
+  const SamplePoint& point = search.point;
+  KnownStack& known =
+      cache_.FindOrMake(search.chain, search.hash, [&] { return ResolveNew(point); });
+  Mode leaf_mode = point.mode;  // a chain without markers is where its sample is
+  const size_t leaf = NextEntry(point.callchain, 0, &leaf_mode);
+  if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) {
+    return {known.leaf, known.stack, &known.row};
+  }
+  const Frame self = PlaceFrame(SpaceOf(point.pid, point.mode), point.mode, point.ip, false);
+  return {stacks_.InternFrame(self), known.stack, &known.row};
+}
+
+KnownStack ChainResolver::ResolveNew(const SamplePoint& point) {
   CutIntoPieces(point);
-  KnownStack* known = nullptr;
-  for (size_t i = cuts_.size(); i-- > 0;) {
-    const Cut& cut = cuts_[i];
-    const U64Array entries(point.callchain.bytes().subspan(cut.first * 8, cut.count * 8));
-    const StackId callers = known == nullptr ? kNoStack : known->stack;
-    known = &Extend(callers, cut.mode, SpaceOf(point.pid, cut.mode), entries);
+  KnownStack known;
+  for (size_t i = pieces_.size(); i-- > 0;) {
+    const Piece& piece = pieces_[i];
+    const U64Array entries(point.callchain.bytes().subspan(piece.first * 8, piece.count * 8));
+    known = ResolvePiece(piece.mode, SpaceOf(point.pid, piece.mode), known.stack, entries);
   }
-  if (known != nullptr && cuts_[0].mode == point.mode &&
-      point.callchain[cuts_[0].first] == point.ip) {
-    return {known->leaf, known->stack, &known->row};
-  }
-  const FrameId self = ResolveFrame(SpaceOf(point.pid, point.mode), point.mode, point.ip, false);
-  if (known != nullptr) return {self, known->stack, &known->row};
-  return {self, stacks_.InternStack(kNoStack, self), nullptr};
+  return known;
 }
 
-// Fills cuts_, leaf first; pieces are never empty.
 void ChainResolver::CutIntoPieces(const SamplePoint& point) {
-  cuts_.clear();
-  Cut cut{point.mode, 0, 0};  // a chain without markers is where its sample is
+  pieces_.clear();
+  const U64Array& chain = point.callchain;
+  Mode mode = point.mode;
   uint32_t left = max_stack_;
-  const size_t size = point.callchain.size();
-  for (size_t i = 0; i < size && left != 0; ++i) {
-    const uint64_t entry = point.callchain[i];
-    if (!IsMarker(entry)) {
-      ++cut.count;
-      --left;
-      continue;
-    }
-    if (cut.count != 0) cuts_.push_back(cut);
-    // Behind this marker stands a cookie, no address; whoever has the chain it promises puts it in
-    // its place.
-    if (entry == perf_event::kContextUserDeferred) ++i;
-    cut = {ModeOfMarker(entry), i + 1, 0};
+  for (size_t i = NextEntry(chain, 0, &mode); i < chain.size() && left != 0;
+       i = NextEntry(chain, i, &mode)) {
+    Piece piece{mode, i, 0};
+    for (; i < chain.size() && left != 0 && !IsMarker(chain[i]); ++i, --left) ++piece.count;
+    pieces_.push_back(piece);
   }
-  if (cut.count != 0) cuts_.push_back(cut);
 }
 
-KnownStack& ChainResolver::Extend(StackId callers, Mode mode, Space& space, U64Array entries) {
-  const uint64_t generation = space.addresses == nullptr ? 0 : space.addresses->generation();
-  const ChainPiece piece{generation, callers, mode, entries};
-  return cache_.FindOrMake(piece, [&] { return Walk(piece, space); });
-}
-
-KnownStack ChainResolver::Walk(const ChainPiece& piece, Space& space) {
-  const size_t size = piece.entries.size();
-  const auto from_root = [&](size_t i) { return piece.entries[size - 1 - i]; };
+KnownStack ChainResolver::ResolvePiece(Mode mode, Space& space, StackId callers, U64Array entries) {
+  const size_t size = entries.size();
+  const auto from_root = [&](size_t i) { return entries[size - 1 - i]; };
 
   // Entries in common with the last piece, from the root. The leaf is never among them: it is no
   // return address, so it is another frame than a caller at the same address.
+  const uint64_t generation = space.addresses == nullptr ? 0 : space.addresses->generation();
   size_t shared = 0;
-  if (space.last.generation == piece.generation && space.last.callers == piece.callers &&
-      space.last.mode == piece.mode && !space.last_entries.empty()) {
+  if (space.addresses != nullptr && space.last_generation == generation &&
+      space.last_callers == callers && !space.last_entries.empty()) {
     const size_t most = std::min(size, space.last_entries.size()) - 1;
     while (shared < most && space.last_entries[shared] == from_root(shared)) ++shared;
   }
-  space.last = {piece.generation, piece.callers, piece.mode, {}};
+  space.last_generation = generation;
+  space.last_callers = callers;
   space.last_entries.resize(size);
   space.last_stacks.resize(size);
 
-  StackId stack = shared == 0 ? piece.callers : space.last_stacks[shared - 1];
-  FrameId frame{};
+  frames_.clear();
   for (size_t i = shared; i < size; ++i) {
-    const uint64_t ip = from_root(i);
     const bool is_leaf = i + 1 == size;
-    frame = ResolveFrame(space, piece.mode, ip, !is_leaf);
-    stack = stacks_.InternStack(stack, frame);
-    space.last_entries[i] = ip;
-    space.last_stacks[i] = stack;
+    space.last_entries[i] = from_root(i);
+    frames_.push_back(PlaceFrame(space, mode, from_root(i), !is_leaf));
+    stacks_.PrefetchFrame(frames_.back());
   }
-  return {.stack = stack, .leaf = frame};
+  KnownStack known{.stack = shared == 0 ? callers : space.last_stacks[shared - 1]};
+  for (size_t i = shared; i < size; ++i) {
+    known.leaf = stacks_.InternFrame(frames_[i - shared]);
+    known.stack = stacks_.InternStack(known.stack, known.leaf);
+    space.last_stacks[i] = known.stack;
+  }
+  return known;
 }
 
-FrameId ChainResolver::ResolveFrame(Space& space, Mode mode, uint64_t ip, bool return_address) {
+Frame ChainResolver::PlaceFrame(Space& space, Mode mode, uint64_t ip, bool return_address) {
   const uint64_t looked_up = return_address && ip != 0 ? ip - 1 : ip;
   Frame frame{.dso = images_.unknown_dso(),
               .mode = mode,
@@ -130,7 +154,7 @@ FrameId ChainResolver::ResolveFrame(Space& space, Mode mode, uint64_t ip, bool r
     frame.unnamed = Unnamed::kNoSymbol;
     frame.offset.value = ip - mapping->start.value + mapping->offset.value;
   }
-  return stacks_.InternFrame(frame);
+  return frame;
 }
 
 const symbolize::Mapping* ChainResolver::FindMapping(Space& space, uint64_t address) {

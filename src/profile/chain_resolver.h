@@ -8,8 +8,9 @@
 // kernel's when the sample was taken. All others are return addresses, so they are looked up one
 // byte before, which may even be another mapping.
 //
-// A piece seen before is one look-up (chain_cache.h). A new one is resolved from its root on, from
-// where it parts with the last new one of its process: successive stacks share their callers.
+// A chain seen before is one look-up (chain_cache.h). A new one is resolved piece by piece, each
+// from its root on, from where it parts with the last new one of its process: successive stacks
+// share their callers.
 //
 // Private to this package.
 
@@ -34,16 +35,19 @@ struct SamplePoint {
   uint32_t pid = 0;
   Mode mode = Mode::kUnknown;
   uint64_t ip = 0;
-  perf_event::U64Array callchain;  // may be empty
+  perf_event::U64Array callchain;  // with at least one entry that is no marker
 };
 
 struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
   // Where the caller may note the row in which it counts this call chain; kept as long as the chain
-  // is remembered. Null for samples without one; valid until the next call.
+  // is remembered. Valid until the next MakeRoom.
   uint32_t* row = nullptr;
 };
+
+// True where a call chain has anything but markers and cookies.
+bool HasEntries(perf_event::U64Array callchain);
 
 // Not thread-safe. What it refers to must outlive it.
 class ChainResolver {
@@ -52,8 +56,20 @@ class ChainResolver {
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                 uint32_t max_stack);
 
-  // The process's address space and everything in it must be as it was when the sample was taken.
-  ResolvedStack Resolve(const SamplePoint& point);
+  // Three steps a sample. Memory is slow and a step asks for what the next one needs, so several
+  // samples, at most kSearches, take each step before any takes the next, and MakeRoom comes before
+  // them all. No address space may change from Start to Resolve, and the point's call chain must
+  // stay.
+  static constexpr size_t kSearches = ChainCache::kSearches;
+  struct Search {
+    SamplePoint point;
+    RawChain chain;
+    uint64_t hash = 0;
+  };
+  Search Start(const SamplePoint& point);
+  void MakeRoom() { cache_.MakeRoom(); }
+  void Approach(const Search& search) { cache_.PrefetchWords(search.hash); }
+  ResolvedStack Resolve(const Search& search);
 
  private:
   // Code addresses of one process, or of the kernel.
@@ -62,21 +78,22 @@ class ChainResolver {
     // The mapping that was found last; good while the generation stands.
     const symbolize::Mapping* mapping = nullptr;
     uint64_t mapping_generation = 0;
-    // The last piece that was resolved frame by frame, its entries root first, and the stack after
-    // each of them.
-    ChainPiece last;  // without entries
+    // The last piece that was resolved, its entries root first, and the stack after each of them.
+    uint64_t last_generation = 0;
+    StackId last_callers = kNoStack;
     std::vector<uint64_t> last_entries;
     std::vector<StackId> last_stacks;
   };
-  struct Cut {
+  struct Piece {
     Mode mode;
-    size_t first, count;  // entries of the chain
+    size_t first, count;  // entries of the chain; never none
   };
 
+  // Fills pieces_, leaf first.
   void CutIntoPieces(const SamplePoint& point);
-  KnownStack& Extend(StackId callers, Mode mode, Space& space, perf_event::U64Array entries);
-  KnownStack Walk(const ChainPiece& piece, Space& space);
-  FrameId ResolveFrame(Space& space, Mode mode, uint64_t ip, bool return_address);
+  KnownStack ResolveNew(const SamplePoint& point);
+  KnownStack ResolvePiece(Mode mode, Space& space, StackId callers, perf_event::U64Array entries);
+  Frame PlaceFrame(Space& space, Mode mode, uint64_t ip, bool return_address);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
   Space& SpaceOf(uint32_t pid, Mode mode);
   Space& ProcessSpace(uint32_t pid);
@@ -88,7 +105,9 @@ class ChainResolver {
 
   StackTable stacks_;
   ChainCache cache_;
-  std::vector<Cut> cuts_;  // of the chain at hand; kept to save the allocation
+  // Of the chain at hand; kept to save the allocation.
+  std::vector<Piece> pieces_;
+  std::vector<Frame> frames_;
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Space>> processes_;
   Space kernel_;

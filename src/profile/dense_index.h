@@ -1,11 +1,8 @@
-// Finds the dense id of a value that is kept elsewhere, in a vector that the ids index.
+// Hash tables from values to dense ids. A report touches its tables at random, so what counts is
+// how often a look-up must wait for memory: both kinds answer with one slot, and say beforehand
+// which (Prefetch), so that the waits of several look-ups overlap.
 //
-//   slots   ┌───────┬─────────┐
-//           │ tag   │ id + 1  │   tag: half of the value's hash, so that the value itself is looked
-//           │ …     │ 0       │   at about once a look-up, and never when the table grows
-//           └───────┴─────────┘
-//
-// Eight bytes a slot, at most half of them used. Private to this package.
+// Private to this package.
 
 #pragma once
 
@@ -13,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace profiler::profile {
@@ -42,48 +40,113 @@ inline uint64_t HashWords(std::span<const std::byte> bytes, uint64_t seed) {
   return hash;
 }
 
-// Not thread-safe.
-class DenseIndex {
+// Slots of a power of two, at most 5/8 of them used, probed one by one. Slot has `uint32_t
+// id_plus_one` (0: free) and `uint32_t tag() const`, the upper half of its value's hash.
+template <class Slot>
+class SlotTable {
  public:
-  // The id, among those inserted under this hash, for which `equal(id)` holds; else that of
-  // `make()`, which appends the value and returns its id.
-  template <class Equal, class Make>
-  uint32_t FindOrInsert(uint64_t hash, Equal equal, Make make) {
-    const auto tag = static_cast<uint32_t>(hash >> 32);
-    size_t at = tag & (slots_.size() - 1);
-    for (; slots_[at].id_plus_one != 0; at = (at + 1) & (slots_.size() - 1)) {
-      if (slots_[at].tag == tag && equal(slots_[at].id_plus_one - 1)) {
-        return slots_[at].id_plus_one - 1;
-      }
-    }
-    const uint32_t id = make();
-    slots_[at] = {tag, id + 1};
-    if (++used_ * 2 > slots_.size()) Grow();
-    return id;
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[Home(TagOf(hash))]); }
+
+  // The first slot under this hash that `equal` accepts, or the free one where it would be.
+  template <class Equal>
+  Slot& Find(uint64_t hash, Equal equal) {
+    size_t at = Home(TagOf(hash));
+    while (slots_[at].id_plus_one != 0 && !equal(slots_[at])) at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
   }
 
-  // Forgets all, and gives the memory back.
-  void Clear() { *this = DenseIndex(); }
+  // To be called after a free slot was filled. Slots move.
+  void CountNew() {
+    if (++used_ * 8 > slots_.size() * 5) Grow();
+  }
+
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
  private:
-  struct Slot {
-    uint32_t tag = 0;
-    uint32_t id_plus_one = 0;
-  };
+  size_t Home(uint32_t tag) const { return tag & (slots_.size() - 1); }
 
   void Grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
     for (const Slot& slot : old) {
       if (slot.id_plus_one == 0) continue;
-      size_t at = slot.tag & (slots_.size() - 1);
+      size_t at = Home(slot.tag());
       while (slots_[at].id_plus_one != 0) at = (at + 1) & (slots_.size() - 1);
       slots_[at] = slot;
     }
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);
   size_t used_ = 0;
+};
+
+// For values that are kept elsewhere, in a vector that the ids index. A slot has half of the
+// value's hash, so the value itself is looked at about once a look-up. Not thread-safe.
+class DenseIndex {
+ public:
+  void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
+
+  // An id under this hash, most likely the one that FindOrInsert would find; UINT32_MAX for none.
+  uint32_t Candidate(uint64_t hash) {
+    const uint32_t tag = Slots::TagOf(hash);
+    return slots_.Find(hash, [&](const Slot& slot) { return slot.stored_tag == tag; }).id_plus_one -
+           1;
+  }
+
+  // The id, among those inserted under this hash, for which `equal(id)` holds; else that of
+  // `make()`, which appends the value and returns its id.
+  template <class Equal, class Make>
+  uint32_t FindOrInsert(uint64_t hash, Equal equal, Make make) {
+    const uint32_t tag = Slots::TagOf(hash);
+    Slot& slot = slots_.Find(hash, [&](const Slot& other) {
+      return other.stored_tag == tag && equal(other.id_plus_one - 1);
+    });
+    if (slot.id_plus_one != 0) return slot.id_plus_one - 1;
+    const uint32_t id = make();
+    slot = {tag, id + 1};
+    slots_.CountNew();
+    return id;
+  }
+
+  // Forgets all, and gives the memory back.
+  void Clear() { slots_ = {}; }
+
+ private:
+  struct Slot {
+    uint32_t stored_tag = 0;
+    uint32_t id_plus_one = 0;
+    uint32_t tag() const { return stored_tag; }
+  };
+  using Slots = SlotTable<Slot>;
+
+  Slots slots_;
+};
+
+// For small values: slots have them whole. Key has == and `uint64_t Hash() const`. Not thread-safe.
+template <class Key>
+class KeyIndex {
+ public:
+  void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
+
+  // The id of this key, else that of `make()`. `hash` is key.Hash().
+  template <class Make>
+  uint32_t FindOrInsert(const Key& key, uint64_t hash, Make make) {
+    Slot& slot = slots_.Find(hash, [&](const Slot& other) { return other.key == key; });
+    if (slot.id_plus_one != 0) return slot.id_plus_one - 1;
+    const uint32_t id = make();
+    slot = {key, id + 1};
+    slots_.CountNew();
+    return id;
+  }
+
+ private:
+  struct Slot {
+    Key key;
+    uint32_t id_plus_one = 0;
+    uint32_t tag() const { return SlotTable<Slot>::TagOf(key.Hash()); }
+  };
+
+  SlotTable<Slot> slots_;
 };
 
 }  // namespace profiler::profile

@@ -8,9 +8,10 @@
 #include "src/perf_event/records.h"
 #include "src/profile/chain_resolver.h"
 #include "src/profile/deferred_samples.h"
-#include "src/profile/dense_index.h"
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_table.h"
+#include "src/profile/row_table.h"
+#include "src/profile/sample_batch.h"
 #include "src/profile/thread_table.h"
 #include "symbolize/address_space.h"
 
@@ -48,11 +49,6 @@ perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
           .filename = mmap.filename};
 }
 
-bool CountTogether(const Row& a, const Row& b) {
-  return a.stack == b.stack && a.thread == b.thread && a.self == b.self && a.event == b.event &&
-         a.cpu == b.cpu;
-}
-
 }  // namespace
 
 class ProfileBuilder::Impl {
@@ -63,12 +59,17 @@ class ProfileBuilder::Impl {
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.max_stack),
-        namer_(profile_, images_, symbolizer) {}
+        namer_(profile_, images_, symbolizer),
+        rows_(profile_),
+        adds_up_(options_.keep_rows && !options_.keep_time) {}
 
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
   void Add(RawRecord record, uint32_t event, uint64_t time);
-  const Profile& profile() const { return profile_; }
+  const Profile& profile() {
+    CountBatch();
+    return profile_;
+  }
   Profile Finish();
 
  private:
@@ -98,11 +99,14 @@ class ProfileBuilder::Impl {
   void AddKsymbol(const perf_event::Ksymbol& symbol);
 
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
-  void CountSample(RawRecord record, const perf_event::Sample& sample, uint32_t event,
-                   uint64_t time);
-  // `known_row`: where this call chain was last counted; null where nobody remembers.
-  void AddRow(const Row& row, uint32_t* known_row);
-  uint32_t InternRow(const Row& row);
+  void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
+  void CountBatch();
+  // Without what rows are not told apart by.
+  Row Kept(Row row) const {
+    if (!options_.keep_cpu) row.cpu = 0;
+    if (!options_.keep_time) row.time = 0;
+    return row;
+  }
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
   void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
@@ -117,7 +121,9 @@ class ProfileBuilder::Impl {
   FrameNamer namer_;
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
-  DenseIndex rows_;
+  RowTable rows_;
+  SampleBatch batch_;
+  const bool adds_up_;  // samples that agree are one row
   bool kernel_is_placed_ = false;
   bool rows_out_of_order_ = false;
 };
@@ -145,6 +151,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
   } else if (record.type() == perf_event::kRecordSample) {
     AddSample(record, event, time);
   } else {
+    CountBatch();
     AddSideband(record, events_[event].layout);
   }
 }
@@ -269,10 +276,10 @@ void ProfileBuilder::Impl::AddSample(RawRecord record, uint32_t event, uint64_t 
     CountDeferred(given_up, {});
     return;
   }
-  CountSample(record, sample, event, time);
+  CountSample(record.misc(), sample, event, time);
 }
 
-void ProfileBuilder::Impl::CountSample(RawRecord record, const perf_event::Sample& sample,
+void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& sample,
                                        uint32_t event, uint64_t time) {
   const EventLayout& layout = events_[event];
   const bool has_period = (layout.layout.sample_type & perf_event::kSamplePeriod) != 0;
@@ -281,53 +288,47 @@ void ProfileBuilder::Impl::CountSample(RawRecord record, const perf_event::Sampl
   profile_.events[event].period += period;
 
   if (!kernel_is_placed_) PlaceKernel();
-  const ResolvedStack resolved =
-      chains_.Resolve({sample.pid, ModeOf(record.misc()), sample.ip, sample.callchain});
-  const Row row{.event = EventId(event),
-                .thread = threads_.Find(sample.pid, sample.tid),
-                .cpu = sample.cpu,
-                .time = time,
-                .self = resolved.self,
-                .stack = resolved.stack,
-                .count = 1,
-                .period = period};
-  if (options_.keep_rows) AddRow(row, resolved.row);
+  BatchedSample& batched = batch_.Add(sample.ip, sample.callchain);
+  batched.row = {.event = EventId(event),
+                 .thread = threads_.Find(sample.pid, sample.tid),
+                 .cpu = sample.cpu,
+                 .time = time,
+                 .count = 1,
+                 .period = period};
+  batched.search =
+      chains_.Start({.pid = sample.pid,
+                     .mode = ModeOf(misc),
+                     .ip = sample.ip,
+                     .callchain = U64Array(std::as_bytes(std::span(batched.callchain)))});
   if (options_.on_sample) {
+    CountBatch();
     namer_.NameNewFrames();
-    options_.on_sample(profile_, row, sample, row.event);
+    options_.on_sample(profile_, batched.row, sample, batched.row.event);
+  } else if (batch_.full()) {
+    CountBatch();
   }
 }
 
-void ProfileBuilder::Impl::AddRow(const Row& row, uint32_t* known_row) {
-  Row kept = row;
-  if (!options_.keep_cpu) kept.cpu = 0;
-  if (options_.keep_time) {
-    profile_.rows.push_back(kept);
-    return;
+// Brings the samples of the batch into the profile, all of them one step at a time. Must come
+// before whatever changes an address space.
+void ProfileBuilder::Impl::CountBatch() {
+  chains_.MakeRoom();
+  for (const BatchedSample& sample : batch_.samples()) chains_.Approach(sample.search);
+  for (BatchedSample& sample : batch_.samples()) {
+    const ResolvedStack resolved = chains_.Resolve(sample.search);
+    sample.row.self = resolved.self;
+    sample.row.stack = resolved.stack;
+    sample.known_row = resolved.row;
+    if (adds_up_) rows_.Prefetch(Kept(sample.row), *resolved.row);
   }
-  kept.time = 0;
-  uint32_t id = known_row == nullptr ? UINT32_MAX : *known_row;
-  if (id == UINT32_MAX || !CountTogether(profile_.rows[id], kept)) id = InternRow(kept);
-  if (known_row != nullptr) *known_row = id;
-  profile_.rows[id].count += kept.count;
-  profile_.rows[id].period += kept.period;
-}
-
-// The row that counts together with this one, empty when it is new.
-uint32_t ProfileBuilder::Impl::InternRow(const Row& row) {
-  const auto pair = [](auto a, auto b) {
-    return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
-  };
-  const uint64_t hash = Mix(pair(row.thread, row.stack),
-                            Mix(pair(row.self, row.cpu), static_cast<uint64_t>(row.event)));
-  return rows_.FindOrInsert(
-      hash, [&](uint32_t id) { return CountTogether(profile_.rows[id], row); },
-      [&] {
-        profile_.rows.push_back(row);
-        profile_.rows.back().count = 0;
-        profile_.rows.back().period = 0;
-        return static_cast<uint32_t>(profile_.rows.size() - 1);
-      });
+  for (BatchedSample& sample : batch_.samples()) {
+    if (adds_up_) {
+      rows_.Add(Kept(sample.row), sample.known_row);
+    } else if (options_.keep_rows) {
+      profile_.rows.push_back(Kept(sample.row));
+    }
+  }
+  batch_.Clear();
 }
 
 void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& deferred) {
@@ -343,12 +344,13 @@ void ProfileBuilder::Impl::CountDeferred(const std::vector<DeferredSample>& samp
     if (!Decode(record, events_[waited.event].layout, &sample)) continue;  // it was decoded before
     const std::vector<uint64_t> joined = DeferredSamples::Join(sample.callchain, user);
     sample.callchain = U64Array(std::as_bytes(std::span(joined)));
-    CountSample(record, sample, waited.event, waited.time);
+    CountSample(record.misc(), sample, waited.event, waited.time);
   }
 }
 
 Profile ProfileBuilder::Impl::Finish() {
   CountDeferred(deferred_.TakeAll(), {});
+  CountBatch();
   if (options_.keep_time && rows_out_of_order_) {
     std::stable_sort(profile_.rows.begin(), profile_.rows.end(),
                      [](const Row& a, const Row& b) { return a.time < b.time; });
