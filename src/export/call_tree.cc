@@ -1,6 +1,8 @@
 #include "src/export/call_tree.h"
 
 #include <algorithm>
+#include <bit>
+#include <cassert>
 #include <span>
 #include <utility>
 
@@ -27,26 +29,74 @@ struct Cursor {
   uint32_t entry = kNone;  // reversed only
 };
 
+// A set of ids that is walked from the highest down. The second level of bits tells which words of
+// the first are not zero, so emptying a sparse set does not look at all of them.
+class IdSet {
+ public:
+  explicit IdSet(size_t ids) : words_((ids + 63) / 64), summary_((words_.size() + 63) / 64) {}
+
+  bool Has(uint32_t id) const { return (words_[id / 64] >> (id % 64) & 1) != 0; }
+
+  void Add(uint32_t id) {
+    words_[id / 64] |= uint64_t{1} << (id % 64);
+    summary_[id / 4096] |= uint64_t{1} << (id / 64 % 64);
+  }
+
+  // Calls `visit` with each id, descending, and leaves the set empty.
+  template <class Visit>
+  void Drain(Visit visit) {
+    for (size_t group = summary_.size(); group-- > 0;) {
+      TakeBits(summary_[group], [&](uint32_t bit) {
+        const size_t word = group * 64 + bit;
+        TakeBits(words_[word],
+                 [&](uint32_t low) { visit(static_cast<uint32_t>(word * 64 + low)); });
+      });
+    }
+  }
+
+ private:
+  template <class Visit>
+  static void TakeBits(uint64_t& bits, Visit visit) {
+    while (bits != 0) {
+      const auto top = static_cast<uint32_t>(63 - std::countl_zero(bits));
+      bits &= ~(uint64_t{1} << top);
+      visit(top);
+    }
+  }
+
+  std::vector<uint64_t> words_;
+  std::vector<uint64_t> summary_;
+};
+
 // Steps from the root to the leaf. Sums the rows of one process up over the stack nodes that they
-// touch, and links those to their parents.
+// touch, and links those to their parents; a parent's id is lower than its child's, so one walk
+// down the ids does both.
 class FromRoot {
  public:
   FromRoot(const Profile& profile, WeightBy weight)
-      : profile_(profile), weight_(weight), states_(profile.stacks.size()) {}
+      : profile_(profile),
+        weight_(weight),
+        states_(profile.stacks.size()),
+        touched_(profile.stacks.size()) {}
 
+  // Forgets the process before.
   void Start(const ProcessRows& process) {
     frames_ = process.frames;
     roots_ = kNone;
-    by_depth_.clear();
     for (uint32_t index : process.rows) {
       if (profile_.rows[index].stack != kNoStack) Touch(profile_.rows[index]);
     }
-    for (size_t depth = by_depth_.size(); depth-- > 1;) {
-      for (uint32_t stack = by_depth_[depth]; stack != kNone; stack = states_[stack].same_depth) {
-        const uint32_t parent = Index(profile_.stacks[stack].parent);
-        if (parent != kNone) states_[parent].total += states_[stack].total;
+    touched_.Drain([this](uint32_t stack) {
+      const uint32_t parent = Index(profile_.stacks[stack].parent);
+      assert(parent == kNone || parent < stack);
+      State& state = states_[stack];
+      if (parent == kNone) {
+        state.next_sibling = std::exchange(roots_, stack);
+      } else {
+        states_[parent].total += state.total;
+        state.next_sibling = std::exchange(states_[parent].first_child, stack);
       }
-    }
+    });
   }
 
   void PushRoots(std::vector<Cursor>& out) { PushSiblings(roots_, out); }
@@ -62,24 +112,11 @@ class FromRoot {
 
   Weight WeightOfCursor(const Cursor& at) const { return states_[at.stack].total; }
 
-  // Forgets the process.
-  void Finish() {
-    for (uint32_t head : by_depth_) {
-      for (uint32_t stack = head; stack != kNone;) {
-        const uint32_t next = states_[stack].same_depth;
-        states_[stack] = State();
-        stack = next;
-      }
-    }
-  }
-
  private:
   struct State {
     Weight total;
     uint32_t first_child = kNone;
     uint32_t next_sibling = kNone;
-    uint32_t same_depth = kNone;
-    bool touched = false;
   };
 
   std::span<const LabelId> LabelsOf(uint32_t stack) const {
@@ -87,19 +124,13 @@ class FromRoot {
   }
 
   void Touch(const Row& row) {
-    uint32_t stack = Index(row.stack);
-    states_[stack].total += WeightOf(row, weight_);
-    while (stack != kNone && !states_[stack].touched) {
-      const StackNode& node = profile_.stacks[stack];
-      State& state = states_[stack];
-      state.touched = true;
-      if (by_depth_.size() <= node.depth) by_depth_.resize(node.depth + 1, kNone);
-      state.same_depth = std::exchange(by_depth_[node.depth], stack);
-      const uint32_t parent = Index(node.parent);
-      uint32_t& head = parent == kNone ? roots_ : states_[parent].first_child;
-      state.next_sibling = std::exchange(head, stack);
-      stack = parent;
+    const uint32_t leaf = Index(row.stack);
+    for (uint32_t stack = leaf; stack != kNone && !touched_.Has(stack);
+         stack = Index(profile_.stacks[stack].parent)) {
+      touched_.Add(stack);
+      states_[stack] = State();
     }
+    states_[leaf].total += WeightOf(row, weight_);
   }
 
   // Frames without a label are stepped over: their children take their place.
@@ -123,9 +154,9 @@ class FromRoot {
   const Profile& profile_;
   const WeightBy weight_;
   const FrameLabels* frames_ = nullptr;
-  std::vector<State> states_;
+  std::vector<State> states_;  // valid for stack nodes of the process
+  IdSet touched_;
   uint32_t roots_ = kNone;
-  std::vector<uint32_t> by_depth_;  // heads of the lists of touched stack nodes
   std::vector<uint32_t> skipped_;
 };
 
@@ -317,6 +348,7 @@ CallTree BuildCallTree(const Profile& profile, const std::vector<ProcessRows>& p
     return tree;
   }
   FromRoot steps(profile, options.weight);
+  if (options.min_value == 0) tree.nodes.reserve(profile.stacks.size() + processes.size() + 1);
   for (const ProcessRows& process : processes) {
     const Weight total = TotalOf(profile, process, options.weight);
     if (total.value < options.min_value || total.samples == 0) {
@@ -329,7 +361,6 @@ CallTree BuildCallTree(const Profile& profile, const std::vector<ProcessRows>& p
     cursors.clear();
     steps.PushRoots(cursors);
     Merger<FromRoot>(steps, options.min_value, tree).Run(id, std::move(cursors));
-    steps.Finish();
   }
   return tree;
 }

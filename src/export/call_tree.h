@@ -76,7 +76,8 @@ std::vector<ProcessRows> RowsByProcess(const profile::Profile& profile, profile:
 // Takes the numbers that LabelTable::SortByName() gave, and orders by them.
 void SortProcesses(std::vector<ProcessRows>& processes, std::span<const LabelId> new_ids);
 
-// `processes` in the order in which they shall come.
+// `processes` in the order in which they shall come. A stack's parent must have the lower id, as
+// interning gives it. Linear in rows and stack nodes.
 CallTree BuildCallTree(const profile::Profile& profile, const std::vector<ProcessRows>& processes,
                        const CallTreeOptions& options);
 

@@ -1,5 +1,6 @@
 // Writes the flame graph of a small made-up profile to standard output, for tests in a browser.
-// Names are as nasty as names can be. Arguments: inverted, reverse.
+// Names are as nasty as names can be. Arguments: inverted, reverse,
+// large (nearly as many boxes as are ever drawn).
 
 #include <cstdio>
 #include <string>
@@ -7,6 +8,22 @@
 
 #include "src/export/flame_graph.h"
 #include "src/export/profile_for_test.h"
+
+namespace {
+
+// 29 levels of 100 boxes on each of 10 functions.
+void AddManyStacks(profiler::exports::ProfileForTest& test) {
+  for (int function = 0; function < 10; ++function) {
+    for (int branch = 0; branch < 100; ++branch) {
+      const std::string last = "_" + std::to_string(function) + "_" + std::to_string(branch);
+      std::string stack = "clone start_thread function" + std::to_string(function);
+      for (int level = 0; level < 29; ++level) stack += " level" + std::to_string(level) + last;
+      test.Add("large", stack, 50);
+    }
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using profiler::exports::ProfileForTest;
@@ -54,6 +71,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     options.inverted |= std::string_view(argv[i]) == "inverted";
     options.reverse |= std::string_view(argv[i]) == "reverse";
+    if (std::string_view(argv[i]) == "large") AddManyStacks(test);
   }
   const std::string svg = profiler::exports::FlameGraphSvg(test.profile(), options);
   return std::fwrite(svg.data(), 1, svg.size(), stdout) == svg.size() ? 0 : 1;

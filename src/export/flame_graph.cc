@@ -54,7 +54,7 @@ int ShadeOf(std::string_view name) {
 
 std::string Grouped(uint64_t number) {
   std::string digits = std::to_string(number);
-  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 
@@ -184,8 +184,7 @@ class Writer {
     absl::StrAppend(&out_, "<g id=\"footer\" data-y=\"", top, "\" transform=\"translate(0,", top,
                     ")\">\n");
     Rect("class=\"page\"", 0, 2, width_, kFooter - 2);
-    Text("id=\"details\" role=\"status\" aria-live=\"polite\"", kMargin, 20,
-         "Click a box to zoom, Escape to go back, Ctrl-F to search, arrow keys to walk.");
+    Text("id=\"details\" role=\"status\" aria-live=\"polite\"", kMargin, 20, "");
     WriteLegend();
     Text("class=\"minor\"", kMargin, 64, LossLine());
     out_ += "</g>\n";

@@ -10,7 +10,8 @@
   const HEIGHT = 18, MARGIN = 10, TEXT_MIN = 3;
   const names = byId('names'), boxLayer = byId('boxes'), details = byId('details');
   const rects = boxLayer.children;
-  const idle = details.textContent;
+  const idle = 'Click a box to zoom, Escape to go back, Ctrl-F to search, arrow keys to walk.';
+  details.textContent = idle;
 
   const boxes = [];
   const lastOfLevel = [];

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/export/xml_text.h"
 
 namespace profiler::exports {
@@ -55,7 +56,8 @@ class Namer {
     if (label == kNoLabel) {
       const std::string name = CleanUtf8(profile_.text(profile_[frame.dso].name));
       const bool bracketed = name.starts_with('[');
-      label = table_.Intern({bracketed ? name : "[" + name + "]", name, CodeKind::kUnnamed});
+      label = table_.Intern(
+          {bracketed ? name : absl::StrCat("[", name, "]"), name, CodeKind::kUnnamed});
     }
     return label;
   }

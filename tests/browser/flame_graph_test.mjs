@@ -159,6 +159,30 @@ const tests = {
     assert.ok(leaf && caller && leaf.y < caller.y);
     return page;
   },
+  async 'thirty thousand boxes are zoomed and searched as well'() {
+    const page = await open('large.svg');
+    assert.ok(await page.locator('#boxes rect').count() > 28000);
+    assert.ok(await page.evaluate(() => window.scrollY > 0), 'the root is in sight');
+    await picture(page, 'large');
+    const times = await page.evaluate(() => {
+      const timed = (what) => {
+        const start = performance.now();
+        what();
+        document.documentElement.getBoundingClientRect();
+        return Math.round(performance.now() - start);
+      };
+      const field = document.querySelector('input');
+      const box = [...document.querySelectorAll('#boxes rect')].find((r) => r.box.name === 'function7');
+      const zoom = timed(() => box.dispatchEvent(new MouseEvent('click', {bubbles: true})));
+      field.value = 'level7_7';
+      return {zoom, search: timed(() => field.dispatchEvent(new Event('input')))};
+    });
+    console.log(`        zoom ${times.zoom} ms, search ${times.search} ms`);
+    assert.equal(await page.locator('#boxes .match').count(), 100);
+    assert.match(await text(page, 'matched'), /^Matched: 100\.00 %$/);
+    await picture(page, 'large-zoomed');
+    return page;
+  },
   async 'an image shows it without scripts'() {
     const page = await open('image.html');
     const size = await page.evaluate(() => [document.images[0].naturalWidth, document.images[0].naturalHeight]);

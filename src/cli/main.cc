@@ -1,0 +1,33 @@
+// profiler: a sampling profiler for Linux.
+
+#include "CLI/CLI.hpp"
+#include "src/cli/command.h"
+#include "src/cli/version.h"
+
+int main(int argc, char** argv) {
+  using namespace profiler::cli;
+  CLI::App app(
+      "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
+      "Recordings are perf.data files, which perf and other viewers open; theirs open here.",
+      "profiler");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", kVersion);
+  Commands commands;
+  AddRecordCommand(app, commands, {argv, argv + argc});
+  AddReportCommand(app, commands);
+  AddFlameGraphCommands(app, commands);
+  AddScriptCommand(app, commands);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help_or_version) {
+    return app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    return kExitUsage;
+  }
+  for (const auto& [command, run] : commands) {
+    if (command->parsed()) return run();
+  }
+  return kExitUsage;
+}

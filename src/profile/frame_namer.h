@@ -1,0 +1,41 @@
+// Names the frames of a profile: each once, whatever number of stacks it is in.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/profile/dense_index.h"
+#include "src/profile/image_table.h"
+#include "src/profile/profile.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::profile {
+
+// Not thread-safe. What it refers to must outlive it.
+class FrameNamer {
+ public:
+  FrameNamer(Profile& profile, const ImageTable& images, symbolize::Symbolizer& symbolizer)
+      : profile_(profile), images_(images), symbolizer_(symbolizer) {}
+
+  // Names the frames that were made since the last call, an image at a time and by address, so that
+  // an image's tables are read once and in order. Costs one comparison when there are none.
+  void NameNewFrames() {
+    if (named_ != profile_.frames.size()) NameFrames();
+  }
+
+ private:
+  void NameFrames();
+  void Name(Frame& frame);
+  SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
+
+  Profile& profile_;
+  const ImageTable& images_;
+  symbolize::Symbolizer& symbolizer_;
+  size_t named_ = 0;  // frames [0, named_) are
+  DenseIndex symbols_;
+};
+
+}  // namespace profiler::profile

@@ -1,0 +1,182 @@
+#include "src/profile/image_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+
+namespace profiler::profile {
+namespace {
+
+using symbolize::ImageId;
+using symbolize::ImageKind;
+using symbolize::Mapping;
+
+constexpr std::string_view kKernelName = "[kernel.kallsyms]";
+constexpr uint64_t kUpperHalf = 1ull << 63;
+
+bool StartsWithAnyOf(std::string_view text, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [text](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+// Executable memory without a file: what a JIT compiler fills.
+bool IsJitMemory(std::string_view filename) {
+  return filename.empty() || filename == "//anon" || filename == "[heap]" ||
+         StartsWithAnyOf(filename, {"/dev/zero", "/anon_hugepage", "[stack", "/SYSV"});
+}
+
+bool IsVdso(std::string_view filename) {
+  return StartsWithAnyOf(filename, {"[vdso]", "[vdso32]", "[vdsox32]"});
+}
+
+bool IsKernelItself(std::string_view filename) {
+  return StartsWithAnyOf(filename, {"[kernel.kallsyms]", "[kernel.vmlinux]"});
+}
+
+std::string_view Basename(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// /lib/modules/…/nf-conntrack.ko.xz is [nf_conntrack].
+std::string ModuleName(std::string_view path) {
+  if (path.starts_with('[')) return std::string(path);
+  const std::string_view base = Basename(path);
+  std::string name(base.substr(0, base.find(".ko")));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return absl::StrCat("[", name, "]");
+}
+
+std::string ShortName(ImageKind kind, std::string_view path, uint32_t pid) {
+  switch (kind) {
+    case ImageKind::kVdso:
+      return "[vdso]";
+    case ImageKind::kModule:
+      return ModuleName(path);
+    case ImageKind::kJit:
+      return absl::StrCat("[JIT] tid ", pid);
+    default:
+      return std::string(path.starts_with('[') ? path : Basename(path));
+  }
+}
+
+DsoKind KindOf(ImageKind kind) {
+  switch (kind) {
+    case ImageKind::kUser:
+      return DsoKind::kUser;
+    case ImageKind::kVdso:
+      return DsoKind::kVdso;
+    case ImageKind::kKernel:
+      return DsoKind::kKernel;
+    case ImageKind::kModule:
+      return DsoKind::kModule;
+    case ImageKind::kBpf:
+      return DsoKind::kBpf;
+    case ImageKind::kJit:
+      return DsoKind::kJit;
+    case ImageKind::kAnonymous:
+      return DsoKind::kAnonymous;
+  }
+  return DsoKind::kUnknown;
+}
+
+Mapping MakeMapping(uint64_t start, uint64_t size, uint64_t offset, ImageId image) {
+  return {RuntimeAddress{start}, size, FileOffset{offset}, image};
+}
+
+}  // namespace
+
+ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer)
+    : profile_(profile), symbolizer_(symbolizer) {
+  const StringId unknown = profile_.strings.Intern("[unknown]");
+  profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
+  images_.push_back({});
+}
+
+void ImageTable::AddBuildId(std::string_view filename, std::span<const std::byte> build_id) {
+  build_ids_.try_emplace(std::string(filename), build_id.begin(), build_id.end());
+}
+
+DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t>(image)]; }
+
+Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap) {
+  const std::string_view name = mmap.filename;
+  if (IsJitMemory(name)) {
+    const std::string path = absl::StrCat("/tmp/perf-", mmap.pid, ".map");
+    const ImageId image = Intern(ImageKind::kJit, path, {}, mmap.pid);
+    return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
+  }
+  if (IsVdso(name)) {
+    return MakeMapping(mmap.addr, mmap.len, 0,
+                       Intern(ImageKind::kVdso, name, {.build_id = mmap.build_id}, 0));
+  }
+  if (name.starts_with('[') || name.starts_with("/memfd:")) {
+    const ImageId image = Intern(ImageKind::kAnonymous, name, {}, mmap.pid);
+    return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
+  }
+  const FileIdentity identity{mmap.build_id, mmap.maj, mmap.min, mmap.ino};
+  return MakeMapping(mmap.addr, mmap.len, mmap.pgoff,
+                     Intern(ImageKind::kUser, name, identity, mmap.pid));
+}
+
+Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
+  if (!IsKernelItself(mmap.filename)) {
+    const FileIdentity identity{.build_id = mmap.build_id};
+    return MakeMapping(mmap.addr, mmap.len, mmap.addr,
+                       Intern(ImageKind::kModule, mmap.filename, identity, 0));
+  }
+  // Where the kernel hides its addresses, recorders write that it is at 0.
+  if (mmap.addr == 0) return WholeKernel();
+  const ImageId image = Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
+  return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
+}
+
+Mapping ImageTable::BpfMapping(const perf_event::Ksymbol& symbol) {
+  return MakeMapping(symbol.addr, symbol.len, symbol.addr,
+                     Intern(ImageKind::kBpf, symbol.name, {}, 0));
+}
+
+Mapping ImageTable::WholeKernel() {
+  return MakeMapping(kUpperHalf, kUpperHalf, kUpperHalf,
+                     Intern(ImageKind::kKernel, kKernelName, {}, 0));
+}
+
+ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIdentity& identity,
+                           uint32_t pid) {
+  std::span<const std::byte> build_id = identity.build_id;
+  if (build_id.empty()) {
+    if (const auto it = build_ids_.find(path); it != build_ids_.end()) build_id = it->second;
+  }
+  // A build-id says all; without one a replaced file, or one in another container, has an inode of
+  // its own. Memory without a file is its process's.
+  const bool by_inode = build_id.empty();
+  const bool by_process = kind == ImageKind::kJit || kind == ImageKind::kAnonymous;
+  Key key(kind, std::string(path), std::string(TextOf(build_id)), by_inode ? identity.maj : 0,
+          by_inode ? identity.min : 0, by_inode ? identity.ino : 0, by_process ? pid : 0);
+  const auto known = ids_.find(key);
+  if (known != ids_.end()) return known->second;
+
+  // The first process that maps a file is the one whose root it is looked for in.
+  const ImageId image = symbolizer_.AddImage({.kind = kind,
+                                              .path = std::string(path),
+                                              .build_id = {build_id.begin(), build_id.end()},
+                                              .pid = pid});
+  ids_.emplace(std::move(key), image);
+  AddDso(image, kind, path, build_id);
+  return image;
+}
+
+void ImageTable::AddDso(ImageId image, ImageKind kind, std::string_view path,
+                        std::span<const std::byte> build_id) {
+  const auto index = static_cast<uint32_t>(image);
+  if (index < dsos_.size() && dsos_[index] != unknown_dso()) return;
+  if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());
+  const uint32_t pid = symbolizer_.image(image).pid;
+  dsos_[index] = DsoId(static_cast<uint32_t>(profile_.dsos.size()));
+  images_.push_back(image);
+  profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(kind, path, pid)),
+                           .long_name = profile_.strings.Intern(path),
+                           .kind = KindOf(kind),
+                           .build_id = {build_id.begin(), build_id.end()}});
+}
+
+}  // namespace profiler::profile

@@ -1,0 +1,81 @@
+// What is behind a mapping: which image for the symbolizer, which DSO for the profile, and what its
+// file offsets are.
+//
+//   filename of the record              image        DSO name (as perf shows it)
+//   /usr/lib/libc.so.6                  kUser        libc.so.6
+//   [vdso]                              kVdso        [vdso]
+//   //anon, /dev/zero, /anon_hugepage,  kJit         [JIT] tid PID, of /tmp/perf-PID.map
+//     [heap], [stack…, /SYSV…, ""
+//   /memfd:…, [vsyscall], [uprobes] …   kAnonymous   as it stands
+//   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
+//   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]
+//   of a KSYMBOL                        kBpf         the symbol's name
+//
+// Private to this package. Source of the names: map__new() and dso__set_basename() in
+// tools/perf/util/, Linux 6.1.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "src/perf_event/records.h"
+#include "src/profile/profile.h"
+#include "symbolize/address_space.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::profile {
+
+// Not thread-safe. Profile and symbolizer must outlive it; the profile's DSOs are made here alone.
+class ImageTable {
+ public:
+  ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer);
+
+  // The build-id of every image of this name whose mappings bring none of their own. The first one
+  // given for a name counts.
+  void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
+
+  // What MMAP, MMAP2 and KSYMBOL map.
+  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap);
+  symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
+  symbolize::Mapping BpfMapping(const perf_event::Ksymbol& symbol);
+  // The kernel, wherever it is: the upper half of the address space.
+  symbolize::Mapping WholeKernel();
+
+  DsoId DsoOf(symbolize::ImageId image) const;
+  // Where nothing was mapped.
+  DsoId unknown_dso() const { return DsoId{0}; }
+  // The image of a DSO that is not the unknown one.
+  symbolize::ImageId ImageOf(DsoId dso) const { return images_[static_cast<uint32_t>(dso)]; }
+
+ private:
+  // What tells files of one path apart: a build-id, else device and inode.
+  struct FileIdentity {
+    std::span<const std::byte> build_id;
+    uint32_t maj = 0, min = 0;
+    uint64_t ino = 0;
+  };
+  // Kind, path, build-id, device and inode, process.
+  using Key = std::tuple<symbolize::ImageKind, std::string, std::string, uint32_t, uint32_t,
+                         uint64_t, uint32_t>;
+
+  symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
+                            const FileIdentity& identity, uint32_t pid);
+  void AddDso(symbolize::ImageId image, symbolize::ImageKind kind, std::string_view path,
+              std::span<const std::byte> build_id);
+
+  Profile& profile_;
+  symbolize::Symbolizer& symbolizer_;
+  std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
+  std::map<Key, symbolize::ImageId> ids_;
+  std::vector<DsoId> dsos_;                 // by ImageId
+  std::vector<symbolize::ImageId> images_;  // by DsoId
+};
+
+}  // namespace profiler::profile

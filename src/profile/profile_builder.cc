@@ -1,0 +1,378 @@
+#include "src/profile/profile_builder.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "src/perf_event/abi.h"
+#include "src/perf_event/records.h"
+#include "src/profile/chain_resolver.h"
+#include "src/profile/deferred_samples.h"
+#include "src/profile/dense_index.h"
+#include "src/profile/frame_namer.h"
+#include "src/profile/image_table.h"
+#include "src/profile/thread_table.h"
+#include "symbolize/address_space.h"
+
+namespace profiler::profile {
+namespace {
+
+using perf_event::RawRecord;
+using perf_event::RecordLayout;
+using perf_event::U64Array;
+
+Mode ModeOf(uint16_t misc) {
+  switch (misc & perf_event::kMiscCpumodeMask) {
+    case perf_event::kMiscKernel:
+      return Mode::kKernel;
+    case perf_event::kMiscUser:
+      return Mode::kUser;
+    case perf_event::kMiscHypervisor:
+      return Mode::kHypervisor;
+    case perf_event::kMiscGuestKernel:
+      return Mode::kGuestKernel;
+    case perf_event::kMiscGuestUser:
+      return Mode::kGuestUser;
+    default:
+      return Mode::kUnknown;
+  }
+}
+
+// An MMAP says less than an MMAP2.
+perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
+  return {.pid = mmap.pid,
+          .tid = mmap.tid,
+          .addr = mmap.addr,
+          .len = mmap.len,
+          .pgoff = mmap.pgoff,
+          .filename = mmap.filename};
+}
+
+bool CountTogether(const Row& a, const Row& b) {
+  return a.stack == b.stack && a.thread == b.thread && a.self == b.self && a.event == b.event &&
+         a.cpu == b.cpu;
+}
+
+}  // namespace
+
+class ProfileBuilder::Impl {
+ public:
+  Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
+      : options_(std::move(options)),
+        symbolizer_(symbolizer),
+        images_(profile_, symbolizer),
+        threads_(profile_, !options_.keep_thread),
+        chains_(profile_, images_, spaces_, options_.max_stack),
+        namer_(profile_, images_, symbolizer) {}
+
+  EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
+  void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
+  void Add(RawRecord record, uint32_t event, uint64_t time);
+  const Profile& profile() const { return profile_; }
+  Profile Finish();
+
+ private:
+  struct EventLayout {
+    RecordLayout layout;
+    uint64_t period;  // of a sample that does not say
+  };
+
+  // Decodes a record and hands it on, or counts that it could not be.
+  template <class Record, class Use>
+  void Decoded(RawRecord raw, const RecordLayout& layout, Use use) {
+    Record record;
+    if (Decode(raw, layout, &record)) {
+      use(record);
+    } else {
+      ++profile_.losses.undecodable;
+    }
+  }
+
+  void AddSideband(RawRecord record, const RecordLayout& layout);
+  void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap);
+  void AddKernelMapping(const perf_event::Mmap2& mmap);
+  void PlaceKernel();
+  bool IsBpf(const symbolize::Mapping* mapping) const;
+  void AddComm(uint16_t misc, const perf_event::Comm& comm);
+  void AddFork(uint16_t misc, const perf_event::Task& task);
+  void AddKsymbol(const perf_event::Ksymbol& symbol);
+
+  void AddSample(RawRecord record, uint32_t event, uint64_t time);
+  void CountSample(RawRecord record, const perf_event::Sample& sample, uint32_t event,
+                   uint64_t time);
+  // `known_row`: where this call chain was last counted; null where nobody remembers.
+  void AddRow(const Row& row, uint32_t* known_row);
+  uint32_t InternRow(const Row& row);
+  void AddDeferred(const perf_event::CallchainDeferred& deferred);
+  // `user`: the part of the call chain that they waited for; empty where it never came.
+  void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
+
+  const BuilderOptions options_;
+  symbolize::Symbolizer& symbolizer_;
+  Profile profile_;
+  symbolize::AddressSpaces spaces_;
+  ImageTable images_;
+  ThreadTable threads_;
+  ChainResolver chains_;
+  FrameNamer namer_;
+  DeferredSamples deferred_;
+  std::vector<EventLayout> events_;
+  DenseIndex rows_;
+  bool kernel_is_placed_ = false;
+  bool rows_out_of_order_ = false;
+};
+
+EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr) {
+  // perf takes the field for the period whatever it is; so does its report.
+  events_.push_back({RecordLayout(attr), attr.sample_period});
+  profile_.events.push_back(
+      {.name = profile_.strings.Intern(name), .frequency = attr.has(perf_event::kAttrFreq)});
+  return EventId(static_cast<uint32_t>(profile_.events.size() - 1));
+}
+
+void ProfileBuilder::Impl::AddBuildId(std::string_view filename,
+                                      std::span<const std::byte> build_id) {
+  images_.AddBuildId(filename, build_id);
+}
+
+void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) {
+  if (record.type() >= perf_event::kRecordUserFirst) {
+    if (record.type() > perf_event::kRecordCompressed2) ++profile_.losses.unknown_records;
+    return;
+  }
+  if (event >= events_.size()) {
+    ++profile_.losses.undecodable;
+  } else if (record.type() == perf_event::kRecordSample) {
+    AddSample(record, event, time);
+  } else {
+    AddSideband(record, events_[event].layout);
+  }
+}
+
+void ProfileBuilder::Impl::AddSideband(RawRecord record, const RecordLayout& layout) {
+  const uint16_t misc = record.misc();
+  Losses& losses = profile_.losses;
+  switch (record.type()) {
+    case perf_event::kRecordMmap:
+      return Decoded<perf_event::Mmap>(record, layout,
+                                       [&](const auto& mmap) { AddMapping(misc, Widened(mmap)); });
+    case perf_event::kRecordMmap2:
+      return Decoded<perf_event::Mmap2>(record, layout,
+                                        [&](const auto& mmap) { AddMapping(misc, mmap); });
+    case perf_event::kRecordComm:
+      return Decoded<perf_event::Comm>(record, layout,
+                                       [&](const auto& comm) { AddComm(misc, comm); });
+    case perf_event::kRecordFork:
+      return Decoded<perf_event::Task>(record, layout,
+                                       [&](const auto& task) { AddFork(misc, task); });
+    case perf_event::kRecordExit:
+      return Decoded<perf_event::Task>(record, layout, [&](const auto& task) {
+        if (task.pid == task.tid) spaces_.Exit(task.pid);
+      });
+    case perf_event::kRecordKsymbol:
+      return Decoded<perf_event::Ksymbol>(record, layout,
+                                          [&](const auto& symbol) { AddKsymbol(symbol); });
+    case perf_event::kRecordCallchainDeferred:
+      return Decoded<perf_event::CallchainDeferred>(
+          record, layout, [&](const auto& deferred) { AddDeferred(deferred); });
+    case perf_event::kRecordLost:
+      return Decoded<perf_event::Lost>(record, layout, [&](const auto& lost) {
+        ++losses.lost_events;
+        losses.lost_records += lost.lost;
+      });
+    case perf_event::kRecordLostSamples:
+      return Decoded<perf_event::LostSamples>(
+          record, layout, [&](const auto& lost) { losses.lost_samples += lost.lost; });
+    case perf_event::kRecordThrottle:
+      ++losses.throttled;
+      return;
+    default:
+      if (record.type() == 0 || record.type() > perf_event::kRecordCallchainDeferred) {
+        ++losses.unknown_records;
+      }
+  }
+}
+
+void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mmap) {
+  switch (ModeOf(misc)) {
+    case Mode::kUser:
+    case Mode::kUnknown:
+      break;
+    case Mode::kKernel:
+      return AddKernelMapping(mmap);
+    default:
+      return;  // of a guest, whose addresses are not looked up
+  }
+  symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
+  if ((misc & perf_event::kMiscMmapData) != 0) {
+    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
+  } else {
+    process.Map(images_.UserMapping(mmap));
+  }
+}
+
+void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
+  kernel_is_placed_ = true;
+  spaces_.Kernel().Map(images_.KernelMapping(mmap));
+}
+
+// A recording without kernel mappings (an unprivileged one) has kernel addresses all the same.
+// Whatever is not known to be something else is the kernel's.
+void ProfileBuilder::Impl::PlaceKernel() {
+  kernel_is_placed_ = true;
+  symbolize::AddressSpace& kernel = spaces_.Kernel();
+  const std::vector<symbolize::Mapping> known(kernel.mappings().begin(), kernel.mappings().end());
+  kernel.Map(images_.WholeKernel());
+  for (const symbolize::Mapping& mapping : known) kernel.Map(mapping);
+}
+
+void ProfileBuilder::Impl::AddComm(uint16_t misc, const perf_event::Comm& comm) {
+  if ((misc & perf_event::kMiscCommExec) != 0) spaces_.Exec(comm.pid);
+  threads_.Rename(comm.pid, comm.tid, comm.comm);
+}
+
+void ProfileBuilder::Impl::AddFork(uint16_t misc, const perf_event::Task& task) {
+  threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
+  // perf marks those that it makes up for what already runs: each process's mappings follow.
+  const bool made_up = (misc & perf_event::kMiscForkExec) != 0;
+  if (task.pid != task.ppid && !made_up) spaces_.Fork(task.ppid, task.pid);
+}
+
+void ProfileBuilder::Impl::AddKsymbol(const perf_event::Ksymbol& symbol) {
+  constexpr uint16_t kUnregister = 1;
+  symbolize::AddressSpace& kernel = spaces_.Kernel();
+  const symbolize::Mapping* mapping = kernel.Find(RuntimeAddress{symbol.addr});
+  if ((symbol.flags & kUnregister) != 0) {
+    if (IsBpf(mapping)) kernel.Unmap(RuntimeAddress{symbol.addr}, symbol.len);
+    return;
+  }
+  symbolizer_.AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
+  // Inside of the kernel's or a module's text it is only one more symbol there.
+  if (mapping == nullptr || IsBpf(mapping)) kernel.Map(images_.BpfMapping(symbol));
+}
+
+bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
+  return mapping != nullptr && symbolizer_.image(mapping->image).kind == symbolize::ImageKind::kBpf;
+}
+
+void ProfileBuilder::Impl::AddSample(RawRecord record, uint32_t event, uint64_t time) {
+  perf_event::Sample sample;
+  if (!Decode(record, events_[event].layout, &sample)) {
+    ++profile_.losses.undecodable;
+    return;
+  }
+  uint64_t cookie;
+  if (DeferredSamples::Waits(sample.callchain, &cookie)) [[unlikely]] {
+    const std::span<const std::byte> bytes = record.bytes();
+    const auto given_up =
+        deferred_.Add(sample.tid, cookie, {{bytes.begin(), bytes.end()}, event, time});
+    CountDeferred(given_up, {});
+    return;
+  }
+  CountSample(record, sample, event, time);
+}
+
+void ProfileBuilder::Impl::CountSample(RawRecord record, const perf_event::Sample& sample,
+                                       uint32_t event, uint64_t time) {
+  const EventLayout& layout = events_[event];
+  const bool has_period = (layout.layout.sample_type & perf_event::kSamplePeriod) != 0;
+  const uint64_t period = has_period ? sample.period : layout.period;
+  profile_.events[event].samples += 1;
+  profile_.events[event].period += period;
+
+  if (!kernel_is_placed_) PlaceKernel();
+  const ResolvedStack resolved =
+      chains_.Resolve({sample.pid, ModeOf(record.misc()), sample.ip, sample.callchain});
+  const Row row{.event = EventId(event),
+                .thread = threads_.Find(sample.pid, sample.tid),
+                .cpu = sample.cpu,
+                .time = time,
+                .self = resolved.self,
+                .stack = resolved.stack,
+                .count = 1,
+                .period = period};
+  if (options_.keep_rows) AddRow(row, resolved.row);
+  if (options_.on_sample) {
+    namer_.NameNewFrames();
+    options_.on_sample(profile_, row, sample, row.event);
+  }
+}
+
+void ProfileBuilder::Impl::AddRow(const Row& row, uint32_t* known_row) {
+  Row kept = row;
+  if (!options_.keep_cpu) kept.cpu = 0;
+  if (options_.keep_time) {
+    profile_.rows.push_back(kept);
+    return;
+  }
+  kept.time = 0;
+  uint32_t id = known_row == nullptr ? UINT32_MAX : *known_row;
+  if (id == UINT32_MAX || !CountTogether(profile_.rows[id], kept)) id = InternRow(kept);
+  if (known_row != nullptr) *known_row = id;
+  profile_.rows[id].count += kept.count;
+  profile_.rows[id].period += kept.period;
+}
+
+// The row that counts together with this one, empty when it is new.
+uint32_t ProfileBuilder::Impl::InternRow(const Row& row) {
+  const auto pair = [](auto a, auto b) {
+    return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
+  };
+  const uint64_t hash = Mix(pair(row.thread, row.stack),
+                            Mix(pair(row.self, row.cpu), static_cast<uint64_t>(row.event)));
+  return rows_.FindOrInsert(
+      hash, [&](uint32_t id) { return CountTogether(profile_.rows[id], row); },
+      [&] {
+        profile_.rows.push_back(row);
+        profile_.rows.back().count = 0;
+        profile_.rows.back().period = 0;
+        return static_cast<uint32_t>(profile_.rows.size() - 1);
+      });
+}
+
+void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& deferred) {
+  CountDeferred(deferred_.Take(deferred.sample_id.tid, deferred.cookie), deferred.callchain);
+}
+
+void ProfileBuilder::Impl::CountDeferred(const std::vector<DeferredSample>& samples,
+                                         U64Array user) {
+  for (const DeferredSample& waited : samples) {
+    rows_out_of_order_ = true;
+    const RawRecord record(waited.bytes);
+    perf_event::Sample sample;
+    if (!Decode(record, events_[waited.event].layout, &sample)) continue;  // it was decoded before
+    const std::vector<uint64_t> joined = DeferredSamples::Join(sample.callchain, user);
+    sample.callchain = U64Array(std::as_bytes(std::span(joined)));
+    CountSample(record, sample, waited.event, waited.time);
+  }
+}
+
+Profile ProfileBuilder::Impl::Finish() {
+  CountDeferred(deferred_.TakeAll(), {});
+  if (options_.keep_time && rows_out_of_order_) {
+    std::stable_sort(profile_.rows.begin(), profile_.rows.end(),
+                     [](const Row& a, const Row& b) { return a.time < b.time; });
+  }
+  namer_.NameNewFrames();
+  return std::move(profile_);
+}
+
+ProfileBuilder::ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options)
+    : impl_(std::make_unique<Impl>(symbolizer, std::move(options))) {}
+ProfileBuilder::~ProfileBuilder() = default;
+ProfileBuilder::ProfileBuilder(ProfileBuilder&&) noexcept = default;
+ProfileBuilder& ProfileBuilder::operator=(ProfileBuilder&&) noexcept = default;
+
+EventId ProfileBuilder::AddEvent(std::string_view name, const perf_event::Attr& attr) {
+  return impl_->AddEvent(name, attr);
+}
+void ProfileBuilder::AddBuildId(std::string_view filename, std::span<const std::byte> build_id) {
+  impl_->AddBuildId(filename, build_id);
+}
+void ProfileBuilder::Add(RawRecord record, uint32_t event, uint64_t time) {
+  impl_->Add(record, event, time);
+}
+const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
+Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
+
+}  // namespace profiler::profile

@@ -1,0 +1,87 @@
+// Makes a profile of records that come in time order.
+//
+//   ProfileBuilder builder(symbolizer);
+//   builder.AddEvent("cpu-clock", attr);
+//   for each record: builder.Add(record, /*event=*/0, time);
+//   Profile profile = std::move(builder).Finish();
+//
+//   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
+//               COMM, FORK           ──▶ ThreadTable
+//               SAMPLE               ──▶ ChainResolver ──▶ Row
+//               LOST, THROTTLE …     ──▶ Losses
+//   Finish  ──▶ FrameNamer: every distinct frame once
+//
+// Cost: about 100 ns for a sample whose call chain was seen before in its process; for a new one
+// some 30 ns more for each frame that it does not share with the last new one. Memory: by distinct
+// stacks and rows, not by samples, unless rows keep their time.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "src/perf_event/attr.h"
+#include "src/perf_event/codec.h"
+#include "src/profile/profile.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::profile {
+
+struct BuilderOptions {
+  // What tells rows apart besides event, thread and stack. Without `keep_thread` the threads of one
+  // name are one Thread, with pid and tid 0. With `keep_time` every sample is a row.
+  bool keep_cpu = false;
+  bool keep_thread = true;
+  bool keep_time = false;
+  // Without it the profile has no rows: for a view that only wants `on_sample`.
+  bool keep_rows = true;
+
+  // Entries of a call chain that are kept, nearest to the leaf; at least 1.
+  uint32_t max_stack = UINT32_MAX;
+
+  // Called for every sample, in order, with a row of count 1 that has its time and CPU whatever is
+  // kept, and whose frames are named. The references are good during the call. Samples whose user
+  // call chain was deferred come when that has come.
+  std::function<void(const Profile& profile, const Row& row, const perf_event::Sample& sample,
+                     EventId event)>
+      on_sample;
+};
+
+// Not thread-safe. `symbolizer` must outlive it, not the profile.
+class ProfileBuilder {
+ public:
+  explicit ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options = {});
+  ~ProfileBuilder();
+  ProfileBuilder(ProfileBuilder&&) noexcept;
+  ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
+
+  // Events are numbered in the order of these calls, as Add names them. They may come while records
+  // do, before the first record of theirs.
+  EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
+
+  // The build-id of a file, vdso or kernel ("[kernel.kallsyms]") that MMAP2 records give none for.
+  // Before the first record.
+  void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
+
+  // A record in native byte order, in time order, with its event and its time in nanoseconds (0:
+  // none). Records that make no sense are counted in Losses; perf's own (from 64 on) are passed
+  // over.
+  void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
+
+  // The profile as far as it is; frames have names only where `on_sample` is given. Valid until the
+  // next call.
+  const Profile& profile() const;
+
+  // Names all frames and gives the profile away.
+  Profile Finish() &&;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace profiler::profile

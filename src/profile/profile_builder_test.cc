@@ -1,0 +1,554 @@
+#include "src/profile/profile_builder.h"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/perf_event/record_builder.h"
+#include "src/profile/testing/fake_symbolizer.h"
+#include "src/profile/testing/profile_text.h"
+
+namespace profiler::profile {
+namespace {
+
+using perf_event::Attr;
+using perf_event::kContextKernel;
+using perf_event::kContextUser;
+using perf_event::kContextUserDeferred;
+using perf_event::kMiscKernel;
+using perf_event::kMiscUser;
+using perf_event::RecordBuilder;
+
+constexpr uint64_t kType = perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                           perf_event::kSampleTid | perf_event::kSampleTime |
+                           perf_event::kSampleCpu | perf_event::kSamplePeriod |
+                           perf_event::kSampleCallchain;
+
+constexpr uint64_t kKernelText = 0xffffffff81000000;
+
+class ProfileBuilderTest : public testing::Test {
+ protected:
+  ProfileBuilderTest() : records_(perf_event::SampleAttr(kType)) {}
+
+  // What the records so far make. Each test starts from "cat" (pid and tid 7) with /bin/cat at
+  // 0x1000–0x2fff (file offset 0) and /lib/libc.so at 0x10000–0x1ffff (file offset 0x4000).
+  Profile Build(BuilderOptions options = {}) {
+    ProfileBuilder builder(symbolizer_, std::move(options));
+    builder.AddEvent("cpu-clock", records_.attr());
+    return Finish(std::move(builder));
+  }
+
+  Profile Finish(ProfileBuilder builder) {
+    for (perf_event::RawRecord record : records_.records()) {
+      builder.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
+    }
+    return std::move(builder).Finish();
+  }
+
+  std::string Rows(BuilderOptions options = {}) { return RowsText(Build(std::move(options))); }
+
+  RecordBuilder& StartCat() {
+    return records_.At(1)
+        .By(7, 7)
+        .Comm("cat", true)
+        .Mmap2(0x1000, 0x2000, 0, "/bin/cat")
+        .Mmap2(0x10000, 0x10000, 0x4000, "/lib/libc.so");
+  }
+
+  FakeSymbolizer symbolizer_;
+  RecordBuilder records_;
+};
+
+TEST_F(ProfileBuilderTest, CountsSamplesAndPeriodsOfEqualStacks) {
+  StartCat();
+  records_.Period(10).Sample(0x1234, {kContextUser, 0x1234});
+  records_.Period(20).Sample(0x1234, {kContextUser, 0x1234});
+  records_.Period(5).Sample(0x2234, {kContextUser, 0x2234});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: cat+0x1200  1 5\n"
+            "cat 7/7: cat+0x200  2 30\n");
+  EXPECT_EQ(profile.events[0].samples, 3u);
+  EXPECT_EQ(profile.events[0].period, 35u);
+}
+
+TEST_F(ProfileBuilderTest, FramesOfOneFunctionAtTwoAddressesAreTwo) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  records_.Sample(0x1238, {kContextUser, 0x1238});
+  const Profile profile = Build();
+  EXPECT_EQ(profile.frames.size(), 2u);
+  EXPECT_EQ(profile.symbols.size(), 1u);
+  EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200  1 1\ncat 7/7: cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, CallersAreLookedUpOneByteBeforeAndInterruptedInstructionsWhereTheyAre) {
+  StartCat();
+  // 0x1300 is where 0x12ff's call returns to; as an interrupted instruction it is the next
+  // function.
+  records_.Sample(0x1300, {kContextUser, 0x1300, 0x1300, 0x1400});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x300;cat+0x200;cat+0x300  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ACallerAtTheFirstByteAfterAMappingBelongsToTheMapping) {
+  StartCat();
+  records_.Sample(0x1000, {kContextUser, 0x1000, 0x3000});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x1f00;cat+0  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, KernelFramesStandOnTheUserFramesThatEnteredTheKernel) {
+  records_.By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");
+  records_.Mode(kMiscUser);
+  StartCat();
+  records_.Mode(kMiscKernel);
+  // The first entry of each part is an interrupted instruction, the others are return addresses.
+  records_.Sample(kKernelText + 0x100, {kContextKernel, kKernelText + 0x100, kKernelText + 0x300,
+                                        kContextUser, 0x10100, 0x1300});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x200;libc.so+0x4100;"
+            "[kernel.kallsyms]+0xffffffff81000200;[kernel.kallsyms]+0xffffffff81000100[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, OneKernelChainOnManyUserStacksIsManyStacks) {
+  StartCat();
+  records_.Mode(kMiscKernel);
+  const uint64_t k = kKernelText;
+  records_.Sample(k, {kContextKernel, k, k + 0x101, kContextUser, 0x1100});
+  records_.Sample(k, {kContextKernel, k, k + 0x101, kContextUser, 0x1200});
+  records_.Sample(k, {kContextKernel, k, k + 0x101, kContextUser, 0x1100});
+  records_.Sample(k, {kContextKernel, k, k + 0x101});
+  const std::string kernel =
+      "[kernel.kallsyms]+0xffffffff81000100;"
+      "[kernel.kallsyms]+0xffffffff81000000[k]";
+  EXPECT_EQ(Rows(), "cat 7/7: " + kernel + "  1 1\n" +                //
+                        "cat 7/7: cat+0x100;" + kernel + "  2 2\n" +  //
+                        "cat 7/7: cat+0x200;" + kernel + "  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, SamplesWithoutACallChainAreStacksOfOneFrame) {
+  StartCat();
+  records_.Sample(0x1234).Sample(0x1234, {kContextUser});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x200  2 2\n");
+}
+
+TEST_F(ProfileBuilderTest, SkidLeavesTheChainsLeafAndTheSamplesOwnFrameApart) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1334, 0x1434});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x400;cat+0x300  1 1 self cat+0x200\n");
+}
+
+TEST_F(ProfileBuilderTest, AddressesOutsideAnyMappingKeepTheirValue) {
+  StartCat();
+  records_.Sample(0x9999, {kContextUser, 0x9999, 0x1300});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200;0x9999@[unknown]  1 1\n");
+  const Frame& frame = profile[profile.rows[0].self];
+  EXPECT_EQ(frame.unnamed, Unnamed::kNoMapping);
+  EXPECT_EQ(profile[frame.dso].kind, DsoKind::kUnknown);
+}
+
+TEST_F(ProfileBuilderTest, AnImageWithoutAFileSaysSo) {
+  symbolizer_.LoseImage("/bin/cat");
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile), "cat 7/7: 0x234@cat  1 1\n");
+  EXPECT_EQ(profile[profile.rows[0].self].unnamed, Unnamed::kNoImageFile);
+}
+
+TEST_F(ProfileBuilderTest, InlinedCallsAreLinesOfOneFrame) {
+  symbolizer_.InlineIn("/bin/cat");
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(), "cat 7/7: in:cat+0x200<cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, EachDistinctFrameIsNamedOnce) {
+  StartCat();
+  for (int i = 0; i < 3; ++i) {
+    records_.Sample(0x1234, {kContextUser, 0x1234, 0x1301});
+    records_.Sample(0x1434, {kContextUser, 0x1434, 0x1301});
+  }
+  Build();
+  EXPECT_EQ(symbolizer_.asked(),
+            (std::vector<std::string>{"/bin/cat @0x234", "/bin/cat @0x300", "/bin/cat @0x434"}));
+}
+
+TEST_F(ProfileBuilderTest, AForkedChildHasItsParentsMappingsAndName) {
+  StartCat();
+  records_.At(2).Fork(8, 8);
+  records_.At(3).By(8, 8).Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(), "cat 8/8: cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, MappingsAfterAForkAreTheirProcesssOwn) {
+  StartCat();
+  records_.At(2).Fork(8, 8);
+  records_.At(3).By(8, 8).Mmap2(0x50000, 0x1000, 0, "/lib/child.so");
+  records_.At(4).Sample(0x50100, {kContextUser, 0x50100});
+  records_.At(5).By(7, 7).Sample(0x50100, {kContextUser, 0x50100});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: 0x50100@[unknown]  1 1\n"
+            "cat 8/8: child.so+0x100  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, AThreadSharesItsProcesssMappingsAndInheritsTheName) {
+  StartCat();
+  records_.At(2).Fork(7, 9);
+  records_.At(3).By(7, 9).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(4).Mmap2(0x50000, 0x1000, 0, "/lib/plugin.so");
+  records_.At(5).By(7, 7).Sample(0x50100, {kContextUser, 0x50100});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: plugin.so+0x100  1 1\n"
+            "cat 7/9: cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ExecDropsTheMappingsAndTheName) {
+  StartCat();
+  records_.At(2).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(3).Comm("grep", true).Mmap2(0x1000, 0x1000, 0, "/bin/grep");
+  records_.At(4).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(5).Sample(0x10100, {kContextUser, 0x10100});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x200  1 1\n"
+            "grep 7/7: 0x10100@[unknown]  1 1\n"
+            "grep 7/7: grep+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ExecInAForkedChildLeavesTheParentAlone) {
+  StartCat();
+  records_.At(2).Fork(8, 8);
+  records_.At(3).By(8, 8).Comm("grep", true);
+  records_.At(4).By(7, 7).Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ALibraryLoadedOverAnOldOneReplacesItFromThenOn) {
+  StartCat();
+  records_.At(2).Sample(0x10100, {kContextUser, 0x10100, 0x1301});
+  records_.At(3).Mmap2(0x10000, 0x10000, 0, "/lib/other.so");
+  records_.At(4).Sample(0x10100, {kContextUser, 0x10100, 0x1301});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x300;libc.so+0x4100  1 1\n"
+            "cat 7/7: cat+0x300;other.so+0x100  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, OverlappingMappingsAreCutWhereTheyOverlap) {
+  StartCat();
+  records_.At(2).Mmap2(0x12000, 0x1000, 0x800, "/lib/middle.so");
+  records_.At(3);
+  for (uint64_t ip : {0x11f00, 0x12000, 0x12fff, 0x13000}) records_.Sample(ip, {kContextUser, ip});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: libc.so+0x5f00  1 1\n"
+            "cat 7/7: libc.so+0x7000  1 1\n"
+            "cat 7/7: middle.so+0x1700  1 1\n"
+            "cat 7/7: middle.so+0x800  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, AMovedMappingIsKnownAtItsNewPlace) {
+  StartCat();
+  // mremap is recorded as a mapping at the new place.
+  records_.At(2).Mmap2(0x70000, 0x10000, 0x4000, "/lib/libc.so");
+  records_.At(3).Sample(0x70100, {kContextUser, 0x70100});
+  EXPECT_EQ(Rows(), "cat 7/7: libc.so+0x4100  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, TheSameCodeAtTwoPlacesIsOneFrame) {
+  StartCat();
+  records_.At(2).Mmap2(0x70000, 0x10000, 0x4000, "/lib/libc.so");
+  records_.At(3).Sample(0x70100, {kContextUser, 0x70100}).Sample(0x10100, {kContextUser, 0x10100});
+  EXPECT_EQ(Rows(), "cat 7/7: libc.so+0x4100  2 2\n");
+}
+
+TEST_F(ProfileBuilderTest, ADataMappingOverCodeLeavesNoCodeThere) {
+  StartCat();
+  records_.At(2).DataMmap2(0x10000, 0x1000, 0, "/data/file");
+  records_.At(3).Sample(0x10100, {kContextUser, 0x10100}).Sample(0x11100, {kContextUser, 0x11100});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: 0x10100@[unknown]  1 1\n"
+            "cat 7/7: libc.so+0x5100  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ARenamedThreadIsAnotherOneUntilItHasItsNameBack) {
+  StartCat();
+  records_.At(2).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(3).Comm("worker").Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(4).Comm("cat").Sample(0x1234, {kContextUser, 0x1234});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: cat+0x200  2 2\n"
+            "worker 7/7: cat+0x200  1 1\n");
+  EXPECT_EQ(profile.threads.size(), 2u);
+}
+
+TEST_F(ProfileBuilderTest, APidThatIsUsedAgainStartsAfresh) {
+  StartCat();
+  records_.At(2).Exit();
+  // Late samples of the process that ended are still its own.
+  records_.At(3).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(4).By(1, 1).Comm("init").Fork(7, 7);
+  records_.At(5).By(7, 7).Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x200  1 1\n"
+            "init 7/7: 0x1234@[unknown]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ForksThatPerfMakesUpCopyNoMappings) {
+  StartCat();
+  const perf_event::Task task{.pid = 8, .ppid = 7, .tid = 8, .ptid = 7};
+  records_.At(2).Add(perf_event::kRecordFork, perf_event::kMiscForkExec, task);
+  records_.At(3).By(8, 8).Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(), "cat 8/8: 0x1234@[unknown]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ThreadsThatNothingNamedAreCalledByTheirNumber) {
+  records_.By(5, 6).Sample(0x1234).By(0, 0).Sample(0x1234).By(~0u, ~0u).Sample(0x1234);
+  EXPECT_EQ(Rows(),
+            ":-1 4294967295/4294967295: 0x1234@[unknown]  1 1\n"
+            ":6 5/6: 0x1234@[unknown]  1 1\n"
+            "swapper 0/0: 0x1234@[unknown]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, KernelAddressesAreTheKernelsWhereNoRecordSaysMore) {
+  records_.By(7, 7).Mode(kMiscKernel).Sample(kKernelText + 0x10).Sample(0xffffffffc0000010);
+  EXPECT_EQ(Rows(),
+            ":7 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n"
+            ":7 7/7: [kernel.kallsyms]+0xffffffffc0000000[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ModulesAndBpfProgramsAreImagesBesideTheKernel) {
+  const uint64_t module = 0xffffffffc0000000, bpf = 0xffffffffc0800000;
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");
+  records_.Mmap(module, 0x1000, 0, "/lib/modules/6.1/kernel/nf-nat.ko.xz");
+  records_.At(2).Ksymbol(bpf, 0x80, "bpf_prog_1");
+  records_.At(3).By(7, 7).Sample(module + 0x10).Sample(bpf + 0x10);
+  records_.At(4).Ksymbol(bpf, 0x80, "bpf_prog_1", /*unregistered=*/true);
+  records_.At(5).Sample(bpf + 0x10);
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            ":7 7/7: 0xffffffffc0800010@[unknown][k]  1 1\n"
+            ":7 7/7: bpf_prog_1[k]  1 1\n"
+            ":7 7/7: nf-nat.ko.xz+0xffffffffc0000000[k]  1 1\n");
+  std::vector<std::string> names;
+  for (const Dso& dso : profile.dsos) names.emplace_back(profile.text(dso.name));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "[nf_nat]", "bpf_prog_1"}));
+}
+
+TEST_F(ProfileBuilderTest, AKsymbolInsideOfTheKernelIsOneMoreSymbolThere) {
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");
+  records_.Ksymbol(kKernelText + 0x100, 0x10, "trampoline");
+  records_.By(7, 7).Sample(kKernelText + 0x108).Sample(kKernelText + 0x110);
+  EXPECT_EQ(Rows(),
+            ":7 7/7: [kernel.kallsyms]+0xffffffff81000100[k]  1 1\n"
+            ":7 7/7: trampoline[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, BpfProgramsStayWhereTheKernelHidesItsAddresses) {
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel).Ksymbol(0xffffffffc0800000, 0x80, "bpf_prog_1");
+  records_.At(2).By(7, 7).Sample(0xffffffffc0800010).Sample(kKernelText);
+  EXPECT_EQ(Rows(),
+            ":7 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n"
+            ":7 7/7: bpf_prog_1[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
+  records_.At(1).By(7, 7).Mmap2(0x1000, 0x1000, 0, "//anon").Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(2).By(8, 8).Mmap2(0x1000, 0x1000, 0, "//anon").Sample(0x1010, {kContextUser, 0x1010});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            ":7 7/7: perf-7.map+0x1000  1 1\n"
+            ":8 8/8: perf-8.map+0x1000  1 1\n");
+  EXPECT_EQ(profile.text(profile.dsos[1].name), "[JIT] tid 7");
+  EXPECT_EQ(profile.text(profile.dsos[1].long_name), "/tmp/perf-7.map");
+  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
+}
+
+TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirNames) {
+  records_.At(1).By(7, 7).Mmap2(0x7000, 0x2000, 0x99000, "[vdso]");
+  records_.Mmap2(0x10000, 0x1000, 0, "[vsyscall]")
+      .Mmap2(0x20000, 0x1000, 0, "/memfd:jit (deleted)");
+  for (uint64_t ip : {0x7110, 0x10110, 0x20110}) records_.Sample(ip, {kContextUser, ip});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            ":7 7/7: [vdso]+0x100  1 1\n"
+            ":7 7/7: [vsyscall]+0x10100  1 1\n"
+            ":7 7/7: memfd:jit (deleted)+0x20100  1 1\n");
+  EXPECT_EQ(profile.dsos[1].kind, DsoKind::kVdso);
+  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kAnonymous);
+}
+
+TEST_F(ProfileBuilderTest, BuildIdsComeFromTheMappingElseFromTheFile) {
+  const std::array<std::byte, 2> own = {std::byte{1}, std::byte{2}};
+  const std::array<std::byte, 2> of_file = {std::byte{3}, std::byte{4}};
+  records_.By(7, 7).Mmap2(0x1000, 0x1000, 0, "/bin/a", own).Mmap2(0x2000, 0x1000, 0, "/bin/b");
+  records_.Sample(0x1000).Mode(kMiscKernel).Sample(kKernelText);
+  ProfileBuilder builder(symbolizer_);
+  builder.AddEvent("cpu-clock", records_.attr());
+  for (const char* name : {"/bin/a", "/bin/b", "[kernel.kallsyms]"}) {
+    builder.AddBuildId(name, of_file);
+  }
+  const Profile profile = Finish(std::move(builder));
+  EXPECT_EQ(symbolizer_.images()[0].build_id, std::vector<std::byte>(own.begin(), own.end()));
+  EXPECT_EQ(symbolizer_.images()[1].build_id,
+            std::vector<std::byte>(of_file.begin(), of_file.end()));
+  EXPECT_EQ(symbolizer_.images()[2].build_id,
+            std::vector<std::byte>(of_file.begin(), of_file.end()));
+  EXPECT_EQ(profile.dsos[2].build_id, std::vector<std::byte>(of_file.begin(), of_file.end()));
+}
+
+TEST_F(ProfileBuilderTest, ManyProcessesShareOneImageOfAFileAndReplacedFilesHaveAnother) {
+  const auto map = [&](uint32_t pid, uint64_t ino) {
+    const perf_event::Mmap2 mmap{.pid = pid,
+                                 .tid = pid,
+                                 .addr = 0x1000,
+                                 .len = 0x1000,
+                                 .ino = ino,
+                                 .prot = 5,
+                                 .filename = "/bin/cat"};
+    records_.Add(perf_event::kRecordMmap2, kMiscUser, mmap);
+  };
+  for (uint32_t pid = 10; pid < 20; ++pid) map(pid, 1);
+  map(20, 2);
+  Build();
+  ASSERT_EQ(symbolizer_.images().size(), 2u);
+  EXPECT_EQ(symbolizer_.images()[0].pid, 10u);
+  EXPECT_EQ(symbolizer_.images()[1].pid, 20u);
+}
+
+TEST_F(ProfileBuilderTest, LossesAreAddedUp) {
+  records_.Lost(5).Lost(7).LostSamples(3).Throttle().Throttle();
+  const Profile profile = Build();
+  EXPECT_EQ(profile.losses.lost_events, 2u);
+  EXPECT_EQ(profile.losses.lost_records, 12u);
+  EXPECT_EQ(profile.losses.lost_samples, 3u);
+  EXPECT_EQ(profile.losses.throttled, 2u);
+}
+
+TEST_F(ProfileBuilderTest, RecordsThatMakeNoSenseAreCountedAndPassedOver) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  ProfileBuilder builder(symbolizer_);
+  builder.AddEvent("cpu-clock", records_.attr());
+  std::vector<std::byte> bytes(records_.last().bytes().begin(), records_.last().bytes().end());
+  const auto with_header = [&](uint32_t type, uint16_t size) {
+    const perf_event::RecordHeader header{type, kMiscUser, size};
+    __builtin_memcpy(bytes.data(), &header, sizeof(header));
+    return perf_event::RawRecord(std::span(bytes).first(size));
+  };
+  builder.Add(with_header(perf_event::kRecordSample, 16), 0, 0);
+  builder.Add(with_header(perf_event::kRecordMmap2, 16), 0, 0);
+  builder.Add(with_header(perf_event::kRecordSample, 64), 1, 0);  // no such event
+  builder.Add(with_header(40, 16), 0, 0);
+  builder.Add(with_header(1000, 16), 0, 0);
+  builder.Add(with_header(perf_event::kRecordFinishedRound, 8), 0, 0);
+  const Profile profile = Finish(std::move(builder));
+  EXPECT_EQ(profile.losses.undecodable, 3u);
+  EXPECT_EQ(profile.losses.unknown_records, 2u);
+  EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
+  StartCat();
+  records_.At(5).On(1).Sample(0x1234).At(6).On(1).Sample(0x1234).At(7).On(2).Sample(0x1234);
+  records_.At(8).By(7, 9).Comm("cat").Sample(0x1234);
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x200  3 3\n"
+            "cat 7/9: cat+0x200  1 1\n");
+  EXPECT_EQ(Rows({.keep_cpu = true}),
+            "cat 7/7: cat+0x200  1 1 cpu 2\n"
+            "cat 7/7: cat+0x200  2 2 cpu 1\n"
+            "cat 7/9: cat+0x200  1 1 cpu 2\n");
+  EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
+  EXPECT_EQ(Rows({.keep_time = true}),
+            "cat 7/7: cat+0x200  1 1 at 5\n"
+            "cat 7/7: cat+0x200  1 1 at 6\n"
+            "cat 7/7: cat+0x200  1 1 at 7\n"
+            "cat 7/9: cat+0x200  1 1 at 8\n");
+}
+
+TEST_F(ProfileBuilderTest, LongChainsKeepTheEntriesNearestToTheLeaf) {
+  StartCat();
+  records_.Mode(kMiscKernel);
+  records_.Sample(kKernelText, {kContextKernel, kKernelText, kContextUser, 0x1100, 0x1201, 0x1301});
+  EXPECT_EQ(Rows({.max_stack = 3}),
+            "cat 7/7: cat+0x200;cat+0x100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+  EXPECT_EQ(Rows({.max_stack = 1}), "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, EventsAreCountedApart) {
+  StartCat();
+  records_.Sample(0x1234);
+  ProfileBuilder builder(symbolizer_);
+  builder.AddEvent("cycles", records_.attr());
+  Attr without_period = records_.attr();
+  without_period.sample_type &= ~perf_event::kSamplePeriod;
+  without_period.sample_period = 4000;
+  builder.AddEvent("faults", without_period);
+  RecordBuilder other(without_period);
+  other.By(7, 7).Sample(0x1234).Sample(0x1234);
+  for (perf_event::RawRecord record : records_.records()) builder.Add(record, 0, 0);
+  for (perf_event::RawRecord record : other.records()) builder.Add(record, 1, 0);
+  const Profile profile = std::move(builder).Finish();
+  EXPECT_EQ(RowsText(profile),
+            "cycles cat 7/7: cat+0x200  1 1\n"
+            "faults cat 7/7: cat+0x200  2 8000\n");
+  EXPECT_EQ(profile.events[1].samples, 2u);
+  EXPECT_EQ(profile.events[1].period, 8000u);
+}
+
+TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
+  StartCat();
+  records_.At(5).On(3).Period(10).Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(6).On(0).Period(20).Sample(0x1234, {kContextUser, 0x1234, 0x1301});
+  std::string seen;
+  const Profile profile =
+      Build({.keep_rows = false,
+             .on_sample = [&](const Profile& so_far, const Row& row,
+                              const perf_event::Sample& sample, EventId) {
+               seen += StackText(so_far, row.stack) + " at " + std::to_string(row.time) + " cpu " +
+                       std::to_string(row.cpu) + " period " + std::to_string(sample.period) + "\n";
+             }});
+  EXPECT_EQ(seen,
+            "cat+0x200 at 5 cpu 3 period 10\n"
+            "cat+0x300;cat+0x200 at 6 cpu 0 period 20\n");
+  EXPECT_TRUE(profile.rows.empty());
+  EXPECT_EQ(profile.events[0].samples, 2u);
+}
+
+TEST_F(ProfileBuilderTest, DeferredUserChainsAreJoinedToTheSamplesThatWaitForThem) {
+  StartCat();
+  const uint64_t k = kKernelText;
+  records_.Mode(kMiscKernel);
+  records_.At(2).Sample(k, {kContextKernel, k, kContextUserDeferred, 77});
+  records_.At(3).Sample(k + 0x100, {kContextKernel, k + 0x100, kContextUserDeferred, 77});
+  records_.At(4).CallchainDeferred(77, {kContextUser, 0x10100, 0x1301});
+  EXPECT_EQ(Rows({.keep_time = true}),
+            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1 at 2\n"
+            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000100[k]  1 1 at "
+            "3\n");
+}
+
+TEST_F(ProfileBuilderTest, SamplesWhoseDeferredChainNeverComesCountWithWhatTheyHave) {
+  StartCat();
+  const uint64_t k = kKernelText;
+  records_.Mode(kMiscKernel);
+  records_.At(2).Sample(k, {kContextKernel, k, kContextUserDeferred, 77});
+  records_.At(3).Sample(k, {kContextKernel, k, kContextUserDeferred, 78});
+  records_.At(4).CallchainDeferred(78, {kContextUser, 0x1101});
+  records_.At(5).CallchainDeferred(77, {kContextUser, 0x1101});  // too late
+  records_.At(6).Sample(k, {kContextKernel, k, kContextUserDeferred, 79});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  2 2\n"
+            "cat 7/7: cat+0x100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+  EXPECT_EQ(profile.events[0].samples, 3u);
+}
+
+}  // namespace
+}  // namespace profiler::profile

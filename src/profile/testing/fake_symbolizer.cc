@@ -1,0 +1,44 @@
+#include "src/profile/testing/fake_symbolizer.h"
+
+#include "absl/strings/str_format.h"
+
+namespace profiler::profile {
+
+using symbolize::ImageId;
+using symbolize::ImageSpec;
+using symbolize::Naming;
+
+ImageId FakeSymbolizer::AddImage(const ImageSpec& spec) {
+  images_.push_back(spec);
+  return ImageId(static_cast<uint32_t>(images_.size() - 1));
+}
+
+Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
+  const ImageSpec& spec = image(id);
+  asked_.push_back(absl::StrFormat("%s @%#x", spec.path, offset.value));
+  if (spec.path == lost_) return {symbolize::Reason::kNoImageFile, {}};
+  found_.clear();
+  const auto after = kernel_symbols_.upper_bound(offset.value);
+  if (after != kernel_symbols_.begin()) {
+    const auto& [start, symbol] = *std::prev(after);
+    if (offset.value - start < symbol.first) {
+      found_.push_back({.name = symbol.second, .start = {start}, .size = symbol.first});
+      return {symbolize::Reason::kNamed, found_};
+    }
+  }
+  const uint64_t start = offset.value & ~uint64_t{0xff};
+  const std::string base = spec.path.substr(spec.path.rfind('/') + 1);
+  const auto function = [&](std::string_view prefix, bool inlined) {
+    const std::string& name = names_.emplace_back(absl::StrFormat("%s%s+%#x", prefix, base, start));
+    found_.push_back({.name = name, .start = {start}, .size = 0x100, .inlined = inlined});
+  };
+  if (spec.path == inlining_) function("in:", true);
+  function("", false);
+  return {symbolize::Reason::kNamed, found_};
+}
+
+void FakeSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
+  kernel_symbols_[start.value] = {size, std::string(name)};
+}
+
+}  // namespace profiler::profile

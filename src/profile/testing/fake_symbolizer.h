@@ -1,0 +1,43 @@
+// A symbolizer whose names say what was asked: the function at file offset 0x1234 of /lib/libc.so
+// is "libc.so+0x1200", from 0x1200 on and 0x100 bytes long.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symbolize/symbolizer.h"
+
+namespace profiler::profile {
+
+class FakeSymbolizer : public symbolize::Symbolizer {
+ public:
+  symbolize::ImageId AddImage(const symbolize::ImageSpec& spec) override;
+  const symbolize::ImageSpec& image(symbolize::ImageId id) const override {
+    return images_[static_cast<uint32_t>(id)];
+  }
+  symbolize::Naming Name(symbolize::ImageId image, FileOffset offset) override;
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
+
+  // The images with this path have no file; those with that one have an inlined call everywhere.
+  void LoseImage(std::string_view path) { lost_ = path; }
+  void InlineIn(std::string_view path) { inlining_ = path; }
+
+  // "path @offset" of each call of Name, in order.
+  const std::vector<std::string>& asked() const { return asked_; }
+  const std::deque<symbolize::ImageSpec>& images() const { return images_; }
+
+ private:
+  std::deque<symbolize::ImageSpec> images_;
+  std::map<uint64_t, std::pair<uint64_t, std::string>> kernel_symbols_;  // start → size, name
+  std::deque<std::string> names_;
+  std::vector<symbolize::NamedFunction> found_;
+  std::vector<std::string> asked_;
+  std::string lost_, inlining_;
+};
+
+}  // namespace profiler::profile

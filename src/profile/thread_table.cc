@@ -1,0 +1,52 @@
+#include "src/profile/thread_table.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::profile {
+
+void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
+  ForgetLast();
+  states_[Key(pid, tid)] = {.comm = profile_.strings.Intern(comm)};
+}
+
+void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid) {
+  ForgetLast();
+  const auto parent = states_.find(Key(parent_pid, parent_tid));
+  const StringId comm = parent == states_.end() ? StringId::kEmpty : parent->second.comm;
+  states_[Key(pid, tid)] = {.comm = comm};
+}
+
+ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
+  const uint64_t key = Key(pid, tid);
+  if (has_last_ && last_key_ == key) return last_;
+  State& state = states_[key];
+  if (!state.has_id) {
+    StringId comm = state.comm;
+    if (comm == StringId::kEmpty) {
+      const std::string unnamed =
+          tid == 0 ? "swapper" : absl::StrCat(":", static_cast<int32_t>(tid));
+      comm = profile_.strings.Intern(unnamed);
+    }
+    state.id = merge_by_name_ ? Intern({0, 0, comm}) : Intern({pid, tid, comm});
+    state.has_id = true;
+  }
+  has_last_ = true;
+  last_key_ = key;
+  last_ = state.id;
+  return last_;
+}
+
+ThreadId ThreadTable::Intern(const Thread& thread) {
+  return ThreadId(index_.FindOrInsert(
+      Mix(Key(thread.pid, thread.tid), static_cast<uint64_t>(thread.comm)),
+      [&](uint32_t id) {
+        const Thread& known = profile_.threads[id];
+        return known.pid == thread.pid && known.tid == thread.tid && known.comm == thread.comm;
+      },
+      [&] {
+        profile_.threads.push_back(thread);
+        return static_cast<uint32_t>(profile_.threads.size() - 1);
+      }));
+}
+
+}  // namespace profiler::profile
