@@ -33,7 +33,8 @@ class AsioDrainLoop final : public DrainLoop {
         epoll_(io),
         timer_(io),
         alive_(std::make_shared<char>()) {}
-  ~AsioDrainLoop() override { Stop(); }
+  // Handlers that are queued find alive_ expired.
+  ~AsioDrainLoop() override = default;
 
   absl::Status Open() {
     const int fd = epoll_create1(EPOLL_CLOEXEC);

@@ -15,8 +15,7 @@ namespace {
 
 constexpr size_t kRingSize = 512 * 1024;
 
-// A ring as full as the kernel makes it, its records wrapped around the end. The head stays as the
-// tail is set back, so that every turn sees the same bytes.
+// A ring as full as the kernel makes it, its records wrapped around the end.
 struct FullRing {
   explicit FullRing(size_t record_size) : ring(kRingSize, kRingSize / 2 + 8) {
     const std::vector<std::byte> record = MakeRecord(9, record_size - 8);
