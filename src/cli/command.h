@@ -20,8 +20,13 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 
-// `cmdline`: argv as the program was started with, for the recording's header.
-void AddRecordCommand(CLI::App& app, Commands& commands, std::vector<std::string> cmdline);
+// How the program was started. CLI11 reads only what stands before the first `--`.
+struct Invocation {
+  std::vector<std::string> cmdline;  // all of argv, for the recording's header
+  std::vector<std::string> command;  // what stands behind the first `--`
+};
+
+void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddReportCommand(CLI::App& app, Commands& commands);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded

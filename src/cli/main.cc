@@ -1,5 +1,9 @@
 // profiler: a sampling profiler for Linux.
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "CLI/CLI.hpp"
 #include "src/cli/command.h"
 #include "src/cli/version.h"
@@ -12,14 +16,19 @@ int main(int argc, char** argv) {
       "profiler");
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
+  char** const end = argv + argc;
+  char** const dashes = std::find(argv, end, std::string_view("--"));
+  Invocation invocation;
+  invocation.cmdline.assign(argv, end);
+  invocation.command.assign(std::min(dashes + 1, end), end);
   Commands commands;
-  AddRecordCommand(app, commands, {argv, argv + argc});
+  AddRecordCommand(app, commands, std::move(invocation));
   AddReportCommand(app, commands);
   AddFlameGraphCommands(app, commands);
   AddScriptCommand(app, commands);
 
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {

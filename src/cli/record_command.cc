@@ -236,7 +236,7 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
 
 }  // namespace
 
-void AddRecordCommand(CLI::App& app, Commands& commands, std::vector<std::string> cmdline) {
+void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) {
   CLI::App* command = app.add_subcommand("record", "Record where a program spends its time");
   command->footer(
       "Then: a command to record, with its arguments: profiler record -g -- CMD ARGS…\n"
@@ -246,15 +246,15 @@ void AddRecordCommand(CLI::App& app, Commands& commands, std::vector<std::string
   arguments->events = {"cycles"};
   AddOptions(*command, *arguments);
 
-  commands[command] = [arguments, command, cmdline = std::move(cmdline)] {
+  commands[command] = [arguments, command, invocation = std::move(invocation)] {
     std::vector<std::string> target = command->remaining();
-    if (!target.empty() && target.front() == "--") target.erase(target.begin());
     if (!target.empty() && target.front().starts_with("-")) {
       PrintError(absl::StrCat("record: unknown option ", target.front(),
                               "; profiler record --help lists them all"));
       return kExitUsage;
     }
-    auto options = ReadOptions(*arguments, target, cmdline);
+    target.insert(target.end(), invocation.command.begin(), invocation.command.end());
+    auto options = ReadOptions(*arguments, std::move(target), invocation.cmdline);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;
