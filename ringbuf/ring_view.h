@@ -4,10 +4,18 @@
 //                          ^ data_tail (ours)      ^ data_head (kernel's); both grow for ever,
 //                          position = value mod size
 //
-// Memory order, as in the kernel's kernel/events/ring_buffer.c: the load-acquire of data_head pairs
-// with the kernel's write barrier before it publishes head (so the records are there); our
-// store-release of data_tail pairs with the kernel's load of tail before it overwrites (so our
-// reads are done).
+// Memory order. kernel/events/ring_buffer.c (Linux 6.18) names four points:
+//
+//   kernel                                  here
+//   A  reads data_tail, then writes records   C  reads data_head, then reads records
+//   B  writes records, then data_head         D  reads records, then writes data_tail
+//
+//   B → C: our load-acquire of data_head pairs with the write barrier before the kernel publishes
+//          it, so the records up to head are there to be read.
+//   D → A: our store-release of data_tail pairs with the kernel's load of it before it overwrites,
+//          so our reads are done before the room is reused.
+//
+// Source: struct perf_event_mmap_page in include/uapi/linux/perf_event.h, Linux 6.18.
 
 #pragma once
 
@@ -25,7 +33,8 @@ struct RingBytes {
   size_t size() const { return spans[0].size() + spans[1].size(); }
 };
 
-// Does not own the mapping. One consumer thread.
+// Does not own the mapping, which must outlive it. One consumer thread; copies do not know of each
+// other's Peek.
 class RingView {
  public:
   RingView() = default;
@@ -36,17 +45,17 @@ class RingView {
   // What the kernel has published and we have not consumed: one acquire load of data_head, no copy.
   // Valid until Consume. A head that is more than the ring's size past the tail (a broken producer)
   // gives the newest whole ring's worth.
-  RingBytes Peek() const;
+  RingBytes Peek();
   // Releases the first `size` bytes of the last Peek to the kernel: one release store of data_tail.
   void Consume(size_t size);
+  // Bytes of the data area.
   size_t capacity() const { return data_.size(); }
 
  private:
   void* page_ = nullptr;
   std::span<std::byte> data_;
+  uint64_t start_ = 0;  // where the last Peek began, as data_tail counts
+  size_t unread_ = 0;   // what is left of it
 };
-
-// Walks whole records in RingBytes. A record that straddles the ring's end is copied into `bounce`.
-class RecordCursor;
 
 }  // namespace profiler::ringbuf

@@ -40,10 +40,10 @@ std::string Demangle(std::string_view name) {
   if (may_be_rust) {
     if (auto rust = DemangleRust(name)) return *std::move(rust);
   }
+  if (!may_be_cxx) return std::string(name);
   const std::string terminated(name);
-  if (!may_be_cxx) return terminated;
   const Text text = DemangleCxx(terminated.c_str());
-  return text == nullptr ? terminated : std::string(text.get());
+  return std::string(text == nullptr ? name : std::string_view(text.get()));
 }
 
 }  // namespace profiler::symbolize

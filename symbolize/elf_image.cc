@@ -33,6 +33,13 @@ std::span<const std::byte> Clip(std::span<const std::byte> bytes, uint64_t offse
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));
 }
 
+std::span<const std::byte> WithoutTrailingZeroes(std::span<const std::byte> id) {
+  while (!id.empty() && id.back() == std::byte{0}) id = id.first(id.size() - 1);
+  return id;
+}
+
+}  // namespace
+
 // A note is {namesz, descsz, type} of 32 bits each, then name and descriptor, each padded to the
 // alignment of the section or segment that it is in (4, or 8 where the linker says so).
 std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_t alignment) {
@@ -46,14 +53,18 @@ std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_
     if (header.n_descsz > reader.remaining()) return {};
     const auto descriptor = reader.ReadBytes(header.n_descsz);
     reader.Skip(std::min<uint64_t>(padded(header.n_descsz) - header.n_descsz, reader.remaining()));
-    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU", 4)) {
+    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4)) {
       return descriptor;
     }
   }
   return {};
 }
 
-}  // namespace
+bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b) {
+  a = WithoutTrailingZeroes(a);
+  b = WithoutTrailingZeroes(b);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset) {
   if (offset >= strings.size()) return {};

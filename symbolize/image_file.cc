@@ -20,18 +20,6 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-std::span<const std::byte> WithoutTrailingZeroes(std::span<const std::byte> id) {
-  while (!id.empty() && id.back() == std::byte{0}) id = id.first(id.size() - 1);
-  return id;
-}
-
-// perf.data pads build-ids to 20 bytes, so zeroes at the end do not count.
-bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b) {
-  a = WithoutTrailingZeroes(a);
-  b = WithoutTrailingZeroes(b);
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-
 std::string Hex(std::span<const std::byte> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -76,10 +64,9 @@ struct Candidate {
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
   std::vector<Candidate> candidates;
   const std::string process = absl::StrCat(options.proc_path, "/", spec.pid);
-  const bool alive = spec.pid != 0 && access(process.c_str(), F_OK) == 0;
   std::string_view path = spec.path;
-  if (path.ends_with(kDeleted)) {
-    if (alive) {
+  if (IsDeleted(path)) {
+    if (spec.pid != 0) {
       if (ReadLink(process + "/exe") == path) candidates.push_back({process + "/exe"});
       if (std::string file = FindMapFile(process, path); !file.empty()) {
         candidates.push_back({std::move(file)});
@@ -91,7 +78,7 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
   }
   // A process in a container has its own file of that name.
   const std::string root = process + "/root";
-  const bool own_root = alive && access(root.c_str(), F_OK) == 0 && !SameFile(root, "/");
+  const bool own_root = HasOwnRoot(spec.pid, options);
   if (own_root)
     candidates.push_back({absl::StrCat(root, absl::string_view(path.data(), path.size()))});
   candidates.push_back({std::string(path), own_root});
@@ -140,6 +127,13 @@ std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string&
 
 }  // namespace
 
+bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
+  const std::string root = absl::StrCat(options.proc_path, "/", pid, "/root");
+  return pid != 0 && access(root.c_str(), F_OK) == 0 && !SameFile(root, "/");
+}
+
+bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
+
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
@@ -165,6 +159,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
 OpenedImage OpenVdso(const ImageSpec& spec) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells the address as a number.
   const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
   if (base == nullptr) return opened;
   // The section headers are the last thing in the file.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/mapped_file.h"
@@ -24,6 +25,12 @@ struct OpenedImage {
   Reason reason = Reason::kNamed;  // why there is no file
   std::optional<ImageFile> file;
 };
+
+// Whether process `pid` lives in a file system of its own, as in a container.
+bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options);
+
+// Whether the kernel marked the path as that of a file that is gone.
+bool IsDeleted(std::string_view path);
 
 // Looks for `spec`'s file where it was recorded, then, while process `spec.pid` lives, in that
 // process's own file system, and for a deleted file among what the process has mapped. Of a file

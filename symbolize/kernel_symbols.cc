@@ -132,7 +132,10 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   for (LineParser::Line line; parser.Next(line);) {
     any = true;
     if (line.address != 0) all_zero = false;
-    if (!Counts(line.type, names + line.name)) continue;
+    const std::string_view name = names + line.name;
+    if (!Counts(line.type, name)) continue;
+    if (name == "_text") result.text_ = line.address;
+    if (name == "_stext") result.stext_ = line.address;
     if (modules[module].name != line.module) {
       const auto [known, is_new] =
           index_of.try_emplace(std::string(line.module), static_cast<uint32_t>(modules.size()));
@@ -158,6 +161,11 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   });
   result.table_ = builder.Build();
   return result;
+}
+
+uint64_t KernelSymbols::ReferenceAddress(std::string_view name) const {
+  if (name == "_text") return text_;
+  return name == "_stext" ? stext_ : 0;
 }
 
 uint64_t KernelSymbols::ModuleStart(std::string_view module) const {

@@ -33,6 +33,10 @@ class KernelSymbols {
   // Every address is 0: kernel.kptr_restrict hides them from this reader.
   bool restricted() const { return restricted_; }
 
+  // The address of `_text` or `_stext`, which recordings name to say where the kernel was; 0 where
+  // there is none, and for other names.
+  uint64_t ReferenceAddress(std::string_view name) const;
+
   // Where a module's code starts, by the lowest of its symbols; 0 for an unknown module. `module`
   // as in brackets: nf_conntrack.
   uint64_t ModuleStart(std::string_view module) const;
@@ -44,6 +48,8 @@ class KernelSymbols {
   };
 
   SymbolTable table_;
+  uint64_t text_ = 0;
+  uint64_t stext_ = 0;
   std::vector<Module> modules_;
   bool restricted_ = false;
 };

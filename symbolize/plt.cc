@@ -71,7 +71,8 @@ void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
     const auto signed_pages = static_cast<int64_t>(pages << 43) >> 43;
     const uint64_t address = section.address.value + at;
     const uint64_t slot = (address & ~uint64_t{0xfff}) +
-                          static_cast<uint64_t>(signed_pages) * 4096 + (ldr >> 10 & 0xfff) * 8;
+                          static_cast<uint64_t>(signed_pages) * 4096 +
+                          uint64_t{ldr >> 10 & 0xfff} * 8;
     const bool has_bti = at >= 4 && ValueAt<uint32_t>(code, at - 4) == kBtiC;
     const uint64_t start = has_bti ? address - 4 : address;
     end_last(start);

@@ -109,15 +109,26 @@ const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
   return symbol.start == start ? &symbol : nullptr;
 }
 
-// Stable, so that of equal starts the one added first stands first. What an earlier FixUp left is
-// in order already.
+// Of equal starts the one added first stands first. What an earlier FixUp left is in order already;
+// the rest is sorted by small keys, which is faster than moving symbols about.
 void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
   if (!std::is_sorted(middle, symbols.end(), StartsBefore)) {
-    std::stable_sort(middle, symbols.end(), StartsBefore);
+    std::vector<std::pair<uint64_t, uint32_t>> order;
+    order.reserve(symbols.size() - sorted_);
+    for (size_t i = sorted_; i < symbols.size(); ++i) {
+      order.emplace_back(symbols[i].start, static_cast<uint32_t>(i));
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<Symbol> in_order;
+    in_order.reserve(symbols.capacity());
+    in_order.assign(symbols.begin(), middle);
+    for (const auto& [start, index] : order) in_order.push_back(symbols[index]);
+    symbols = std::move(in_order);
   }
-  std::inplace_merge(symbols.begin(), middle, symbols.end(), StartsBefore);
+  std::inplace_merge(symbols.begin(), symbols.begin() + static_cast<ptrdiff_t>(sorted_),
+                     symbols.end(), StartsBefore);
   sorted_ = symbols.size();
 }
 
@@ -129,7 +140,10 @@ bool SymbolTableBuilder::Prefers(const Symbol& other, const Symbol& present) con
   const int other_rank = rank(other);
   const int present_rank = rank(present);
   if (other_rank != present_rank) return other_rank > present_rank;
-  if (AreOneConstructor(table_.RawName(other), table_.RawName(present))) return false;
+  const std::string_view other_raw = table_.RawName(other);
+  const std::string_view present_raw = table_.RawName(present);
+  // The common cases, without demangling: .dynsym repeats .symtab, and constructors come in pairs.
+  if (other_raw == present_raw || AreOneConstructor(other_raw, present_raw)) return false;
   const std::string present_name = table_.ShownName(present);
   const std::string other_name = table_.ShownName(other);
   const size_t other_underscores = LeadingUnderscores(other_name);

@@ -26,7 +26,7 @@ struct OpenImageState {
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
   SymbolTable symbols;
-  std::optional<PerfMap> jit;
+  const PerfMap* jit = nullptr;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
 };
 
@@ -72,6 +72,7 @@ class FileSymbolizer : public Symbolizer {
     return images_[static_cast<uint32_t>(id)].spec;
   }
   Naming Name(ImageId image, FileOffset offset) override;
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
  private:
@@ -84,12 +85,15 @@ class FileSymbolizer : public Symbolizer {
   OpenImageState& Open(Image& image);
   void OpenFile(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
+  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, FileOffset offset);
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
-  Naming NameInKernel(const Image& image, uint64_t address);
+  Naming NameInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
-  KernelSymbols* Kernel();
+  const KernelSymbols* Kernel();
+  void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
+  bool HasOwnRootCached(uint32_t pid);
 
   Naming NameSymbol(OpenImageState& state, const Symbol& symbol);
   Naming Named(std::string_view name, uint64_t start, uint64_t size);
@@ -99,20 +103,39 @@ class FileSymbolizer : public Symbolizer {
   absl::flat_hash_map<SpecKey, ImageId> ids_;
   NamedFunction found_;
 
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
+  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
+
   bool kernel_read_ = false;
   std::optional<KernelSymbols> kernel_;
+  std::string kernel_reference_;
+  RuntimeAddress kernel_reference_address_;
+  uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
   std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
   std::deque<std::string> made_names_;                   // never moves a string
 };
 
 ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
-  // A build-id or a JIT's process decides; for other files the process is only a hint where to
-  // look.
-  const bool by_process = spec.kind == ImageKind::kJit || spec.build_id.empty();
-  SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)),
-              by_process && spec.kind != ImageKind::kKernel ? spec.pid : 0);
+  // The process says where to look, and tells files apart only if it sees other ones than we do.
+  bool by_process = false;
+  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kAnonymous) {
+    by_process = true;
+  } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
+    by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
+  }
+  SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)), by_process ? spec.pid : 0);
   const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
-  if (is_new) images_.push_back({spec, nullptr});
+  if (is_new) {
+    images_.push_back({spec, nullptr});
+  } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; image.state == nullptr) {
+    image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+  }
+  return it->second;
+}
+
+bool FileSymbolizer::HasOwnRootCached(uint32_t pid) {
+  const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
+  if (is_new) it->second = HasOwnRoot(pid, options_);
   return it->second;
 }
 
@@ -134,14 +157,22 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
 }
 
 OpenImageState& FileSymbolizer::Open(Image& image) {
-  if (image.state == nullptr) {
-    image.state = std::make_unique<OpenImageState>();
-    const bool jit = image.spec.kind == ImageKind::kJit || image.spec.kind == ImageKind::kAnonymous;
-    if (jit) {
-      OpenJit(image.spec, *image.state);
-    } else {
+  if (image.state != nullptr) return *image.state;
+  image.state = std::make_unique<OpenImageState>();
+  switch (image.spec.kind) {
+    case ImageKind::kUser:
+    case ImageKind::kVdso:
       OpenFile(image.spec, *image.state);
-    }
+      break;
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
+      OpenJit(image.spec, *image.state);
+      break;
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
+      OpenKernelImage(image.spec, *image.state);
+      break;
   }
   return *image.state;
 }
@@ -159,22 +190,26 @@ void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
 }
 
 void FileSymbolizer::OpenJit(const ImageSpec& spec, OpenImageState& state) {
-  state.reason = Reason::kNoImageFile;
-  if (spec.pid == 0) return;
+  const auto [it, is_new] = jit_maps_.try_emplace(spec.pid, nullptr);
+  if (is_new) it->second = ReadPerfMap(spec.pid);
+  state.jit = it->second.get();
+  state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
+}
+
+std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
+  if (pid == 0) return nullptr;
   std::vector<std::string> paths;
-  const std::string process = absl::StrCat(options_.proc_path, "/", spec.pid);
-  if (const std::string pid = NamespacePid(process); !pid.empty()) {
+  const std::string process = absl::StrCat(options_.proc_path, "/", pid);
+  if (const std::string inside = NamespacePid(process); !inside.empty()) {
     paths.push_back(
-        absl::StrCat(process, "/root", options_.jit_map_directory, "/perf-", pid, ".map"));
+        absl::StrCat(process, "/root", options_.jit_map_directory, "/perf-", inside, ".map"));
   }
-  paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", spec.pid, ".map"));
+  paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
   for (const std::string& path : paths) {
     absl::StatusOr<PerfMap> map = PerfMap::Read(path);
-    if (!map.ok()) continue;
-    state.jit = *std::move(map);
-    state.reason = Reason::kNamed;
-    return;
+    if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
   }
+  return nullptr;
 }
 
 Naming FileSymbolizer::NameInFile(OpenImageState& state, FileOffset offset) {
@@ -193,35 +228,62 @@ Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset)
   return Named(function->name, function->start, function->size);
 }
 
-Naming FileSymbolizer::NameInKernel(const Image& image, uint64_t address) {
-  const ImageSpec& spec = image.spec;
-  if (spec.kind == ImageKind::kModule && address >> 63 == 0) {
-    const KernelSymbols* kernel = Kernel();
-    const uint64_t start = kernel == nullptr ? 0 : kernel->ModuleStart(ModuleName(spec.path));
-    if (start == 0) {
-      return {kernel != nullptr && kernel->restricted() ? Reason::kRestricted : Reason::kNoSymbol,
-              {}};
-    }
-    address += start;
-  }
-  if (const KernelFunction* function = FindKernelFunction(address)) {
+Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
+  const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
+  if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
     return Named(function->name, function->start, function->size);
   }
-  const KernelSymbols* kernel = Kernel();
-  if (kernel == nullptr) return {Reason::kNoImageFile, {}};
-  if (kernel->restricted()) return {Reason::kRestricted, {}};
-  const Symbol* symbol = kernel->table().Find(address);
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  uint64_t shift = kernel_shift_;
+  if (relative) {
+    shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
+    if (shift == 0) return {Reason::kNoSymbol, {}};
+  }
+  const Symbol* symbol = kernel_->table().Find(address - shift);
   if (symbol == nullptr) return {Reason::kNoSymbol, {}};
-  return Named(kernel->table().RawName(*symbol), symbol->start, symbol->end - symbol->start);
+  return Named(kernel_->table().RawName(*symbol), symbol->start + shift,
+               symbol->end - symbol->start);
 }
 
-KernelSymbols* FileSymbolizer::Kernel() {
+// kallsyms is the running kernel's: it names no other build, and no other build of a module.
+void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+  const KernelSymbols* kernel = Kernel();
+  if (kernel == nullptr) {
+    state.reason = Reason::kNoImageFile;
+    return;
+  }
+  if (kernel->restricted()) {
+    state.reason = Reason::kRestricted;
+    return;
+  }
+  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return;
+  constexpr size_t kLongestNotes = 1 << 16;
+  const std::string notes_path =
+      spec.kind == ImageKind::kKernel
+          ? options_.sys_path + "/kernel/notes"
+          : absl::StrCat(options_.sys_path, "/module/", ModuleName(spec.path),
+                         "/notes/.note.gnu.build-id");
+  const auto notes = ReadTextFile(notes_path, kLongestNotes);
+  if (!notes.ok() || !SameBuildId(FindBuildId(*notes, 4), spec.build_id)) {
+    state.reason = Reason::kBuildIdMismatch;
+  }
+}
+
+const KernelSymbols* FileSymbolizer::Kernel() {
   if (!kernel_read_) {
     kernel_read_ = true;
     absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(options_.kallsyms_path);
     if (symbols.ok()) kernel_ = *std::move(symbols);
+    const uint64_t now = kernel_ ? kernel_->ReferenceAddress(kernel_reference_) : 0;
+    if (now != 0) kernel_shift_ = kernel_reference_address_.value - now;
   }
   return kernel_ ? &*kernel_ : nullptr;
+}
+
+void FileSymbolizer::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+  kernel_reference_ = symbol;
+  kernel_reference_address_ = address;
 }
 
 void FileSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {

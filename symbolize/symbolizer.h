@@ -66,6 +66,7 @@ struct SymbolizerOptions {
   bool inlines = true;
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
+  std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
 };
@@ -78,6 +79,8 @@ class Symbolizer {
   static std::unique_ptr<Symbolizer> Create(SymbolizerOptions options);
   virtual ~Symbolizer() = default;
 
+  // Opens nothing. User images that differ in `pid` only are one image, unless the process lives in
+  // a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
@@ -87,6 +90,11 @@ class Symbolizer {
   // its file is opened and its symbols are sorted, the first time in a function its name is
   // demangled.
   virtual Naming Name(ImageId image, FileOffset offset) = 0;
+
+  // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
+  // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all
+  // the same. To be called before the first kernel address is named.
+  virtual void SetKernelReference(std::string_view symbol, RuntimeAddress address) = 0;
 
   // A function that the kernel announced (KSYMBOL): BPF programs and trampolines. Names kBpf,
   // kKernel and kModule images, before kallsyms does; a later one replaces those that it overlaps.

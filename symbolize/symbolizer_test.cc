@@ -51,6 +51,7 @@ class SymbolizerTest : public testing::Test {
   SymbolizerTest() : directory_(TestDirectory()) {
     options_.proc_path = directory_ + "/proc";
     options_.kallsyms_path = directory_ + "/proc/kallsyms";
+    options_.sys_path = directory_ + "/sys";
     options_.jit_map_directory = directory_ + "/tmp";
     options_.debug_directories = {directory_ + "/debug"};
   }
@@ -123,6 +124,28 @@ TEST_F(SymbolizerTest, EqualSpecsAreOneImage) {
   EXPECT_NE(second, first);
   other.pid = 7;  // one build is one build, whoever maps it
   EXPECT_EQ(symbolizer().AddImage(other), second);
+}
+
+TEST_F(SymbolizerTest, AProcessTellsFilesApartOnlyIfItHasItsOwnFileSystem) {
+  fs::create_directories(directory_ + "/container");
+  for (const char* pid : {"1", "2"}) {
+    fs::create_directories(directory_ + "/proc/" + pid);
+    fs::create_symlink("/", directory_ + "/proc/" + pid + "/root");
+  }
+  fs::create_directories(directory_ + "/proc/3");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/3/root");
+  const auto add = [this](uint32_t pid, ImageKind kind) {
+    ImageSpec spec;
+    spec.kind = kind;
+    spec.path = "/bin/a";
+    spec.pid = pid;
+    return symbolizer().AddImage(spec);
+  };
+  EXPECT_EQ(add(1, ImageKind::kUser), add(2, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kUser), add(99, ImageKind::kUser));
+  EXPECT_NE(add(1, ImageKind::kUser), add(3, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kVdso), add(3, ImageKind::kVdso));
+  EXPECT_NE(add(1, ImageKind::kJit), add(2, ImageKind::kJit));
 }
 
 TEST_F(SymbolizerTest, DemanglingCanBeTurnedOff) {
@@ -289,6 +312,37 @@ TEST_F(SymbolizerTest, HiddenKernelAddressesAreSaidToBeRestricted) {
   module.kind = ImageKind::kModule;
   module.path = "[nf_tables]";
   EXPECT_EQ(Name(module, {0x10}), "[restricted]");
+}
+
+TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _stext\n"
+            "ffffffff81000000 T _text\n"
+            "ffffffff81000100 t do_idle\n");
+  symbolizer().SetKernelReference("_text", {0xffffffff99000000});
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(kernel), {0xffffffff99000123});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "do_idle");
+  EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
+}
+
+TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\n");
+  const std::string id = "01234567890123456789";
+  WriteFile(directory_ + "/sys/kernel/notes",
+            std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + id);
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  kernel.build_id = Bytes(id);
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "_stext");
+  kernel.build_id[3] = std::byte{0};
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "[build-id mismatch]");
+  ImageSpec module = kernel;
+  module.kind = ImageKind::kModule;
+  module.path = "[nf_tables]";
+  EXPECT_EQ(Name(module, {0xffffffff81000000}), "[build-id mismatch]");
 }
 
 TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {

@@ -249,7 +249,7 @@ absl::Status OpenRecording::ForEach(Order order,
   if (pass.gave_order_up()) {
     Warn("too much was compressed without a round's end: records may be out of time order");
   }
-  if (events().empty()) Warn("it has no events");
+  if (events().empty() && warnings_.empty() && status.ok()) Warn("it has no events");
   return status;
 }
 

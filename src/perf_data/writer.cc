@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,35 +13,18 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/base/unique_fd.h"
+#include "src/perf_data/compressing_writer.h"
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/file_header.h"
 #include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/stream_writer.h"
+#include "src/perf_data/write_pieces.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/codec.h"
 
 namespace profiler::perf_data {
 namespace {
-
-// pieces handed to one writev(2); the kernel takes up to 1024
-constexpr size_t kPiecesPerCall = 256;
-
-std::string_view RemedyOf(int error) {
-  switch (error) {
-    case ENOSPC:
-      return "free some space, or write elsewhere with -o";
-    case EDQUOT:
-      return "the disk quota is used up; write elsewhere with -o";
-    case EFBIG:
-      return "the file size limit is reached (ulimit -f)";
-    default:
-      return {};
-  }
-}
-
-absl::Status WriteError(int error, const std::string& path) {
-  return ErrnoStatus(error, absl::StrCat("cannot write ", path), RemedyOf(error));
-}
 
 absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
                      const std::string& path) {
@@ -87,7 +69,6 @@ class FileWriter final : public Writer {
     size_t capacity = 0;
   };
 
-  absl::Status AppendSome(std::span<const std::span<const std::byte>> pieces);
   absl::Status Undo(uint64_t end, absl::Status why);
   absl::Status WriteHeader();
   std::string AttrEntries() const;
@@ -167,40 +148,8 @@ absl::Status FileWriter::AddIds(size_t event, std::span<const uint64_t> ids) {
 
 absl::Status FileWriter::Append(std::span<const std::span<const std::byte>> pieces) {
   const uint64_t end = end_;
-  while (!pieces.empty()) {
-    const size_t count = std::min(pieces.size(), kPiecesPerCall);
-    if (absl::Status status = AppendSome(pieces.first(count)); !status.ok()) {
-      return Undo(end, std::move(status));
-    }
-    pieces = pieces.subspan(count);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status FileWriter::AppendSome(std::span<const std::span<const std::byte>> pieces) {
-  std::array<iovec, kPiecesPerCall> vectors;
-  size_t count = 0;
-  for (std::span<const std::byte> piece : pieces) {
-    if (!piece.empty()) vectors[count++] = {const_cast<std::byte*>(piece.data()), piece.size()};
-  }
-  iovec* next = vectors.data();
-  while (count > 0) {
-    const ssize_t result = writev(fd_.get(), next, static_cast<int>(count));
-    if (result < 0 && errno == EINTR) continue;
-    if (result < 0) return WriteError(errno, path_);
-    end_ += result;
-    size_t written = result;
-    while (count > 0 && written >= next->iov_len) {
-      written -= next->iov_len;
-      ++next;
-      --count;
-    }
-    if (count > 0) {
-      next->iov_base = static_cast<std::byte*>(next->iov_base) + written;
-      next->iov_len -= written;
-    }
-  }
-  return absl::OkStatus();
+  absl::Status status = WritePieces(fd_.get(), pieces, path_, &end_);
+  return status.ok() ? status : Undo(end, std::move(status));
 }
 
 // Cuts off what a failed write left behind `end`, half a record perhaps. That also frees the space
@@ -275,14 +224,26 @@ absl::Status FileWriter::Finish(const Features& features) {
 
 absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
                                                        std::vector<EventToWrite> events,
-                                                       size_t id_capacity) {
+                                                       const WriterOptions& options) {
   if (events.empty()) return absl::InvalidArgumentError("a recording needs an event");
-  PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const bool standard_output = path == "-";
+  if (!standard_output) PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
+  UniqueFd fd(standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                              : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
-  auto writer = std::make_unique<FileWriter>(path, std::move(fd), std::move(events), id_capacity);
-  PROFILER_RETURN_IF_ERROR(writer->WriteStart());
-  return writer;
+  const bool stream = standard_output || lseek(fd.get(), 0, SEEK_CUR) < 0;
+  std::unique_ptr<Writer> writer;
+  if (stream) {
+    PROFILER_ASSIGN_OR_RETURN(writer, CreateStreamWriter(standard_output ? "standard output" : path,
+                                                         std::move(fd), std::move(events)));
+  } else {
+    auto file =
+        std::make_unique<FileWriter>(path, std::move(fd), std::move(events), options.id_capacity);
+    PROFILER_RETURN_IF_ERROR(file->WriteStart());
+    writer = std::move(file);
+  }
+  if (options.compression_level == 0) return writer;
+  return CreateCompressingWriter(std::move(writer), stream, options.compression_level);
 }
 
 }  // namespace profiler::perf_data

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/status.h"
@@ -27,15 +28,29 @@ struct EventToWrite {
   std::vector<uint64_t> ids;  // as known now; AddIds brings later ones
 };
 
+struct WriterOptions {
+  // Room for so many further ids of each event.
+  size_t id_capacity = 0;
+  // 0: records are written as they are. 1 to 22: they are compressed (zstd, COMPRESSED records,
+  // which perf reads since 5.2), at some cost of CPU and of a buffer of 64 KiB.
+  int compression_level = 0;
+};
+
 // One thread only.
 class Writer {
  public:
   // Creates `path` (an old file that is not empty is first renamed to `path.old`) and writes a
-  // header that is already valid. `id_capacity` leaves room for so many further ids of each event.
-  // Errors: those of open(2), rename(2), write(2); kInvalidArgument without events.
+  // header that is already valid. For "-" (standard output) and what cannot be sought (a FIFO) it
+  // writes a stream: see stream_writer.h for what is different then. Errors: those of open(2),
+  // rename(2), write(2); kInvalidArgument without events.
   static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
                                                         std::vector<EventToWrite> events,
-                                                        size_t id_capacity);
+                                                        const WriterOptions& options);
+  static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
+                                                        std::vector<EventToWrite> events,
+                                                        size_t id_capacity) {
+    return Create(path, std::move(events), WriterOptions{id_capacity, 0});
+  }
   virtual ~Writer() = default;
 
   // Ids that came after Create (threads that were found late). When the room is used up they are

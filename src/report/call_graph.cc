@@ -44,14 +44,6 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       place_of_node_(hist.trie().size(), kNone) {
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
-  // A branch of whole chains is no heavier than its node in the trie, so that only heavy nodes need
-  // to know their share. The other layouts need every node.
-  const uint64_t heavy = options.type == CallGraphType::kGraph ? min_period_ : 0;
-  heavy_.reserve(trie_.size());
-  for (NodeId id = 0; id < trie_.size(); ++id) {
-    const bool shown = trie_.IsRoot(id) || trie_[id].weight.period >= heavy;
-    heavy_.push_back(shown ? id : heavy_[trie_[id].parent]);
-  }
 }
 
 ChainNode CallGraph::Build(size_t row) {
@@ -117,6 +109,9 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
 // same.
 void CallGraph::SplitOwnChains(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);
+  // Together they are as heavy as the row by itself.
+  const bool show_whole =
+      options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
     const Weight weight{.period = sample.period, .count = sample.count};
@@ -132,13 +127,12 @@ void CallGraph::SplitOwnChains(size_t row) {
         }
       }
     }
-    const NodeId heavy = heavy_[leaf];
-    if (!trie_.IsRoot(heavy)) whole_.Add(heavy, weight);
+    if (show_whole) whole_.Add(leaf, weight);
   }
   SumWholeChains();
 }
 
-// From the nodes where chains end (or stop being heavy) to all above them.
+// From the nodes where chains end to all above them.
 void CallGraph::SumWholeChains() {
   std::vector<std::pair<NodeId, Weight>> ends;
   for (const NodeId node : whole_.nodes()) ends.emplace_back(node, whole_[node]);
@@ -159,7 +153,12 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
 void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
   const TrieNode& node = trie_[place.node];
   if (hist_.options().order == ChainOrder::kCallee) {
-    if (!trie_.IsRoot(node.parent)) visit(Place{.node = node.parent, .weight = place.weight});
+    // The functions inlined at one address are of one frame.
+    const bool frame_ends = !hist_.functions()[node.function].inlined;
+    const uint32_t frames = place.frames + (frame_ends ? 1 : 0);
+    if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
+      visit(Place{.node = node.parent, .frames = frames, .weight = place.weight});
+    }
     return;
   }
   for (NodeId child = node.first_child; child != kNoNode; child = trie_[child].next_sibling) {

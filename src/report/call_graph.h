@@ -35,23 +35,23 @@ struct ChainNode {
 };
 
 // Cuts trees out of a histogram that was built with chains; both must outlive it. Keeps scratch
-// memory of 16 bytes a trie node. Not thread-safe.
+// memory of 12 bytes a trie node. Not thread-safe.
 class CallGraph {
  public:
   // `options.type` is not kNone; `options.threshold` is set.
   CallGraph(const Histogram& hist, const CallGraphOptions& options);
 
   // The tree's root has no path; its total is that of the chains. Children are in the order shown,
-  // those below the threshold are left out. In graphs that show percentages of the whole, a node's
-  // `below` may lack what is left out. Cost: the row's samples and the trie nodes that are merged
-  // into the branches followed.
+  // those below the threshold are left out. Cost: the row's samples and the trie nodes that are
+  // merged into the branches followed.
   ChainNode Build(size_t row);
 
  private:
   // A place in the trie that chains go through, and what goes through it.
   struct Place {
     NodeId node = kNoNode;
-    bool whole = false;  // chains from the group's root; else from the row's function
+    bool whole = false;   // chains from the group's root; else from the row's function
+    uint32_t frames = 0;  // passed in callee order
     Weight weight;
   };
   // The places of one merged node, while its weight is summed up.
@@ -97,9 +97,8 @@ class CallGraph {
   const StackTrie& trie_;
   const CallGraphOptions options_;
   uint64_t min_period_ = 0;
-  std::vector<NodeId> heavy_;  // by node: the nearest one, itself or above, that can be shown
-  SparseWeights whole_;        // of the row's whole chains
-  SparseWeights excluded_;     // of chains that are not counted from the row's function
+  SparseWeights whole_;     // of the row's whole chains
+  SparseWeights excluded_;  // of chains that are not counted from the row's function
   std::vector<uint32_t> branch_of_key_;
   std::vector<uint32_t> place_of_node_;
 };

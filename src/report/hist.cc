@@ -121,15 +121,32 @@ class ShownBefore {
   ShownBefore(const Profile& profile, const FunctionTable& functions, const HistOptions& options)
       : profile_(profile), functions_(functions), options_(options) {}
 
-  bool operator()(const HistRow& a, const HistRow& b) const {
-    if (a.children.period != b.children.period) return a.children.period > b.children.period;
-    if (options_.children && options_.chains && a.chain_depth != b.chain_depth) {
-      // Of equal weights, the caller comes first: it has more below it, or less above it. (perf
-      // asks this of rows of one thread only, and then its order depends on the order of
-      // comparisons.)
-      return (a.chain_depth > b.chain_depth) == (options_.order == ChainOrder::kCaller);
-    }
-    if (a.self.period != b.self.period) return a.self.period > b.self.period;
+  // A row's weights, beside one another: most comparisons need no more.
+  struct Key {
+    uint64_t children;
+    uint64_t self;
+    uint32_t row;
+    uint16_t depth;
+  };
+
+  Key KeyOf(std::span<const HistRow> rows, uint32_t row) const {
+    return {.children = rows[row].children.period,
+            .self = rows[row].self.period,
+            .row = row,
+            .depth = options_.children && options_.chains ? rows[row].chain_depth : uint16_t{0}};
+  }
+
+  bool operator()(std::span<const HistRow> rows, const Key& a, const Key& b) const {
+    if (a.children != b.children) return a.children > b.children;
+    // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
+    // this of rows of one thread only, and then its order depends on the order of comparisons.)
+    if (a.depth != b.depth) return (a.depth > b.depth) == (options_.order == ChainOrder::kCaller);
+    if (a.self != b.self) return a.self > b.self;
+    return NamesBefore(rows[a.row], rows[b.row]);
+  }
+
+ private:
+  bool NamesBefore(const HistRow& a, const HistRow& b) const {
     for (const SortKey key : options_.sort) {
       if (const int order = Compare(key, a, b); order != 0) return order < 0;
     }
@@ -138,7 +155,6 @@ class ShownBefore {
            static_cast<int64_t>(functions_[b.function].address);
   }
 
- private:
   static int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
 
   int Compare(SortKey key, const HistRow& a, const HistRow& b) const {
@@ -153,8 +169,10 @@ class ShownBefore {
       case SortKey::kTgid:
         return Sign(thread_a.pid, thread_b.pid);
       case SortKey::kComm:
+        if (thread_a.comm == thread_b.comm) return 0;
         return profile_.text(thread_a.comm).compare(profile_.text(thread_b.comm));
       case SortKey::kDso: {
+        if (function_a.dso == function_b.dso) return 0;
         const profile::Dso& dso_a = profile_[function_a.dso];
         const profile::Dso& dso_b = profile_[function_b.dso];
         const bool unknown_a = dso_a.kind == DsoKind::kUnknown;
@@ -163,6 +181,7 @@ class ShownBefore {
         return profile_.text(dso_a.name).compare(profile_.text(dso_b.name));
       }
       case SortKey::kSymbol:
+        if (function_a.name == function_b.name) return 0;
         if (function_a.named() != function_b.named()) return function_a.named() ? -1 : 1;
         return profile_.text(function_a.name).compare(profile_.text(function_b.name));
       case SortKey::kCpu:
@@ -186,7 +205,7 @@ class Histogram::Builder {
     GroupSamples();
     if (NeedsTrie()) {
       hist_.trie_ = std::make_unique<StackTrie>(profile_, hist_.functions_, hist_.buckets_,
-                                                options().order, options().max_stack);
+                                                KeptEnd(), options().max_stack);
       hist_.leaf_.assign(profile_.rows.size(), kNoNode);
     }
     if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
@@ -208,6 +227,13 @@ class Histogram::Builder {
 
   const HistOptions& options() const { return hist_.options_; }
   bool NeedsTrie() const { return options().children || options().chains; }
+
+  // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
+  // time.
+  StackTrie::Keep KeptEnd() const {
+    if (options().order == ChainOrder::kCaller) return StackTrie::Keep::kOutermost;
+    return options().children ? StackTrie::Keep::kInnermost : StackTrie::Keep::kAll;
+  }
 
   // Fills total_, samples_ and groups_.
   void GroupSamples() {
@@ -341,19 +367,24 @@ class Histogram::Builder {
   }
 
   void SortAndIndex() {
-    std::vector<uint32_t> order(hist_.rows_.size());
-    std::iota(order.begin(), order.end(), 0);
     const ShownBefore before(profile_, hist_.functions_, options());
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return before(hist_.rows_[a], hist_.rows_[b]);
-    });
+    std::vector<ShownBefore::Key> order;
+    order.reserve(hist_.rows_.size());
+    for (uint32_t row = 0; row < hist_.rows_.size(); ++row) {
+      order.push_back(before.KeyOf(hist_.rows_, row));
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const ShownBefore::Key& a, const ShownBefore::Key& b) {
+                       return before(hist_.rows_, a, b);
+                     });
     std::vector<HistRow> sorted;
     sorted.reserve(order.size());
-    for (const uint32_t row : order) sorted.push_back(hist_.rows_[row]);
-    hist_.rows_ = std::move(sorted);
-
     std::vector<uint32_t> rank(order.size());
-    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    for (uint32_t i = 0; i < order.size(); ++i) {
+      sorted.push_back(hist_.rows_[order[i].row]);
+      rank[order[i].row] = i;
+    }
+    hist_.rows_ = std::move(sorted);
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank);
   }

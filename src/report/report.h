@@ -35,9 +35,9 @@ namespace profiler::report {
 // Takes text in pieces, in order; a piece is valid during the call only.
 using TextSink = absl::FunctionRef<void(std::string_view)>;
 
-// Writes the report without anything above it: see RecordingHeaderHint() and WriteRecordingHeader()
-// for that. A pure function of its arguments; thread-safe. Memory: some 80 bytes a distinct path of
-// functions and 12 a row of the profile. The profile's rows must have what is sorted by (cpu).
+// Writes the report without anything above it (header.h has that). A pure function of its
+// arguments; thread-safe. Memory: some 80 bytes a stack node that is reached (a group) and 12 a row
+// of the profile. The profile's rows must have what is sorted by (cpu).
 void WriteReport(const profile::Profile& profile, const ReportOptions& options, TextSink sink);
 
 // The same as one string.

@@ -11,28 +11,25 @@ using profile::StackNode;
 
 namespace {
 
-constexpr size_t kFirstSlots = 1024;
 constexpr uint16_t kDeepest = std::numeric_limits<uint16_t>::max();
-
-size_t HashChild(NodeId parent, FunctionId function) {
-  uint64_t key = (uint64_t{parent} << 32) | function;
-  key *= 0x9e3779b97f4a7c15u;  // 2^64 / golden ratio: spreads neighbours
-  return key ^ (key >> 32);
-}
 
 uint64_t PathBit(uint32_t bucket) { return uint64_t{1} << ((bucket * 0x9e3779b1u) >> 26); }
 
 }  // namespace
 
 StackTrie::StackTrie(const profile::Profile& profile, const FunctionTable& functions,
-                     std::span<const uint32_t> buckets, ChainOrder order, uint32_t max_stack)
+                     std::span<const uint32_t> buckets, Keep keep, uint32_t max_stack)
     : profile_(profile),
       functions_(functions),
       buckets_(buckets),
-      order_(order),
-      max_stack_(std::max<uint32_t>(max_stack, 1)),
-      node_of_(profile.stacks.size(), kNoNode),
-      slots_(kFirstSlots, kNoNode) {}
+      keep_(keep),
+      max_stack_(keep == Keep::kAll ? std::numeric_limits<uint32_t>::max()
+                                    : std::max<uint32_t>(max_stack, 1)),
+      node_of_(profile.stacks.size(), kNoNode) {
+  // The usual size. Pages that are not reached cost nothing.
+  nodes_.reserve(profile.stacks.size() + 1);
+  passed_.reserve(profile.stacks.size() + 1);
+}
 
 NodeId StackTrie::StartGroup() {
   group_ = NewNode(kNoNode, kNoFunction);
@@ -40,7 +37,7 @@ NodeId StackTrie::StartGroup() {
 }
 
 NodeId StackTrie::Add(StackId stack, const Weight& weight) {
-  const bool cut = order_ == ChainOrder::kCallee && profile_[stack].depth > max_stack_;
+  const bool cut = keep_ == Keep::kInnermost && profile_[stack].depth > max_stack_;
   const NodeId leaf = cut ? AddInnermost(stack) : AddWhole(stack);
   nodes_[leaf].weight += weight;
   return leaf;
@@ -80,20 +77,7 @@ NodeId StackTrie::AddInnermost(StackId stack) {
 }
 
 NodeId StackTrie::AddFrame(NodeId node, FrameId frame) {
-  for (const FunctionId function : functions_.At(frame)) node = Child(node, function);
-  return node;
-}
-
-NodeId StackTrie::Child(NodeId parent, FunctionId function) {
-  const size_t mask = slots_.size() - 1;
-  size_t slot = HashChild(parent, function) & mask;
-  for (; slots_[slot] != kNoNode; slot = (slot + 1) & mask) {
-    const TrieNode& node = nodes_[slots_[slot]];
-    if (node.parent == parent && node.function == function) return slots_[slot];
-  }
-  const NodeId node = NewNode(parent, function);
-  slots_[slot] = node;
-  if (nodes_.size() * 2 > slots_.size()) Grow();
+  for (const FunctionId function : functions_.At(frame)) node = NewNode(node, function);
   return node;
 }
 
@@ -121,17 +105,6 @@ NodeId StackTrie::NewNode(NodeId parent, FunctionId function) {
   return id;
 }
 
-void StackTrie::Grow() {
-  slots_.assign(slots_.size() * 2, kNoNode);
-  const size_t mask = slots_.size() - 1;
-  for (NodeId id = 0; id < size(); ++id) {
-    if (IsRoot(id)) continue;
-    size_t slot = HashChild(nodes_[id].parent, nodes_[id].function) & mask;
-    while (slots_[slot] != kNoNode) slot = (slot + 1) & mask;
-    slots_[slot] = id;
-  }
-}
-
 void StackTrie::Accumulate() {
   for (NodeId id = size(); id-- > 0;) {
     if (IsRoot(id)) continue;
@@ -140,7 +113,6 @@ void StackTrie::Accumulate() {
     above.deepest = std::max(above.deepest, nodes_[id].deepest);
   }
   node_of_ = {};
-  slots_ = {};
   passed_ = {};
 }
 

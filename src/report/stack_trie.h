@@ -1,13 +1,15 @@
-// The stacks of one event, merged by function: what is shared between samples is stored and counted
-// once.
+// The stacks of one event as a tree of functions: what is shared between samples is stored and
+// counted once.
 //
 //   group (comm, thread, cpu: whatever rows are grouped by besides functions)
 //     └ root node ─ outermost function ─ … ─ interrupted function
 //
-// A node is a path of functions from the root. It knows the samples of its whole subtree, so that a
-// function's accumulated weight is the sum over the nodes where it stands outermost: no sample's
-// chain is walked for it. A node's id is higher than its parent's, and the nodes of a group are
-// contiguous.
+// There is a node for each stack node that the group's samples reach, or several in a row where
+// calls were inlined. Siblings may be of the same function (called from different places): whoever
+// draws them merges them, and only for what is drawn. A node knows the samples of its whole
+// subtree, so that a function's accumulated weight is the sum over the nodes where it stands
+// outermost: no sample's chain is walked for it. A node's id is higher than its parent's, and the
+// nodes of a group are contiguous.
 
 #pragma once
 
@@ -59,11 +61,13 @@ struct TrieNode {
 // Built in steps: for each group StartGroup() and its stacks, then Accumulate().
 class StackTrie {
  public:
+  // Which end of a stack that has more than `max_stack` frames is kept.
+  enum class Keep : uint8_t { kOutermost, kInnermost, kAll };
+
   // `buckets`: by function; functions of one bucket count as the same one for `same_above`. All
-  // references must outlive the trie. Stacks deeper than `max_stack` frames keep the end that
-  // `order` puts at the top.
+  // references must outlive the trie.
   StackTrie(const profile::Profile& profile, const FunctionTable& functions,
-            std::span<const uint32_t> buckets, ChainOrder order, uint32_t max_stack);
+            std::span<const uint32_t> buckets, Keep keep, uint32_t max_stack);
 
   NodeId StartGroup();
   // Returns the stack's leaf. Amortized over all stacks of a group: one step a distinct stack node.
@@ -79,14 +83,12 @@ class StackTrie {
   NodeId AddWhole(profile::StackId stack);
   NodeId AddInnermost(profile::StackId stack);
   NodeId AddFrame(NodeId node, profile::FrameId frame);
-  NodeId Child(NodeId parent, FunctionId function);
   NodeId NewNode(NodeId parent, FunctionId function);
-  void Grow();
 
   const profile::Profile& profile_;
   const FunctionTable& functions_;
   const std::span<const uint32_t> buckets_;
-  const ChainOrder order_;
+  const Keep keep_;
   const uint32_t max_stack_;
 
   std::vector<TrieNode> nodes_;
@@ -95,7 +97,6 @@ class StackTrie {
 
   // Only while building:
   std::vector<NodeId> node_of_;   // by stack; valid where it is a node of the group
-  std::vector<NodeId> slots_;     // children by (parent, function), open addressing
   std::vector<uint64_t> passed_;  // by node: a bit a bucket (hashed) that is on the path
 };
 

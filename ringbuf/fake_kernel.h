@@ -1,0 +1,125 @@
+// A kernel in memory, for tests: what it hands out are real descriptors that a real epoll watches,
+// and rings on the heap.
+//
+// Each event is the read end of a pipe. A wake-up of a ring puts one byte into the pipe of every
+// event that feeds it, as perf_event_wakeup wakes each one's waiters; a hang-up closes the write
+// end, so that poll says POLLHUP for ever.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ringbuf/fake_ring.h"
+#include "ringbuf/kernel.h"
+
+namespace profiler::ringbuf {
+
+// One thread. Must outlive the descriptors and the rings that it handed out.
+class FakeKernel final : public Kernel {
+ public:
+  enum class Call { kOpenEvent, kEventId, kSetOutput, kEnable, kDisable, kMapRing };
+  static constexpr size_t kCalls = 6;
+  static constexpr size_t kPageSize = 4096;
+
+  // ---- what fails
+
+  // The nth call of that kind from now on (1: the next) fails with `error`; those after it do not.
+  void FailCall(Call call, uint64_t nth, int error);
+  void SetThreadGone(pid_t tid) { gone_.insert(tid); }                    // ESRCH
+  void SetOffline(int cpu, bool offline = true);                          // ENODEV
+  void SetLargestRing(size_t data_pages) { largest_ring_ = data_pages; }  // EPERM from mmap
+  void SetRingMemoryLimitKib(uint64_t kib) { ring_memory_limit_kib_ = kib; }
+  // Open events are what counts towards the soft limit (EMFILE).
+  void SetFileLimit(uint64_t soft, uint64_t hard);
+  // head and tail of rings mapped from now on.
+  void SetRingStart(uint64_t position) { ring_start_ = position; }
+
+  // ---- what happens
+
+  // Writes into the ring of `cpu` (see FakeRing::Publish) and wakes its readers.
+  bool Publish(int cpu, std::span<const std::byte> record);
+  // The same below the wake-up watermark: nobody is woken.
+  bool PublishQuietly(int cpu, std::span<const std::byte> record);
+  // Wakes the readers of that ring.
+  void Wake(int cpu);
+  // What every poll does: readiness that was there is there no longer, on any descriptor.
+  void ConsumeReadiness();
+  // The thread exits: its events hang up for ever and are no longer woken.
+  void HangUp(pid_t tid);
+  void AdvanceClock(uint64_t nanoseconds) { now_ += nanoseconds; }
+
+  // ---- what can be seen
+
+  // The mapped ring of that CPU; there must be one.
+  FakeRing& ring(int cpu);
+  bool has_ring(int cpu) const;
+  uint64_t calls(Call call) const { return calls_[static_cast<size_t>(call)].count; }
+  size_t open_events() const;
+  // The open events, a line each in the order of their ids:
+  //   "id 3: tid 7 config 9 enabled -> ring of cpu 0", or "owns the ring", "no ring on cpu 0"
+  std::string Describe() const;
+
+  // ---- Kernel. OpenEvent, SetOutput and MapRing refuse what the kernel refuses: redirecting to
+  // another CPU, to what has no ring or another clock; mapping an inherited event of all CPUs.
+
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
+                                     int group_fd) override;
+  absl::StatusOr<uint64_t> EventId(int fd) override;
+  absl::Status SetOutput(int fd, int ring_fd) override;
+  absl::Status Enable(int fd) override;
+  absl::Status Disable(int fd) override;
+  absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) override;
+  uint64_t MonotonicNow() override { return now_; }
+  uint64_t FileLimit() override { return soft_file_limit_; }
+  uint64_t RaiseFileLimit(uint64_t wanted) override;
+  uint64_t RingMemoryLimitKib() override { return ring_memory_limit_kib_; }
+
+ private:
+  struct Event {
+    perf_event_attr attr{};
+    pid_t pid = 0;
+    int cpu = 0;
+    uint64_t id = 0;
+    bool enabled = false;
+    bool owns_ring = false;
+    bool woken = false;  // a byte is in the pipe
+    std::weak_ptr<FakeRing> ring;
+    UniqueFd signal;  // write end; gone once hung up
+    ino_t pipe = 0;
+  };
+  struct CallState {
+    uint64_t count = 0;
+    std::map<uint64_t, int> failures;  // by count
+  };
+
+  // The errno that this call has to fail with, 0 for none.
+  int Begin(Call call);
+  // The event behind a descriptor, nullptr when there is none.
+  Event* Find(int fd);
+  static void Consume(int fd, Event& event);
+  // Whether `fd` is still the pipe that it was opened as.
+  bool IsOpen(int fd, const Event& event) const;
+
+  std::map<int, Event> events_;  // by descriptor; one that was closed stays until it is used again
+  std::map<int, std::weak_ptr<FakeRing>> rings_;  // by CPU
+  std::array<CallState, kCalls> calls_;
+  std::set<pid_t> gone_;
+  std::set<int> offline_;
+  size_t largest_ring_ = SIZE_MAX;
+  uint64_t ring_memory_limit_kib_ = 516;
+  uint64_t soft_file_limit_ = UINT64_MAX;
+  uint64_t hard_file_limit_ = UINT64_MAX;
+  uint64_t ring_start_ = 0;
+  uint64_t next_id_ = 1;
+  uint64_t now_ = 1'000'000'000;
+};
+
+}  // namespace profiler::ringbuf

@@ -1,0 +1,67 @@
+// Walks whole records in a ring's bytes.
+//
+//   spans[0]                       spans[1]
+//   … | record | record | rec      ord | record | …
+//                         └─ straddles the ring's end: copied into the bounce buffer
+//
+// All other records are views into the ring: no copy, and no allocation for any.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "absl/status/status.h"
+#include "ringbuf/raw_record.h"
+#include "ringbuf/ring_view.h"
+
+namespace profiler::ringbuf {
+
+// Holds the largest record that a header's 16-bit size can name. One serves all rings in turn.
+struct BounceBuffer {
+  alignas(8) std::array<std::byte, 1 << 16> bytes;
+};
+
+// One thread. `bounce` must outlive the cursor.
+class RecordCursor {
+ public:
+  RecordCursor(const RingBytes& bytes, BounceBuffer& bounce)
+      : rest_(bytes), size_(bytes.size()), bounce_(&bounce) {}
+
+  // The next whole record, nothing at the end or at bytes that are not a record (see status). The
+  // record lives until the next call, or until the ring's bytes are consumed.
+  std::optional<RawRecord> Next() {
+    std::span<const std::byte>& front = rest_.spans[0];
+    if (front.size() >= sizeof(RecordHeader)) {
+      RecordHeader header;
+      std::memcpy(&header, front.data(), sizeof(header));
+      if (header.size >= sizeof(RecordHeader) && header.size <= front.size()) {
+        const RawRecord record(front.first(header.size));
+        front = front.subspan(header.size);
+        return record;
+      }
+    }
+    return NextAtSeam();
+  }
+
+  // kDataLoss, for good, when a record's size is less than its header's 8 bytes or reaches past the
+  // end; the message says where. OK otherwise.
+  const absl::Status& status() const { return status_; }
+  // Bytes of whole records walked so far: where the next record begins.
+  size_t offset() const { return size_ - rest_.size(); }
+
+ private:
+  // The cases that the first span alone does not settle: its end, a record across it, bad bytes.
+  std::optional<RawRecord> NextAtSeam();
+  void CopyFront(std::span<std::byte> out) const;
+
+  RingBytes rest_;
+  size_t size_;
+  BounceBuffer* bounce_;
+  absl::Status status_;
+};
+
+}  // namespace profiler::ringbuf

@@ -1,0 +1,34 @@
+// The sub-commands. Each adds itself and its options to the app; main runs the one that was named.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace profiler::cli {
+
+// Runs a sub-command whose options have been read; the exit code. Reports its own errors, one line
+// each.
+using RunCommand = std::function<int()>;
+using Commands = std::map<CLI::App*, RunCommand>;
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+// How the program was started. CLI11 reads only what stands before the first `--`.
+struct Invocation {
+  std::vector<std::string> cmdline;  // all of argv, for the recording's header
+  std::vector<std::string> command;  // what stands behind the first `--`
+};
+
+void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
+void AddReportCommand(CLI::App& app, Commands& commands);
+void AddScriptCommand(CLI::App& app, Commands& commands);
+void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded
+
+}  // namespace profiler::cli

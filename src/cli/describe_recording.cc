@@ -1,0 +1,91 @@
+#include "src/cli/describe_recording.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <ctime>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/perf_event/describe.h"
+
+namespace profiler::cli {
+namespace {
+
+// "Sat Nov 21 05:29:54 2026"
+std::string CalendarTime(time_t time) {
+  std::array<char, 64> text;
+  tm local;
+  localtime_r(&time, &local);
+  text[strftime(text.data(), text.size(), "%a %b %e %H:%M:%S %Y", &local)] = 0;
+  return text.data();
+}
+
+std::string ClockName(uint32_t clockid) {
+  switch (clockid) {
+    case CLOCK_REALTIME:
+      return "realtime";
+    case CLOCK_MONOTONIC:
+      return "monotonic";
+    case CLOCK_MONOTONIC_RAW:
+      return "monotonic_raw";
+    case CLOCK_BOOTTIME:
+      return "boottime";
+    case CLOCK_TAI:
+      return "tai";
+    default:
+      return "unknown";
+  }
+}
+
+// Wall-clock time and the samples' clock at the same instant.
+std::string ReferenceTime(const perf_data::ClockData& data) {
+  const time_t seconds = static_cast<time_t>(data.wall_clock_ns / 1000000000);
+  tm local;
+  localtime_r(&seconds, &local);
+  std::array<char, 64> date;
+  date[strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S", &local)] = 0;
+  return absl::StrFormat("%s.%06u = %u.%06u (realtime / %s)", date.data(),
+                         data.wall_clock_ns % 1000000000 / 1000, data.clockid_time_ns / 1000000000,
+                         data.clockid_time_ns % 1000000000 / 1000, ClockName(data.clockid));
+}
+
+}  // namespace
+
+report::RecordingHeader DescribeRecording(const std::string& path,
+                                          const perf_data::Recording& recording) {
+  report::RecordingHeader header;
+  struct stat status;
+  if (path != "-" && stat(path.c_str(), &status) == 0) {
+    header.captured_on = CalendarTime(status.st_mtime);
+  }
+  const perf_data::Features& features = recording.features();
+  header.hostname = features.hostname;
+  header.os_release = features.osrelease;
+  header.perf_version = features.version;
+  header.arch = features.arch;
+  if (features.nrcpus) {
+    header.cpus_online = features.nrcpus->online;
+    header.cpus_available = features.nrcpus->available;
+  }
+  header.cpu_description = features.cpudesc;
+  header.cpuid = features.cpuid;
+  header.total_memory_kb = features.total_mem_kb;
+  header.command_line = features.cmdline;
+  for (const perf_data::EventDescription& event : recording.events()) {
+    header.events.push_back({event.name, event.ids, perf_event::DescribeAttr(event.attr)});
+  }
+  if (features.sample_time) {
+    header.first_sample_ns = features.sample_time->first;
+    header.last_sample_ns = features.sample_time->last;
+  }
+  header.clock_resolution_ns = features.clockid_resolution_ns;
+  if (features.clock_data) {
+    header.clock = absl::StrCat(ClockName(features.clock_data->clockid), " (",
+                                features.clock_data->clockid, ")");
+    header.reference_time = ReferenceTime(*features.clock_data);
+  }
+  return header;
+}
+
+}  // namespace profiler::cli

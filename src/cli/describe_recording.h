@@ -1,0 +1,17 @@
+// A recording's header as a report shows it: joins what the file says of itself with what stat(2)
+// says of it.
+
+#pragma once
+
+#include <string>
+
+#include "src/perf_data/recording.h"
+#include "src/report/header.h"
+
+namespace profiler::cli {
+
+// `path` as given to Recording::Open; "-" has no file facts.
+report::RecordingHeader DescribeRecording(const std::string& path,
+                                          const perf_data::Recording& recording);
+
+}  // namespace profiler::cli

@@ -1,0 +1,145 @@
+// profiler flamegraph, profiler folded
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/cli/command.h"
+#include "src/cli/load_profile.h"
+#include "src/cli/output.h"
+#include "src/export/flame_graph.h"
+#include "src/export/folded.h"
+
+namespace profiler::cli {
+namespace {
+
+struct FlameGraphArguments {
+  std::string input = "perf.data";
+  std::string output = "flamegraph.svg";
+  std::string title = "Flame graph";
+  std::string event;
+  bool reverse = false;
+  bool inverted = false;
+  uint32_t width = 0;
+  double min_percent = 0;
+  bool no_inline = false;
+  bool no_demangle = false;
+  bool full_names = false;
+};
+
+// The event of that name; none when no name is given.
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    known.emplace_back(profile.text(profile.events[i].name));
+    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
+}
+
+absl::StatusOr<LoadedProfile> Load(const FlameGraphArguments& arguments) {
+  LoadOptions load;
+  load.keep_thread = false;
+  load.inlines = !arguments.no_inline;
+  load.demangle = !arguments.no_demangle;
+  return LoadProfile(arguments.input, load);
+}
+
+int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
+  auto loaded = Load(arguments);
+  if (!loaded.ok()) {
+    PrintError(loaded.status());
+    return kExitFailure;
+  }
+  auto event = FindEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  exports::FoldedOptions options;
+  options.event = *event;
+  if (arguments.full_names) options.names = exports::NameStyle::kFull;
+  Output output(path);
+  exports::WriteFolded(loaded->profile, options,
+                       [&](std::string_view lines) { output.Write(lines); });
+  return Finish(*loaded, output);
+}
+
+int WriteFlameGraph(const FlameGraphArguments& arguments) {
+  if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
+  auto loaded = Load(arguments);
+  if (!loaded.ok()) {
+    PrintError(loaded.status());
+    return kExitFailure;
+  }
+  auto event = FindEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  exports::FlameGraphOptions options;
+  options.title = arguments.title;
+  options.event = *event;
+  options.reverse = arguments.reverse;
+  options.inverted = arguments.inverted;
+  options.width = arguments.width;
+  options.min_percent = arguments.min_percent;
+  Output output(arguments.output);
+  output.Write(exports::FlameGraphSvg(loaded->profile, options));
+  return Finish(*loaded, output);
+}
+
+void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
+  command.add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command
+      .add_option("--event", a.event,
+                  "which event, where there are several (default: the first with samples)")
+      ->type_name("NAME");
+  command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  command.add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+}
+
+}  // namespace
+
+void AddFlameGraphCommands(CLI::App& app, Commands& commands) {
+  CLI::App* flamegraph = app.add_subcommand(
+      "flamegraph", "Draw a flame graph: an SVG to zoom and search in a browser");
+  auto arguments = std::make_shared<FlameGraphArguments>();
+  FlameGraphArguments& a = *arguments;
+  AddCommonOptions(*flamegraph, a);
+  flamegraph
+      ->add_option("-o,--output", a.output,
+                   "file to write; - for standard output; x.folded for folded text")
+      ->capture_default_str();
+  flamegraph->add_option("--title", a.title, "heading")->capture_default_str();
+  flamegraph->add_flag("--reverse", a.reverse, "merge from the leaf: who calls what is hot");
+  flamegraph->add_flag("--inverted", a.inverted, "root at the top");
+  flamegraph->add_option("--width", a.width, "pixels; 0: as wide as the window")
+      ->check(CLI::Range(uint32_t{0}, uint32_t{20000}))
+      ->capture_default_str();
+  flamegraph->add_option("--min-percent", a.min_percent, "leave out narrower boxes")
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PERCENT");
+  commands[flamegraph] = [arguments] { return WriteFlameGraph(*arguments); };
+
+  CLI::App* folded =
+      app.add_subcommand("folded", "Print one line a distinct stack: comm;root;…;leaf WEIGHT");
+  auto folded_arguments = std::make_shared<FlameGraphArguments>();
+  folded_arguments->output = "-";
+  AddCommonOptions(*folded, *folded_arguments);
+  folded
+      ->add_option("-o,--output", folded_arguments->output, "file to write; - for standard output")
+      ->capture_default_str();
+  folded->add_flag("--full-names", folded_arguments->full_names,
+                   "keep parameters and all frames, which stackcollapse-perf.pl cuts");
+  commands[folded] = [folded_arguments] {
+    return WriteFoldedText(*folded_arguments, folded_arguments->output);
+  };
+}
+
+}  // namespace profiler::cli

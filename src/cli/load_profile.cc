@@ -1,0 +1,44 @@
+#include "src/cli/load_profile.h"
+
+#include <utility>
+
+#include "src/cli/command.h"
+#include "src/profile/profile_builder.h"
+
+namespace profiler::cli {
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  symbolize::SymbolizerOptions naming;
+  naming.demangle = options.demangle;
+  naming.inlines = options.inlines;
+  const auto symbolizer = symbolize::Symbolizer::Create(naming);
+  profile::BuilderOptions keep;
+  keep.keep_cpu = options.keep_cpu || options.keep_samples;
+  keep.keep_thread = options.keep_thread || options.keep_samples;
+  keep.keep_time = options.keep_samples;
+  profile::ProfileBuilder builder(*symbolizer, keep);
+  for (const auto& entry : recording->features().build_ids) {
+    builder.AddBuildId(entry.filename, entry.build_id);
+  }
+  size_t known_events = 0;
+  const absl::Status reading = recording->ForEach(
+      perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
+        const auto& events = recording->events();
+        for (; known_events < events.size(); ++known_events) {
+          builder.AddEvent(events[known_events].name, events[known_events].attr);
+        }
+        builder.Add(timed.record, timed.event, timed.time);
+      });
+  return LoadedProfile{std::move(recording), std::move(builder).Finish(), reading};
+}
+
+int Finish(const LoadedProfile& loaded, Output& output) {
+  const absl::Status written = output.Close();
+  for (const std::string& warning : loaded.recording->warnings()) PrintWarning(warning);
+  if (!loaded.reading.ok()) PrintError(loaded.reading);
+  if (!written.ok()) PrintError(written);
+  return loaded.reading.ok() && written.ok() ? kExitOk : kExitFailure;
+}
+
+}  // namespace profiler::cli

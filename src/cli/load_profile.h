@@ -1,0 +1,37 @@
+// From a recording's name to a named Profile: the way that every view begins.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "src/base/status.h"
+#include "src/cli/output.h"
+#include "src/perf_data/recording.h"
+#include "src/profile/profile.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::cli {
+
+struct LoadOptions {
+  bool keep_cpu = false;
+  bool keep_thread = true;    // else the threads of one name are one
+  bool keep_samples = false;  // a row a sample, with its time and CPU, in time order
+  bool inlines = true;
+  bool demangle = true;
+};
+
+struct LoadedProfile {
+  std::unique_ptr<perf_data::Recording> recording;
+  profile::Profile profile;
+  // What ended the reading early. The profile has everything before that.
+  absl::Status reading;
+};
+
+// An error when there is nothing to show at all.
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
+
+// Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
+int Finish(const LoadedProfile& loaded, Output& output);
+
+}  // namespace profiler::cli

@@ -1,0 +1,42 @@
+// profiler: a sampling profiler for Linux.
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "src/cli/command.h"
+#include "src/cli/version.h"
+
+int main(int argc, char** argv) {
+  using namespace profiler::cli;
+  CLI::App app(
+      "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
+      "Recordings are perf.data files, which perf and other viewers open; theirs open here.",
+      "profiler");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", kVersion);
+  char** const end = argv + argc;
+  char** const dashes = std::find(argv, end, std::string_view("--"));
+  Invocation invocation;
+  invocation.cmdline.assign(argv, end);
+  invocation.command.assign(std::min(dashes + 1, end), end);
+  Commands commands;
+  AddRecordCommand(app, commands, std::move(invocation));
+  AddReportCommand(app, commands);
+  AddFlameGraphCommands(app, commands);
+  AddScriptCommand(app, commands);
+
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+  } catch (const CLI::Success& help_or_version) {
+    return app.exit(help_or_version);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error);
+    return kExitUsage;
+  }
+  for (const auto& [command, run] : commands) {
+    if (command->parsed()) return run();
+  }
+  return kExitUsage;
+}

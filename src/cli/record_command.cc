@@ -1,0 +1,271 @@
+// profiler record
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "ringbuf/kernel.h"
+#include "src/cli/command.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/cli/version.h"
+#include "src/perf_event/event_name.h"
+#include "src/record/session.h"
+
+namespace profiler::cli {
+namespace {
+
+constexpr double kNever = -1;
+
+struct RecordArguments {
+  std::string frequency = "999";
+  uint64_t period = 0;
+  std::vector<std::string> events;
+  std::string pids;
+  std::string tids;
+  bool system_wide = false;
+  std::string cpus;
+  std::string output = "perf.data";
+  bool frame_pointers = false;
+  std::string call_graph;
+  std::string ring_size;
+  double delay_ms = 0;
+  double duration = kNever;
+  bool no_inherit = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
+  if (text == "max") {
+    *frequency = record::RecordOptions::kMaxFrequency;
+    return absl::OkStatus();
+  }
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || text[0] == '-' || errno != 0 || value == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-F: '", text, "' is no frequency: give samples a second, or max"));
+  }
+  *frequency = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadEvents(const std::vector<std::string>& texts,
+                        std::vector<record::EventRequest>* events) {
+  for (const std::string& text : texts) {
+    for (const std::string& name : SplitList(text)) {
+      auto attr = perf_event::ParseEvent(name);
+      if (!attr.ok())
+        return absl::Status(attr.status().code(), absl::StrCat("-e: ", attr.status().message()));
+      events->push_back({*attr, name});
+    }
+  }
+  if (!events->empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("-e: name at least one event");
+}
+
+absl::Status ReadCallGraph(const RecordArguments& arguments, bool* call_graph) {
+  if (!arguments.call_graph.empty() && arguments.call_graph != "fp" &&
+      arguments.call_graph != "none") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--call-graph: '", arguments.call_graph, "' is not known: give fp or none"));
+  }
+  *call_graph =
+      arguments.call_graph == "fp" || (arguments.frame_pointers && arguments.call_graph != "none");
+  return absl::OkStatus();
+}
+
+std::chrono::milliseconds Milliseconds(double value) {
+  return std::chrono::milliseconds(std::llround(value));
+}
+
+absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& arguments,
+                                                  std::vector<std::string> command,
+                                                  const std::vector<std::string>& cmdline) {
+  record::RecordOptions options;
+  PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
+  options.period = arguments.period;
+  PROFILER_RETURN_IF_ERROR(ReadEvents(arguments.events, &options.events));
+  if (!arguments.pids.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
+  }
+  if (!arguments.tids.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.tids, ParseIdList(arguments.tids));
+  }
+  options.system_wide = arguments.system_wide;
+  if (!arguments.cpus.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.cpus, ParseCpuList(arguments.cpus));
+  }
+  options.command = std::move(command);
+  // perf's rule: CPUs alone mean everything that runs on them.
+  if (!options.cpus.empty() && options.pids.empty() && options.tids.empty() &&
+      options.command.empty()) {
+    options.system_wide = true;
+  }
+  PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options.call_graph));
+  options.inherit = !arguments.no_inherit;
+  if (!arguments.ring_size.empty()) {
+    const size_t page = sysconf(_SC_PAGESIZE);
+    PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
+    options.ring_bytes = pages * page;
+  }
+  if (arguments.delay_ms < 0) return absl::InvalidArgumentError("--delay: cannot be negative");
+  options.delay = Milliseconds(arguments.delay_ms);
+  if (arguments.duration != kNever) {
+    if (!(arguments.duration > 0))
+      return absl::InvalidArgumentError("--duration: must be positive");
+    options.duration = Milliseconds(arguments.duration * 1000);
+  }
+  options.output = arguments.output;
+  options.cmdline = cmdline;
+  options.version = kVersion;
+  return options;
+}
+
+constexpr char kNoTarget[] =
+    "nothing to record: name a process (-p PID), a thread (-t TID), all CPUs (-a) or a command "
+    "(-- CMD ARGS…)";
+
+// The one line that follows a recording on a terminal.
+void PrintProgress(const record::RecordProgress& progress) {
+  std::fprintf(stderr, "\r\033[K[ %.0f s  %llu samples  %llu lost  %.1f MB ]",
+               progress.elapsed.count() / 1e3, static_cast<unsigned long long>(progress.samples),
+               static_cast<unsigned long long>(progress.lost), progress.bytes / 1e6);
+}
+
+void PrintSummary(const record::RecordSummary& summary, const std::string& output, bool verbose) {
+  const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
+  std::fprintf(stderr,
+               "[ profiler record: %llu samples, %llu lost, %.2f s, %.3f MB in %s; recording took "
+               "%.0f ms of CPU ]\n",
+               static_cast<unsigned long long>(summary.samples),
+               static_cast<unsigned long long>(summary.lost), summary.duration.count() / 1e9,
+               summary.bytes / 1e6, output.c_str(), cpu_ms);
+  if (summary.lost > 0) {
+    std::fprintf(
+        stderr,
+        "[ the kernel had no room %llu times: a larger ring (-m, now %zuK a CPU) or a lower "
+        "frequency (-F) loses less ]\n",
+        static_cast<unsigned long long>(summary.lost_chunks), summary.ring_bytes / 1024);
+  }
+  if (verbose) {
+    std::fprintf(stderr, "[ %zuK of ring a CPU, %llu wake-ups, %.0f ms user, %.0f ms system ]\n",
+                 summary.ring_bytes / 1024, static_cast<unsigned long long>(summary.wakeups),
+                 summary.user_time.count() / 1e3, summary.system_time.count() / 1e3);
+  }
+}
+
+// A command's end becomes ours, as a shell would see it: its exit code, or its signal.
+int EndAsTheCommand(const record::RecordSummary& summary) {
+  if (!summary.command || summary.command->ended_by_us) return kExitOk;
+  if (summary.command->signal == 0) return summary.command->exit_code;
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  signal(summary.command->signal, SIG_DFL);
+  raise(summary.command->signal);
+  return 128 + summary.command->signal;
+}
+
+int Record(const RecordArguments& arguments, record::RecordOptions options) {
+  const bool live_line = !arguments.quiet && isatty(STDERR_FILENO) != 0;
+  if (live_line) options.on_progress = PrintProgress;
+  const std::string output = options.output;
+  auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
+  if (!session.ok()) {
+    PrintError(session.status());
+    return record::CommandFailure(session.status()).value_or(kExitFailure);
+  }
+  const record::RecordSummary& summary = (*session)->summary();
+  size_t printed_notes = 0;
+  const auto print_notes = [&] {
+    for (; printed_notes < summary.notes.size(); ++printed_notes) {
+      if (!arguments.quiet) PrintWarning(summary.notes[printed_notes]);
+    }
+  };
+  print_notes();
+  const absl::Status status = (*session)->Run();
+  if (live_line) std::fprintf(stderr, "\r\033[K");
+  print_notes();
+  if (!status.ok()) PrintError(status);
+  if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
+  if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
+  return EndAsTheCommand(summary);
+}
+
+void AddOptions(CLI::App& command, RecordArguments& a) {
+  command.add_option("-F,--freq", a.frequency, "samples a second and thread, or max")
+      ->type_name("N|max")
+      ->capture_default_str();
+  command.add_option("-c,--count", a.period, "a sample every so many events, instead of -F")
+      ->type_name("PERIOD")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option(
+          "-e,--event", a.events,
+          "cpu-clock, task-clock, cycles, page-faults, context-switches, …; :u or :k behind one "
+          "keeps to user or kernel code (default: cycles, cpu-clock where there are none)")
+      ->type_name("EVENT,…")
+      ->allow_extra_args(false);
+  command.add_option("-p,--pid", a.pids, "record these processes")->type_name("PID,…");
+  command.add_option("-t,--tid", a.tids, "record these threads")->type_name("TID,…");
+  command.add_flag("-a,--all-cpus", a.system_wide, "record everything on all CPUs");
+  command.add_option("-C,--cpu", a.cpus, "only on these CPUs")->type_name("0,2-3");
+  command.add_option("-o,--output", a.output, "file to write; an older one is kept as FILE.old")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command.add_flag("-g", a.frame_pointers, "record call chains: --call-graph fp");
+  command.add_option("--call-graph", a.call_graph, "fp (frame pointers) or none")->type_name("HOW");
+  command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+      ->type_name("PAGES|SIZE");
+  command.add_option("-D,--delay", a.delay_ms, "begin to sample so much later")->type_name("MS");
+  command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
+  command.add_flag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
+  command.add_flag("-q,--quiet", a.quiet, "print errors only");
+  command.add_flag("-v,--verbose", a.verbose, "print more about the recording itself");
+}
+
+}  // namespace
+
+void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) {
+  CLI::App* command = app.add_subcommand("record", "Record where a program spends its time");
+  command->footer(
+      "Then: a command to record, with its arguments: profiler record -g -- CMD ARGS…\n"
+      "Without one, recording goes on until Ctrl-C, --duration or the end of the targets.");
+  command->prefix_command();
+  auto arguments = std::make_shared<RecordArguments>();
+  arguments->events = {"cycles"};
+  AddOptions(*command, *arguments);
+
+  commands[command] = [arguments, command, invocation = std::move(invocation)] {
+    std::vector<std::string> target = command->remaining();
+    if (!target.empty() && target.front().starts_with("-")) {
+      PrintError(absl::StrCat("record: unknown option ", target.front(),
+                              "; profiler record --help lists them all"));
+      return kExitUsage;
+    }
+    target.insert(target.end(), invocation.command.begin(), invocation.command.end());
+    auto options = ReadOptions(*arguments, std::move(target), invocation.cmdline);
+    if (!options.ok()) {
+      PrintError(options.status());
+      return kExitUsage;
+    }
+    if (!options->system_wide && options->pids.empty() && options->tids.empty() &&
+        options->command.empty()) {
+      PrintError(kNoTarget);
+      return kExitUsage;
+    }
+    return Record(*arguments, *std::move(options));
+  };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,189 @@
+// profiler report
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/describe_recording.h"
+#include "src/cli/load_profile.h"
+#include "src/cli/output.h"
+#include "src/cli/report_options.h"
+#include "src/perf_event/describe.h"
+#include "src/report/header.h"
+#include "src/report/report.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ReportArguments {
+  std::string input = "perf.data";
+  std::string sort = "comm,dso,symbol";
+  bool children = false;
+  bool no_children = false;
+  std::string call_graph;
+  bool inverted = false;
+  double percent_limit = 0;
+  bool show_samples = false;
+  FilterText filter;
+  std::string percentage = "absolute";
+  uint32_t max_stack = 127;
+  bool stdio = false;
+  bool header = false;
+  bool header_only = false;
+  bool stats = false;
+  bool no_inline = false;
+  bool no_demangle = false;
+};
+
+absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
+                                                  bool call_graph_given) {
+  report::ReportOptions options;
+  PROFILER_ASSIGN_OR_RETURN(options.sort, report::ParseSortKeys(arguments.sort));
+  if (call_graph_given) {
+    PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(arguments.call_graph));
+  }
+  PROFILER_ASSIGN_OR_RETURN(options.filter, ParseFilter(arguments.filter));
+  if (arguments.children) options.children = true;
+  if (arguments.no_children) options.children = false;
+  if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
+  options.percent_limit = arguments.percent_limit;
+  options.show_samples = arguments.show_samples;
+  options.relative_percentages = arguments.percentage == "relative";
+  options.inlines = !arguments.no_inline;
+  options.max_stack = arguments.max_stack;
+  return options;
+}
+
+// Record types in the order of their numbers, then the samples of each event.
+int WriteStats(const ReportArguments& arguments) {
+  auto recording = perf_data::Recording::Open(arguments.input);
+  if (!recording.ok()) {
+    PrintError(recording.status());
+    return kExitFailure;
+  }
+  std::map<uint32_t, uint64_t> by_type;
+  std::vector<uint64_t> by_event;
+  const absl::Status status =
+      (*recording)
+          ->ForEach(perf_data::Recording::Order::kFile, [&](const perf_data::TimedRecord& record) {
+            ++by_type[record.record.type()];
+            if (record.record.type() != perf_event::kRecordSample) return;
+            if (record.event >= by_event.size()) by_event.resize(record.event + 1);
+            ++by_event[record.event];
+          });
+  for (const std::string& warning : (*recording)->warnings()) PrintWarning(warning);
+
+  std::vector<report::RecordCount> records;
+  for (const auto& [type, count] : by_type) {
+    std::string name(perf_event::RecordTypeName(type));
+    records.push_back({name.empty() ? absl::StrCat("type ", type) : name, count});
+  }
+  std::vector<report::RecordCount> events;
+  for (size_t i = 0; i < by_event.size() && i < (*recording)->events().size(); ++i) {
+    events.push_back({(*recording)->events()[i].name, by_event[i]});
+  }
+  Output output("-");
+  output.Write(report::FormatStats(records, events));
+  absl::Status written = output.Close();
+  if (status.ok() && written.ok()) return kExitOk;
+  PrintError(status.ok() ? written : status);
+  return kExitFailure;
+}
+
+int WriteHeaderOnly(const ReportArguments& arguments) {
+  auto recording = perf_data::Recording::Open(arguments.input);
+  if (!recording.ok()) {
+    PrintError(recording.status());
+    return kExitFailure;
+  }
+  Output output("-");
+  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.input, **recording)));
+  const absl::Status written = output.Close();
+  if (!written.ok()) PrintError(written);
+  return written.ok() ? kExitOk : kExitFailure;
+}
+
+int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
+  LoadOptions load;
+  load.inlines = options.inlines;
+  load.demangle = !arguments.no_demangle;
+  const auto sorts_by = [&](report::SortKey key) {
+    return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
+  };
+  load.keep_cpu = sorts_by(report::SortKey::kCpu);
+  load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
+                     sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||
+                     !options.filter.tids.empty();
+  auto loaded = LoadProfile(arguments.input, load);
+  if (!loaded.ok()) {
+    PrintError(loaded.status());
+    return kExitFailure;
+  }
+  Output output("-");
+  if (arguments.header) {
+    output.Write(
+        report::FormatRecordingHeader(DescribeRecording(arguments.input, *loaded->recording)));
+  } else {
+    output.Write(report::RecordingHeaderHint());
+  }
+  report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
+  return Finish(*loaded, output);
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command =
+      app.add_subcommand("report", "Show where the time went, flat and as a call graph");
+  auto arguments = std::make_shared<ReportArguments>();
+  ReportArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command->add_option("-s,--sort", a.sort, "keys: pid,tid,comm,dso,symbol,cpu")
+      ->capture_default_str();
+  command->add_flag("--children", a.children,
+                    "accumulate the weight of callees (default with call chains)");
+  command->add_flag("--no-children", a.no_children, "only the weight of functions themselves");
+  CLI::Option* call_graph =
+      command
+          ->add_option("-g,--call-graph", a.call_graph,
+                       "graph|flat|fractal|folded|none[,THRESHOLD][,caller|callee]")
+          ->type_name("HOW")
+          ->expected(0, 1);
+  command->add_flag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
+  command->add_option("--percent-limit", a.percent_limit, "leave out rows below this percentage")
+      ->type_name("PERCENT");
+  command->add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
+  AddFilterOptions(*command, a.filter);
+  command
+      ->add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
+      ->check(CLI::IsMember({"absolute", "relative"}))
+      ->capture_default_str();
+  command->add_option("--max-stack", a.max_stack, "frames looked at in a call chain")
+      ->capture_default_str();
+  command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  command->add_flag("--header", a.header, "show the recording's header first");
+  command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command->add_flag("--stats", a.stats, "count the records of each type");
+  command->add_flag("--stdio", a.stdio, "plain text, which is the only form; for habit's sake");
+  command->add_flag("-f,--force")
+      ->description("accepted: a recording of another user is read when it can be");
+
+  commands[command] = [arguments, call_graph] {
+    auto options = ReadOptions(*arguments, call_graph->count() > 0);
+    if (!options.ok()) {
+      PrintError(options.status());
+      return kExitUsage;
+    }
+    if (arguments->stats) return WriteStats(*arguments);
+    if (arguments->header_only) return WriteHeaderOnly(*arguments);
+    return WriteWholeReport(*arguments, *options);
+  };
+}
+
+}  // namespace profiler::cli

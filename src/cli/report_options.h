@@ -1,0 +1,25 @@
+// The options that several sub-commands share, read from the command line into the options of the
+// views.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "src/base/status.h"
+#include "src/report/options.h"
+
+namespace profiler::cli {
+
+// --comms, --dsos, --symbols, --pid and --tid as text.
+struct FilterText {
+  std::string comms, dsos, symbols, pids, tids;
+};
+
+void AddFilterOptions(CLI::App& command, FilterText& text);
+
+// kInvalidArgument quotes what is wrong.
+absl::StatusOr<report::Filter> ParseFilter(const FilterText& text);
+
+}  // namespace profiler::cli

@@ -1,0 +1,88 @@
+// Samples merged by what their stacks are called.
+//
+//   the profile's stacks (by address)         the call tree (by label)
+//
+//     main+4 ── f+8 ── g+2     3 samples        main ── f ── g   5
+//     main+4 ── f+9 ── g+2     2                     └─ h        1
+//     main+7 ── h+1            1
+//
+// The tree is found top-down. A node of it stands for a set of stack nodes; their children, sorted
+// by label, are the sets of its children. Each stack node is visited once a root, nothing is
+// hashed, siblings come out in order, and a set that weighs too little is dropped before anything
+// below it is looked at.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "src/export/labels.h"
+#include "src/profile/profile.h"
+
+namespace profiler::exports {
+
+enum class WeightBy : uint8_t { kPeriod, kSamples };
+
+struct Weight {
+  uint64_t samples = 0;
+  uint64_t value = 0;  // what is compared: periods, or samples again
+
+  Weight& operator+=(const Weight& other) {
+    samples += other.samples;
+    value += other.value;
+    return *this;
+  }
+};
+
+// A row's weight. Where its samples have no period, they count one each.
+Weight WeightOf(const profile::Row& row, WeightBy by);
+
+struct CallNode {
+  LabelId label = kNoLabel;  // kNoLabel: the root of everything, which is node 0
+  uint32_t parent = 0;
+  uint32_t depth = 0;
+  Weight total;       // itself and all below, what was dropped included
+  uint64_t self = 0;  // the part of total.value that ends here
+};
+
+struct CallTree {
+  std::vector<CallNode> nodes;  // a node precedes those below it; siblings are ordered by label
+  uint64_t dropped = 0;         // children left out because they weigh less than min_value
+};
+
+// The rows of one process name: a child of the tree's root.
+struct ProcessRows {
+  LabelId label = kNoLabel;
+  const FrameLabels* frames = nullptr;  // what the frames are called in this process
+  std::vector<uint32_t> rows;           // indices of Profile::rows
+};
+
+struct CallTreeOptions {
+  WeightBy weight = WeightBy::kPeriod;
+  uint64_t min_value = 0;  // nodes whose total.value is less are dropped
+  // Merges from the leaf: callers are below what they call, and the process is the last.
+  bool reverse = false;
+};
+
+// Every row of `event`, by what `label_of` calls its thread's comm. In the order of the profile's
+// rows; labels are as yet unsorted, and `frames` is null.
+std::vector<ProcessRows> RowsByProcess(const profile::Profile& profile, profile::EventId event,
+                                       absl::FunctionRef<LabelId(std::string_view comm)> label_of);
+
+// Takes the numbers that LabelTable::SortByName() gave, and orders by them.
+void SortProcesses(std::vector<ProcessRows>& processes, std::span<const LabelId> new_ids);
+
+// `processes` in the order in which they shall come. A stack's parent must have the lower id, as
+// interning gives it. Linear in rows and stack nodes.
+CallTree BuildCallTree(const profile::Profile& profile, const std::vector<ProcessRows>& processes,
+                       const CallTreeOptions& options);
+
+// `wanted` if there is one, otherwise the first event that has samples. None: no event has any.
+std::optional<profile::EventId> ChooseEvent(const profile::Profile& profile,
+                                            std::optional<profile::EventId> wanted);
+
+}  // namespace profiler::exports

@@ -1,0 +1,270 @@
+// The picture, from top to bottom. Heights in pixels; all that scripts move has an id.
+//
+//   #header   60   title, event, and (by the script) search and reset
+//   #boxes    18 a level: one <rect> a box; its texts are in #names, above all boxes
+//   #footer   76   details of what is pointed at, legend, and what the picture does not show
+//
+// The script's data is JSON in #data; flame_graph.js tells its form.
+
+#include "src/export/flame_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/export/flame_layout.h"
+#include "src/export/flame_page.h"
+#include "src/export/labels.h"
+#include "src/export/xml_text.h"
+
+namespace profiler::exports {
+namespace {
+
+constexpr uint32_t kDefaultWidth = 1200, kLeastWidth = 400, kMostWidth = 100'000;
+constexpr uint32_t kHeader = 60, kLevel = 18, kFooter = 76, kMargin = 10;
+constexpr double kCharacter = 6.7;  // of the names' font, at most
+constexpr size_t kLeastText = 3;
+
+struct KindStyle {
+  char letter;  // of its CSS classes
+  std::string_view name;
+};
+
+constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
+    {'p', "process"},
+    {'u', "user"},
+    {'i', "inlined"},
+    {'j', "JIT"},
+    {'k', "kernel"},
+    {'n', "unnamed"},
+}};
+
+const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
+
+// Of the eight shades, always the same one for a name (FNV-1a).
+int ShadeOf(std::string_view name) {
+  uint32_t hash = 2166136261;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
+  return static_cast<int>((hash ^ hash >> 15) & 7);
+}
+
+std::string Grouped(uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+std::string Percent(uint64_t part, uint64_t whole) {
+  const double value =
+      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return absl::StrFormat("%.2f %%", value);
+}
+
+class Writer {
+ public:
+  Writer(const profile::Profile& profile, const FlameGraphOptions& options)
+      : options_(options),
+        width_(options.width == 0 ? kDefaultWidth
+                                  : std::clamp(options.width, kLeastWidth, kMostWidth)),
+        layout_(LayOutFlames(profile, options, width_ - 2 * kMargin)),
+        losses_(profile.losses),
+        height_(kHeader + layout_.levels * kLevel + kFooter) {}
+
+  std::string Write() {
+    absl::StrAppend(&out_, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width_, "\" height=\"",
+                    height_, "\" viewBox=\"0 0 ", width_, " ", height_, "\">\n<style>");
+    AppendXml(out_, kFlamePageStyle);
+    out_ += "</style>\n";
+    Rect("class=\"page\"", 0, 0, width_, height_);
+    WriteBoxes();
+    WriteNames();
+    WriteHeader();
+    WriteFooter();
+    WriteData();
+    out_ += "<script>";
+    AppendXml(out_, kFlamePageScript);
+    out_ += "</script>\n</svg>\n";
+    return std::move(out_);
+  }
+
+ private:
+  void Rect(std::string_view attributes, double x, double y, double width, double height) {
+    absl::StrAppend(&out_, "<rect ", View(attributes), " x=\"", x, "\" y=\"", y, "\" width=\"",
+                    width, "\" height=\"", height, "\"/>\n");
+  }
+
+  void Text(std::string_view attributes, double x, double y, std::string_view clean) {
+    absl::StrAppend(&out_, "<text ", View(attributes), " x=\"", x, "\" y=\"", y, "\">");
+    AppendXml(out_, clean);
+    out_ += "</text>\n";
+  }
+
+  static absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+  uint32_t TopOf(const FlameBox& box) const {
+    const uint32_t row = options_.inverted ? box.level : layout_.levels - 1 - box.level;
+    return kHeader + row * kLevel;
+  }
+  double Pixels(uint64_t part) const {
+    return static_cast<double>(part) * (width_ - 2 * kMargin) / static_cast<double>(kWhole);
+  }
+  std::string_view NameOf(const FlameBox& box) const {
+    return box.label == kNoLabel ? std::string_view("all") : layout_.labels[box.label].name;
+  }
+
+  void WriteBoxes() {
+    out_ += "<g id=\"boxes\">\n";
+    for (const FlameBox& box : layout_.boxes) {
+      const char kind =
+          box.label == kNoLabel ? 'p' : StyleOf(layout_.labels[box.label].kind).letter;
+      absl::StrAppendFormat(
+          &out_, "<rect class=\"%c%d\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", kind,
+          ShadeOf(NameOf(box)), kMargin + Pixels(box.start), TopOf(box), DrawnWidth(box),
+          kLevel - 1);
+    }
+    out_ += "</g>\n";
+  }
+
+  // Half a pixel between neighbours, where there is room for it.
+  double DrawnWidth(const FlameBox& box) const {
+    const double width = Pixels(box.width);
+    return width > 2 ? width - 0.5 : std::max(width, 0.1);
+  }
+
+  void WriteNames() {
+    out_ += "<g id=\"names\">\n";
+    for (const FlameBox& box : layout_.boxes) {
+      const double room = (Pixels(box.width) - 7) / kCharacter;
+      if (room < kLeastText) continue;
+      absl::StrAppendFormat(&out_, "<text x=\"%.1f\" y=\"%.1f\">", kMargin + Pixels(box.start) + 3,
+                            TopOf(box) + 12.5);
+      const std::string_view name = NameOf(box);
+      const auto fitting = static_cast<size_t>(room);
+      if (CodePoints(name) <= fitting) {
+        AppendXml(out_, name);
+      } else {
+        AppendXml(out_, name.substr(0, BytesOfCodePoints(name, fitting - 1)));
+        out_ += "…";
+      }
+      out_ += "</text>\n";
+    }
+    out_ += "</g>\n";
+  }
+
+  void WriteHeader() {
+    out_ += "<g id=\"header\">\n";
+    Rect("class=\"page\"", 0, 0, width_, kHeader - 4);
+    Text("id=\"title\"", kMargin, 27, CleanUtf8(options_.title));
+    Text("class=\"minor\"", kMargin, 46, Subtitle());
+    out_ += "<g id=\"reset\" class=\"button\" display=\"none\" tabindex=\"0\" role=\"button\">\n";
+    Rect("rx=\"6\"", 0, 0, 90, 26);
+    Text("text-anchor=\"middle\"", 45, 17, "Reset zoom");
+    out_ += "</g>\n";
+    Text("id=\"matched\" text-anchor=\"end\"", width_ - kMargin, 52, "");
+    out_ += "</g>\n";
+  }
+
+  std::string Subtitle() const {
+    if (layout_.total.samples == 0) return "no samples";
+    std::string out = layout_.event;
+    absl::StrAppend(&out, " · ", Grouped(layout_.total.samples), " ",
+                    CleanUtf8(options_.count_name));
+    if (options_.weight == WeightBy::kPeriod) out += " · width is the sum of their periods";
+    if (options_.reverse) out += " · merged from the leaf, callers beyond";
+    return out;
+  }
+
+  void WriteFooter() {
+    const uint32_t top = height_ - kFooter;
+    absl::StrAppend(&out_, "<g id=\"footer\" data-y=\"", top, "\" transform=\"translate(0,", top,
+                    ")\">\n");
+    Rect("class=\"page\"", 0, 2, width_, kFooter - 2);
+    Text("id=\"details\" role=\"status\" aria-live=\"polite\"", kMargin, 20, "");
+    WriteLegend();
+    Text("class=\"minor\"", kMargin, 64, LossLine());
+    out_ += "</g>\n";
+  }
+
+  void WriteLegend() {
+    double x = kMargin;
+    for (const KindStyle& style : kStyles) {
+      Rect(absl::StrCat("rx=\"2\" class=\"", std::string(1, style.letter), "0\""), x, 32, 12, 12);
+      Text("class=\"minor\"", x + 17, 42, style.name);
+      x += 34 + 6.5 * static_cast<double>(style.name.size());
+    }
+  }
+
+  // What the picture does not tell by itself, in one line.
+  std::string LossLine() const {
+    std::string out =
+        absl::StrCat(Grouped(layout_.total.samples), " ", CleanUtf8(options_.count_name), " · ",
+                     Grouped(losses_.lost_records + losses_.lost_samples), " lost · ",
+                     Percent(layout_.unnamed, layout_.total.value), " in code without a name");
+    if (losses_.throttled != 0) absl::StrAppend(&out, " · throttled ", losses_.throttled, " times");
+    if (losses_.undecodable != 0) {
+      absl::StrAppend(&out, " · ", Grouped(losses_.undecodable), " records unreadable");
+    }
+    if (layout_.pruned) {
+      absl::StrAppendFormat(&out, " · boxes under %.2g %% are not drawn", 100 * layout_.min_width);
+    }
+    return out;
+  }
+
+  void WriteData() {
+    absl::StrAppend(&out_, "<script type=\"application/json\" id=\"data\">{\"whole\":", kWhole,
+                    ",\"levels\":", layout_.levels,
+                    ",\"inverted\":", options_.inverted ? "true" : "false",
+                    ",\"fluid\":", options_.width == 0 ? "true" : "false",
+                    ",\"total\":", layout_.total.samples, ",\"countName\":");
+    AppendJsonInXml(out_, CleanUtf8(options_.count_name));
+    out_ += ",\n\"labels\":[";
+    // Only the labels that are drawn, numbered anew.
+    std::vector<LabelId> shown(layout_.labels.size(), kNoLabel);
+    LabelId next = 0;
+    for (const FlameBox& box : layout_.boxes) {
+      if (box.label == kNoLabel || shown[box.label] != kNoLabel) continue;
+      if (next != 0) out_ += ",\n";
+      shown[box.label] = next++;
+      WriteLabel(layout_.labels[box.label]);
+    }
+    out_ += "],\n\"boxes\":[";
+    for (size_t i = 0; i < layout_.boxes.size(); ++i) {
+      const FlameBox& box = layout_.boxes[i];
+      if (i != 0) out_ += ",\n";
+      const int64_t label = box.label == kNoLabel ? -1 : int64_t{shown[box.label]};
+      absl::StrAppend(&out_, box.level, ",", label, ",", box.start, ",", box.width);
+      absl::StrAppend(&out_, ",", box.self, ",", box.samples);
+    }
+    out_ += "]}</script>\n";
+  }
+
+  void WriteLabel(const Label& label) {
+    out_ += '[';
+    AppendJsonInXml(out_, label.name);
+    out_ += ',';
+    AppendJsonInXml(out_, label.dso);
+    out_ += ',';
+    AppendJsonInXml(out_, StyleOf(label.kind).name);
+    out_ += ']';
+  }
+
+  const FlameGraphOptions& options_;
+  const uint32_t width_;
+  const FlameLayout layout_;
+  const profile::Losses& losses_;
+  const uint32_t height_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string FlameGraphSvg(const profile::Profile& profile, const FlameGraphOptions& options) {
+  return Writer(profile, options).Write();
+}
+
+}  // namespace profiler::exports

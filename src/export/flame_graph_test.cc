@@ -1,0 +1,252 @@
+#include "src/export/flame_graph.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/export/flame_layout.h"
+#include "src/export/profile_for_test.h"
+#include "src/export/xml_text.h"
+
+namespace profiler::exports {
+namespace {
+
+using profile::DsoKind;
+using profile::EventId;
+using profile::Mode;
+using testing::HasSubstr;
+using testing::Not;
+
+// Boxes as text: one a line, indented by its level, with its samples and its percentage.
+std::string BoxesOf(const ProfileForTest& test, const FlameGraphOptions& options = {}) {
+  ProfileForTest copy = test;
+  const FlameLayout layout = LayOutFlames(copy.profile(), options, 1000);
+  std::string out;
+  for (const FlameBox& box : layout.boxes) {
+    const bool all = box.label == kNoLabel;
+    absl::StrAppend(&out, std::string(box.level * 2, ' '),
+                    all ? "all" : layout.labels[box.label].name, " ", box.samples, " ",
+                    100 * box.width / kWhole, "%\n");
+  }
+  return out;
+}
+
+// The fault in the form of an XML document, empty if there is none: tags are balanced, attributes
+// are quoted, entities are known, and every byte may stand where it does.
+std::string XmlFault(std::string_view xml) {
+  std::vector<std::string_view> open;
+  for (size_t at = 0; at < xml.size();) {
+    if (xml[at] == '&') {
+      const std::string_view entity = xml.substr(at, xml.find(';', at) - at);
+      if (entity != "&amp" && entity != "&lt" && entity != "&gt" && entity != "&quot" &&
+          entity != "&#39") {
+        return absl::StrCat("entity at ", at);
+      }
+    }
+    if (static_cast<unsigned char>(xml[at]) < 0x20 && xml[at] != '\n') {
+      return absl::StrCat("control character at ", at);
+    }
+    if (xml[at] != '<') {
+      ++at;
+      continue;
+    }
+    const size_t end = xml.find('>', at);
+    if (end == std::string_view::npos) return "unfinished tag";
+    std::string_view tag = xml.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (tag.find('<') != std::string_view::npos) return absl::StrCat("< in a tag at ", at);
+    if (tag.starts_with('?') || tag.ends_with('/')) continue;
+    if (!tag.starts_with('/')) {
+      open.push_back(tag.substr(0, tag.find(' ')));
+    } else if (open.empty() || open.back() != tag.substr(1)) {
+      return absl::StrCat("closed wrongly before ", at);
+    } else {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? "" : "not closed";
+}
+
+TEST(FlameLayout, IsOneEmptyBoxWithoutSamples) {
+  EXPECT_EQ(BoxesOf(ProfileForTest()), "all 0 0%\n");
+  const std::string svg = FlameGraphSvg(ProfileForTest().profile());
+  EXPECT_EQ(XmlFault(svg), "");
+  EXPECT_THAT(svg, HasSubstr("no samples"));
+}
+
+TEST(FlameLayout, MergesStacksByNameAndOrdersByIt) {
+  ProfileForTest test;
+  test.Add("app", "main g", 1).Add("app", "main f", 2).Add("app", "main", 1);
+  EXPECT_EQ(BoxesOf(test),
+            "all 4 100%\n"
+            "  app 4 100%\n"
+            "    main 4 100%\n"
+            "      f 2 50%\n"
+            "      g 1 25%\n");
+}
+
+TEST(FlameLayout, WeighsByPeriodAndCountsSamples) {
+  ProfileForTest test;
+  test.Add("app", "f", 1, 900).Add("app", "g", 9, 100);
+  EXPECT_EQ(BoxesOf(test), "all 10 100%\n  app 10 100%\n    f 1 90%\n    g 9 10%\n");
+  EXPECT_EQ(BoxesOf(test, {.weight = WeightBy::kSamples}),
+            "all 10 100%\n  app 10 100%\n    f 1 10%\n    g 9 90%\n");
+}
+
+TEST(FlameLayout, ReversedMergesFromTheLeafAndEndsWithTheProcess) {
+  ProfileForTest test;
+  test.Add("a", "main f malloc", 3).Add("b", "main g malloc", 1).Add("a", "main f", 4);
+  EXPECT_EQ(BoxesOf(test, {.reverse = true}),
+            "all 8 100%\n"
+            "  f 4 50%\n"
+            "    main 4 50%\n"
+            "      a 4 50%\n"
+            "  malloc 4 50%\n"
+            "    f 3 37%\n"
+            "      main 3 37%\n"
+            "        a 3 37%\n"
+            "    g 1 12%\n"
+            "      main 1 12%\n"
+            "        b 1 12%\n");
+}
+
+TEST(FlameLayout, ReversedStacksHaveTheInnermostInlinedFunctionFirst) {
+  ProfileForTest test;
+  test.AddFrames("app", {{.name = "main"}, {.name = "f", .inlined = {"g", "h"}}});
+  EXPECT_EQ(BoxesOf(test, {.reverse = true}),
+            "all 1 100%\n  h 1 100%\n    g 1 100%\n      f 1 100%\n        main 1 100%\n"
+            "          app 1 100%\n");
+}
+
+TEST(FlameLayout, LeavesOutWhatIsTooNarrowAndSaysSo) {
+  ProfileForTest test;
+  test.Add("app", "main big", 98).Add("app", "main small deep", 2);
+  EXPECT_EQ(BoxesOf(test, {.min_percent = 5}),
+            "all 100 100%\n  app 100 100%\n    main 100 100%\n"
+            "      big 98 98%\n");
+  EXPECT_THAT(FlameGraphSvg(test.profile(), {.min_percent = 5}),
+              HasSubstr("boxes under 5 % are not drawn"));
+  EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr("not drawn")));
+}
+
+TEST(FlameLayout, DrawsTheWidestBoxesWhenThereAreTooMany) {
+  ProfileForTest test;
+  for (int i = 0; i < 100; ++i) test.Add("app", absl::StrCat("f", i), 1 + (i == 50));
+  const FlameLayout layout = LayOutFlames(test.profile(), {.max_boxes = 10}, 1000);
+  ASSERT_EQ(layout.boxes.size(), 3u);
+  EXPECT_EQ(layout.labels[layout.boxes[2].label].name, "f50");
+  EXPECT_TRUE(layout.pruned);
+}
+
+TEST(FlameLayout, ChildrenLieSideBySideWithinTheirParent) {
+  ProfileForTest test;
+  for (int i = 0; i < 300; ++i) {
+    test.Add(absl::StrCat("p", i % 3), absl::StrCat("a", i % 7, " b", i % 11, " c", i % 13), 1,
+             1'000'000'007ULL * (1 + i % 17));
+    test.Add(absl::StrCat("p", i % 3), absl::StrCat("a", i % 7), 1, 77);
+  }
+  for (const bool reverse : {false, true}) {
+    const FlameLayout layout =
+        LayOutFlames(test.profile(), {.reverse = reverse, .min_pixels = 0}, 1000);
+    std::vector<uint64_t> ends,
+        starts;  // by level: of the latest box, and where its next child may be
+    for (const FlameBox& box : layout.boxes) {
+      if (box.level != 0) {
+        ASSERT_LE(box.level, starts.size());
+        EXPECT_GE(box.start, starts[box.level - 1]);
+        EXPECT_LE(box.start + box.width, ends[box.level - 1]);
+        starts[box.level - 1] = box.start + box.width;
+      }
+      starts.resize(box.level + 1);
+      ends.resize(box.level + 1);
+      starts[box.level] = box.start;
+      ends[box.level] = box.start + box.width;
+    }
+    EXPECT_EQ(layout.boxes[0].width, kWhole);
+  }
+}
+
+TEST(FlameLayout, DoesNotOverflowWithTheLargestPeriods) {
+  ProfileForTest test;
+  test.Add("app", "f", 1, uint64_t{1} << 62).Add("app", "g", 1, uint64_t{1} << 62);
+  EXPECT_EQ(BoxesOf(test), "all 2 100%\n  app 2 100%\n    f 1 50%\n    g 1 50%\n");
+}
+
+TEST(FlameGraph, ColoursByKindAndMergesUnnamedCodeByImage) {
+  ProfileForTest test;
+  test.AddFrames("app", {{.name = "main", .inlined = {"small"}},
+                         {.name = "", .dso = "/usr/lib/libx.so"},
+                         {.name = "js", .dso = "/tmp/perf-1.map", .kind = DsoKind::kJit},
+                         {.name = "read",
+                          .dso = "[kernel.kallsyms]",
+                          .kind = DsoKind::kKernel,
+                          .mode = Mode::kKernel}});
+  const std::string svg = FlameGraphSvg(test.profile());
+  for (const char* label :
+       {"[\"main\",\"app\",\"user\"]", "[\"small\",\"app\",\"inlined\"]",
+        "[\"[libx.so]\",\"libx.so\",\"unnamed\"]", "[\"js\",\"perf-1.map\",\"JIT\"]",
+        "[\"read\",\"[kernel.kallsyms]\",\"kernel\"]", "[\"app\",\"\",\"process\"]"}) {
+    EXPECT_THAT(svg, HasSubstr(label));
+  }
+}
+
+TEST(FlameGraph, IsWellFormedWhateverTheNamesAre) {
+  ProfileForTest test;
+  test.AddFrames("<&>\"'", {{.name = "a<b>&c;\"d\"'e'\n\t\x01"},
+                            {.name = "\xff\xc0\x80\xed\xa0\x80\xef\xbf\xbf"},
+                            {.name = "]]></script><!--", .dso = "/<&>/x"},
+                            {.name = "back\\slash"},
+                            {.name = "ünïcödé…𝄞"}});
+  const std::string svg =
+      FlameGraphSvg(test.profile(), {.title = "</text><&\"\xfe", .count_name = "<s\">"});
+  EXPECT_EQ(XmlFault(svg), "");
+  EXPECT_THAT(svg, HasSubstr("[\"back\\\\slash\""));
+  EXPECT_THAT(svg, HasSubstr("ünïcödé…𝄞"));
+}
+
+TEST(FlameGraph, GivesTheSameBytesWhateverTheOrderOfTheRows) {
+  ProfileForTest one, other;
+  one.Add("a", "m f", 2).Add("b", "m g", 3).Add("a", "m h", 4);
+  other.Add("a", "m h", 4).Add("b", "m g", 3).Add("a", "m f", 2);
+  EXPECT_EQ(FlameGraphSvg(one.profile()), FlameGraphSvg(one.profile()));
+  EXPECT_EQ(FlameGraphSvg(one.profile()), FlameGraphSvg(other.profile()));
+}
+
+TEST(FlameGraph, TellsWhatWasLostAndWhatHasNoName) {
+  ProfileForTest test;
+  test.Add("app", "main", 3).AddFrames("app", {{.name = "main"}, {.name = ""}}, 1);
+  test.profile().losses.lost_records = 1200;
+  test.profile().losses.lost_samples = 34;
+  test.profile().losses.throttled = 5;
+  EXPECT_THAT(FlameGraphSvg(test.profile()),
+              HasSubstr("4 samples · 1,234 lost · 25.00 % in code without a name · throttled 5"));
+}
+
+TEST(FlameGraph, CutsNamesToTheirBoxesAtCharacters) {
+  ProfileForTest test;
+  test.Add("app", "ééééééééééééééééééééééééééééééé", 1).Add("app", "z", 9);
+  const std::string svg = FlameGraphSvg(test.profile(), {.width = 1020});
+  EXPECT_THAT(svg, HasSubstr(">éééééééééééé…</text>"));  // (100 − 7) / 6.7 = 13.9 characters
+}
+
+TEST(FlameGraph, DrawsTheEventThatIsAskedFor) {
+  ProfileForTest test;
+  const EventId faults = test.AddEvent("page-faults");
+  test.Add("app", "f").Add("app", "g", 1, 1, faults);
+  EXPECT_THAT(FlameGraphSvg(test.profile()), HasSubstr("cpu-clock · 1 samples"));
+  EXPECT_THAT(FlameGraphSvg(test.profile(), {.event = faults}),
+              HasSubstr("page-faults · 1 samples"));
+}
+
+TEST(CleanUtf8, ReplacesEachByteThatIsNoCharacter) {
+  EXPECT_EQ(CleanUtf8("aé€𝄞"), "aé€𝄞");
+  EXPECT_EQ(CleanUtf8("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(CleanUtf8(std::string_view("\0\x7f", 2)), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(CleanUtf8("\xf5x\xc1\xbf"), "\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+}  // namespace
+}  // namespace profiler::exports

@@ -1,0 +1,64 @@
+#include "src/export/labels.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::exports {
+
+using profile::DsoKind;
+using profile::Mode;
+
+LabelId LabelTable::Intern(Label label) {
+  // A length in front keeps ("ab", "c") and ("a", "bc") apart.
+  std::string key =
+      absl::StrCat(label.name.size(), ":", label.name, label.dso, static_cast<int>(label.kind));
+  auto [it, added] = ids_.try_emplace(std::move(key), static_cast<LabelId>(labels_.size()));
+  if (added) labels_.push_back(std::move(label));
+  return it->second;
+}
+
+std::vector<LabelId> LabelTable::SortByName() {
+  std::vector<LabelId> order(labels_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](LabelId a, LabelId b) {
+    const Label& x = labels_[a];
+    const Label& y = labels_[b];
+    return std::tie(x.name, x.dso, x.kind) < std::tie(y.name, y.dso, y.kind);
+  });
+  std::vector<LabelId> new_ids(labels_.size());
+  std::vector<Label> sorted;
+  sorted.reserve(labels_.size());
+  for (LabelId old : order) {
+    new_ids[old] = static_cast<LabelId>(sorted.size());
+    sorted.push_back(std::move(labels_[old]));
+  }
+  labels_ = std::move(sorted);
+  for (auto& [key, id] : ids_) id = new_ids[id];
+  return new_ids;
+}
+
+CodeKind KindOf(const profile::Dso& dso, Mode mode) {
+  if (mode == Mode::kKernel || mode == Mode::kGuestKernel || mode == Mode::kHypervisor) {
+    return CodeKind::kKernel;
+  }
+  switch (dso.kind) {
+    case DsoKind::kKernel:
+    case DsoKind::kModule:
+    case DsoKind::kBpf:
+      return CodeKind::kKernel;
+    case DsoKind::kJit:
+      return CodeKind::kJit;
+    default:
+      return CodeKind::kUser;
+  }
+}
+
+std::string_view BaseName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace profiler::exports

@@ -1,0 +1,78 @@
+// What a frame is called in a view, as dense ids: each distinct label is stored once, and ids are
+// in the order of the names, so sorting by id is sorting by name, whatever order the profile's
+// tables happen to have.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/profile/profile.h"
+
+namespace profiler::exports {
+
+using LabelId = uint32_t;
+inline constexpr LabelId kNoLabel = 0xffffffff;
+
+// What kind of code a label stands for. A flame graph colours by it.
+enum class CodeKind : uint8_t { kProcess, kUser, kInlined, kJit, kKernel, kUnnamed };
+inline constexpr size_t kCodeKinds = 6;
+
+struct Label {
+  std::string name;
+  std::string dso;  // where it is distinguished and shown; otherwise empty
+  CodeKind kind = CodeKind::kUser;
+  bool operator==(const Label&) const = default;
+};
+
+class LabelTable {
+ public:
+  // The same id for an equal label. Ids change once, in SortByName().
+  LabelId Intern(Label label);
+
+  // Renumbers in the byte order of (name, dso, kind); returns the new id of each old one.
+  std::vector<LabelId> SortByName();
+
+  const Label& operator[](LabelId id) const { return labels_[id]; }
+  size_t size() const { return labels_.size(); }
+
+ private:
+  std::vector<Label> labels_;
+  absl::flat_hash_map<std::string, LabelId> ids_;  // by name, dso and kind in one string
+};
+
+// The labels of every frame, from the outermost function to the innermost one. A frame may have
+// none, and is then left out of the view.
+class FrameLabels {
+ public:
+  // Frames are appended in the order of their ids.
+  void Append(LabelId label) { labels_.push_back(label); }
+  void EndFrame() { ends_.push_back(static_cast<uint32_t>(labels_.size())); }
+
+  std::span<const LabelId> operator[](profile::FrameId frame) const {
+    const auto index = static_cast<uint32_t>(frame);
+    const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
+    return std::span(labels_).subspan(begin, ends_[index] - begin);
+  }
+
+  void Renumber(std::span<const LabelId> new_ids) {
+    for (LabelId& label : labels_) label = new_ids[label];
+  }
+
+ private:
+  std::vector<LabelId> labels_;
+  std::vector<uint32_t> ends_;
+};
+
+// The kind of code in `dso` that ran in `mode`.
+CodeKind KindOf(const profile::Dso& dso, profile::Mode mode);
+
+// The path's part after the last slash.
+std::string_view BaseName(std::string_view path);
+
+}  // namespace profiler::exports

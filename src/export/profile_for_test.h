@@ -1,0 +1,59 @@
+// Builds profiles for tests from stacks written as text.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "src/profile/profile.h"
+
+namespace profiler::exports {
+
+class ProfileForTest {
+ public:
+  struct Function {
+    std::string name;  // empty: code without a symbol
+    std::string dso = "app";
+    profile::DsoKind kind = profile::DsoKind::kUser;
+    profile::Mode mode = profile::Mode::kUser;
+    std::vector<std::string> inlined = {};  // in it, outermost first
+  };
+
+  ProfileForTest() { AddEvent("cpu-clock"); }
+
+  profile::EventId AddEvent(std::string_view name);
+
+  // `stack` from the root to the leaf, separated by spaces: a function that was given to Define()
+  // under that name, or else a function of that name in "app".
+  ProfileForTest& Add(std::string_view comm, std::string_view stack, uint64_t count = 1,
+                      uint64_t period = 0, profile::EventId event = {});
+
+  // The same, a frame an element.
+  ProfileForTest& AddFrames(std::string_view comm, const std::vector<Function>& stack,
+                            uint64_t count = 1, uint64_t period = 0, profile::EventId event = {});
+
+  ProfileForTest& Define(std::string_view alias, Function function);
+
+  profile::Profile& profile() { return profile_; }
+
+ private:
+  profile::ThreadId ThreadOf(std::string_view comm);
+  profile::DsoId DsoOf(const Function& function);
+  profile::SymbolId SymbolOf(std::string_view name, profile::DsoId dso);
+  profile::FrameId FrameOf(const Function& function);
+
+  profile::Profile profile_;
+  std::map<std::string, Function, std::less<>> functions_;
+  std::map<std::string, profile::ThreadId, std::less<>> threads_;
+  std::map<std::string, profile::DsoId, std::less<>> dsos_;
+  std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
+  std::map<std::tuple<std::string, profile::DsoId, std::vector<std::string>, profile::Mode>,
+           profile::FrameId>
+      frames_;
+  std::map<std::pair<profile::StackId, profile::FrameId>, profile::StackId> stacks_;
+};
+
+}  // namespace profiler::exports

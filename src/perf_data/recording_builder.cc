@@ -1,0 +1,160 @@
+#include "src/perf_data/recording_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "src/base/byte_reader.h"
+#include "src/perf_data/field_io.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/attr_codec.h"
+
+namespace profiler::perf_data {
+namespace {
+
+std::string TypeName(uint32_t type) {
+  static const auto& names = *new std::map<uint32_t, std::string>{
+      {perf_event::kRecordMmap2, "MMAP2"},           {perf_event::kRecordComm, "COMM"},
+      {perf_event::kRecordSample, "SAMPLE"},         {perf_event::kRecordLost, "LOST"},
+      {perf_event::kRecordFinishedRound, "ROUND"},   {perf_event::kRecordHeaderAttr, "ATTR"},
+      {perf_event::kRecordHeaderFeature, "FEATURE"}, {perf_event::kRecordEventUpdate, "UPDATE"},
+      {perf_event::kRecordAuxtrace, "AUXTRACE"}};
+  const auto it = names.find(type);
+  return it == names.end() ? "type " + std::to_string(type) : it->second;
+}
+
+}  // namespace
+
+std::string TestPath(std::string_view name) { return testing::TempDir() + "/" + std::string(name); }
+
+std::vector<std::byte> ReadFile(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const auto bytes = BytesOfText(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+void WriteFile(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  const std::string_view text = TextOf(bytes);
+  stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+perf_event::Attr UsualAttr() {
+  using namespace perf_event;  // NOLINT: the names of twenty bits
+  Attr attr = SampleAttr(kSampleIdentifier | kSampleIp | kSampleTid | kSampleTime | kSampleCpu |
+                         kSamplePeriod | kSampleCallchain);
+  attr.sample_period = 999;
+  return attr;
+}
+
+Features UsualFeatures() {
+  Features features;
+  features.hostname = "testhost";
+  features.osrelease = "6.1.0-test";
+  features.version = "1.0";
+  features.arch = "x86_64";
+  features.nrcpus = {{2, 2}};
+  features.cpudesc = "Test CPU";
+  features.cpuid = "GenuineIntel,6,85,7";
+  features.total_mem_kb = 4000000;
+  features.cmdline = {"profiler", "record", "-g"};
+  features.sample_time = {{110, 190}};
+  features.clock_data = {{1, 1700000000000000000, 100}};
+  features.other[200] = "names of ours";
+  return features;
+}
+
+absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records) {
+  const std::span<const std::byte> bytes = records.bytes();
+  // In two pieces, as a ring gives them when records go over its end.
+  const std::span<const std::byte> pieces[] = {bytes.first(bytes.size() / 2),
+                                               bytes.subspan(bytes.size() / 2)};
+  const absl::Status status = writer.Append(pieces);
+  records.Clear();
+  return status;
+}
+
+void WriteUsualRecording(const std::string& path) {
+  const perf_event::Attr attr = UsualAttr();
+  auto writer = Writer::Create(path, {{attr, "cpu-clock", {1, 2}}}, 4);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  perf_event::RecordBuilder records(attr);
+  records.By(7, 7).Comm("cat").Mmap2(0x1000, 0x200000, 0, "/bin/cat");
+  for (const std::vector<uint64_t>& round :
+       std::vector<std::vector<uint64_t>>{{110, 130, 120, 140}, {160, 150, 170}, {190, 180}}) {
+    for (uint64_t time : round) {
+      records.At(time).Id(1 + time / 10 % 2).On(static_cast<uint32_t>(time / 10 % 2));
+      records.Period(1000).Sample(time * 1000, {perf_event::kContextUser, time * 1000, 0x1234});
+    }
+    ASSERT_TRUE(AppendAll(**writer, records).ok());
+    ASSERT_TRUE((*writer)->FinishRound().ok());
+  }
+  const absl::Status status = (*writer)->Finish(UsualFeatures());
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+std::string Told(Recording& recording, Recording::Order order) {
+  std::string told;
+  const absl::Status status = recording.ForEach(order, [&](const TimedRecord& record) {
+    if (!told.empty()) told += ", ";
+    if (record.time != 0) told += std::to_string(record.time) + " ";
+    told += TypeName(record.record.type());
+    if (record.event != 0) told += "/" + std::to_string(record.event);
+    if (!record.payload.empty()) told += " +" + std::to_string(record.payload.size());
+  });
+  if (!status.ok()) told += " ! " + std::string(status.message());
+  return told;
+}
+
+std::string ToldFile(const std::string& path, Recording::Order order) {
+  auto recording = Recording::Open(path);
+  std::string told = "! " + std::string(recording.status().message());
+  if (recording.ok()) {
+    told = Told(**recording, order);
+    for (const std::string& warning : (*recording)->warnings()) told += " # " + warning;
+  }
+  // Told without where the test runs.
+  for (size_t at; (at = told.find(path)) != std::string::npos;) told.replace(at, path.size(), "F");
+  return told;
+}
+
+void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out) {
+  const perf_event::RecordHeader header = {
+      type, 0, static_cast<uint16_t>(sizeof(perf_event::RecordHeader) + body.size())};
+  for (const std::span<const std::byte> piece : {BytesOf(header), BytesOfText(body)}) {
+    out->insert(out->end(), piece.begin(), piece.end());
+  }
+}
+
+std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,
+                                std::span<const std::byte> records) {
+  std::string start;
+  FieldWriter(&start).U64(kMagic2);
+  FieldWriter(&start).U64(kPipeHeaderSize);
+  const auto start_bytes = BytesOfText(start);
+  std::vector<std::byte> stream(start_bytes.begin(), start_bytes.end());
+  for (const EventToWrite& event : events) {
+    std::vector<std::byte> attr;
+    perf_event::WriteAttr(event.attr, &attr);
+    std::string body(TextOf(attr)), update;
+    for (uint64_t id : event.ids) FieldWriter(&body).U64(id);
+    AddRecord(perf_event::kRecordHeaderAttr, body, &stream);
+    FieldWriter(&update).U64(kEventUpdateName);
+    FieldWriter(&update).U64(event.ids.empty() ? 0 : event.ids.front());
+    update += event.name;
+    update.resize((update.size() + 8) / 8 * 8);
+    AddRecord(perf_event::kRecordEventUpdate, update, &stream);
+  }
+  std::string feature;
+  FieldWriter(&feature).U64(kFeatureHostname);
+  FieldWriter(&feature).String("pipehost");
+  feature.resize((feature.size() + 7) / 8 * 8);
+  AddRecord(perf_event::kRecordHeaderFeature, feature, &stream);
+  stream.insert(stream.end(), records.begin(), records.end());
+  return stream;
+}
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,96 @@
+#include "src/procfs/build_id.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler::procfs {
+namespace {
+
+constexpr size_t kMaxBuildId = 20;             // what an MMAP2 record has room for
+constexpr size_t kMaxProgramHeaders = 256;     // real images have a dozen
+constexpr size_t kMaxNoteSegment = 64 * 1024;  // and their notes are some hundred bytes
+
+size_t PaddedTo4(size_t size) { return (size + 3) & ~size_t{3}; }
+
+bool IsNativeElf64(const Elf64_Ehdr& header) {
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+         header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phnum <= kMaxProgramHeaders;
+}
+
+bool ReadAt(int fd, uint64_t offset, void* out, size_t size) {
+  return pread(fd, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+BuildId BuildIdOfNotes(std::span<const std::byte> notes) {
+  ByteReader reader(notes);
+  while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
+    const auto header = reader.Read<Elf64_Nhdr>();
+    const auto name = reader.ReadBytes(header.n_namesz);
+    reader.Skip(PaddedTo4(header.n_namesz) - header.n_namesz);
+    const auto value = reader.ReadBytes(header.n_descsz);
+    if (!reader.ok()) return {};
+    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4) &&
+        !value.empty() && value.size() <= kMaxBuildId) {
+      return BuildId(value.begin(), value.end());
+    }
+    reader.Skip(PaddedTo4(header.n_descsz) - header.n_descsz);
+  }
+  return {};
+}
+
+BuildId BuildIdOfFd(int fd) {
+  Elf64_Ehdr header;
+  if (!ReadAt(fd, 0, &header, sizeof(header)) || !IsNativeElf64(header)) return {};
+  std::vector<Elf64_Phdr> segments(header.e_phnum);
+  if (!ReadAt(fd, header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr))) return {};
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteSegment) continue;
+    std::vector<std::byte> notes(segment.p_filesz);
+    if (!ReadAt(fd, segment.p_offset, notes.data(), notes.size())) continue;
+    if (BuildId id = BuildIdOfNotes(notes); !id.empty()) return id;
+  }
+  return {};
+}
+
+BuildId BuildIdOfFile(const std::string& path) {
+  // O_NONBLOCK: a path from another process's map may lead to a FIFO or a device.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return fd.valid() ? BuildIdOfFd(fd.get()) : BuildId();
+}
+
+BuildId BuildIdOfKernel(const Roots& roots) {
+  std::string notes;
+  if (!ReadFile(absl::StrCat(roots.sys, "/kernel/notes"), &notes).ok()) return {};
+  return BuildIdOfNotes(BytesOfText(notes));
+}
+
+BuildId BuildIdOfVdso() {
+  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
+  if (base == nullptr) return {};
+  // The kernel's own image, mapped whole: nothing here is untrusted.
+  Elf64_Ehdr header;
+  std::memcpy(&header, base, sizeof(header));
+  if (!IsNativeElf64(header)) return {};
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, base + header.e_phoff + i * sizeof(segment), sizeof(segment));
+    if (segment.p_type != PT_NOTE) continue;
+    if (BuildId id = BuildIdOfNotes({base + segment.p_offset, segment.p_filesz}); !id.empty()) {
+      return id;
+    }
+  }
+  return {};
+}
+
+}  // namespace profiler::procfs

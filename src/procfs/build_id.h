@@ -1,0 +1,37 @@
+// The GNU build-id of an image: the note of type NT_GNU_BUILD_ID that its linker wrote.
+//
+//   Elf_Nhdr { u32 namesz, descsz, type } "GNU\0" | build-id, 1 to 20 bytes | padding to 4 | next
+//   note
+//
+// Source: include/uapi/linux/elf.h and lib/buildid.c, Linux 6.18.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/procfs/proc_file.h"
+
+namespace profiler::procfs {
+
+using BuildId = std::vector<std::byte>;
+
+// The build-id among consecutive notes; empty when there is none. Notes that are cut end the
+// search.
+BuildId BuildIdOfNotes(std::span<const std::byte> notes);
+
+// The build-id of a 64-bit ELF image of this machine's byte order; empty when the file cannot be
+// read, is no such image or has none. Reads the headers and the notes, nothing else: some 10 µs.
+BuildId BuildIdOfFile(const std::string& path);
+BuildId BuildIdOfFd(int fd);
+
+// The running kernel's, from /sys/kernel/notes.
+BuildId BuildIdOfKernel(const Roots& roots);
+
+// The vdso's, from this process's own copy.
+BuildId BuildIdOfVdso();
+
+}  // namespace profiler::procfs

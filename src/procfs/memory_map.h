@@ -1,0 +1,36 @@
+// One line of /proc/PID/maps as a value.
+//
+//   7f33a3539000-7f33a368f000 r-xp 00026000 fe:00 332835   /usr/lib/x86_64-linux-gnu/libc.so.6
+//   start        end          prot pgoff    dev   inode    name
+//
+// Source: fs/proc/task_mmu.c (show_map_vma), Linux 6.18.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace profiler::procfs {
+
+struct MemoryMap {
+  uint64_t start = 0, end = 0;  // addresses in the process
+  uint64_t pgoff = 0;           // bytes into the file
+  uint32_t prot = 0;            // PROT_*
+  uint32_t flags = 0;           // MAP_SHARED or MAP_PRIVATE
+  uint32_t maj = 0, min = 0;
+  uint64_t ino = 0;
+  // As the line has it, newlines in it still escaped as \012: a path, perhaps with " (deleted)"
+  // behind it, or a name like [vdso]; empty for anonymous memory. Points into the line.
+  std::string_view name;
+};
+
+// Nothing when the line is not of this form.
+std::optional<MemoryMap> ParseMapsLine(std::string_view line);
+
+// The name as an MMAP2 record of the kernel would have it: newlines unescaped, "//anon" for
+// anonymous memory.
+std::string RecordName(const MemoryMap& map);
+
+}  // namespace profiler::procfs

@@ -1,0 +1,71 @@
+#include "src/procfs/proc_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "src/base/unique_fd.h"
+
+namespace profiler::procfs {
+namespace {
+
+// seq_file hands out a page at a time whatever is asked for.
+constexpr size_t kReadSize = 4096;
+
+}  // namespace
+
+absl::Status ReadFile(const std::string& path, std::string* text) {
+  text->clear();
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  size_t size = 0;
+  while (true) {
+    if (text->size() - size < kReadSize) {
+      text->resize(std::max({text->capacity(), text->size() * 2, kReadSize * 2}));
+    }
+    const ssize_t got = read(fd.get(), text->data() + size, text->size() - size);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      const int error = errno;
+      text->clear();
+      return ErrnoStatus(error, path);
+    }
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  text->resize(size);
+  return absl::OkStatus();
+}
+
+std::optional<std::string> ReadLine(const std::string& path) {
+  std::string text;
+  if (!ReadFile(path, &text).ok()) return std::nullopt;
+  text.resize(std::min(text.size(), text.find('\n')));
+  return text;
+}
+
+std::optional<int64_t> ReadNumber(const std::string& path) {
+  const std::optional<std::string> line = ReadLine(path);
+  if (!line.has_value()) return std::nullopt;
+  return ParseNumber<int64_t>(*line);
+}
+
+std::optional<std::string_view> ValueOf(std::string_view text, std::string_view key) {
+  TextScanner lines(text);
+  while (!lines.done()) {
+    const std::string_view line = lines.Until('\n');
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    std::string_view name = line.substr(0, colon);
+    while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.remove_suffix(1);
+    if (name != key) continue;
+    TextScanner value(line.substr(colon + 1));
+    value.SkipSpaces();
+    return value.rest();
+  }
+  return std::nullopt;
+}
+
+}  // namespace profiler::procfs

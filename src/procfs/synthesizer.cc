@@ -1,0 +1,148 @@
+#include "src/procfs/synthesizer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/unique_fd.h"
+#include "src/procfs/kernel_map.h"
+#include "src/procfs/tasks.h"
+
+namespace profiler::procfs {
+namespace {
+
+constexpr uint32_t kKernelPid = static_cast<uint32_t>(-1);
+constexpr std::string_view kDeleted = " (deleted)";
+
+// The file behind a mapping, as its process sees it: the process may live in another mount
+// namespace, and a deleted file is still to be had by the mapping itself.
+UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const std::string& name) {
+  std::string path = absl::StrCat(roots.proc, "/", pid, "/root", name);
+  if (name.ends_with(kDeleted)) {
+    path = absl::StrFormat("%s/%d/map_files/%x-%x", roots.proc, pid, map.start, map.end);
+  }
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) return fd;
+  // Another file may have taken the name since it was mapped.
+  struct stat file;
+  if (fstat(fd.get(), &file) != 0 || file.st_ino != map.ino || !S_ISREG(file.st_mode)) {
+    fd.Reset();
+  }
+  return fd;
+}
+
+}  // namespace
+
+void Synthesizer::AddKernel() {
+  if (const std::optional<KernelText> text = FindKernelText(options_.roots)) {
+    AddKernelMap(text->start, text->end, text->symbol_address, "[kernel.kallsyms]" + text->symbol);
+  }
+  for (const KernelModule& module : LoadedModules(options_.roots, options_.modules_directory)) {
+    AddKernelMap(module.start, module.end, 0, module.path);
+  }
+}
+
+void Synthesizer::AddKernelMap(uint64_t start, uint64_t end, uint64_t pgoff,
+                               const std::string& name) {
+  perf_event::Mmap record;
+  record.pid = kKernelPid;
+  record.addr = start;
+  record.len = end - start;
+  record.pgoff = pgoff;
+  record.filename = name;
+  perf_event::Encode(perf_event::kRecordMmap, perf_event::kMiscKernel, options_.layout, record,
+                     &records_);
+}
+
+absl::Status Synthesizer::AddAllProcesses() {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, ProcessIds(options_.roots));
+  for (const pid_t pid : pids) {
+    if (const absl::Status added = AddProcess(pid); !added.ok() && !absl::IsNotFound(added)) {
+      return added;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Synthesizer::AddProcess(pid_t pid) {
+  if (processes_.contains(pid)) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> tids, ThreadIds(options_.roots, pid));
+  PROFILER_ASSIGN_OR_RETURN(const pid_t parent, ParentOf(options_.roots, pid));
+  processes_.insert(pid);
+  // The leader first: the others' FORK records name it as their parent.
+  AddThread(pid, pid, parent);
+  for (const pid_t tid : tids) {
+    if (tid != pid) AddThread(pid, tid, pid);
+  }
+  AddMaps(pid);
+  return absl::OkStatus();
+}
+
+void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
+  const absl::StatusOr<std::string> comm = CommOf(options_.roots, pid, tid);
+  if (!comm.ok()) return;
+  perf_event::Task fork;
+  fork.pid = pid;
+  fork.tid = tid;
+  fork.ppid = fork.ptid = parent;
+  // FORK_EXEC tells readers not to copy the parent's mappings: the MMAP2 records say them all.
+  perf_event::Encode(perf_event::kRecordFork, perf_event::kMiscForkExec, options_.layout, fork,
+                     &records_);
+  perf_event::Comm name;
+  name.pid = pid;
+  name.tid = tid;
+  name.comm = *comm;
+  perf_event::Encode(perf_event::kRecordComm, 0, options_.layout, name, &records_);
+}
+
+void Synthesizer::AddMaps(pid_t pid) {
+  // Kernel threads have an empty one, and another user's processes none that we may read.
+  if (!ReadFile(absl::StrCat(options_.roots.proc, "/", pid, "/maps"), &text_).ok()) return;
+  TextScanner lines(text_);
+  while (!lines.done()) {
+    const std::optional<MemoryMap> map = ParseMapsLine(lines.Until('\n'));
+    if (map.has_value() && (map->prot & PROT_EXEC) != 0) AddMap(pid, *map);
+  }
+}
+
+void Synthesizer::AddMap(pid_t pid, const MemoryMap& map) {
+  const std::string name = RecordName(map);
+  perf_event::Mmap2 record;
+  record.pid = record.tid = pid;
+  record.addr = map.start;
+  record.len = map.end - map.start;
+  record.pgoff = map.pgoff;
+  record.prot = map.prot;
+  record.flags = map.flags;
+  record.filename = name;
+  uint16_t misc = perf_event::kMiscUser;
+  if (options_.build_ids && map.ino != 0 && name.starts_with('/')) {
+    record.build_id = BuildIdOf(pid, map, name);
+  }
+  if (record.build_id.empty()) {
+    record.maj = map.maj;
+    record.min = map.min;
+    record.ino = map.ino;
+  } else {
+    misc |= perf_event::kMiscMmapBuildId;
+  }
+  perf_event::Encode(perf_event::kRecordMmap2, misc, options_.layout, record, &records_);
+}
+
+const BuildId& Synthesizer::BuildIdOf(pid_t pid, const MemoryMap& map, const std::string& name) {
+  const ImageKey key{makedev(map.maj, map.min), map.ino};
+  const auto [entry, is_new] = build_ids_.try_emplace(key);
+  if (is_new) {
+    const UniqueFd fd = OpenImage(options_.roots, pid, map, name);
+    if (fd.valid()) entry->second = BuildIdOfFd(fd.get());
+  }
+  return entry->second;
+}
+
+}  // namespace profiler::procfs

@@ -1,0 +1,74 @@
+#include "src/procfs/tasks.h"
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::procfs {
+namespace {
+
+constexpr size_t kMaxComm = 15;  // TASK_COMM_LEN less the NUL
+
+absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
+  struct CloseDir {
+    void operator()(DIR* dir) const { closedir(dir); }
+  };
+  const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
+  if (dir == nullptr) return ErrnoStatus(errno, path);
+  std::vector<pid_t> ids;
+  while (const dirent* entry = readdir(dir.get())) {
+    if (const auto id = ParseNumber<pid_t>(entry->d_name); id.has_value() && *id > 0) {
+      ids.push_back(*id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_view key) {
+  const std::string path = absl::StrCat(roots.proc, "/", id, "/status");
+  std::string text;
+  PROFILER_RETURN_IF_ERROR(ReadFile(path, &text));
+  const auto value = ValueOf(text, key);
+  const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;
+  // A task that exits while its file is read gives an empty one.
+  if (!number.has_value()) return ErrnoStatus(ESRCH, path);
+  return *number;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots) {
+  return NumberedEntries(roots.proc);
+}
+
+absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid) {
+  auto ids = NumberedEntries(absl::StrCat(roots.proc, "/", pid, "/task"));
+  if (ids.ok() && ids->empty()) return ErrnoStatus(ESRCH, absl::StrCat("process ", pid));
+  return ids;
+}
+
+absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid) {
+  return NumberInStatus(roots, tid, "Tgid");
+}
+
+absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid) {
+  const std::string path = absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/comm");
+  std::string comm;
+  PROFILER_RETURN_IF_ERROR(ReadFile(path, &comm));
+  // Only the newline that the kernel adds goes: a name may hold others.
+  if (!comm.empty() && comm.back() == '\n') comm.pop_back();
+  if (comm.size() > kMaxComm) comm.resize(kMaxComm);
+  return comm;
+}
+
+absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid) {
+  return NumberInStatus(roots, pid, "PPid");
+}
+
+}  // namespace profiler::procfs

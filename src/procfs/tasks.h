@@ -1,0 +1,32 @@
+// Which processes and threads run, and what they are called.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/procfs/proc_file.h"
+
+namespace profiler::procfs {
+
+// In ascending order. Errors: those of opendir(3) on /proc.
+absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots);
+
+// The threads of `pid` in ascending order, so the leader is normally first. kNotFound when no such
+// process runs. Costs one readdir(3).
+absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid);
+
+// The process that thread `tid` belongs to; kNotFound when it is gone.
+absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid);
+
+// The name of a thread as the kernel's COMM records have it: at most 15 bytes. kNotFound when it is
+// gone.
+absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid);
+
+// The parent process of `pid`, 0 when it has none here. kNotFound when it is gone.
+absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid);
+
+}  // namespace profiler::procfs

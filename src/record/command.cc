@@ -1,0 +1,177 @@
+#include "src/record/command.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "src/record/session.h"
+
+namespace profiler::record {
+namespace {
+
+constexpr char kFailurePayload[] = "profiler/command-exit-code";
+constexpr int kExitNotFound = 127;
+constexpr int kExitNotExecutable = 126;
+constexpr char kDefaultPath[] = "/bin:/usr/bin";  // what execvp(3) takes without PATH
+
+absl::Status ExecFailure(const std::string& name, int error) {
+  absl::Status status;
+  if (error == ENOENT) {
+    status = absl::NotFoundError(name + ": command not found");
+    status.SetPayload(kFailurePayload, absl::Cord(absl::StrCat(kExitNotFound)));
+  } else {
+    status = ErrnoStatus(error, name);
+    status.SetPayload(kFailurePayload, absl::Cord(absl::StrCat(kExitNotExecutable)));
+  }
+  return status;
+}
+
+// 0 when `path` can be executed, as far as can be said without trying.
+int CheckExecutable(const std::string& path) {
+  struct stat file;
+  if (stat(path.c_str(), &file) != 0) return errno;
+  if (!S_ISREG(file.st_mode)) return EACCES;
+  return faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+// What execvp(3) will run into, found out before anything is opened or renamed.
+int LookUp(const std::string& name) {
+  if (name.empty()) return ENOENT;
+  if (name.find('/') != std::string::npos) return CheckExecutable(name);
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? kDefaultPath : path;
+  int error = ENOENT;
+  while (true) {
+    const size_t colon = rest.find(':');
+    std::string directory(rest.substr(0, colon));
+    if (directory.empty()) directory = ".";
+    const int found = CheckExecutable(directory + "/" + name);
+    if (found == 0) return 0;
+    if (found == EACCES) error = EACCES;
+    if (colon == std::string_view::npos) return error;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+struct Pipe {
+  UniqueFd read_end, write_end;
+};
+
+absl::StatusOr<Pipe> MakePipe() {
+  std::array<int, 2> fds;
+  if (pipe2(fds.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
+  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+// In the child: only async-signal-safe calls, for the parent may have had threads.
+[[noreturn]] void WaitAndExec(int go, int failed, char** argv) {
+  char byte;
+  ssize_t got;
+  do {
+    got = read(go, &byte, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got == 1) {
+    execvp(argv[0], argv);
+    const int error = errno;
+    // Should the parent be gone by now, there is nobody to tell.
+    [[maybe_unused]] const ssize_t told = write(failed, &error, sizeof(error));
+  }
+  _exit(kExitNotFound);
+}
+
+}  // namespace
+
+std::optional<int> CommandFailure(const absl::Status& status) {
+  const auto payload = status.GetPayload(kFailurePayload);
+  int code = 0;
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &code)) return std::nullopt;
+  return code;
+}
+
+absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::string>& argv) {
+  if (argv.empty()) return absl::InvalidArgumentError("no command");
+  if (const int error = LookUp(argv[0]); error != 0) return ExecFailure(argv[0], error);
+  PROFILER_ASSIGN_OR_RETURN(Pipe go, MakePipe());
+  PROFILER_ASSIGN_OR_RETURN(Pipe failed, MakePipe());
+  std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
+  for (const std::string& argument : argv) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+
+  const pid_t pid = fork();
+  if (pid < 0) return ErrnoStatus(errno, "fork");
+  if (pid == 0) {
+    // Its own copy of the write end would keep it from seeing the parent's end.
+    close(go.write_end.get());
+    WaitAndExec(go.read_end.get(), failed.write_end.get(), arguments.data());
+  }
+  std::unique_ptr<Command> command(new Command());
+  command->name_ = argv[0];
+  command->pid_ = pid;
+  command->go_ = std::move(go.write_end);
+  command->failed_ = std::move(failed.read_end);
+  command->pidfd_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!command->pidfd_.valid()) return ErrnoStatus(errno, "pidfd_open");
+  return command;
+}
+
+Command::~Command() {
+  if (started_ || reaped_ || pid_ <= 0) return;
+  go_.Reset();
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+absl::Status Command::Start() {
+  started_ = true;
+  const char byte = 0;
+  while (write(go_.get(), &byte, 1) < 0) {
+    // SIGPIPE cannot come here: until exec the child holds the read end, unless it was killed.
+    if (errno != EINTR) return ErrnoStatus(errno, name_);
+  }
+  go_.Reset();
+  int error = 0;
+  ssize_t got;
+  do {
+    got = read(failed_.get(), &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  failed_.Reset();
+  if (got != static_cast<ssize_t>(sizeof(error))) return absl::OkStatus();
+  return ExecFailure(name_, error);
+}
+
+void Command::Kill(int signal) {
+  if (!reaped_ && pid_ > 0) kill(pid_, signal);
+}
+
+absl::StatusOr<RecordSummary::CommandEnd> Command::Reap() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0) {
+    if (errno != EINTR) return ErrnoStatus(errno, name_);
+  }
+  reaped_ = true;
+  RecordSummary::CommandEnd end;
+  if (WIFSIGNALED(status)) {
+    end.signal = WTERMSIG(status);
+  } else {
+    end.exit_code = WEXITSTATUS(status);
+  }
+  return end;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,51 @@
+// Which attrs a recording opens: what was asked for, made into what this kernel permits.
+//
+// Nothing is guessed from versions: each attr is opened once, on the first target, and closed
+// again.
+
+#pragma once
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "ringbuf/kernel.h"
+#include "src/base/status.h"
+#include "src/perf_event/attr.h"
+#include "src/procfs/machine.h"
+#include "src/record/options.h"
+
+namespace profiler::record {
+
+struct EventPlan {
+  // A dummy software event: it counts nothing and carries MMAP2, COMM, FORK, EXIT and the like, so
+  // that these come while sampling is still off. Opened enabled.
+  perf_event::Attr sideband;
+  std::string sideband_name;
+  // Opened disabled.
+  std::vector<EventRequest> sampling;
+  // Kernel addresses may turn up in samples.
+  bool kernel_samples = false;
+  std::vector<std::string> notes;
+};
+
+// Where the attrs are tried.
+struct ProbeTarget {
+  pid_t pid = 0;  // a thread; 0: this one; −1: all, on `cpu`
+  int cpu = 0;
+  bool enable_on_exec = false;  // the target is a command that waits for its exec
+};
+
+// `cycles` becomes cpu-clock where there are no hardware counters; events of kernel and user become
+// user only where the kernel may not be sampled; a frequency over the limit is clamped: each with a
+// note. Errors: kInvalidArgument or kNotFound for an event that this machine has not,
+// kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.
+absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
+                                     const procfs::PerfLimits& limits, const ProbeTarget& target);
+
+// For perf_event_open(2): the same bytes, with the smallest size that holds them.
+perf_event_attr ToKernelAttr(const perf_event::Attr& attr);
+
+}  // namespace profiler::record

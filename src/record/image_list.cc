@@ -1,0 +1,62 @@
+#include "src/record/image_list.h"
+
+#include <sys/mman.h>
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "src/perf_event/abi.h"
+
+namespace profiler::record {
+namespace {
+
+constexpr std::string_view kVdso = "[vdso]";
+// What looks like a path and is memory.
+constexpr std::array<std::string_view, 6> kMemory = {"//anon", "/dev/zero", "/anon_hugepage",
+                                                     "/SYSV",  "/memfd:",   "/[aio]"};
+
+bool IsFile(std::string_view name) {
+  if (!name.starts_with('/')) return false;
+  for (const std::string_view prefix : kMemory) {
+    if (name.starts_with(prefix)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
+  if ((mapping.prot & PROT_EXEC) == 0) return;
+  const bool is_vdso = mapping.filename == kVdso;
+  if (!is_vdso && !IsFile(mapping.filename)) return;
+  const absl::string_view name(mapping.filename.data(), mapping.filename.size());
+  if (by_name_.contains(name)) return;
+  Image image;
+  image.name = std::string(name);
+  if (is_vdso) {
+    image.build_id = procfs::BuildIdOfVdso();
+  } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
+    image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
+  } else {
+    // As the process sees it, and, when that is gone already, as we do.
+    image.build_id =
+        procfs::BuildIdOfFile(absl::StrCat("/proc/", mapping.pid, "/root", image.name));
+    if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(image.name);
+  }
+  by_name_.emplace(image.name, images_.size());
+  images_.push_back(std::move(image));
+}
+
+std::vector<perf_data::BuildIdEntry> ImageList::Entries(const procfs::BuildId& kernel) const {
+  std::vector<perf_data::BuildIdEntry> entries;
+  if (!kernel.empty()) {
+    entries.push_back({-1, perf_event::kMiscKernel, kernel, "[kernel.kallsyms]"});
+  }
+  for (const Image& image : images_) {
+    if (image.build_id.empty()) continue;
+    entries.push_back({-1, perf_event::kMiscUser, image.build_id, image.name});
+  }
+  return entries;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,38 @@
+// The executable images that a recording has seen, and their build-ids.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_data/features.h"
+#include "src/perf_event/records.h"
+#include "src/procfs/build_id.h"
+
+namespace profiler::record {
+
+// One thread. A mapping of an image that is known costs one look-up and no allocation.
+class ImageList {
+ public:
+  // A mapping as an MMAP2 record of header `misc` says it. Takes the build-id from the record, or
+  // from the file, now, while it is likely to be there still.
+  void Add(const perf_event::Mmap2& mapping, uint16_t misc);
+
+  // The BUILD_ID feature's entries in the order of their first mapping; those without a build-id
+  // are left out. The kernel comes first, unless `kernel` is empty.
+  std::vector<perf_data::BuildIdEntry> Entries(const procfs::BuildId& kernel) const;
+
+ private:
+  struct Image {
+    std::string name;
+    procfs::BuildId build_id;
+  };
+
+  std::vector<Image> images_;
+  absl::flat_hash_map<std::string, size_t> by_name_;
+};
+
+}  // namespace profiler::record

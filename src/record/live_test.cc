@@ -1,0 +1,253 @@
+// The session on the kernel that runs here. Says what it skips where that forbids recording.
+
+#include <grp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "src/perf_event/event_name.h"
+#include "src/record/recorded_file.h"
+#include "src/record/session.h"
+
+namespace profiler::record {
+namespace {
+
+// Uses so much CPU time in the calling thread.
+void Burn(std::chrono::milliseconds time) {
+  timespec now{};
+  volatile uint64_t sink = 0;
+  do {
+    for (int i = 0; i < 10000; ++i) sink = sink + 1;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while (std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) < time);
+}
+
+// A child that does `body` once Release is called; killed when this goes.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& body) {
+    EXPECT_EQ(pipe(fds_.data()), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(fds_[1]);
+      char byte;
+      if (read(fds_[0], &byte, 1) == 1) body();
+      _exit(0);
+    }
+    close(fds_[0]);
+  }
+  ~Child() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    close(fds_[1]);
+  }
+  void Release() { EXPECT_EQ(write(fds_[1], "", 1), 1); }
+  pid_t pid() const { return pid_; }
+
+ private:
+  std::array<int, 2> fds_{};
+  pid_t pid_ = -1;
+};
+
+class LiveTest : public testing::Test {
+ protected:
+  LiveTest() {
+    directory_ =
+        std::filesystem::path(testing::TempDir()) /
+        absl::StrCat("live_", testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(directory_);
+    std::filesystem::create_directories(directory_);
+    options_.output = (directory_ / "perf.data").string();
+    options_.frequency = 2000;
+    options_.events.push_back({*perf_event::ParseEvent("cpu-clock"), "cpu-clock"});
+  }
+  ~LiveTest() override { std::filesystem::remove_all(directory_); }
+
+  absl::StatusOr<std::unique_ptr<RecordSession>> Create() {
+    return RecordSession::Create(ringbuf::LinuxKernel(), options_);
+  }
+  static bool Forbidden(const absl::Status& status) {
+    return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status);
+  }
+
+  std::filesystem::path directory_;
+  RecordOptions options_;
+};
+
+#define CREATE_OR_SKIP(session)                                                     \
+  auto session = Create();                                                          \
+  if (Forbidden(session.status())) GTEST_SKIP() << "skipped: " << session.status(); \
+  ASSERT_TRUE(session.ok()) << session.status()
+
+TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
+  Child child([] { Burn(std::chrono::milliseconds(300)); });
+  options_.pids = {child.pid()};
+  options_.call_graph = true;
+  CREATE_OR_SKIP(session);
+  child.Release();
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  EXPECT_EQ(summary.stop_reason, StopReason::kTargetsExited);
+  EXPECT_GE(summary.samples, 500u);  // of 600
+  EXPECT_EQ(summary.lost, 0u);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_EQ(static_cast<uint64_t>(file.count("SAMPLE")), summary.samples);
+  EXPECT_EQ(file.sampled_pids, std::set<uint32_t>{static_cast<uint32_t>(child.pid())});
+  EXPECT_GE(file.features.build_ids.size(), 2u);
+}
+
+TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
+  Child child([] {
+    std::thread thread([] { Burn(std::chrono::milliseconds(60)); });
+    thread.join();
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+      Burn(std::chrono::milliseconds(60));
+      _exit(0);
+    }
+    waitpid(grandchild, nullptr, 0);
+  });
+  options_.pids = {child.pid()};
+  CREATE_OR_SKIP(session);
+  child.Release();
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_EQ(file.sampled_pids.size(), 2u);
+  EXPECT_GE(file.sampled_tids.size(), 2u);
+  EXPECT_GE(file.count("FORK"), 3);  // of the process itself, its thread and its child
+}
+
+TEST_F(LiveTest, RecordsOnlyTheProcessItselfWithoutInherit) {
+  Child child([] {
+    std::thread thread([] { Burn(std::chrono::milliseconds(60)); });
+    thread.join();
+    Burn(std::chrono::milliseconds(60));
+  });
+  options_.pids = {child.pid()};
+  options_.inherit = false;
+  CREATE_OR_SKIP(session);
+  child.Release();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(ReadBack(options_.output).sampled_tids,
+            std::set<uint32_t>{static_cast<uint32_t>(child.pid())});
+}
+
+TEST_F(LiveTest, AttachesToAProcessWhoseThreadsComeAndGo) {
+  Child child([] {
+    while (true) {
+      std::thread thread([] { Burn(std::chrono::milliseconds(1)); });
+      std::thread other([] { Burn(std::chrono::milliseconds(1)); });
+      thread.join();
+      other.join();
+    }
+  });
+  child.Release();
+  options_.pids = {child.pid()};
+  for (int i = 0; i < 20; ++i) {
+    CREATE_OR_SKIP(session);
+    (*session)->RequestStop();
+    ASSERT_TRUE((*session)->Run().ok());
+  }
+}
+
+TEST_F(LiveTest, RecordsACommandFromItsExec) {
+  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5"};
+  CREATE_OR_SKIP(session);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().command->exit_code, 5);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_GT(file.count("SAMPLE"), 10);
+  EXPECT_GE(file.count("COMM"), 1);
+  EXPECT_GE(file.count("MMAP2"), 3);
+}
+
+TEST_F(LiveTest, LeavesAReadableFileWhenItIsKilled) {
+  Child target([] { Burn(std::chrono::hours(1)); });
+  target.Release();
+  options_.pids = {target.pid()};
+  { CREATE_OR_SKIP(session); }
+  options_.output += ".killed";
+  options_.tick = std::chrono::milliseconds(5);
+  Child recorder([this] {
+    auto session = Create();
+    if (session.ok()) (void)(*session)->Run();
+  });
+  recorder.Release();
+  std::error_code error;
+  while (!(std::filesystem::file_size(options_.output, error) > 32768) || error) {
+    ASSERT_EQ(waitpid(recorder.pid(), nullptr, WNOHANG), 0) << "the recorder has ended";
+    std::this_thread::yield();
+  }
+  kill(recorder.pid(), SIGKILL);
+  siginfo_t info;
+  waitid(P_PID, static_cast<id_t>(recorder.pid()), &info, WEXITED | WNOWAIT);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_GT(file.count("SAMPLE"), 100);
+  EXPECT_GT(file.count("MMAP2"), 0);
+  EXPECT_EQ(absl::StrJoin(file.features.cmdline, ""), "");
+}
+
+// Exits with 0 when it went as it should, else with the number of what did not.
+int RecordAsNobody(RecordOptions options) {
+  constexpr uid_t kNobody = 65534;
+  if (setgroups(0, nullptr) != 0 || setgid(kNobody) != 0 || setuid(kNobody) != 0) return 2;
+  // Without an exec after setuid, this process and the command that it forks could not be traced.
+  prctl(PR_SET_DUMPABLE, 1);
+  auto session = RecordSession::Create(ringbuf::LinuxKernel(), options);
+  if (!session.ok()) {
+    std::cerr << session.status() << "\n";
+    return 3;
+  }
+  if (!(*session)->Run().ok()) return 5;
+  if ((*session)->summary().samples == 0) return 6;
+  const std::string notes = absl::StrJoin((*session)->summary().notes, "\n");
+  return absl::StrContains(notes, "kernel.perf_event_paranoid=1") ? 0 : 7;
+}
+
+TEST_F(LiveTest, FallsBackToUserSpaceAsAnOrdinaryUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: needs root to become another user";
+  const auto paranoid = procfs::ReadNumber("/proc/sys/kernel/perf_event_paranoid");
+  if (paranoid != 2) GTEST_SKIP() << "skipped: kernel.perf_event_paranoid is not 2";
+  // The test's own directory may lie where only root comes.
+  std::string directory = "/tmp/profiler_live_XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  std::filesystem::permissions(directory, std::filesystem::perms::all);
+  options_.output = directory + "/perf.data";
+  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
+  const pid_t child = fork();
+  if (child == 0) _exit(RecordAsNobody(options_));
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  std::filesystem::remove_all(directory);
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "skipped: may not become another user";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(LiveTest, RecordsAllCpusWhileACommandRuns) {
+  options_.system_wide = true;
+  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
+  CREATE_OR_SKIP(session);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kCommandExited);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_GT(file.count("SAMPLE"), 10);
+  EXPECT_GT(file.count("FORK"), 1);
+}
+
+}  // namespace
+}  // namespace profiler::record

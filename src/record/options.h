@@ -1,0 +1,99 @@
+// What to record, and what came of it.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/perf_event/attr.h"
+#include "src/procfs/proc_file.h"
+
+namespace profiler::record {
+
+// An event as a person asked for it: of `attr`, type, config*, bp_type, exclude_* and precise_ip
+// count; the session adds the rest.
+struct EventRequest {
+  perf_event::Attr attr;
+  std::string name;  // as the file and messages have it: "cpu-clock", "cycles:u"
+};
+
+struct RecordProgress {
+  std::chrono::milliseconds elapsed{0};  // since sampling began
+  uint64_t samples = 0;
+  uint64_t lost = 0;
+  uint64_t bytes = 0;  // of the file so far
+};
+
+struct RecordOptions {
+  // Targets: processes, threads, all CPUs, or a command. A command may go together with any of the
+  // others and then only says how long to record; alone, it is what is recorded.
+  std::vector<pid_t> pids;
+  std::vector<pid_t> tids;
+  bool system_wide = false;
+  std::vector<std::string> command;  // argv; found through PATH
+  std::vector<int> cpus;             // empty: all that are online
+
+  std::vector<EventRequest> events;  // at least one
+  static constexpr uint64_t kMaxFrequency = UINT64_MAX;
+  uint64_t frequency = 999;  // Hz; kMaxFrequency: as high as the kernel permits
+  uint64_t period = 0;       // if not 0: a sample every so many events, instead of `frequency`
+  bool call_graph = false;   // frame-pointer call chains, made by the kernel
+  bool inherit = true;       // follow new threads and children
+
+  size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
+                          // DefaultRing decides, and shrinks it where the limits ask for that
+  std::chrono::milliseconds delay{0};                 // before sampling begins
+  std::optional<std::chrono::milliseconds> duration;  // of sampling
+  std::string output = "perf.data";                   // an old one becomes output + ".old"
+  std::vector<std::string> cmdline;                   // of this program, for the file's header
+  std::string version;                                // likewise
+  std::chrono::milliseconds tick{100};                // longest that records lie unread
+  bool handle_signals = true;  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs
+
+  // Called once a second while recording, on Run's thread. May be empty.
+  std::function<void(const RecordProgress&)> on_progress;
+  procfs::Roots roots;
+};
+
+enum class StopReason {
+  kTargetsExited,
+  kCommandExited,
+  kDuration,
+  kSignal,
+  kRequested,  // RequestStop
+  kError,      // what Run returned
+};
+
+struct RecordSummary {
+  uint64_t samples = 0;
+  uint64_t lost = 0;         // records that the kernel had no room for, as it counted them
+  uint64_t lost_chunks = 0;  // how often that happened
+  uint64_t bytes = 0;        // of the file
+  std::chrono::nanoseconds duration{0};  // of sampling
+  // What recording itself cost, attaching and writing the header included; the command's not.
+  std::chrono::microseconds user_time{0}, system_time{0};
+  uint64_t wakeups = 0;
+  size_t ring_bytes = 0;  // a CPU, as it was in the end
+  StopReason stop_reason = StopReason::kError;
+  int stop_signal = 0;  // with kSignal
+
+  // How the command ended; absent without one, or when it outlived the wait for it.
+  struct CommandEnd {
+    int exit_code = 0;
+    int signal = 0;            // that killed it; 0 when it exited
+    bool ended_by_us = false;  // with SIGTERM, because the recording was over first
+  };
+  std::optional<CommandEnd> command;
+
+  // Lines for the user: what was recorded otherwise than asked for, why, and what would lift it.
+  std::vector<std::string> notes;
+};
+
+}  // namespace profiler::record

@@ -1,0 +1,52 @@
+#include "src/record/record_tally.h"
+
+#include <algorithm>
+
+namespace profiler::record {
+
+absl::Status RecordTally::Take(const ringbuf::RingBytes& bytes) {
+  ringbuf::RecordCursor cursor(bytes, *bounce_);
+  while (const auto record = cursor.Next()) Count(*record);
+  return cursor.status();
+}
+
+void RecordTally::Count(ringbuf::RawRecord record) {
+  switch (record.type()) {
+    case perf_event::kRecordSample: {
+      ++samples_;
+      const uint64_t time = perf_event::TimeOf(record, layout_);
+      time_.first = std::min(time_.first, time);
+      time_.last = std::max(time_.last, time);
+      break;
+    }
+    case perf_event::kRecordLost: {
+      // One that is cut short still counts: what it lacks is zero.
+      perf_event::Lost lost;
+      perf_event::Decode(record, layout_, &lost);
+      lost_ += lost.lost;
+      ++lost_chunks_;
+      break;
+    }
+    case perf_event::kRecordLostSamples: {
+      perf_event::LostSamples lost;
+      perf_event::Decode(record, layout_, &lost);
+      lost_ += lost.lost;
+      ++lost_chunks_;
+      break;
+    }
+    case perf_event::kRecordMmap2: {
+      perf_event::Mmap2 mapping;
+      if (perf_event::Decode(record, layout_, &mapping)) images_.Add(mapping, record.misc());
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+std::optional<perf_data::SampleTime> RecordTally::sample_time() const {
+  if (samples_ == 0) return std::nullopt;
+  return time_;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,53 @@
+// What a recording's file says, for tests.
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/perf_data/recording.h"
+#include "src/perf_event/describe.h"
+
+namespace profiler::record {
+
+struct RecordedFile {
+  std::map<std::string, int> records;  // how many of each type
+  std::set<uint32_t> sampled_pids, sampled_tids;
+  std::vector<std::string> events;
+  perf_data::Features features;
+  bool opened = false;
+
+  int count(const std::string& type) const {
+    const auto found = records.find(type);
+    return found == records.end() ? 0 : found->second;
+  }
+};
+
+inline RecordedFile ReadBack(const std::string& path) {
+  RecordedFile file;
+  auto recording = perf_data::Recording::Open(path);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  if (!recording.ok()) return file;
+  file.opened = true;
+  const absl::Status read =
+      (*recording)
+          ->ForEach(perf_data::Recording::Order::kFile, [&](const perf_data::TimedRecord& timed) {
+            ++file.records[std::string(perf_event::RecordTypeName(timed.record.type()))];
+            if (timed.record.type() != perf_event::kRecordSample) return;
+            perf_event::Sample sample;
+            const auto& layout = (*recording)->events()[timed.event].layout;
+            EXPECT_TRUE(perf_event::Decode(timed.record, layout, &sample));
+            file.sampled_pids.insert(sample.pid);
+            file.sampled_tids.insert(sample.tid);
+          });
+  EXPECT_TRUE(read.ok()) << read;
+  for (const auto& event : (*recording)->events()) file.events.push_back(event.name);
+  file.features = (*recording)->features();
+  return file;
+}
+
+}  // namespace profiler::record

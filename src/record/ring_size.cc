@@ -1,0 +1,35 @@
+#include "src/record/ring_size.h"
+
+#include <linux/capability.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace profiler::record {
+namespace {
+
+constexpr size_t kUnlimitedBytes = 4 << 20;
+constexpr size_t kLeastBytes = 16 << 10;
+constexpr int64_t kDefaultMlockKb = 516;
+
+}  // namespace
+
+RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size) {
+  const size_t least = std::max<size_t>(1, std::bit_floor(kLeastBytes / page_size));
+  const bool unlimited =
+      (capabilities & (1ull << CAP_IPC_LOCK)) != 0 || limits.paranoid.value_or(2) < 0;
+  if (unlimited) return {std::max<size_t>(1, std::bit_floor(kUnlimitedBytes / page_size)), least};
+  // The limit counts the metadata page too.
+  const int64_t kib = std::max<int64_t>(0, limits.mlock_kb.value_or(kDefaultMlockKb));
+  const size_t allowed = std::min<size_t>(static_cast<size_t>(kib) * 1024, kUnlimitedBytes);
+  const size_t pages = allowed / page_size;
+  return {pages <= least ? least : std::bit_floor(pages - 1), least};
+}
+
+RingSize RequestedRing(size_t bytes, size_t page_size) {
+  constexpr size_t kMost = size_t{1} << 40;
+  const size_t pages = (std::min(bytes, kMost) + page_size - 1) / page_size;
+  return {std::bit_ceil(std::max<size_t>(1, pages)), 0};
+}
+
+}  // namespace profiler::record

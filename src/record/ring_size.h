@@ -1,0 +1,25 @@
+// How large the rings are when nobody says.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/procfs/machine.h"
+
+namespace profiler::record {
+
+struct RingSize {
+  size_t pages = 0;      // data pages of each ring, a power of two
+  size_t min_pages = 0;  // as small as it may become where the limits refuse that; 0: it must not
+};
+
+// For a process that may lock memory as it likes: 4 MiB a CPU, which at 25 000 samples a second of
+// 400 bytes holds 400 ms. For all others: what kernel.perf_event_mlock_kb allows, 512 KiB by
+// default.
+RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size);
+
+// `bytes` rounded up to a power of two of pages, at least one.
+RingSize RequestedRing(size_t bytes, size_t page_size);
+
+}  // namespace profiler::record

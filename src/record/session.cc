@@ -1,0 +1,338 @@
+#include "src/record/session.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "ringbuf/drain_loop.h"
+#include "src/procfs/machine.h"
+#include "src/record/session_setup.h"
+#include "src/record/stop_signals.h"
+#include "src/record/target_watch.h"
+
+namespace profiler::record {
+namespace {
+
+using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kProgressInterval{1};
+
+struct CpuTime {
+  std::chrono::microseconds user{0}, system{0};
+};
+
+CpuTime CpuTimeOfThisProcess() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto microseconds = [](const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  };
+  return {microseconds(usage.ru_utime), microseconds(usage.ru_stime)};
+}
+
+uint64_t Nanoseconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t ClockResolution() {
+  timespec resolution{};
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return static_cast<uint64_t>(resolution.tv_nsec);
+}
+
+class Session final : public RecordSession {
+ public:
+  // Throws boost::system::system_error when there is no descriptor for the io_context.
+  Session(RecordOptions options, SessionSetup setup, CpuTime before)
+      : options_(std::move(options)),
+        setup_(std::move(setup)),
+        before_(before),
+        watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
+        signal_descriptor_(io_),
+        command_descriptor_(io_),
+        delay_timer_(io_),
+        duration_timer_(io_),
+        progress_timer_(io_) {
+    summary_.notes = setup_.notes;
+    // Now, while the clocks' distance is what it is for the whole recording.
+    clock_data_ = {CLOCK_MONOTONIC, Nanoseconds(CLOCK_REALTIME), Nanoseconds(CLOCK_MONOTONIC)};
+  }
+
+  ~Session() override {
+    // They belong to others, which close them.
+    if (signal_descriptor_.is_open()) signal_descriptor_.release();
+    if (command_descriptor_.is_open()) command_descriptor_.release();
+  }
+
+  absl::Status Prepare() {
+    PROFILER_ASSIGN_OR_RETURN(
+        drain_, ringbuf::DrainLoop::Create(
+                    io_, *setup_.events, {options_.tick},
+                    [this](std::span<const ringbuf::RingPass> rings) { return Write(rings); }));
+    pieces_.reserve(2 * setup_.events->rings().size());
+    return absl::OkStatus();
+  }
+
+  absl::Status Run() override {
+    absl::Status status = Record();
+    status.Update(EndRecording());
+    // A second signal takes effect from here on.
+    signals_.reset();
+    if (!write_failed_) status.Update(WriteFeatures());
+    status.Update(EndCommand());
+    Summarize();
+    if (!status.ok()) summary_.stop_reason = StopReason::kError;
+    return status;
+  }
+
+  void RequestStop() override {
+    boost::asio::post(io_, [this] { Stop(StopReason::kRequested); });
+  }
+
+  const RecordSummary& summary() const override { return summary_; }
+
+ private:
+  // ---- while recording
+
+  absl::Status Record() {
+    if (options_.handle_signals) PROFILER_RETURN_IF_ERROR(WatchSignals());
+    PROFILER_RETURN_IF_ERROR(WatchEnd());
+    drain_->Start();
+    if (options_.on_progress) ScheduleProgress();
+    began_ = steady_clock::now();
+    if (options_.delay.count() > 0) {
+      PROFILER_RETURN_IF_ERROR(StartCommand());
+      delay_timer_.expires_after(options_.delay);
+      delay_timer_.async_wait([this](const error_code& failed) {
+        if (failed) return;
+        if (const absl::Status begun = BeginSampling(); !begun.ok()) Fail(begun);
+      });
+    } else {
+      PROFILER_RETURN_IF_ERROR(BeginSampling());
+      PROFILER_RETURN_IF_ERROR(StartCommand());
+    }
+    io_.run();
+    return failure_;
+  }
+
+  absl::Status BeginSampling() {
+    // A command's events begin with its exec.
+    if (!setup_.records_command || options_.delay.count() > 0) {
+      PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
+    }
+    began_ = steady_clock::now();
+    if (options_.duration.has_value()) {
+      duration_timer_.expires_after(*options_.duration);
+      duration_timer_.async_wait([this](const error_code& failed) {
+        if (!failed) Stop(StopReason::kDuration);
+      });
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status StartCommand() {
+    return setup_.command == nullptr ? absl::OkStatus() : setup_.command->Start();
+  }
+
+  absl::Status ForEachSamplingAttr(absl::Status (ringbuf::EventSet::*operation)(size_t)) {
+    for (size_t i = 0; i < setup_.plan.sampling.size(); ++i) {
+      PROFILER_RETURN_IF_ERROR((*setup_.events.*operation)(i + 1));
+    }
+    return absl::OkStatus();
+  }
+
+  // One pass: counted, into the file as it is, and a round of its own.
+  absl::Status Write(std::span<const ringbuf::RingPass> rings) {
+    pieces_.clear();
+    absl::Status status;
+    for (const ringbuf::RingPass& ring : rings) {
+      status = setup_.tally->Take(ring.bytes);
+      if (!status.ok()) return Ended(std::move(status));
+      for (const std::span<const std::byte> piece : ring.bytes.spans) {
+        if (!piece.empty()) pieces_.push_back(piece);
+      }
+    }
+    status = setup_.writer->Append(pieces_);
+    status.Update(setup_.writer->FinishRound());
+    write_failed_ = !status.ok();
+    return Ended(std::move(status));
+  }
+
+  // Ends the recording unless `status` is OK; hands it back.
+  absl::Status Ended(absl::Status status) {
+    if (!status.ok()) Fail(status);
+    return status;
+  }
+  void Fail(const absl::Status& status) {
+    failure_.Update(status);
+    Stop(StopReason::kError);
+  }
+
+  void Stop(StopReason reason) {
+    if (stopped_) return;
+    stopped_ = true;
+    summary_.stop_reason = reason;
+    io_.stop();
+  }
+
+  void ScheduleProgress() {
+    progress_timer_.expires_after(kProgressInterval);
+    progress_timer_.async_wait([this](const error_code& failed) {
+      if (failed) return;
+      options_.on_progress({Elapsed<std::chrono::milliseconds>(), setup_.tally->samples(),
+                            setup_.tally->lost(), setup_.writer->bytes_written()});
+      ScheduleProgress();
+    });
+  }
+
+  template <class Duration>
+  Duration Elapsed() const {
+    return std::chrono::duration_cast<Duration>(steady_clock::now() - began_);
+  }
+
+  // ---- what ends it
+
+  absl::Status WatchSignals() {
+    PROFILER_ASSIGN_OR_RETURN(StopSignals signals, StopSignals::Block());
+    signals_.emplace(std::move(signals));
+    return OnReadable(signal_descriptor_, signals_->fd(), [this] {
+      const std::optional<StopSignals::Signal> signal = signals_->Take();
+      if (!signal.has_value()) return;
+      summary_.stop_signal = signal->number;
+      if (setup_.command != nullptr && signal->sent_to_us) setup_.command->Kill(signal->number);
+      Stop(StopReason::kSignal);
+    });
+  }
+
+  absl::Status WatchEnd() {
+    if (setup_.command != nullptr) {
+      return OnReadable(command_descriptor_, setup_.command->pidfd(), [this] {
+        command_exited_ = true;
+        Stop(StopReason::kCommandExited);
+      });
+    }
+    if (options_.system_wide) return absl::OkStatus();
+    for (const pid_t pid : options_.pids) PROFILER_RETURN_IF_ERROR(watch_.WatchProcess(pid));
+    for (const pid_t tid : options_.tids) PROFILER_RETURN_IF_ERROR(watch_.WatchThread(tid));
+    watch_.Start();
+    return absl::OkStatus();
+  }
+
+  template <class Handler>
+  static absl::Status OnReadable(stream_descriptor& descriptor, int fd, Handler handler) {
+    error_code error;
+    descriptor.assign(fd, error);
+    if (error) return ErrnoStatus(error.value(), "watching a descriptor");
+    descriptor.async_wait(stream_descriptor::wait_read, [handler](const error_code& failed) {
+      if (!failed) handler();
+    });
+    return absl::OkStatus();
+  }
+
+  // ---- after it
+
+  absl::Status EndRecording() {
+    summary_.duration = Elapsed<std::chrono::nanoseconds>();
+    absl::Status status = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
+    drain_->Stop();
+    // What was written between the last pass and now; after a failed write it stays lost.
+    if (!write_failed_) status.Update(drain_->PassNow());
+    if (signal_descriptor_.is_open()) signal_descriptor_.release();
+    if (command_descriptor_.is_open()) command_descriptor_.release();
+    return status;
+  }
+
+  absl::Status WriteFeatures() {
+    const procfs::MachineFacts machine = procfs::ReadMachineFacts(options_.roots);
+    perf_data::Features features;
+    features.hostname = machine.hostname;
+    features.osrelease = machine.osrelease;
+    features.arch = machine.arch;
+    features.cpudesc = machine.cpudesc;
+    features.cpuid = machine.cpuid;
+    if (machine.cpus_available != 0) {
+      features.nrcpus = perf_data::CpuCount{machine.cpus_available, machine.cpus_online};
+    }
+    if (machine.total_mem_kb != 0) features.total_mem_kb = machine.total_mem_kb;
+    features.version = options_.version;
+    features.cmdline = options_.cmdline;
+    features.sample_time = setup_.tally->sample_time();
+    features.clockid_resolution_ns = ClockResolution();
+    features.clock_data = clock_data_;
+    features.build_ids = setup_.tally->images().Entries(
+        setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
+    return setup_.writer->Finish(features);
+  }
+
+  // A command that outlives the recording ends with it, unless the user has signalled it, too.
+  absl::Status EndCommand() {
+    if (setup_.command == nullptr) return absl::OkStatus();
+    const bool end_it = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
+    if (end_it) setup_.command->Kill(SIGTERM);
+    PROFILER_ASSIGN_OR_RETURN(summary_.command, setup_.command->Reap());
+    summary_.command->ended_by_us = end_it;
+    return absl::OkStatus();
+  }
+
+  void Summarize() {
+    const CpuTime now = CpuTimeOfThisProcess();
+    summary_.samples = setup_.tally->samples();
+    summary_.lost = setup_.tally->lost();
+    summary_.lost_chunks = setup_.tally->lost_chunks();
+    summary_.bytes = setup_.writer->bytes_written();
+    summary_.user_time = now.user - before_.user;
+    summary_.system_time = now.system - before_.system;
+    summary_.wakeups = drain_->wakeups();
+    summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  }
+
+  const RecordOptions options_;
+  boost::asio::io_context io_{1};
+  SessionSetup setup_;
+  const CpuTime before_;
+  std::unique_ptr<ringbuf::DrainLoop> drain_;
+  std::optional<StopSignals> signals_;
+  TargetWatch watch_;
+  stream_descriptor signal_descriptor_, command_descriptor_;
+  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
+  perf_data::ClockData clock_data_;
+  steady_clock::time_point began_;
+  std::vector<std::span<const std::byte>> pieces_;  // of one pass
+  bool stopped_ = false;
+  bool command_exited_ = false;
+  bool write_failed_ = false;
+  absl::Status failure_;
+  RecordSummary summary_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Kernel& kernel,
+                                                                     RecordOptions options) {
+  const CpuTime before = CpuTimeOfThisProcess();
+  PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
+  std::unique_ptr<Session> session;
+  try {
+    session = std::make_unique<Session>(std::move(options), std::move(setup), before);
+  } catch (const boost::system::system_error& error) {
+    return ErrnoStatus(error.code().value(), "starting the event loop");
+  }
+  PROFILER_RETURN_IF_ERROR(session->Prepare());
+  return session;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,215 @@
+#include "src/record/session_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/procfs/machine.h"
+#include "src/procfs/synthesizer.h"
+#include "src/procfs/tasks.h"
+#include "src/record/attach.h"
+#include "src/record/ring_size.h"
+
+namespace profiler::record {
+namespace {
+
+class SetupSteps {
+ public:
+  SetupSteps(ringbuf::Kernel& kernel, const RecordOptions& options)
+      : kernel_(kernel), options_(options), limits_(procfs::ReadPerfLimits(options.roots)) {}
+
+  absl::StatusOr<SessionSetup> Run() {
+    PROFILER_RETURN_IF_ERROR(CheckTargets());
+    PROFILER_RETURN_IF_ERROR(ChooseCpus());
+    PROFILER_RETURN_IF_ERROR(FindThreads());
+    PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
+    setup_.notes = setup_.plan.notes;
+    if (!options_.command.empty()) {
+      PROFILER_ASSIGN_OR_RETURN(setup_.command, Command::Fork(options_.command));
+    }
+    PROFILER_RETURN_IF_ERROR(OpenEvents());
+    const perf_event::RecordLayout layout(setup_.plan.sampling.front().attr);
+    setup_.tally = std::make_unique<RecordTally>(layout);
+    PROFILER_RETURN_IF_ERROR(WriteWhatRuns(layout));
+    return std::move(setup_);
+  }
+
+ private:
+  bool has_pids() const { return !options_.pids.empty() || !options_.tids.empty(); }
+
+  absl::Status CheckTargets() {
+    setup_.records_command = !options_.command.empty() && !has_pids() && !options_.system_wide;
+    if (options_.command.empty() && !has_pids() && !options_.system_wide) {
+      return absl::InvalidArgumentError(
+          "nothing to record: name processes (-p PID), threads (-t TID), all CPUs (-a) or a "
+          "command (-- CMD)");
+    }
+    if (options_.system_wide && has_pids()) {
+      return absl::InvalidArgumentError("-a records everything: -p and -t do not go with it");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ChooseCpus() {
+    PROFILER_ASSIGN_OR_RETURN(cpus_, procfs::OnlineCpus(options_.roots));
+    if (options_.cpus.empty()) return absl::OkStatus();
+    for (const int cpu : options_.cpus) {
+      if (std::find(cpus_.begin(), cpus_.end(), cpu) != cpus_.end()) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(cpus_, ",")));
+    }
+    cpus_ = options_.cpus;
+    std::sort(cpus_.begin(), cpus_.end());
+    cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
+    return absl::OkStatus();
+  }
+
+  absl::Status FindThreads() {
+    for (const pid_t pid : options_.pids) {
+      const auto tids = procfs::ThreadIds(options_.roots, pid);
+      if (!tids.ok()) return Missing("process", pid, tids.status());
+      expected_threads_ += tids->size();
+    }
+    for (const pid_t tid : options_.tids) {
+      const auto pid = procfs::ProcessOf(options_.roots, tid);
+      if (!pid.ok()) return Missing("thread", tid, pid.status());
+      ++expected_threads_;
+    }
+    if (expected_threads_ == 0) expected_threads_ = 1;
+    return absl::OkStatus();
+  }
+
+  static absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
+    if (!absl::IsNotFound(status)) return status;
+    return ErrnoStatus(ESRCH, absl::StrCat(what, " ", id));
+  }
+
+  ProbeTarget Probe() const {
+    ProbeTarget probe;
+    probe.cpu = cpus_.front();
+    if (options_.system_wide) {
+      probe.pid = -1;
+    } else if (!options_.pids.empty()) {
+      probe.pid = options_.pids.front();
+    } else if (!options_.tids.empty()) {
+      probe.pid = options_.tids.front();
+    }
+    // With a delay, the timer enables the events.
+    probe.enable_on_exec = setup_.records_command && options_.delay.count() == 0;
+    return probe;
+  }
+
+  absl::Status OpenEvents() {
+    const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const RingSize ring =
+        options_.ring_bytes != 0
+            ? RequestedRing(options_.ring_bytes, page_size)
+            : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots), page_size);
+    ringbuf::EventSetOptions set;
+    set.attrs.push_back(ToKernelAttr(setup_.plan.sideband));
+    for (const EventRequest& event : setup_.plan.sampling) {
+      set.attrs.push_back(ToKernelAttr(event.attr));
+    }
+    set.cpus = cpus_;
+    set.system_wide = options_.system_wide;
+    set.ring_pages = ring.pages;
+    set.min_ring_pages = ring.min_pages;
+    set.expected_threads = expected_threads_;
+    PROFILER_ASSIGN_OR_RETURN(setup_.events, ringbuf::EventSet::Create(kernel_, std::move(set)));
+    if (setup_.records_command) {
+      PROFILER_RETURN_IF_ERROR(setup_.events->AddThread(setup_.command->pid()));
+    } else if (!options_.system_wide) {
+      PROFILER_RETURN_IF_ERROR(AttachThreads(
+          options_.roots, {options_.pids, options_.tids, options_.inherit}, *setup_.events));
+    }
+    NoteLimits(ring.pages, page_size);
+    return absl::OkStatus();
+  }
+
+  void NoteLimits(size_t wanted_pages, size_t page_size) {
+    const size_t pages = setup_.events->ring_pages();
+    if (pages < wanted_pages) {
+      setup_.notes.push_back(
+          absl::StrCat("rings of ", pages * page_size / 1024, " KiB a CPU instead of ",
+                       wanted_pages * page_size / 1024,
+                       " KiB: more may not be locked; `sudo sysctl kernel.perf_event_mlock_kb=",
+                       (wanted_pages + 1) * page_size / 1024, "` lifts that"));
+    }
+    if (const std::vector<int> offline = setup_.events->offline_cpus(); !offline.empty()) {
+      setup_.notes.push_back(
+          absl::StrCat("not recorded, for they went offline: CPU ", absl::StrJoin(offline, ",")));
+    }
+  }
+
+  // The file, and in it what has happened before.
+  absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
+    PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
+    PROFILER_ASSIGN_OR_RETURN(setup_.writer,
+                              perf_data::Writer::Create(options_.output, EventsToWrite(), 0));
+    const std::array<std::span<const std::byte>, 1> pieces = {synthesizer.records()};
+    ringbuf::RingBytes bytes;
+    bytes.spans[0] = pieces[0];
+    PROFILER_RETURN_IF_ERROR(setup_.tally->Take(bytes));
+    if (pieces[0].empty()) return absl::OkStatus();
+    PROFILER_RETURN_IF_ERROR(setup_.writer->Append(pieces));
+    return setup_.writer->FinishRound();
+  }
+
+  absl::StatusOr<procfs::Synthesizer> Synthesize(const perf_event::RecordLayout& layout) {
+    procfs::SynthesizerOptions how;
+    how.roots = options_.roots;
+    how.layout = layout;
+    how.build_ids = setup_.plan.sideband.has(perf_event::kAttrBuildId);
+    how.modules_directory =
+        "/lib/modules/" +
+        procfs::ReadLine(options_.roots.proc + "/sys/kernel/osrelease").value_or("");
+    procfs::Synthesizer synthesizer(std::move(how));
+    if (setup_.plan.kernel_samples) synthesizer.AddKernel();
+    if (options_.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
+    std::vector<pid_t> pids = options_.pids;
+    for (const pid_t tid : options_.tids) {
+      if (const auto pid = procfs::ProcessOf(options_.roots, tid); pid.ok()) pids.push_back(*pid);
+    }
+    for (const pid_t pid : pids) {
+      const absl::Status added = synthesizer.AddProcess(pid);
+      if (!added.ok() && !absl::IsNotFound(added)) return added;
+    }
+    return synthesizer;
+  }
+
+  // The sampling events first: a record without an id belongs to a file's first event.
+  std::vector<perf_data::EventToWrite> EventsToWrite() const {
+    std::vector<perf_data::EventToWrite> events;
+    for (const EventRequest& event : setup_.plan.sampling) {
+      events.push_back({event.attr, event.name, {}});
+    }
+    events.push_back({setup_.plan.sideband, setup_.plan.sideband_name, {}});
+    for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
+      const size_t event = opened.attr == 0 ? events.size() - 1 : opened.attr - 1;
+      events[event].ids.push_back(opened.id);
+    }
+    for (perf_data::EventToWrite& event : events) {
+      event.attr.size = perf_event::SmallestSize(event.attr);
+    }
+    return events;
+  }
+
+  ringbuf::Kernel& kernel_;
+  const RecordOptions& options_;
+  const procfs::PerfLimits limits_;
+  std::vector<int> cpus_;
+  size_t expected_threads_ = 0;
+  SessionSetup setup_;
+};
+
+}  // namespace
+
+absl::StatusOr<SessionSetup> SetUp(ringbuf::Kernel& kernel, const RecordOptions& options) {
+  return SetupSteps(kernel, options).Run();
+}
+
+}  // namespace profiler::record

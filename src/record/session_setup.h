@@ -1,0 +1,33 @@
+// Everything that has to be there before sampling begins, in the order in which it must come about.
+
+#pragma once
+
+#include <memory>
+
+#include "ringbuf/event_set.h"
+#include "ringbuf/kernel.h"
+#include "src/base/status.h"
+#include "src/perf_data/writer.h"
+#include "src/record/command.h"
+#include "src/record/event_plan.h"
+#include "src/record/options.h"
+#include "src/record/record_tally.h"
+
+namespace profiler::record {
+
+struct SessionSetup {
+  std::unique_ptr<Command> command;  // waits; null without one
+  // The command's own process is what is recorded.
+  bool records_command = false;
+  EventPlan plan;
+  // Attr 0 is the sideband, the sampling events follow. Sampling is off.
+  std::unique_ptr<ringbuf::EventSet> events;
+  std::unique_ptr<perf_data::Writer> writer;  // with what already runs in front
+  std::unique_ptr<RecordTally> tally;         // has seen that too
+  std::vector<std::string> notes;
+};
+
+// Errors as RecordSession::Create has them.
+absl::StatusOr<SessionSetup> SetUp(ringbuf::Kernel& kernel, const RecordOptions& options);
+
+}  // namespace profiler::record

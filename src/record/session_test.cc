@@ -1,0 +1,332 @@
+// The session against a kernel in memory; its io_context, signals, processes and files are real.
+
+#include "src/record/session.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "ringbuf/fake_kernel.h"
+#include "src/perf_event/event_name.h"
+#include "src/perf_event/record_builder.h"
+#include "src/procfs/fake_tree.h"
+#include "src/record/recorded_file.h"
+
+namespace profiler::record {
+namespace {
+
+using Call = ringbuf::FakeKernel::Call;
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest() {
+    tree_.Write("sys/devices/system/cpu/online", "0-1\n")
+        .Write("sys/devices/system/cpu/present", "0-1\n")
+        .Write("proc/sys/kernel/perf_event_paranoid", "2\n")
+        .Write("proc/sys/kernel/perf_event_mlock_kb", "516\n")
+        .Write("proc/sys/kernel/perf_event_max_sample_rate", "100000\n")
+        .Write("proc/sys/kernel/hostname", "box\n")
+        .Process(1, 0, "init", "1000-2000 r-xp 00000000 00:01 5 /sbin/none\n");
+    options_.roots = tree_.roots();
+    options_.output = tree_.path("perf.data");
+    options_.events.push_back(Event("cpu-clock"));
+    options_.cmdline = {"profiler", "record"};
+  }
+
+  static EventRequest Event(const char* name) { return {*perf_event::ParseEvent(name), name}; }
+
+  // This process, in the fake tree.
+  void TargetSelf() {
+    tree_.Process(getpid(), 1, "self", "");
+    options_.pids = {getpid()};
+  }
+
+  absl::StatusOr<std::unique_ptr<RecordSession>> Create() {
+    return RecordSession::Create(kernel_, options_);
+  }
+
+  // Stops with the first turn of the loop: what is in the rings then is the recording.
+  absl::Status RunAndStop(RecordSession& session) {
+    session.RequestStop();
+    return session.Run();
+  }
+
+  void Publish(int cpu, uint64_t time) {
+    perf_event::Attr attr;
+    attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                       perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
+                       perf_event::kSamplePeriod;
+    attr.flags = perf_event::kAttrSampleIdAll;
+    perf_event::RecordBuilder records(attr);
+    records.At(time).By(1, 1).On(cpu).Id(2).Sample(0x1234);
+    for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
+  }
+
+  std::string Notes(const RecordSession& session) {
+    return absl::StrJoin(session.summary().notes, "\n");
+  }
+
+  procfs::FakeTree tree_;
+  ringbuf::FakeKernel kernel_;
+  RecordOptions options_;
+};
+
+TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
+  options_.system_wide = true;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  Publish(1, 300);
+  Publish(1, 700);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const RecordSummary& summary = (*session)->summary();
+  EXPECT_EQ(summary.samples, 3u);
+  EXPECT_EQ(summary.lost, 0u);
+  EXPECT_EQ(summary.stop_reason, StopReason::kRequested);
+  EXPECT_EQ(summary.bytes, std::filesystem::file_size(options_.output));
+
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_EQ(file.count("SAMPLE"), 3);
+  EXPECT_EQ(file.count("COMM"), 1);
+  EXPECT_EQ(file.count("FORK"), 1);
+  EXPECT_EQ(file.count("MMAP2"), 1);
+  EXPECT_EQ(file.count("FINISHED_ROUND"), 2);
+  EXPECT_EQ(absl::StrJoin(file.events, " "), "cpu-clock dummy");
+  EXPECT_EQ(file.features.hostname, "box");
+  EXPECT_EQ(absl::StrJoin(file.features.cmdline, " "), "profiler record");
+  ASSERT_TRUE(file.features.sample_time.has_value());
+  EXPECT_EQ(file.features.sample_time->first, 300u);
+  EXPECT_EQ(file.features.sample_time->last, 700u);
+  ASSERT_TRUE(file.features.clock_data.has_value());
+  EXPECT_EQ(file.features.clock_data->clockid, 1u);
+}
+
+TEST_F(SessionTest, OpensTheSidebandEnabledAndOwningTheRings) {
+  options_.system_wide = true;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  const std::string events = kernel_.Describe();
+  EXPECT_NE(events.find("config 9 enabled owns the ring"), std::string::npos) << events;
+  EXPECT_NE(events.find("config 0 disabled"), std::string::npos) << events;
+  EXPECT_EQ(events.find("config 0 enabled"), std::string::npos) << events;
+}
+
+TEST_F(SessionTest, CountsWhatTheKernelLost) {
+  options_.system_wide = true;
+  options_.ring_bytes = 4096;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto filler = ringbuf::MakeRecord(perf_event::kRecordSample, 2032);
+  ASSERT_TRUE(kernel_.Publish(0, filler));
+  ASSERT_FALSE(kernel_.Publish(0, ringbuf::MakeRecord(perf_event::kRecordSample, 3000)));
+  ASSERT_FALSE(kernel_.Publish(0, ringbuf::MakeRecord(perf_event::kRecordSample, 3000)));
+  ASSERT_TRUE(kernel_.Publish(0, ringbuf::MakeRecord(perf_event::kRecordSample, 40)));
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ((*session)->summary().samples, 2u);
+  EXPECT_EQ((*session)->summary().lost, 2u);
+  EXPECT_EQ((*session)->summary().lost_chunks, 1u);
+}
+
+TEST_F(SessionTest, FallsBackToUserSpaceAndNamesWhatLiftsThat) {
+  TargetSelf();
+  kernel_.FailCall(Call::kOpenEvent, 1, EACCES);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ((*session)->summary().notes.size(), 1u);
+  EXPECT_NE(Notes(**session).find("`sudo sysctl kernel.perf_event_paranoid=1` lifts that (now 2)"),
+            std::string::npos)
+      << Notes(**session);
+  EXPECT_EQ(ReadBack(options_.output).events.front(), "cpu-clock:u");
+}
+
+TEST_F(SessionTest, TakesCpuClockWhereThereAreNoHardwareCounters) {
+  TargetSelf();
+  options_.events = {Event("cycles")};
+  kernel_.FailCall(Call::kOpenEvent, 1, ENOENT);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_NE(Notes(**session).find("recording cpu-clock instead"), std::string::npos);
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(ReadBack(options_.output).events.front(), "cpu-clock");
+}
+
+TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
+  TargetSelf();
+  options_.frequency = 250000;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_NE(Notes(**session).find("sampling at 100000 Hz"), std::string::npos) << Notes(**session);
+  options_.frequency = RecordOptions::kMaxFrequency;
+  session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(Notes(**session), "");
+}
+
+TEST_F(SessionTest, ShrinksItsOwnChoiceOfRingAndSaysSo) {
+  options_.system_wide = true;
+  kernel_.SetLargestRing(16);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_NE(Notes(**session).find("rings of 64 KiB a CPU instead of 512 KiB"), std::string::npos)
+      << Notes(**session);
+}
+
+TEST_F(SessionTest, RefusesARingThatWasAskedForAndDoesNotFit) {
+  options_.system_wide = true;
+  options_.ring_bytes = 1 << 20;
+  kernel_.SetLargestRing(16);
+  const auto session = Create();
+  EXPECT_NE(session.status().ToString().find("kernel.perf_event_mlock_kb"), std::string::npos)
+      << session.status();
+}
+
+TEST_F(SessionTest, LeavesOutThreadsThatExitDuringAttach) {
+  TargetSelf();
+  tree_.Thread(getpid(), 1000001, "gone").Thread(getpid(), 1000002, "here");
+  kernel_.SetThreadGone(1000001);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  const std::string events = kernel_.Describe();
+  EXPECT_EQ(events.find("tid 1000001"), std::string::npos) << events;
+  EXPECT_NE(events.find("tid 1000002"), std::string::npos) << events;
+}
+
+TEST_F(SessionTest, NamesWhatIsMissing) {
+  EXPECT_NE(Create().status().message().find("nothing to record"), std::string::npos);
+  options_.pids = {4711};
+  EXPECT_EQ(Create().status().message(), "process 4711: No such process");
+  options_.pids.clear();
+  options_.system_wide = true;
+  options_.cpus = {0, 7};
+  EXPECT_EQ(Create().status().message(), "CPU 7 is not online; online are 0,1");
+  options_.cpus.clear();
+  kernel_.FailCall(Call::kOpenEvent, 1, EACCES);
+  kernel_.FailCall(Call::kOpenEvent, 2, EACCES);
+  EXPECT_NE(Create().status().message().find("`sudo sysctl kernel.perf_event_paranoid=0` (now 2)"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(options_.output));
+}
+
+TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
+  options_.command = {"sh", "-c", "exit 3"};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kCommandExited);
+  ASSERT_TRUE((*session)->summary().command.has_value());
+  EXPECT_EQ((*session)->summary().command->exit_code, 3);
+
+  options_.command = {"sh", "-c", "kill -KILL $$"};
+  session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().command->signal, SIGKILL);
+}
+
+TEST_F(SessionTest, SaysThatACommandCannotBeStartedBeforeItTouchesTheFile) {
+  options_.command = {"no-such-command-anywhere"};
+  EXPECT_EQ(Create().status().message(), "no-such-command-anywhere: command not found");
+  EXPECT_EQ(CommandFailure(Create().status()), 127);
+  tree_.Write("text", "");
+  options_.command = {tree_.path("text")};
+  EXPECT_EQ(CommandFailure(Create().status()), 126);
+  EXPECT_FALSE(std::filesystem::exists(options_.output));
+}
+
+TEST_F(SessionTest, SaysThatACommandCannotBeExecuted) {
+  tree_.Write("program", std::string("\177ELFnot", 7));
+  std::filesystem::permissions(tree_.path("program"), std::filesystem::perms::owner_all);
+  options_.command = {tree_.path("program")};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  // execvp hands what the kernel cannot execute to the shell, which fails in its own way.
+  const absl::Status status = (*session)->Run();
+  EXPECT_TRUE(!status.ok() || (*session)->summary().command->exit_code != 0);
+}
+
+TEST_F(SessionTest, EndsWithItsTargets) {
+  std::array<int, 2> pipe_fds;
+  ASSERT_EQ(pipe(pipe_fds.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(pipe_fds[1]);
+    char byte;
+    _exit(read(pipe_fds[0], &byte, 1) < 0);
+  }
+  close(pipe_fds[0]);
+  tree_.Process(child, 1, "child", "");
+  options_.pids = {child};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  close(pipe_fds[1]);
+  EXPECT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kTargetsExited);
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(SessionTest, EndsTheCommandWhenItsDurationIsOver) {
+  options_.command = {"sleep", "1000"};
+  options_.duration = std::chrono::milliseconds(1);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kDuration);
+  EXPECT_EQ((*session)->summary().command->signal, SIGTERM);
+  EXPECT_TRUE((*session)->summary().command->ended_by_us);
+}
+
+TEST_F(SessionTest, StopsAtASignalAndPassesItOn) {
+  options_.command = {"sh", "-c", "kill -TERM $PPID; exec sleep 1000"};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kSignal);
+  EXPECT_EQ((*session)->summary().stop_signal, SIGTERM);
+  EXPECT_EQ((*session)->summary().command->signal, SIGTERM);
+  EXPECT_FALSE((*session)->summary().command->ended_by_us);
+  EXPECT_TRUE(ReadBack(options_.output).opened);
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  EXPECT_FALSE(sigismember(&mask, SIGTERM));
+}
+
+TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
+  options_.system_wide = true;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit former;
+  getrlimit(RLIMIT_FSIZE, &former);
+  const rlimit full{std::filesystem::file_size(options_.output), former.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &full);
+  Publish(0, 500);
+  const absl::Status status = RunAndStop(**session);
+  setrlimit(RLIMIT_FSIZE, &former);
+  EXPECT_EQ(ErrnoOf(status), EFBIG) << status;
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kError);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_EQ(file.count("COMM"), 1);
+  EXPECT_EQ(file.count("SAMPLE"), 0);
+}
+
+TEST_F(SessionTest, KeepsAnOldFile) {
+  options_.system_wide = true;
+  tree_.Write("perf.data", "old");
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(std::filesystem::file_size(options_.output + ".old"), 3u);
+}
+
+}  // namespace
+}  // namespace profiler::record

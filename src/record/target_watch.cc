@@ -1,0 +1,79 @@
+#include "src/record/target_watch.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler::record {
+namespace {
+
+constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
+constexpr std::chrono::milliseconds kPollInterval{200};
+
+int OpenPidfd(pid_t id, unsigned flags) {
+  return static_cast<int>(syscall(SYS_pidfd_open, id, flags));
+}
+
+bool ThreadLives(pid_t tid) { return access(absl::StrCat("/proc/", tid).c_str(), F_OK) == 0; }
+
+}  // namespace
+
+absl::Status TargetWatch::WatchProcess(pid_t pid) {
+  const int pidfd = OpenPidfd(pid, 0);
+  if (pidfd >= 0) return Watch(pidfd);
+  return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
+}
+
+absl::Status TargetWatch::WatchThread(pid_t tid) {
+  const int pidfd = OpenPidfd(tid, kPidfdThread);
+  if (pidfd >= 0) return Watch(pidfd);
+  if (errno == EINVAL) {
+    polled_.push_back(tid);
+    ++alive_;
+    return absl::OkStatus();
+  }
+  return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
+}
+
+absl::Status TargetWatch::Watch(int pidfd) {
+  UniqueFd owned(pidfd);
+  auto descriptor = std::make_unique<boost::asio::posix::stream_descriptor>(io_);
+  boost::system::error_code error;
+  descriptor->assign(owned.get(), error);
+  if (error) return ErrnoStatus(error.value(), "watching a pidfd");
+  owned.Release();
+  descriptor->async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this](const boost::system::error_code& failed) {
+                           if (!failed) Gone();
+                         });
+  pidfds_.push_back(std::move(descriptor));
+  ++alive_;
+  return absl::OkStatus();
+}
+
+void TargetWatch::Start() {
+  if (alive_ == 0) boost::asio::post(io_, on_end_);
+  if (!polled_.empty()) PollThreads();
+}
+
+void TargetWatch::Gone() {
+  if (--alive_ == 0) on_end_();
+}
+
+void TargetWatch::PollThreads() {
+  const size_t gone = std::erase_if(polled_, [](pid_t tid) { return !ThreadLives(tid); });
+  for (size_t i = 0; i < gone; ++i) Gone();
+  if (polled_.empty()) return;
+  poll_timer_.expires_after(kPollInterval);
+  poll_timer_.async_wait([this](const boost::system::error_code& failed) {
+    if (!failed) PollThreads();
+  });
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,46 @@
+// Tells when all targets of a recording have exited.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace profiler::record {
+
+// One thread: that of the io_context. A process is watched by its pidfd(2). So is a thread, since
+// Linux 6.9; before that its directory in /proc is looked at five times a second.
+class TargetWatch {
+ public:
+  // `io` must outlive it. Calls `on_end`, once, when all are gone; never from here.
+  TargetWatch(boost::asio::io_context& io, std::function<void()> on_end)
+      : io_(io), poll_timer_(io), on_end_(std::move(on_end)) {}
+
+  // Errors: those of pidfd_open(2) but ESRCH: one that is gone already counts as that.
+  absl::Status WatchProcess(pid_t pid);
+  absl::Status WatchThread(pid_t tid);
+  // After the last Watch.
+  void Start();
+
+ private:
+  absl::Status Watch(int pidfd);
+  void Gone();
+  void PollThreads();
+
+  boost::asio::io_context& io_;
+  std::vector<std::unique_ptr<boost::asio::posix::stream_descriptor>> pidfds_;
+  std::vector<pid_t> polled_;
+  boost::asio::steady_timer poll_timer_;
+  std::function<void()> on_end_;
+  size_t alive_ = 0;
+};
+
+}  // namespace profiler::record

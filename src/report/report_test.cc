@@ -1,0 +1,526 @@
+#include "src/report/report.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/report/options.h"
+#include "src/report/testing/profile_builder.h"
+
+namespace profiler::report {
+namespace {
+
+constexpr char kNothing[] = "#\n# Total Lost Samples: 0\n#\n";
+
+// What stands below the column headings, which other tests look at.
+std::string Rows(ProfileBuilder& builder, const ReportOptions& options = {}) {
+  const std::string text = FormatReport(builder.profile(), options);
+  const size_t dots = text.find("\n# ..");
+  if (dots == std::string::npos) return text;
+  const size_t start = text.find("#\n", dots + 3);
+  return text.substr(start + 2);
+}
+
+ReportOptions Without(CallGraphType type = CallGraphType::kNone) {
+  return {.call_graph = {.type = type}};
+}
+
+TEST(ReportTest, AnEmptyProfileHasNoSections) {
+  ProfileBuilder builder;
+  EXPECT_EQ(FormatReport(builder.profile(), {}), kNothing);
+  EXPECT_EQ(FormatReport(profile::Profile(), {}), kNothing);
+}
+
+TEST(ReportTest, SamplesWithoutCallersGiveOneOverheadColumn) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app"}, 3).Sample("app", {"copy@[kernel.kallsyms]"});
+  EXPECT_EQ(FormatReport(builder.profile(), {}),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 4  of event 'cpu-clock'\n"
+            "# Event count (approx.): 4000000\n"
+            "#\n"
+            "# Overhead  Command  Shared Object      Symbol  \n"
+            "# ........  .......  .................  ........\n"
+            "#\n"
+            "    75.00%  app      app                [.] main\n"
+            "    25.00%  app      [kernel.kallsyms]  [k] copy\n"
+            "\n\n");
+}
+
+TEST(ReportTest, CallersHaveWhatTheyCalled) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "parse@app", "read@libc.so.6"}, 3)
+      .Sample("app", {"main@app", "write@libc.so.6"});
+  EXPECT_EQ(FormatReport(builder.profile(), {}),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 4  of event 'cpu-clock'\n"
+            "# Event count (approx.): 4000000\n"
+            "#\n"
+            "# Children      Self  Command  Shared Object  Symbol   \n"
+            "# ........  ........  .......  .............  .........\n"
+            "#\n"
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "            |\n"
+            "            ---main\n"
+            "               |          \n"
+            "               |--75.00%--parse\n"
+            "               |          read\n"
+            "               |          \n"
+            "                --25.00%--write\n"
+            "\n"
+            "    75.00%    75.00%  app      libc.so.6      [.] read\n"
+            "            |\n"
+            "            ---main\n"
+            "               parse\n"
+            "               read\n"
+            "\n"
+            "    75.00%     0.00%  app      app            [.] parse\n"
+            "            |\n"
+            "            ---parse\n"
+            "               read\n"
+            "\n"
+            "    25.00%    25.00%  app      libc.so.6      [.] write\n"
+            "            |\n"
+            "            ---main\n"
+            "               write\n"
+            "\n"
+            "\n\n");
+}
+
+TEST(ReportTest, WithoutChildrenTheGraphGoesFromTheInterruptedFunctionToItsCallers) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "parse@app", "read@libc.so.6"}, 3)
+      .Sample("app", {"main@app", "read@libc.so.6"});
+  EXPECT_EQ(Rows(builder, {.children = false}),
+            "   100.00%  app      libc.so.6      [.] read\n"
+            "            |\n"
+            "            ---read\n"
+            "               |          \n"
+            "               |--75.00%--parse\n"
+            "               |          main\n"
+            "               |          \n"
+            "                --25.00%--main\n"
+            "\n"
+            "\n\n");
+}
+
+TEST(ReportTest, ARecursiveFunctionCountsOnceASample) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "walk@app", "walk+0x8@app", "walk+0x8@app"}, 3)
+      .Sample("app", {"main@app", "walk@app"});
+  EXPECT_EQ(Rows(builder, Without()),
+            "   100.00%   100.00%  app      app            [.] walk\n"
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, ACalleeOfARecursiveFunctionIsShownBelowItsOutermostCall) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "walk@app", "walk+0x8@app", "leaf@app"}, 3)
+      .Sample("app", {"main@app", "walk@app", "leaf@app"});
+  ReportOptions callee{.call_graph = {.order = ChainOrder::kCallee}};
+  const std::string caller_text = Rows(builder);
+  EXPECT_NE(caller_text.find("   100.00%     0.00%  app      app            [.] walk\n"
+                             "            |\n"
+                             "            ---walk\n"
+                             "               |          \n"
+                             "               |--75.00%--walk\n"
+                             "               |          leaf\n"
+                             "               |          \n"
+                             "                --25.00%--leaf\n"),
+            std::string::npos)
+      << caller_text;
+  const std::string callee_text = Rows(builder, callee);
+  EXPECT_NE(callee_text.find("   100.00%     0.00%  app      app            [.] walk\n"
+                             "            |\n"
+                             "            ---walk\n"
+                             "               |          \n"
+                             "               |--75.00%--walk\n"
+                             "               |          main\n"
+                             "               |          \n"
+                             "                --25.00%--main\n"),
+            std::string::npos)
+      << callee_text;
+}
+
+TEST(ReportTest, OwnSamplesOfACallerShowTheirWholeChain) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "work@app", "leaf@app"}, 3)
+      .Sample("app", {"main@app", "work@app"});
+  const std::string text = Rows(builder);
+  EXPECT_NE(text.find("   100.00%    25.00%  app      app            [.] work\n"
+                      "            |          \n"
+                      "            |--75.00%--work\n"
+                      "            |          leaf\n"
+                      "            |          \n"
+                      "             --25.00%--main\n"
+                      "                       work\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ReportTest, AChainThatStartsWithTheRowsFunctionIsMergedWithThoseBelowIt) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "leaf@app"}, 3).Sample("app", {"main@app"});
+  const std::string text = Rows(builder);
+  EXPECT_NE(text.find("   100.00%    25.00%  app      app            [.] main\n"
+                      "            |\n"
+                      "            ---main\n"
+                      "               |          \n"
+                      "                --75.00%--leaf\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ReportTest, CallSitesOfOneFunctionAreOneBranch) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "parse+0x8@app", "read@app"})
+      .Sample("app", {"main+0x4@app", "parse+0x10@app", "read@app"});
+  const std::string text = Rows(builder);
+  EXPECT_NE(text.find("            ---main\n"
+                      "               parse\n"
+                      "               read\n"
+                      "\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ReportTest, BranchesBelowTheThresholdAreLeftOutButStillDivide) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "hot@app"}, 999).Sample("app", {"main@app", "cold@app"});
+  ReportOptions options;
+  options.percent_limit = 0.5;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "            |\n"
+            "            ---main\n"
+            "               |          \n"
+            "                --99.90%--hot\n"
+            "\n"
+            "    99.90%    99.90%  app      app            [.] hot\n"
+            "            |\n"
+            "            ---main\n"
+            "               hot\n"
+            "\n"
+            "\n\n");
+}
+
+TEST(ReportTest, FractalPercentagesAreOfTheBranchAboveAndNameTheRest) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "a@app", "b@app"}, 60)
+      .Sample("app", {"main@app", "a@app", "c@app"}, 20)
+      .Sample("app", {"main@app", "d@app"}, 20);
+  ReportOptions options{.call_graph = {.type = CallGraphType::kFractal, .threshold = 30}};
+  options.percent_limit = 100;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "            |\n"
+            "            ---main\n"
+            "               |          \n"
+            "               |--80.00%--a\n"
+            "               |          |          \n"
+            "               |          |--75.00%--b\n"
+            "               |           --25.00%--[...]\n"
+            "                --20.00%--[...]\n"
+            "\n"
+            "\n\n");
+}
+
+TEST(ReportTest, FlatListsEachChainAndFoldedPutsItOnALine) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "read@app"}, 3).Sample("app", {"main@app", "0x10@app"});
+  ReportOptions options{.call_graph = {.type = CallGraphType::kFlat}};
+  options.percent_limit = 100;
+  options.call_graph.threshold = 1;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%     0.00%  app      app               [.] main\n"
+            "           75.00%\n"
+            "                main\n"
+            "                read\n"
+            "\n"
+            "           25.00%\n"
+            "                main\n"
+            "                0x10\n"
+            "\n"
+            "\n\n");
+  options.call_graph.type = CallGraphType::kFolded;
+  options.call_graph.value = ChainValue::kCount;
+  options.children = false;
+  options.percent_limit = 0;
+  EXPECT_EQ(Rows(builder, options),
+            "    75.00%  app      app               [.] read\n"
+            "3 read;main\n"
+            "    25.00%  app      app               [.] 0x0000000000000010\n"
+            "1 0x10;main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, AnUnnamedAddressIsShownByItsPlaceInTheFileAndInChainsByItsRuntimeAddress) {
+  ProfileBuilder builder;
+  builder.LoadedAt(0x400000).Sample("app", {"0x401200@app", "0x401137@app"}).Sample("app", {"0x0"});
+  EXPECT_EQ(Rows(builder, Without()),
+            "    50.00%    50.00%  app      app               [.] 0x0000000000001137\n"
+            "    50.00%    50.00%  app      [unknown]         [.] 0000000000000000\n"
+            "    50.00%     0.00%  app      app               [.] 0x0000000000401137\n"
+            "    50.00%     0.00%  app      app               [.] 0x0000000000401200\n"
+            "\n\n");
+}
+
+TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "deep<inl<outer@app"});
+  EXPECT_EQ(Rows(builder),
+            "   100.00%   100.00%  app      app            [.] outer\n"
+            "            |\n"
+            "            ---main\n"
+            "               outer\n"
+            "               inl (inlined)\n"
+            "               deep (inlined)\n"
+            "\n"
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "            |\n"
+            "            ---main\n"
+            "               outer\n"
+            "               inl (inlined)\n"
+            "               deep (inlined)\n"
+            "\n"
+            "   100.00%     0.00%  app      app            [.] inl (inlined)\n"
+            "            |\n"
+            "            ---inl (inlined)\n"
+            "               deep (inlined)\n"
+            "\n"
+            "   100.00%     0.00%  app      app            [.] deep (inlined)\n"
+            "            |\n"
+            "            ---deep (inlined)\n"
+            "\n"
+            "\n\n");
+  EXPECT_EQ(Rows(builder, {.call_graph = {.type = CallGraphType::kNone}, .inlines = false}),
+            "   100.00%   100.00%  app      app            [.] outer\n"
+            "   100.00%     0.00%  app      app            [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, EachEventWithSamplesHasASection) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app"});
+  builder.Event("dummy");
+  builder.Event("page-faults").Sample("app", {"main@app"}, 1500, 2);
+  EXPECT_EQ(FormatReport(builder.profile(), {}),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 1  of event 'cpu-clock'\n"
+            "# Event count (approx.): 1000000\n"
+            "#\n"
+            "# Overhead  Command  Shared Object  Symbol  \n"
+            "# ........  .......  .............  ........\n"
+            "#\n"
+            "   100.00%  app      app            [.] main\n"
+            "\n\n"
+            "# Samples: 1K of event 'page-faults'\n"
+            "# Event count (approx.): 3000\n"
+            "#\n"
+            "# Overhead  Command  Shared Object  Symbol  \n"
+            "# ........  .......  .............  ........\n"
+            "#\n"
+            "   100.00%  app      app            [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, PercentagesWeighPeriodsAndTheSamplesColumnCounts) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"rare@app"}, 1, 900).Sample("app", {"often@app"}, 10, 10);
+  EXPECT_EQ(Rows(builder, {.show_samples = true}),
+            "    90.00%             1  app      app            [.] rare\n"
+            "    10.00%            10  app      app            [.] often\n"
+            "\n\n");
+}
+
+TEST(ReportTest, PeriodsOfZeroGiveZeroPercent) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "work@app"}, 2, 0);
+  EXPECT_EQ(Rows(builder, {.children = false, .call_graph = {.type = CallGraphType::kNone}}),
+            "     0.00%  app      app            [.] work\n"
+            "\n\n");
+  EXPECT_NE(Rows(builder).find("[.] main"), std::string::npos);
+}
+
+TEST(ReportTest, RowsOfOneWeightAreInOrderOfTheirKeys) {
+  ProfileBuilder builder;
+  builder.Sample("b", {"f@x"}).Sample("a", {"0x20@x"}).Sample("a", {"z@x"}).Sample("a", {"0x5"});
+  builder.Sample("a", {"0x10@x"}).Sample("a", {"b@y"}).Sample("a", {"a@x"});
+  EXPECT_EQ(Rows(builder),
+            "    14.29%  a        x                 [.] a\n"
+            "    14.29%  a        x                 [.] z\n"
+            "    14.29%  a        x                 [.] 0x0000000000000010\n"
+            "    14.29%  a        x                 [.] 0x0000000000000020\n"
+            "    14.29%  a        y                 [.] b\n"
+            "    14.29%  a        [unknown]         [.] 0x0000000000000005\n"
+            "    14.29%  b        x                 [.] f\n"
+            "\n\n");
+}
+
+TEST(ReportTest, SortKeysAreColumnsInTheirOrder) {
+  ProfileBuilder builder;
+  builder.Thread(10, 11).Cpu(2).Sample("exec", {"f@app"}).Sample("app", {"f@app"});
+  builder.Thread(10, 12).Cpu(0).Sample("app", {"g@app"});
+  ReportOptions options;
+  options.sort = {SortKey::kPid, SortKey::kCpu, SortKey::kTgid};
+  EXPECT_EQ(FormatReport(builder.profile(), options).substr(sizeof(kNothing) - 1),
+            "# Samples: 3  of event 'cpu-clock'\n"
+            "# Event count (approx.): 3000000\n"
+            "#\n"
+            "# Overhead      Pid:Command  CPU     Tgid:Command\n"
+            "# ........  ...............  ...  ...............\n"
+            "#\n"
+            "    66.67%       11:app      002       10:app    \n"
+            "    33.33%       12:app      000       10:app    \n"
+            "\n\n");
+  options.sort = {SortKey::kSymbol, SortKey::kDso};
+  EXPECT_EQ(Rows(builder, options),
+            "    66.67%  [.] f   app          \n"
+            "    33.33%  [.] g   app          \n"
+            "\n\n");
+}
+
+TEST(ReportTest, ASymbolColumnInFrontIsNotRepeatedInTheGraph) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "read@app"});
+  ReportOptions options;
+  options.sort = {SortKey::kSymbol};
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%   100.00%  [.] read\n"
+            "            |\n"
+            "            ---read\n"
+            "\n"
+            "   100.00%     0.00%  [.] main\n"
+            "            |\n"
+            "            ---read\n"
+            "\n"
+            "\n\n");
+}
+
+TEST(ReportTest, WhatAFilterLeavesOutStillCountsInTheTotal) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "read@libc.so.6"}).Sample("app", {"main@app", "work@app"}, 3);
+  ReportOptions options = Without();
+  options.filter.dsos = {"libc.so.6"};
+  EXPECT_EQ(FormatReport(builder.profile(), options),
+            "# dso: libc.so.6\n"
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 4  of event 'cpu-clock'\n"
+            "# Event count (approx.): 4000000\n"
+            "#\n"
+            "# Children      Self  Command  Symbol  \n"
+            "# ........  ........  .......  ........\n"
+            "#\n"
+            "    25.00%    25.00%  app      [.] read\n"
+            "    25.00%     0.00%  app      [.] main\n"
+            "\n\n");
+  options.relative_percentages = true;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%   100.00%  app      [.] read\n"
+            "   100.00%     0.00%  app      [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, FiltersGoByThreadProcessCommAndSymbol) {
+  ProfileBuilder builder;
+  builder.Thread(1, 1).Sample("a", {"f@x"}).Thread(1, 2).Sample("b", {"g@x"});
+  builder.Thread(3, 3).Sample("c", {"f@x"});
+  ReportOptions options;
+  options.sort = {SortKey::kTid};
+  const auto rows = [&](const Filter& filter) {
+    options.filter = filter;
+    return Rows(builder, options);
+  };
+  EXPECT_EQ(rows({.pids = {1}}), "    33.33%        1:a      \n    33.33%        2:b      \n\n\n");
+  EXPECT_EQ(rows({.tids = {2, 7}}), "    33.33%        2:b      \n\n\n");
+  EXPECT_EQ(rows({.comms = {"c", "b"}}),
+            "    33.33%        2:b      \n    33.33%        3:c      \n\n\n");
+  EXPECT_EQ(rows({.comms = {"c"}, .symbols = {"f"}}), "    33.33%        3:c      \n\n\n");
+  EXPECT_EQ(rows({.symbols = {"nothing"}}), "\n\n");
+}
+
+TEST(ReportTest, MaxStackKeepsTheEndAtTheTop) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"a@x", "b@x", "c@x", "d@x"});
+  ReportOptions options;
+  options.max_stack = 2;
+  options.percent_limit = 100;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%   100.00%  app      x              [.] d\n"
+            "            |\n"
+            "            ---a\n"
+            "               b\n"
+            "\n"
+            "   100.00%     0.00%  app      x              [.] a\n"
+            "            |\n"
+            "            ---a\n"
+            "               b\n"
+            "\n"
+            "   100.00%     0.00%  app      x              [.] b\n"
+            "            |\n"
+            "            ---b\n"
+            "\n"
+            "\n\n");
+  options.children = false;
+  EXPECT_EQ(Rows(builder, options),
+            "   100.00%  app      x              [.] d\n"
+            "            |\n"
+            "            ---d\n"
+            "               c\n"
+            "\n"
+            "\n\n");
+  options.children = true;
+  options.call_graph.order = ChainOrder::kCallee;
+  EXPECT_EQ(Rows(builder, options).find("[.] b"), std::string::npos);
+}
+
+TEST(ReportTest, CommsAreNotCutAndControlCharactersDoNotReachTheTerminal) {
+  ProfileBuilder builder;
+  builder.Sample("a\n\x1b[31m(x)", {"main@app"}).Sample("a much longer name", {"f\n@app"}, 2);
+  EXPECT_EQ(Rows(builder),
+            "    66.67%  a much longer name  app            [.] f?\n"
+            "    33.33%  a??[31m(x)          app            [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, HugeNamesAreShownInFull) {
+  ProfileBuilder builder;
+  const std::string huge(100'000, 'x');
+  builder.Sample("app", {"main@app", huge + "@app"});
+  const std::string text = Rows(builder);
+  EXPECT_NE(text.find("[.] " + huge + "\n"), std::string::npos);
+  EXPECT_NE(text.find("               " + huge + "\n"), std::string::npos);
+}
+
+TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
+  ProfileBuilder builder;
+  builder.profile().losses = {
+      .lost_records = 7, .lost_samples = 5, .throttled = 2, .warnings = {"cut at 4096"}};
+  EXPECT_EQ(FormatReport(builder.profile(), {}),
+            "#\n"
+            "# Total Lost Samples: 5\n"
+            "#\n"
+            "# Losses: 7 records lost, 5 samples lost, 2 times throttled\n"
+            "# Warning: cut at 4096\n"
+            "#\n");
+}
+
+TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
+  EXPECT_EQ(AbbreviatedCount(0), "0 ");
+  EXPECT_EQ(AbbreviatedCount(999), "999 ");
+  EXPECT_EQ(AbbreviatedCount(1999), "1K");
+  EXPECT_EQ(AbbreviatedCount(12'345'678), "12M");
+  EXPECT_EQ(AbbreviatedCount(5'000'000'000'000), "5000G");
+}
+
+}  // namespace
+}  // namespace profiler::report

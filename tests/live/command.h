@@ -1,0 +1,38 @@
+// Runs a program as a person would and keeps what it said.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace profiler::tests {
+
+struct Finished {
+  int exit_code = -1;  // -1 when a signal ended it
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+// A child with its output in files of `folder`. Its working directory is `folder`.
+class Running {
+ public:
+  Running(std::vector<std::string> argv, const std::string& folder);
+  Running(const Running&) = delete;
+  ~Running();
+
+  pid_t pid() const { return pid_; }
+  void Signal(int number) const;
+  Finished Wait();
+
+ private:
+  pid_t pid_ = -1;
+  std::string out_path_;
+  std::string err_path_;
+};
+
+Finished Run(std::vector<std::string> argv, const std::string& folder);
+
+}  // namespace profiler::tests

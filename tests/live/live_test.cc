@@ -1,0 +1,234 @@
+// Runs the profiler itself on live programs, wherever the kernel lets it.
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Runfile(const std::string& path) {
+  const char* root = std::getenv("TEST_SRCDIR");
+  return std::string(root ? root : ".") + "/profiler/" + path;
+}
+
+class LiveTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/live-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    chmod(folder_.c_str(), 0755);
+    Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
+    if (probe.exit_code != 0) {
+      GTEST_SKIP() << "this kernel lets nothing be recorded: " << probe.err;
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Finished Profiler(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), profiler_);
+    return Run(std::move(arguments), folder_);
+  }
+
+  // Records `workload ARGUMENTS…` into perf.data and returns what the recorder said.
+  Finished RecordWorkload(std::vector<std::string> arguments,
+                          std::vector<std::string> options = {}) {
+    std::vector<std::string> command = {"record"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"--", workload_});
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return Profiler(command);
+  }
+
+  std::string Report(std::vector<std::string> options = {}) {
+    options.insert(options.begin(), "report");
+    Finished report = Profiler(options);
+    EXPECT_EQ(report.exit_code, 0) << report.err;
+    return report.out;
+  }
+
+  // SAMPLE events of perf.data.
+  long Samples() {
+    const std::string stats = Report({"--stats"});
+    const size_t at = stats.find("SAMPLE events:");
+    return at == std::string::npos ? 0
+                                   : std::atol(stats.c_str() + at + sizeof("SAMPLE events:") - 1);
+  }
+
+  // The summed percentage of the rows that name `symbol`, in the flat report.
+  double Share(const std::string& symbol) {
+    std::istringstream lines(Report({"--no-children", "-g", "none", "-s", "symbol"}));
+    double sum = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("#") && line.ends_with("] " + symbol)) sum += std::atof(line.c_str());
+    }
+    return sum;
+  }
+
+  const std::string profiler_ = Runfile("profiler");
+  const std::string workload_ = Runfile("tests/live/workload");
+  std::string folder_;
+};
+
+TEST_F(LiveTest, SamplesABusyProgramAtTheRateAskedFor) {
+  Finished recorded = RecordWorkload({"busy", "2"}, {"-F", "999", "-g"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const double cpu_seconds = std::atof(recorded.out.c_str());
+  EXPECT_GE(Samples(), 0.97 * 999 * cpu_seconds);
+  EXPECT_LE(Samples(), 1.03 * 999 * cpu_seconds + 5);
+  EXPECT_THAT(Report(),
+              AllOf(HasSubstr("Outer"), HasSubstr("Inner"), HasSubstr("# Total Lost Samples: 0")));
+}
+
+TEST_F(LiveTest, CallGraphShowsTheCallersOfTheHotFunction) {
+  ASSERT_EQ(RecordWorkload({"busy", "0.5"}, {"-g"}).exit_code, 0);
+  const std::string folded = Profiler({"folded"}).out;
+  EXPECT_THAT(folded, HasSubstr("main;Outer;Inner;"));
+}
+
+TEST_F(LiveTest, ExitsAsTheCommandDid) {
+  EXPECT_EQ(RecordWorkload({"exit", "7"}).exit_code, 7);
+  EXPECT_EQ(RecordWorkload({"kill", "15"}).signal, SIGTERM);
+  Finished missing = Profiler({"record", "--", "no-such-program"});
+  EXPECT_EQ(missing.exit_code, 127);
+  EXPECT_THAT(missing.err, HasSubstr("no-such-program"));
+}
+
+TEST_F(LiveTest, WithoutATargetSaysWhatIsMissing) {
+  Finished finished = Profiler({"record"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("-p"), HasSubstr("-a")));
+}
+
+TEST_F(LiveTest, RecordsARunningProcessUntilItIsInterrupted) {
+  Running target({workload_, "busy", "30"}, folder_);
+  Running recorder({profiler_, "record", "-g", "-p", std::to_string(target.pid())}, folder_);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // what is tested is time going by
+  recorder.Signal(SIGINT);
+  Finished finished = recorder.Wait();
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_GT(Share("Inner") + Share("(anonymous namespace)::Compute(std::chrono::duration<long, "
+                                   "std::ratio<1l, 1000000l> >)"),
+            0);
+  EXPECT_GT(Samples(), 300);
+}
+
+TEST_F(LiveTest, StopsWhenTheTargetEnds) {
+  Running target({workload_, "busy", "1"}, folder_);
+  Finished finished = Profiler({"record", "-p", std::to_string(target.pid())});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+}
+
+TEST_F(LiveTest, AKilledRecorderLeavesAReadableFile) {
+  Running target({workload_, "busy", "30"}, folder_);
+  Running recorder({profiler_, "record", "-g", "-p", std::to_string(target.pid())}, folder_);
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // what is tested is time going by
+  recorder.Signal(SIGKILL);
+  EXPECT_EQ(recorder.Wait().signal, SIGKILL);
+  EXPECT_GT(Samples(), 1000);
+  EXPECT_THAT(Report(), HasSubstr("Inner"));
+}
+
+TEST_F(LiveTest, FollowsAThousandThreads) {
+  Finished recorded = RecordWorkload({"threads", "1000", "1"}, {"-F", "2000", "-g"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(Profiler({"folded"}).out, HasSubstr("ThreadWork"));
+}
+
+TEST_F(LiveTest, AttachesToAThousandThreads) {
+  Running target({workload_, "threads", "1000", "30"}, folder_);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  Finished recorded =
+      Profiler({"record", "-g", "--duration", "1", "-p", std::to_string(target.pid())});
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(Profiler({"folded"}).out, HasSubstr("ThreadWork"));
+}
+
+TEST_F(LiveTest, FollowsTwoHundredForksASecond) {
+  Finished recorded = RecordWorkload({"forks", "200", "1"}, {"-F", "5000", "-g"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(Profiler({"folded"}).out, HasSubstr("ChildWork"));
+  EXPECT_THAT(Report({"--stats"}), HasSubstr("FORK events:"));
+}
+
+TEST_F(LiveTest, NamesALibraryThatComesAndGoes) {
+  Finished recorded = RecordWorkload({"dlopen", Runfile("tests/live/libplugin.so"), "0.5"}, {"-g"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_GT(Share("PluginWork"), 50);
+}
+
+TEST_F(LiveTest, FollowsExec) {
+  Finished recorded = RecordWorkload({"exec", "0.5"}, {"-g"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(Profiler({"folded"}).out, AllOf(HasSubstr("BeforeExec"), HasSubstr("Outer;Inner")));
+}
+
+TEST_F(LiveTest, KeepsThePreviousRecording) {
+  ASSERT_EQ(RecordWorkload({"exit", "0"}).exit_code, 0);
+  ASSERT_EQ(RecordWorkload({"exit", "0"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/perf.data.old"));
+}
+
+TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{"record", "-p", "2147483646"}, "2147483646"},
+      {{"record", "-e", "no-such-event", "--", "true"}, "no-such-event"},
+      {{"record", "-F", "0", "--", "true"}, "-F"},
+      {{"record", "-C", "9999", "-a", "--duration", "1"}, "9999"},
+      {{"report", "-i", "/no/such/file"}, "/no/such/file"},
+      {{"report", "-i", "/etc/passwd"}, "/etc/passwd"},
+      {{"record", "-o", "/no/such/folder/perf.data", "--", "true"}, "/no/such/folder"},
+      {{"record", "-o", "/dev/full", "--", "true"}, "/dev/full"},
+  };
+  for (const Case& c : cases) {
+    Finished finished = Profiler(c.arguments);
+    EXPECT_GT(finished.exit_code, 0) << testing::PrintToString(c.arguments);
+    EXPECT_THAT(finished.err, HasSubstr(c.says)) << testing::PrintToString(c.arguments);
+    EXPECT_THAT(finished.err, Not(HasSubstr("\n\n")));
+  }
+}
+
+TEST_F(LiveTest, AnOrdinaryUserGetsUserCodeAndIsToldWhatWouldLiftThat) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become nobody";
+  std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
+  int paranoid = 0;
+  file >> paranoid;
+  if (paranoid != 2) GTEST_SKIP() << "kernel.perf_event_paranoid is " << paranoid << ", not 2";
+  chmod(folder_.c_str(), 0777);
+  // The sandbox of a build may hide its files from others; what nobody runs must be nobody's to
+  // read.
+  std::filesystem::copy(profiler_, folder_ + "/profiler");
+  std::filesystem::copy(workload_, folder_ + "/workload");
+  chmod((folder_ + "/profiler").c_str(), 0755);
+  chmod((folder_ + "/workload").c_str(), 0755);
+  Finished recorded =
+      Run({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+           folder_ + "/profiler", "record", "-g", "--", folder_ + "/workload", "busy", "0.5"},
+          folder_);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, HasSubstr("sysctl kernel.perf_event_paranoid="));
+  EXPECT_GT(Samples(), 200);
+}
+
+}  // namespace
+}  // namespace profiler::tests
