@@ -220,6 +220,14 @@ void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mm
 
 void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
   kernel_is_placed_ = true;
+  // [kernel.kallsyms]_text: pgoff says where _text was, so that a kernel that has moved since can
+  // be followed.
+  constexpr std::string_view kKernel = "[kernel.kallsyms]";
+  if (mmap.filename.starts_with(kKernel) && mmap.filename.size() > kKernel.size() &&
+      mmap.pgoff != 0) {
+    symbolizer_.SetKernelReference(mmap.filename.substr(kKernel.size()),
+                                   RuntimeAddress{mmap.pgoff});
+  }
   spaces_.Kernel().Map(images_.KernelMapping(mmap));
 }
 

@@ -334,6 +334,12 @@ TEST_F(ProfileBuilderTest, KernelAddressesAreTheKernelsWhereNoRecordSaysMore) {
             ":7 7/7: [kernel.kallsyms]+0xffffffffc0000000[k]  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, TheSymbolizerLearnsWhereTheKernelWas) {
+  records_.Mode(kMiscKernel).Mmap(kKernelText, 0x1000, kKernelText + 8, "[kernel.kallsyms]_stext");
+  Build();
+  EXPECT_EQ(symbolizer_.kernel_reference(), "_stext @0xffffffff81000008");
+}
+
 TEST_F(ProfileBuilderTest, ModulesAndBpfProgramsAreImagesBesideTheKernel) {
   const uint64_t module = 0xffffffffc0000000, bpf = 0xffffffffc0800000;
   records_.At(1).By(~0u, 0).Mode(kMiscKernel);

@@ -41,4 +41,8 @@ void FakeSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::s
   kernel_symbols_[start.value] = {size, std::string(name)};
 }
 
+void FakeSymbolizer::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+  kernel_reference_ = absl::StrFormat("%s @%#x", symbol, address.value);
+}
+
 }  // namespace profiler::profile

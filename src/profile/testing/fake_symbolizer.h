@@ -23,6 +23,11 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   symbolize::Naming Name(symbolize::ImageId image, FileOffset offset) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
+
+  // "symbol @address" of the last SetKernelReference.
+  const std::string& kernel_reference() const { return kernel_reference_; }
+
   // The images with this path have no file; those with that one have an inlined call everywhere.
   void LoseImage(std::string_view path) { lost_ = path; }
   void InlineIn(std::string_view path) { inlining_ = path; }
@@ -37,7 +42,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::deque<std::string> names_;
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;
-  std::string lost_, inlining_;
+  std::string lost_, inlining_, kernel_reference_;
 };
 
 }  // namespace profiler::profile
