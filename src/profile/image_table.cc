@@ -118,6 +118,18 @@ Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap) {
                      Intern(ImageKind::kUser, name, identity, mmap.pid));
 }
 
+namespace {
+
+// Recorders write where the kernel's text ends, but what runs while it boots, and is on the stacks
+// of idle CPUs for ever, lies behind its data. On x86-64 the image may fill the addresses from -2
+// GiB to -1 GiB. Source: Documentation/arch/x86/x86_64/mm.rst, Linux 6.18.
+uint64_t KernelImageEnd(uint64_t address) {
+  constexpr uint64_t kImageStart = 0xffffffff80000000, kImageEnd = 0xffffffffc0000000;
+  return address >= kImageStart && address < kImageEnd ? kImageEnd : 0;
+}
+
+}  // namespace
+
 Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
   if (!IsKernelItself(mmap.filename)) {
     const FileIdentity identity{.build_id = mmap.build_id};
@@ -127,7 +139,8 @@ Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
   // Where the kernel hides its addresses, recorders write that it is at 0.
   if (mmap.addr == 0) return WholeKernel();
   const ImageId image = Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
-  return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
+  const uint64_t end = std::max(mmap.addr + mmap.len, KernelImageEnd(mmap.addr));
+  return MakeMapping(mmap.addr, end - mmap.addr, mmap.addr, image);
 }
 
 Mapping ImageTable::BpfMapping(const perf_event::Ksymbol& symbol) {

@@ -360,6 +360,15 @@ TEST_F(ProfileBuilderTest, ModulesAndBpfProgramsAreImagesBesideTheKernel) {
             (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "[nf_nat]", "bpf_prog_1"}));
 }
 
+TEST_F(ProfileBuilderTest, KernelCodeBehindTheTextThatTheRecorderKnewIsTheKernels) {
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");
+  records_.By(7, 7).Sample(kKernelText + 0x2780000).Sample(0xffffffffc0000000);
+  EXPECT_EQ(Rows(),
+            ":7 7/7: 0xffffffffc0000000@[unknown][k]  1 1\n"
+            ":7 7/7: [kernel.kallsyms]+0xffffffff83780000[k]  1 1\n");
+}
+
 TEST_F(ProfileBuilderTest, AKsymbolInsideOfTheKernelIsOneMoreSymbolThere) {
   records_.At(1).By(~0u, 0).Mode(kMiscKernel);
   records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");

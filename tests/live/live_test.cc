@@ -43,7 +43,7 @@ class LiveTest : public ::testing::Test {
 
   Finished Profiler(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), profiler_);
-    return Run(std::move(arguments), folder_);
+    return tests::Run(std::move(arguments), folder_);
   }
 
   // Records `workload ARGUMENTS…` into perf.data and returns what the recorder said.
@@ -221,10 +221,10 @@ TEST_F(LiveTest, AnOrdinaryUserGetsUserCodeAndIsToldWhatWouldLiftThat) {
   std::filesystem::copy(workload_, folder_ + "/workload");
   chmod((folder_ + "/profiler").c_str(), 0755);
   chmod((folder_ + "/workload").c_str(), 0755);
-  Finished recorded =
-      Run({"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-           folder_ + "/profiler", "record", "-g", "--", folder_ + "/workload", "busy", "0.5"},
-          folder_);
+  Finished recorded = tests::Run(
+      {"setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", folder_ + "/profiler",
+       "record", "-g", "--", folder_ + "/workload", "busy", "0.5"},
+      folder_);
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   EXPECT_THAT(recorded.err, HasSubstr("sysctl kernel.perf_event_paranoid="));
   EXPECT_GT(Samples(), 200);
