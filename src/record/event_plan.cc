@@ -96,20 +96,21 @@ class Planner {
 
   absl::Status ProbeSampling(EventRequest event) {
     absl::Status opened = Try(event.attr);
-    if (IsMissing(ErrnoOf(opened)) && IsCycles(event.attr)) {
-      FallBackToCpuClock(event);
-      opened = Try(event.attr);
-    }
-    if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
-      Attr user_only = event.attr;
-      user_only.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
-      if (Try(user_only).ok()) {
-        opened = absl::OkStatus();
-        event.attr = user_only;
-        FallBackToUser(event);
+    // The kernel asks for rights before it asks whether there is such an event, so either fall-back
+    // may show that the other is needed as well. Each is taken once at most.
+    bool user_only = false;
+    for (;; opened = Try(event.attr)) {
+      if (IsMissing(ErrnoOf(opened)) && IsCycles(event.attr)) {
+        FallBackToCpuClock(event);
+      } else if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
+        event.attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
+        user_only = true;
+      } else {
+        break;
       }
     }
     if (!opened.ok()) return Explain(opened, event.name);
+    if (user_only) FallBackToUser(event);
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
     plan_.sampling.push_back(std::move(event));
     return absl::OkStatus();

@@ -31,7 +31,7 @@ std::string Runfile(const std::string& path) {
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "/live-XXXXXX";
+    folder_ = "/tmp/profiler-live-XXXXXX";  // where an ordinary user may go, too
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     chmod(folder_.c_str(), 0755);
     Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
