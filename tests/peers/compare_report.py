@@ -29,11 +29,16 @@ def plain(name):
     """A row's name without what differs between versions of perf: 7.2 prints parameter lists and marks kernel
     callers [.]; 6.1 does neither. Runs of blanks, which pad columns, count as one."""
     name = " ".join(re.sub(r" \[[.kguH]\] ", " ", name).split())
-    while True:
-        shorter = re.sub(r"\([^()]*\)( const)?(?=$|[ @\[])", "", name)
-        if shorter == name:
-            return name.strip()
-        name = shorter
+    kept, depth = "", 0
+    for i, letter in enumerate(name):
+        if depth == 0 and letter == "(" and not name.startswith("(anonymous namespace)", i) \
+                and not kept.endswith("operator"):
+            depth = 1
+        elif depth > 0:
+            depth += (letter == "(") - (letter == ")")
+        else:
+            kept += letter
+    return re.sub(r" const(?=$| )", "", kept)
 
 
 def rows(text):
