@@ -95,8 +95,8 @@ class FileSymbolizer : public Symbolizer {
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
   bool HasOwnRootCached(uint32_t pid);
 
-  Naming NameSymbol(OpenImageState& state, const Symbol& symbol);
-  Naming Named(std::string_view name, uint64_t start, uint64_t size);
+  Naming NameSymbol(OpenImageState& state, const Symbol& symbol, uint64_t address);
+  Naming Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address);
 
   const SymbolizerOptions options_;
   std::deque<Image> images_;
@@ -218,20 +218,20 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, FileOffset offset) {
   if (!address) return {Reason::kNoSymbol, {}};
   const Symbol* symbol = state.symbols.Find(address->value);
   if (symbol == nullptr) return {Reason::kNoSymbol, {}};
-  return NameSymbol(state, *symbol);
+  return NameSymbol(state, *symbol, address->value);
 }
 
 Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset) {
   if (state.reason != Reason::kNamed) return {state.reason, {}};
   const PerfMap::Function* function = state.jit->Find(offset.value);
   if (function == nullptr) return {Reason::kNoSymbol, {}};
-  return Named(function->name, function->start, function->size);
+  return Named(function->name, function->start, function->size, offset.value);
 }
 
 Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
   const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
   if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
-    return Named(function->name, function->start, function->size);
+    return Named(function->name, function->start, function->size, address);
   }
   const OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
@@ -243,7 +243,7 @@ Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
   const Symbol* symbol = kernel_->table().Find(address - shift);
   if (symbol == nullptr) return {Reason::kNoSymbol, {}};
   return Named(kernel_->table().RawName(*symbol), symbol->start + shift,
-               symbol->end - symbol->start);
+               symbol->end - symbol->start, address);
 }
 
 // kallsyms is the running kernel's: it names no other build, and no other build of a module.
@@ -309,7 +309,7 @@ const FileSymbolizer::KernelFunction* FileSymbolizer::FindKernelFunction(uint64_
 }
 
 // The name is made when it is first asked for; where it needs no change it stays in the file.
-Naming FileSymbolizer::NameSymbol(OpenImageState& state, const Symbol& symbol) {
+Naming FileSymbolizer::NameSymbol(OpenImageState& state, const Symbol& symbol, uint64_t address) {
   std::string_view name = state.symbols.RawName(symbol);
   const bool mangled = options_.demangle && name.starts_with('_');
   if (mangled || symbol.plt) {
@@ -321,12 +321,13 @@ Naming FileSymbolizer::NameSymbol(OpenImageState& state, const Symbol& symbol) {
     }
     name = known;
   }
-  return Named(name, symbol.start, symbol.end - symbol.start);
+  return Named(name, symbol.start, symbol.end - symbol.start, address);
 }
 
-Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size) {
+Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size,
+                             uint64_t address) {
   found_ = {name, ElfAddress{start}, size, false, {}, 0};
-  return {Reason::kNamed, {&found_, 1}};
+  return {Reason::kNamed, {&found_, 1}, address - start};
 }
 
 }  // namespace

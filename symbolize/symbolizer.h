@@ -59,6 +59,7 @@ struct NamedFunction {
 struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
+  uint64_t distance = 0;                     // from the last function's start to the address
 };
 
 struct SymbolizerOptions {

@@ -17,6 +17,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_cpu = options.keep_cpu || options.keep_samples;
   keep.keep_thread = options.keep_thread || options.keep_samples;
   keep.keep_time = options.keep_samples;
+  keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
   for (const auto& entry : recording->features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);

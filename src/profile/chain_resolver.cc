@@ -50,12 +50,12 @@ bool HasEntries(U64Array callchain) {
 }
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                             uint32_t max_stack)
+                             uint32_t max_stack, bool by_address)
     : profile_(profile),
       images_(images),
       spaces_(spaces),
       max_stack_(std::max<uint32_t>(max_stack, 1)),
-      stacks_(profile) {
+      stacks_(profile, by_address) {
   kernel_.addresses = &spaces_.Kernel();
 }
 

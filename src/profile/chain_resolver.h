@@ -54,7 +54,7 @@ class ChainResolver {
  public:
   // Chains are cut to the `max_stack` entries nearest to the leaf.
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                uint32_t max_stack);
+                uint32_t max_stack, bool by_address);
 
   // Three steps a sample. Memory is slow and a step asks for what the next one needs, so several
   // samples, at most kSearches, take each step before any takes the next, and MakeRoom comes before

@@ -48,6 +48,7 @@ void FrameNamer::Name(Frame& frame) {
   const symbolize::Naming naming = symbolizer_.Name(images_.ImageOf(frame.dso), offset);
   frame.unnamed = UnnamedBecause(naming.reason);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
+  frame.symbol_offset = naming.distance + (frame.offset.value - offset.value);
   for (const symbolize::NamedFunction& function : naming.functions) {
     profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso),
                               .inlined = function.inlined,

@@ -98,6 +98,7 @@ struct Frame {
   RuntimeAddress ip;        // as in the (first) sample that had it
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
+  uint64_t symbol_offset = 0;  // from the start of the last line's symbol to the address
 };
 
 struct StackNode {

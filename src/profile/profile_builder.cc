@@ -58,7 +58,7 @@ class ProfileBuilder::Impl {
         symbolizer_(symbolizer),
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
-        chains_(profile_, images_, spaces_, options_.max_stack),
+        chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
         namer_(profile_, images_, symbolizer),
         rows_(profile_),
         adds_up_(options_.keep_rows && !options_.keep_time) {}

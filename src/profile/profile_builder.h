@@ -38,6 +38,9 @@ struct BuilderOptions {
   bool keep_cpu = false;
   bool keep_thread = true;
   bool keep_time = false;
+  // Frames at one place of an image are told apart by their runtime addresses, which differ between
+  // processes.
+  bool keep_addresses = false;
   // Without it the profile has no rows: for a view that only wants `on_sample`.
   bool keep_rows = true;
 

@@ -369,6 +369,16 @@ TEST_F(ProfileBuilderTest, KernelCodeBehindTheTextThatTheRecorderKnewIsTheKernel
             ":7 7/7: [kernel.kallsyms]+0xffffffff83780000[k]  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, FramesKeepTheirRuntimeAddressesWhereTheseAreAskedFor) {
+  records_.At(1).By(7, 7).Mmap(0x10000, 0x1000, 0, "/lib/libc.so").Sample(0x10100);
+  records_.At(2).By(8, 8).Mmap(0x20000, 0x1000, 0, "/lib/libc.so").Sample(0x20100);
+  EXPECT_EQ(Build().frames.size(), 1u);
+  const Profile profile = Build({.keep_addresses = true});
+  ASSERT_EQ(profile.frames.size(), 2u);
+  EXPECT_EQ(profile.frames[0].ip.value, 0x10100u);
+  EXPECT_EQ(profile.frames[1].ip.value, 0x20100u);
+}
+
 TEST_F(ProfileBuilderTest, AKsymbolInsideOfTheKernelIsOneMoreSymbolThere) {
   records_.At(1).By(~0u, 0).Mode(kMiscKernel);
   records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");

@@ -3,7 +3,7 @@
 namespace profiler::profile {
 
 FrameId StackTable::InternFrame(const Frame& frame) {
-  const FrameKey key(frame);
+  const FrameKey key(frame, ImageOf(frame));
   return FrameId(frames_.FindOrInsert(key, key.Hash(), [&] {
     profile_.frames.push_back(frame);
     return static_cast<uint32_t>(profile_.frames.size() - 1);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 
@@ -14,12 +16,16 @@ namespace profiler::profile {
 // Not thread-safe. The profile must outlive it and its frames and stacks be made here alone.
 class StackTable {
  public:
-  explicit StackTable(Profile& profile) : profile_(profile) {}
+  // `by_address`: frames at one place of an image are told apart by their runtime addresses, which
+  // differ between processes.
+  StackTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
 
   // Has InternFrame's memory brought near.
-  void PrefetchFrame(const Frame& frame) const { frames_.Prefetch(FrameKey(frame).Hash()); }
+  void PrefetchFrame(const Frame& frame) {
+    frames_.Prefetch(FrameKey(frame, ImageOf(frame)).Hash());
+  }
 
-  // The frame with this dso, offset, mode and return_address, made when it is new.
+  // The frame with this dso, offset, mode and return_address (and ip), made when it is new.
   FrameId InternFrame(const Frame& frame);
 
   // The stack that has `frame` on top of `callers`.
@@ -29,13 +35,13 @@ class StackTable {
   // 12 bytes, so that a slot of the index is 16.
   struct FrameKey {
     uint32_t offset_low = 0, offset_high = 0;
-    uint32_t place = 0;  // dso, mode and return_address
+    uint32_t place = 0;  // image, mode and return_address
 
     FrameKey() = default;
-    explicit FrameKey(const Frame& frame)
+    FrameKey(const Frame& frame, uint32_t image)
         : offset_low(static_cast<uint32_t>(frame.offset.value)),
           offset_high(static_cast<uint32_t>(frame.offset.value >> 32)),
-          place(static_cast<uint32_t>(frame.dso) << 4 | static_cast<uint32_t>(frame.mode) << 1 |
+          place(image << 4 | static_cast<uint32_t>(frame.mode) << 1 |
                 (frame.return_address ? 1 : 0)) {}
     bool operator==(const FrameKey&) const = default;
     uint64_t Hash() const {
@@ -52,7 +58,17 @@ class StackTable {
     }
   };
 
+  // What stands for a frame's dso in its key; with by_address_, for where the dso was loaded, too.
+  uint32_t ImageOf(const Frame& frame) {
+    if (!by_address_) return static_cast<uint32_t>(frame.dso);
+    const uint64_t bias = frame.ip.value - frame.offset.value;
+    const auto next = static_cast<uint32_t>(loaded_.size());
+    return loaded_.try_emplace({static_cast<uint32_t>(frame.dso), bias}, next).first->second;
+  }
+
   Profile& profile_;
+  const bool by_address_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;
 };

@@ -1,7 +1,6 @@
 #include "src/report/script.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "src/report/text.h"
@@ -26,57 +25,10 @@ using profile::Thread;
 namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
-constexpr uint64_t kPageSize = 4096;
 constexpr size_t kPiece = 1 << 16;
-
-// A profile has file offsets of frames and ELF addresses of symbols. Their difference is the same
-// in a whole segment, a multiple of the page size, and it must put each named frame inside its
-// symbol:
-//
-//   symbol.start <= frame.offset + bias < symbol.start + symbol.size
-//
-// Functions are small, so that the frames of a DSO leave one value in nearly all cases; else zero,
-// or the lowest.
-class BiasRange {
- public:
-  void Narrow(uint64_t offset, const Symbol& symbol) {
-    const auto low = static_cast<int64_t>(symbol.start.value - offset);
-    const auto size = static_cast<int64_t>(std::max<uint64_t>(symbol.size, 1));
-    if (symbol.size == 0) return;
-    const int64_t high = low + size - 1;
-    // A frame that contradicts the others is of another segment.
-    if (std::max(low, low_) > std::min(high, high_)) return;
-    low_ = std::max(low, low_);
-    high_ = std::min(high, high_);
-  }
-
-  uint64_t Best() const {
-    if (low_ <= 0 && high_ >= 0) return 0;
-    const int64_t page =
-        (low_ + static_cast<int64_t>(kPageSize) - 1) & ~static_cast<int64_t>(kPageSize - 1);
-    return static_cast<uint64_t>(page <= high_ ? page : low_);
-  }
-
- private:
-  int64_t low_ = std::numeric_limits<int64_t>::min() / 2;
-  int64_t high_ = std::numeric_limits<int64_t>::max() / 2;
-};
 
 SymbolId BaseOf(std::span<const Line> lines) {
   return lines.empty() ? kNoSymbol : lines.back().symbol;
-}
-
-std::vector<uint64_t> FindBiases(const Profile& profile) {
-  std::vector<BiasRange> ranges(profile.dsos.size());
-  for (const Frame& frame : profile.frames) {
-    const SymbolId symbol = BaseOf(profile.LinesOf(frame));
-    if (symbol == kNoSymbol) continue;
-    ranges[static_cast<uint32_t>(frame.dso)].Narrow(frame.offset.value, profile[symbol]);
-  }
-  std::vector<uint64_t> biases;
-  biases.reserve(ranges.size());
-  for (const BiasRange& range : ranges) biases.push_back(range.Best());
-  return biases;
 }
 
 // A user image by its path, anything else by its name.
@@ -98,10 +50,7 @@ bool Names(const std::vector<uint32_t>& list, uint32_t id) {
 }  // namespace
 
 ScriptFormatter::ScriptFormatter(const Profile& profile, const ScriptOptions& options)
-    : profile_(profile),
-      options_(options),
-      has_chains_(profile.events.size(), false),
-      load_bias_(FindBiases(profile)) {
+    : profile_(profile), options_(options), has_chains_(profile.events.size(), false) {
   for (const Event& event : profile.events) {
     event_width_ = std::max(event_width_, profile.text(event.name).size());
   }
@@ -118,7 +67,7 @@ void ScriptFormatter::FormatSample(const Row& sample, std::string* out) const {
     AppendHex(frame.ip.value, 16, *out);
     *out += ' ';
     const SymbolId symbol = BaseOf(profile_.LinesOf(frame));
-    AppendSymbol(frame, symbol, symbol, *out);
+    AppendSymbol(frame, symbol, *out);
     *out += " (";
     AppendSafe(NameOf(profile_, profile_[frame.dso]), *out);
     *out += ")\n";
@@ -170,29 +119,27 @@ void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
     out += '\t';
     AppendHex(frame.ip.value, 16, out);
     out += ' ';
-    AppendSymbol(frame, lines[i].symbol, base, out);
+    AppendSymbol(frame, lines[i].symbol, out);
     out += " (inlined)\n";
   }
   out += '\t';
   AppendHex(frame.ip.value, 16, out);
   out += ' ';
-  AppendSymbol(frame, base, base, out);
+  AppendSymbol(frame, base, out);
   out += " (";
   AppendSafe(NameOf(profile_, profile_[frame.dso]), out);
   out += ")\n";
 }
 
 // An inlined function is shown at its distance from where the function around it starts.
-void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, SymbolId base,
-                                   std::string& out) const {
-  if (base == kNoSymbol) {
+void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, std::string& out) const {
+  if (name == kNoSymbol) {
     out += "[unknown]";
     return;
   }
-  const uint64_t address = frame.offset.value + load_bias_[static_cast<uint32_t>(frame.dso)];
   AppendSafe(profile_.text(profile_[name].name), out);
   out += "+0x";
-  AppendHex(address - profile_[base].start.value, 0, out);
+  AppendHex(frame.symbol_offset, 0, out);
 }
 
 bool ScriptFormatter::Passes(const Row& sample) const {

@@ -45,18 +45,16 @@ class ScriptFormatter {
  private:
   void AppendHead(const profile::Row& sample, std::string& out) const;
   void AppendFrame(const profile::Frame& frame, std::string& out) const;
-  void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, profile::SymbolId base,
-                    std::string& out) const;
+  void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, std::string& out) const;
   bool Passes(const profile::Row& sample) const;
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
   std::vector<bool> has_chains_;  // by event
   size_t event_width_ = 0;
-  std::vector<uint64_t> load_bias_;  // by DSO: what leads from a file offset to an ELF address
 };
 
-// The same for one sample. For many, keep a ScriptFormatter: its construction looks at all frames.
+// The same for one sample. For many, keep a ScriptFormatter: its construction looks at all rows.
 void FormatSample(const profile::Profile& profile, const profile::Row& sample,
                   const ScriptOptions& options, std::string* out);
 

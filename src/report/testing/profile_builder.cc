@@ -152,6 +152,7 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
       profile_.lines.push_back({.symbol = symbol, .inlined = inlined != std::string_view::npos});
       frame.unnamed = profile::Unnamed::kNamed;
       frame.offset.value = profile_[symbol].start.value + distance;
+      frame.symbol_offset = distance;
       if (inlined == std::string_view::npos) break;
       rest.remove_prefix(inlined + 1);
     }
