@@ -41,7 +41,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       whole_(hist.trie().size()),
       excluded_(hist.trie().size()),
       branch_of_key_(hist.functions().chain_keys(), kNone),
-      place_of_node_(hist.trie().size(), kNone) {
+      place_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -211,15 +211,15 @@ void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
 std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
                                                            ChainNode& node) {
   std::vector<Branch> branches;
-  const auto key_of = [&](const Place& place) {
-    return hist_.functions()[trie_[place.node].function].chain_key;
-  };
+  branch_of_place_.clear();
   for (const Place& place : places) {
-    uint32_t& branch = branch_of_key_[key_of(place)];
+    const FunctionId function = trie_[place.node].function;
+    uint32_t& branch = branch_of_key_[hist_.functions()[function].chain_key];
     if (branch == kNone) {
       branch = static_cast<uint32_t>(branches.size());
-      branches.push_back({.function = trie_[place.node].function});
+      branches.push_back({.function = function});
     }
+    branch_of_place_.push_back(branch);
     branches[branch].weight += place.weight;
     node.below += place.weight;
   }
@@ -233,9 +233,9 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
     parts.emplace_back();
     node.children.push_back({.path = {branch.function}, .total = branch.weight});
   }
-  for (const Place& place : places) {
-    const Branch& branch = branches[branch_of_key_[key_of(place)]];
-    if (branch.next != kNone) parts[branch.next].push_back(place);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Branch& branch = branches[branch_of_place_[i]];
+    if (branch.next != kNone) parts[branch.next].push_back(places[i]);
   }
   for (const Branch& branch : branches) {
     branch_of_key_[hist_.functions()[branch.function].chain_key] = kNone;

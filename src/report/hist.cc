@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/report/row_order.h"
 
 namespace profiler::report {
 
-using profile::DsoId;
-using profile::DsoKind;
 using profile::Event;
 using profile::EventId;
 using profile::FrameId;
@@ -46,7 +44,12 @@ class FilterTable {
     }
     frames_.reserve(profile.frames.size());
     for (uint32_t i = 0; i < profile.frames.size(); ++i) {
-      const Function& function = functions[functions.Interrupted(FrameId{i})];
+      const FunctionId id = functions.Interrupted(FrameId{i});
+      if (id == kNoFunction) {
+        frames_.push_back(false);
+        continue;
+      }
+      const Function& function = functions[id];
       const profile::Dso& dso = profile[profile.frames[i].dso];
       frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
                          Holds(filter.dsos, profile.text(dso.long_name))) &&
@@ -114,86 +117,6 @@ std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& op
   }
   return group_of;
 }
-
-// The order of rows. True where `a` is shown above `b`.
-class ShownBefore {
- public:
-  ShownBefore(const Profile& profile, const FunctionTable& functions, const HistOptions& options)
-      : profile_(profile), functions_(functions), options_(options) {}
-
-  // A row's weights, beside one another: most comparisons need no more.
-  struct Key {
-    uint64_t children;
-    uint64_t self;
-    uint32_t row;
-    uint16_t depth;
-  };
-
-  Key KeyOf(std::span<const HistRow> rows, uint32_t row) const {
-    return {.children = rows[row].children.period,
-            .self = rows[row].self.period,
-            .row = row,
-            .depth = options_.children && options_.chains ? rows[row].chain_depth : uint16_t{0}};
-  }
-
-  bool operator()(std::span<const HistRow> rows, const Key& a, const Key& b) const {
-    if (a.children != b.children) return a.children > b.children;
-    // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
-    // this of rows of one thread only, and then its order depends on the order of comparisons.)
-    if (a.depth != b.depth) return (a.depth > b.depth) == (options_.order == ChainOrder::kCaller);
-    if (a.self != b.self) return a.self > b.self;
-    return NamesBefore(rows[a.row], rows[b.row]);
-  }
-
- private:
-  bool NamesBefore(const HistRow& a, const HistRow& b) const {
-    for (const SortKey key : options_.sort) {
-      if (const int order = Compare(key, a, b); order != 0) return order < 0;
-    }
-    // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
-    return static_cast<int64_t>(functions_[a.function].address) <
-           static_cast<int64_t>(functions_[b.function].address);
-  }
-
-  static int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
-
-  int Compare(SortKey key, const HistRow& a, const HistRow& b) const {
-    const Thread& thread_a = profile_[a.thread];
-    const Thread& thread_b = profile_[b.thread];
-    const Function& function_a = functions_[a.function];
-    const Function& function_b = functions_[b.function];
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        return Sign(thread_a.tid, thread_b.tid);
-      case SortKey::kTgid:
-        return Sign(thread_a.pid, thread_b.pid);
-      case SortKey::kComm:
-        if (thread_a.comm == thread_b.comm) return 0;
-        return profile_.text(thread_a.comm).compare(profile_.text(thread_b.comm));
-      case SortKey::kDso: {
-        if (function_a.dso == function_b.dso) return 0;
-        const profile::Dso& dso_a = profile_[function_a.dso];
-        const profile::Dso& dso_b = profile_[function_b.dso];
-        const bool unknown_a = dso_a.kind == DsoKind::kUnknown;
-        const bool unknown_b = dso_b.kind == DsoKind::kUnknown;
-        if (unknown_a != unknown_b) return unknown_a ? 1 : -1;
-        return profile_.text(dso_a.name).compare(profile_.text(dso_b.name));
-      }
-      case SortKey::kSymbol:
-        if (function_a.name == function_b.name) return 0;
-        if (function_a.named() != function_b.named()) return function_a.named() ? -1 : 1;
-        return profile_.text(function_a.name).compare(profile_.text(function_b.name));
-      case SortKey::kCpu:
-        return Sign(a.cpu, b.cpu);
-    }
-    return 0;
-  }
-
-  const Profile& profile_;
-  const FunctionTable& functions_;
-  const HistOptions& options_;
-};
 
 }  // namespace
 
@@ -295,11 +218,11 @@ class Histogram::Builder {
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     row_of_bucket_.assign(buckets, kNone);
     if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].first == groups_[i].end) continue;
+    for (const Group& group : groups_) {
+      if (group.first == group.end) continue;
       const size_t first_row = hist_.rows_.size();
-      if (options().children) AddChildren(groups_[i], i);
-      AddSelf(groups_[i], i);
+      if (options().children) AddChildren(group);
+      AddSelf(group);
       for (size_t row = first_row; row < hist_.rows_.size(); ++row) {
         row_of_bucket_[hist_.BucketOfRow(row)] = kNone;
       }
@@ -307,12 +230,12 @@ class Histogram::Builder {
   }
 
   // A function has the samples of its outermost nodes' subtrees.
-  void AddChildren(const Group& group, size_t index) {
+  void AddChildren(const Group& group) {
     const StackTrie& trie = *hist_.trie_;
     const Row& first = profile_.rows[samples_[group.first]];
     for (NodeId id = group.first_node; id < group.end_node; ++id) {
       const TrieNode& node = trie[id];
-      const uint32_t row_id = RowFor(node.function, first, index);
+      const uint32_t row_id = RowFor(node.function, first);
       HistRow& row = hist_.rows_[row_id];
       if (!row_of_node_.empty()) row_of_node_[id] = row_id;
       const bool outermost = node.same_above == kNoNode;
@@ -326,13 +249,13 @@ class Histogram::Builder {
     }
   }
 
-  void AddSelf(const Group& group, size_t index) {
+  void AddSelf(const Group& group) {
     for (size_t i = group.first; i < group.end; ++i) {
       const uint32_t sample_id = samples_[i];
       const Row& sample = profile_.rows[sample_id];
       const Weight weight{.period = sample.period, .count = sample.count};
       const FunctionId function = hist_.functions_.Interrupted(sample.self);
-      const uint32_t row_id = RowFor(function, sample, index);
+      const uint32_t row_id = RowFor(function, sample);
       HistRow& row = hist_.rows_[row_id];
       row.self += weight;
       if (!options().children) {
@@ -354,35 +277,24 @@ class Histogram::Builder {
     return false;
   }
 
-  uint32_t RowFor(FunctionId function, const Row& sample, size_t group) {
+  uint32_t RowFor(FunctionId function, const Row& sample) {
     uint32_t& row = row_of_bucket_[hist_.buckets_[function]];
     if (row == kNone) {
       row = static_cast<uint32_t>(hist_.rows_.size());
-      hist_.rows_.push_back({.function = function,
-                             .thread = sample.thread,
-                             .cpu = sample.cpu,
-                             .group = static_cast<uint32_t>(group)});
+      hist_.rows_.push_back({.function = function, .thread = sample.thread, .cpu = sample.cpu});
     }
     return row;
   }
 
   void SortAndIndex() {
-    const ShownBefore before(profile_, hist_.functions_, options());
-    std::vector<ShownBefore::Key> order;
-    order.reserve(hist_.rows_.size());
-    for (uint32_t row = 0; row < hist_.rows_.size(); ++row) {
-      order.push_back(before.KeyOf(hist_.rows_, row));
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const ShownBefore::Key& a, const ShownBefore::Key& b) {
-                       return before(hist_.rows_, a, b);
-                     });
+    const std::vector<uint32_t> order =
+        OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
     std::vector<HistRow> sorted;
     sorted.reserve(order.size());
     std::vector<uint32_t> rank(order.size());
     for (uint32_t i = 0; i < order.size(); ++i) {
-      sorted.push_back(hist_.rows_[order[i].row]);
-      rank[order[i].row] = i;
+      sorted.push_back(hist_.rows_[order[i]]);
+      rank[order[i]] = i;
     }
     hist_.rows_ = std::move(sorted);
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);

@@ -45,7 +45,6 @@ struct Weight {
 
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
-inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
 
 struct TrieNode {
   NodeId parent = kNoNode;
