@@ -69,7 +69,7 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
   }
   if (!hist_.options().children) return places;
   for (const NodeId node : hist_.NodesOf(row)) {
-    if (trie_[node].same_above != kNoNode) continue;
+    if (trie_.IsNested(node)) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
     if (weight.count != 0) places.push_back({.node = node, .weight = weight});
   }
@@ -91,9 +91,8 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   }
   if (hist_.options().children) {
     for (const NodeId node : hist_.NodesOf(row)) {
-      if (trie_[node].same_above != kNoNode) {
-        excluded_.Add(trie_[node].same_above, trie_[node].weight);
-      }
+      const NodeId above = trie_.SameAbove(node);
+      if (above != kNoNode) excluded_.Add(above, trie_[node].weight);
     }
     for (const NodeId node : hist_.NodesOf(row)) {
       const Weight weight = trie_[node].weight - excluded_[node];
@@ -119,7 +118,7 @@ void CallGraph::SplitOwnChains(size_t row) {
     if (hist_.options().children) {
       NodeId outermost = InnermostOf(bucket, leaf);
       if (outermost != kNoNode) {
-        while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
+        while (trie_.IsNested(outermost)) outermost = trie_.SameAbove(outermost);
         const NodeId end = trie_[outermost].parent;
         if (trie_.IsRoot(end)) continue;
         for (NodeId node = leaf; node != end; node = trie_[node].parent) {

@@ -51,6 +51,12 @@ class FunctionTable {
     const auto i = static_cast<uint32_t>(frame);
     return std::span(at_).subspan(first_[i], first_[i + 1] - first_[i]);
   }
+  // To be called some time before At.
+  void Prefetch(profile::FrameId frame) const {
+    __builtin_prefetch(&first_[static_cast<uint32_t>(frame)]);
+    // Near to where it is, as most frames are of one function.
+    __builtin_prefetch(at_.data() + static_cast<uint32_t>(frame));
+  }
   // Only of frames that a row of the profile has as its `self`.
   FunctionId Interrupted(profile::FrameId frame) const {
     return interrupted_[static_cast<uint32_t>(frame)];

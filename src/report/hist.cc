@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/report/huge_pages.h"
 #include "src/report/row_order.h"
 
 namespace profiler::report {
@@ -21,6 +22,7 @@ using profile::ThreadId;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
+constexpr uint32_t kAhead = 16;  // items between asking for memory and reading it
 
 bool Uses(const HistOptions& options, SortKey key) {
   return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
@@ -134,6 +136,7 @@ class Histogram::Builder {
     if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
     AddStacks();
     AddRows();
+    if (NeedsTrie()) hist_.trie_->ForgetDepths();
     SortAndIndex();
     if (!options().chains) {
       hist_.trie_ = nullptr;
@@ -204,6 +207,7 @@ class Histogram::Builder {
     for (Group& group : groups_) {
       group.first_node = trie.StartGroup() + 1;
       for (size_t i = group.first; i < group.end; ++i) {
+        if (i + kAhead < group.end) trie.Prefetch(profile_.rows[samples_[i + kAhead]].stack);
         const Row& sample = profile_.rows[samples_[i]];
         hist_.leaf_[samples_[i]] =
             trie.Add(sample.stack, {.period = sample.period, .count = sample.count});
@@ -217,6 +221,7 @@ class Histogram::Builder {
     uint32_t buckets = 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     row_of_bucket_.assign(buckets, kNone);
+    ReserveHugePages(hist_.rows_, buckets);
     if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
     for (const Group& group : groups_) {
       if (group.first == group.end) continue;
@@ -234,22 +239,30 @@ class Histogram::Builder {
     const StackTrie& trie = *hist_.trie_;
     const Row& first = profile_.rows[samples_[group.first]];
     for (NodeId id = group.first_node; id < group.end_node; ++id) {
+      if (id + kAhead < group.end_node) PrefetchRow(trie[id + kAhead].function);
       const TrieNode& node = trie[id];
       const uint32_t row_id = RowFor(node.function, first);
       HistRow& row = hist_.rows_[row_id];
       if (!row_of_node_.empty()) row_of_node_[id] = row_id;
-      const bool outermost = node.same_above == kNoNode;
+      const bool outermost = !trie.IsNested(id);
       if (outermost) row.children += node.weight;
+      const NodeDepth depth = trie.Depth(id);
       if (options().order == ChainOrder::kCallee) {
-        row.chain_depth = std::max(row.chain_depth, node.depth);
+        row.chain_depth = std::max(row.chain_depth, depth.own);
       } else if (outermost) {
         row.chain_depth =
-            std::max(row.chain_depth, static_cast<uint16_t>(node.deepest - node.depth + 1));
+            std::max(row.chain_depth, static_cast<uint16_t>(depth.deepest - depth.own + 1));
       }
     }
   }
 
+  void PrefetchRow(FunctionId function) const {
+    const uint32_t row = row_of_bucket_[hist_.buckets_[function]];
+    if (row != kNone) __builtin_prefetch(&hist_.rows_[row]);
+  }
+
   void AddSelf(const Group& group) {
+    const size_t first_without_nodes = hist_.rows_.size();
     for (size_t i = group.first; i < group.end; ++i) {
       const uint32_t sample_id = samples_[i];
       const Row& sample = profile_.rows[sample_id];
@@ -262,8 +275,10 @@ class Histogram::Builder {
         row.children += weight;
       } else {
         const NodeId leaf = hist_.leaf_[sample_id];
-        if (!OnPath(leaf, hist_.buckets_[function])) row.children += weight;
-        row.chain_depth = std::max(row.chain_depth, (*hist_.trie_)[leaf].depth);
+        if (row_id >= first_without_nodes || !OnPath(leaf, hist_.buckets_[function])) {
+          row.children += weight;
+        }
+        row.chain_depth = std::max(row.chain_depth, hist_.trie_->Depth(leaf).own);
       }
       if (!row_of_sample_.empty()) row_of_sample_[sample_id] = row_id;
     }
@@ -289,16 +304,29 @@ class Histogram::Builder {
   void SortAndIndex() {
     const std::vector<uint32_t> order =
         OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
-    std::vector<HistRow> sorted;
-    sorted.reserve(order.size());
     std::vector<uint32_t> rank(order.size());
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      sorted.push_back(hist_.rows_[order[i]]);
-      rank[order[i]] = i;
-    }
-    hist_.rows_ = std::move(sorted);
+    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    MoveRows(order);
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank);
+  }
+
+  // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
+  // would be what the whole report's peak of memory is.
+  void MoveRows(const std::vector<uint32_t>& order) {
+    std::vector<HistRow>& rows = hist_.rows_;
+    std::vector<bool> moved(order.size(), false);
+    for (uint32_t start = 0; start < order.size(); ++start) {
+      if (moved[start]) continue;
+      const HistRow first = rows[start];
+      uint32_t to = start;
+      for (; order[to] != start; to = order[to]) {
+        rows[to] = rows[order[to]];
+        moved[to] = true;
+      }
+      rows[to] = first;
+      moved[to] = true;
+    }
   }
 
   // Turns "item → row" around; kNone is no row.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <string_view>
 
+#include "src/report/huge_pages.h"
+
 namespace profiler::report {
 
 using profile::DsoKind;
@@ -15,7 +17,11 @@ namespace {
 // Row numbers, sorted by one 64-bit key after the other.
 class RadixSort {
  public:
-  explicit RadixSort(size_t rows) : items_(rows), spare_(rows) {
+  explicit RadixSort(size_t rows) {
+    for (std::vector<Item>* items : {&items_, &spare_}) {
+      ReserveHugePages(*items, rows);
+      items->resize(rows);
+    }
     for (uint32_t row = 0; row < rows; ++row) items_[row].row = row;
   }
 
