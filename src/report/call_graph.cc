@@ -41,7 +41,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       whole_(hist.trie().size()),
       excluded_(hist.trie().size()),
       branch_of_key_(hist.functions().chain_keys(), kNone),
-      place_of_node_(hist.trie().size(), kNone) {
+      place_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -69,7 +69,7 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
   }
   if (!hist_.options().children) return places;
   for (const NodeId node : hist_.NodesOf(row)) {
-    if (trie_[node].same_above != kNoNode) continue;
+    if (trie_.IsNested(node)) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
     if (weight.count != 0) places.push_back({.node = node, .weight = weight});
   }
@@ -91,9 +91,8 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   }
   if (hist_.options().children) {
     for (const NodeId node : hist_.NodesOf(row)) {
-      if (trie_[node].same_above != kNoNode) {
-        excluded_.Add(trie_[node].same_above, trie_[node].weight);
-      }
+      const NodeId above = trie_.SameAbove(node);
+      if (above != kNoNode) excluded_.Add(above, trie_[node].weight);
     }
     for (const NodeId node : hist_.NodesOf(row)) {
       const Weight weight = trie_[node].weight - excluded_[node];
@@ -119,7 +118,7 @@ void CallGraph::SplitOwnChains(size_t row) {
     if (hist_.options().children) {
       NodeId outermost = InnermostOf(bucket, leaf);
       if (outermost != kNoNode) {
-        while (trie_[outermost].same_above != kNoNode) outermost = trie_[outermost].same_above;
+        while (trie_.IsNested(outermost)) outermost = trie_.SameAbove(outermost);
         const NodeId end = trie_[outermost].parent;
         if (trie_.IsRoot(end)) continue;
         for (NodeId node = leaf; node != end; node = trie_[node].parent) {
@@ -211,15 +210,15 @@ void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
 std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
                                                            ChainNode& node) {
   std::vector<Branch> branches;
-  const auto key_of = [&](const Place& place) {
-    return hist_.functions()[trie_[place.node].function].chain_key;
-  };
+  branch_of_place_.clear();
   for (const Place& place : places) {
-    uint32_t& branch = branch_of_key_[key_of(place)];
+    const FunctionId function = trie_[place.node].function;
+    uint32_t& branch = branch_of_key_[hist_.functions()[function].chain_key];
     if (branch == kNone) {
       branch = static_cast<uint32_t>(branches.size());
-      branches.push_back({.function = trie_[place.node].function});
+      branches.push_back({.function = function});
     }
+    branch_of_place_.push_back(branch);
     branches[branch].weight += place.weight;
     node.below += place.weight;
   }
@@ -233,9 +232,9 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
     parts.emplace_back();
     node.children.push_back({.path = {branch.function}, .total = branch.weight});
   }
-  for (const Place& place : places) {
-    const Branch& branch = branches[branch_of_key_[key_of(place)]];
-    if (branch.next != kNone) parts[branch.next].push_back(place);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Branch& branch = branches[branch_of_place_[i]];
+    if (branch.next != kNone) parts[branch.next].push_back(places[i]);
   }
   for (const Branch& branch : branches) {
     branch_of_key_[hist_.functions()[branch.function].chain_key] = kNone;

@@ -100,7 +100,8 @@ class CallGraph {
   SparseWeights whole_;     // of the row's whole chains
   SparseWeights excluded_;  // of chains that are not counted from the row's function
   std::vector<uint32_t> branch_of_key_;
-  std::vector<uint32_t> place_of_node_;
+  std::vector<uint32_t> branch_of_place_;
+  std::vector<uint32_t> place_of_node_;  // in callee order only
 };
 
 // What a call graph is drawn with, besides its options.

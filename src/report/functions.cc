@@ -1,29 +1,51 @@
 #include "src/report/functions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/report/huge_pages.h"
 
 namespace profiler::report {
 
 using profile::DsoId;
 using profile::Frame;
+using profile::FrameId;
 using profile::kNoSymbol;
 using profile::Line;
 using profile::Profile;
+using profile::Row;
 using profile::Symbol;
 using profile::SymbolId;
 
 class FunctionTable::Builder {
  public:
   Builder(const Profile& profile, FunctionTable& table)
-      : profile_(profile), table_(table), real_(profile.symbols.size(), kNone) {}
+      : profile_(profile),
+        table_(table),
+        interrupted_(profile.frames.size(), false),
+        real_(profile.symbols.size(), kNoFunction) {
+    for (const Row& row : profile.rows) interrupted_[static_cast<uint32_t>(row.self)] = true;
+    // Most unnamed addresses are of one frame.
+    const auto unnamed = static_cast<size_t>(
+        std::count_if(profile.frames.begin(), profile.frames.end(),
+                      [&](const Frame& frame) { return !Named(profile_.LinesOf(frame)); }));
+    unnamed_.reserve(unnamed);
+    ReserveHugePages(table_.functions_, 2 * unnamed + 2 * profile.symbols.size());
+  }
 
-  void Add(const Frame& frame, bool inlines) {
+  // To be called some frames before Add: look-ups of unnamed addresses miss all caches.
+  void Prefetch(const Frame& frame) const {
+    if (frame.line_count == 0) unnamed_.prefetch({frame.dso, frame.ip.value});
+  }
+
+  void Add(FrameId id, bool inlines) {
+    const Frame& frame = profile_[id];
+    const bool interrupted = interrupted_[static_cast<uint32_t>(id)];
     const std::span<const Line> lines = profile_.LinesOf(frame);
-    if (lines.empty() || lines.back().symbol == kNoSymbol) {
+    if (!Named(lines)) {
       table_.at_.push_back(Unnamed(frame, frame.ip.value));
-      table_.interrupted_.push_back(Unnamed(frame, frame.offset.value));
+      table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.offset.value) : kNoFunction);
     } else {
       const SymbolId base = lines.back().symbol;
       const FunctionId real = Real(base, frame);
@@ -39,7 +61,9 @@ class FunctionTable::Builder {
   }
 
  private:
-  static constexpr FunctionId kNone = 0xffffffff;
+  static bool Named(std::span<const Line> lines) {
+    return !lines.empty() && lines.back().symbol != kNoSymbol;
+  }
 
   FunctionId New(Function function) {
     const auto id = static_cast<FunctionId>(table_.functions_.size());
@@ -49,13 +73,13 @@ class FunctionTable::Builder {
 
   FunctionId Real(SymbolId symbol, const Frame& frame) {
     FunctionId& id = real_[static_cast<uint32_t>(symbol)];
-    if (id == kNone) {
+    if (id == kNoFunction) {
       const Symbol& named = profile_[symbol];
       id = New({.name = named.name,
                 .dso = named.dso,
                 .mode = frame.mode,
-                .address = named.start.value,
-                .chain_key = table_.chain_keys_++});
+                .chain_key = table_.chain_keys_++,
+                .address = named.start.value});
     }
     return id;
   }
@@ -63,7 +87,7 @@ class FunctionTable::Builder {
   // Inlined functions have no place of their own, so call graphs compare their names alone.
   FunctionId Inlined(SymbolId symbol, SymbolId base, FunctionId real, const Frame& frame) {
     const StringId name = profile_[symbol].name;
-    auto [it, is_new] = inlined_.try_emplace(std::pair(name, base), kNone);
+    auto [it, is_new] = inlined_.try_emplace(std::pair(name, base), kNoFunction);
     if (is_new) {
       const auto [key, new_key] = inlined_keys_.try_emplace(name, table_.chain_keys_);
       if (new_key) ++table_.chain_keys_;
@@ -72,26 +96,27 @@ class FunctionTable::Builder {
                         .dso = into.dso,
                         .mode = frame.mode,
                         .inlined = true,
-                        .address = into.address,
-                        .chain_key = key->second});
+                        .chain_key = key->second,
+                        .address = into.address});
     }
     return it->second;
   }
 
   FunctionId Unnamed(const Frame& frame, uint64_t address) {
-    auto [it, is_new] = unnamed_.try_emplace(std::pair(frame.dso, address), kNone);
+    auto [it, is_new] = unnamed_.try_emplace(std::pair(frame.dso, address), kNoFunction);
     if (is_new) {
       it->second = New({.dso = frame.dso,
                         .mode = frame.mode,
-                        .address = address,
-                        .chain_key = table_.chain_keys_++});
+                        .chain_key = table_.chain_keys_++,
+                        .address = address});
     }
     return it->second;
   }
 
   const Profile& profile_;
   FunctionTable& table_;
-  std::vector<FunctionId> real_;  // by symbol
+  std::vector<bool> interrupted_;  // by frame
+  std::vector<FunctionId> real_;   // by symbol
   absl::flat_hash_map<std::pair<StringId, SymbolId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
@@ -103,7 +128,11 @@ FunctionTable::FunctionTable(const Profile& profile, bool inlines) {
   interrupted_.reserve(profile.frames.size());
   first_.push_back(0);
   Builder builder(profile, *this);
-  for (const Frame& frame : profile.frames) builder.Add(frame, inlines);
+  constexpr uint32_t kAhead = 16;
+  for (uint32_t i = 0; i < profile.frames.size(); ++i) {
+    if (i + kAhead < profile.frames.size()) builder.Prefetch(profile.frames[i + kAhead]);
+    builder.Add(FrameId{i}, inlines);
+  }
 }
 
 }  // namespace profiler::report

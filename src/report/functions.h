@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -23,14 +24,15 @@
 namespace profiler::report {
 
 using FunctionId = uint32_t;
+inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
 
 struct Function {
   StringId name{};  // empty: unnamed
   profile::DsoId dso{};
   profile::Mode mode = profile::Mode::kUnknown;
   bool inlined = false;
-  uint64_t address = 0;    // unnamed: what is shown; else where the (real) function starts
   uint32_t chain_key = 0;  // call graphs merge functions of the same key
+  uint64_t address = 0;    // unnamed: what is shown; else where the (real) function starts
 
   bool named() const { return name != StringId::kEmpty; }
 };
@@ -49,6 +51,13 @@ class FunctionTable {
     const auto i = static_cast<uint32_t>(frame);
     return std::span(at_).subspan(first_[i], first_[i + 1] - first_[i]);
   }
+  // To be called some time before At.
+  void Prefetch(profile::FrameId frame) const {
+    __builtin_prefetch(&first_[static_cast<uint32_t>(frame)]);
+    // Near to where it is, as most frames are of one function.
+    __builtin_prefetch(at_.data() + static_cast<uint32_t>(frame));
+  }
+  // Only of frames that a row of the profile has as its `self`.
   FunctionId Interrupted(profile::FrameId frame) const {
     return interrupted_[static_cast<uint32_t>(frame)];
   }
@@ -59,7 +68,7 @@ class FunctionTable {
   std::vector<Function> functions_;
   std::vector<uint32_t> first_;  // by frame, and one more
   std::vector<FunctionId> at_;
-  std::vector<FunctionId> interrupted_;
+  std::vector<FunctionId> interrupted_;  // by frame; kNoFunction where nothing was
   uint32_t chain_keys_ = 0;
 };
 

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/report/huge_pages.h"
+#include "src/report/row_order.h"
 
 namespace profiler::report {
 
-using profile::DsoId;
-using profile::DsoKind;
 using profile::Event;
 using profile::EventId;
 using profile::FrameId;
@@ -23,6 +22,7 @@ using profile::ThreadId;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
+constexpr uint32_t kAhead = 16;  // items between asking for memory and reading it
 
 bool Uses(const HistOptions& options, SortKey key) {
   return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
@@ -46,7 +46,12 @@ class FilterTable {
     }
     frames_.reserve(profile.frames.size());
     for (uint32_t i = 0; i < profile.frames.size(); ++i) {
-      const Function& function = functions[functions.Interrupted(FrameId{i})];
+      const FunctionId id = functions.Interrupted(FrameId{i});
+      if (id == kNoFunction) {
+        frames_.push_back(false);
+        continue;
+      }
+      const Function& function = functions[id];
       const profile::Dso& dso = profile[profile.frames[i].dso];
       frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
                          Holds(filter.dsos, profile.text(dso.long_name))) &&
@@ -115,86 +120,6 @@ std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& op
   return group_of;
 }
 
-// The order of rows. True where `a` is shown above `b`.
-class ShownBefore {
- public:
-  ShownBefore(const Profile& profile, const FunctionTable& functions, const HistOptions& options)
-      : profile_(profile), functions_(functions), options_(options) {}
-
-  // A row's weights, beside one another: most comparisons need no more.
-  struct Key {
-    uint64_t children;
-    uint64_t self;
-    uint32_t row;
-    uint16_t depth;
-  };
-
-  Key KeyOf(std::span<const HistRow> rows, uint32_t row) const {
-    return {.children = rows[row].children.period,
-            .self = rows[row].self.period,
-            .row = row,
-            .depth = options_.children && options_.chains ? rows[row].chain_depth : uint16_t{0}};
-  }
-
-  bool operator()(std::span<const HistRow> rows, const Key& a, const Key& b) const {
-    if (a.children != b.children) return a.children > b.children;
-    // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
-    // this of rows of one thread only, and then its order depends on the order of comparisons.)
-    if (a.depth != b.depth) return (a.depth > b.depth) == (options_.order == ChainOrder::kCaller);
-    if (a.self != b.self) return a.self > b.self;
-    return NamesBefore(rows[a.row], rows[b.row]);
-  }
-
- private:
-  bool NamesBefore(const HistRow& a, const HistRow& b) const {
-    for (const SortKey key : options_.sort) {
-      if (const int order = Compare(key, a, b); order != 0) return order < 0;
-    }
-    // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
-    return static_cast<int64_t>(functions_[a.function].address) <
-           static_cast<int64_t>(functions_[b.function].address);
-  }
-
-  static int Sign(auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; }
-
-  int Compare(SortKey key, const HistRow& a, const HistRow& b) const {
-    const Thread& thread_a = profile_[a.thread];
-    const Thread& thread_b = profile_[b.thread];
-    const Function& function_a = functions_[a.function];
-    const Function& function_b = functions_[b.function];
-    switch (key) {
-      case SortKey::kPid:
-      case SortKey::kTid:
-        return Sign(thread_a.tid, thread_b.tid);
-      case SortKey::kTgid:
-        return Sign(thread_a.pid, thread_b.pid);
-      case SortKey::kComm:
-        if (thread_a.comm == thread_b.comm) return 0;
-        return profile_.text(thread_a.comm).compare(profile_.text(thread_b.comm));
-      case SortKey::kDso: {
-        if (function_a.dso == function_b.dso) return 0;
-        const profile::Dso& dso_a = profile_[function_a.dso];
-        const profile::Dso& dso_b = profile_[function_b.dso];
-        const bool unknown_a = dso_a.kind == DsoKind::kUnknown;
-        const bool unknown_b = dso_b.kind == DsoKind::kUnknown;
-        if (unknown_a != unknown_b) return unknown_a ? 1 : -1;
-        return profile_.text(dso_a.name).compare(profile_.text(dso_b.name));
-      }
-      case SortKey::kSymbol:
-        if (function_a.name == function_b.name) return 0;
-        if (function_a.named() != function_b.named()) return function_a.named() ? -1 : 1;
-        return profile_.text(function_a.name).compare(profile_.text(function_b.name));
-      case SortKey::kCpu:
-        return Sign(a.cpu, b.cpu);
-    }
-    return 0;
-  }
-
-  const Profile& profile_;
-  const FunctionTable& functions_;
-  const HistOptions& options_;
-};
-
 }  // namespace
 
 class Histogram::Builder {
@@ -211,6 +136,7 @@ class Histogram::Builder {
     if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
     AddStacks();
     AddRows();
+    if (NeedsTrie()) hist_.trie_->ForgetDepths();
     SortAndIndex();
     if (!options().chains) {
       hist_.trie_ = nullptr;
@@ -281,6 +207,7 @@ class Histogram::Builder {
     for (Group& group : groups_) {
       group.first_node = trie.StartGroup() + 1;
       for (size_t i = group.first; i < group.end; ++i) {
+        if (i + kAhead < group.end) trie.Prefetch(profile_.rows[samples_[i + kAhead]].stack);
         const Row& sample = profile_.rows[samples_[i]];
         hist_.leaf_[samples_[i]] =
             trie.Add(sample.stack, {.period = sample.period, .count = sample.count});
@@ -294,12 +221,13 @@ class Histogram::Builder {
     uint32_t buckets = 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     row_of_bucket_.assign(buckets, kNone);
+    ReserveHugePages(hist_.rows_, buckets);
     if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].first == groups_[i].end) continue;
+    for (const Group& group : groups_) {
+      if (group.first == group.end) continue;
       const size_t first_row = hist_.rows_.size();
-      if (options().children) AddChildren(groups_[i], i);
-      AddSelf(groups_[i], i);
+      if (options().children) AddChildren(group);
+      AddSelf(group);
       for (size_t row = first_row; row < hist_.rows_.size(); ++row) {
         row_of_bucket_[hist_.BucketOfRow(row)] = kNone;
       }
@@ -307,40 +235,50 @@ class Histogram::Builder {
   }
 
   // A function has the samples of its outermost nodes' subtrees.
-  void AddChildren(const Group& group, size_t index) {
+  void AddChildren(const Group& group) {
     const StackTrie& trie = *hist_.trie_;
     const Row& first = profile_.rows[samples_[group.first]];
     for (NodeId id = group.first_node; id < group.end_node; ++id) {
+      if (id + kAhead < group.end_node) PrefetchRow(trie[id + kAhead].function);
       const TrieNode& node = trie[id];
-      const uint32_t row_id = RowFor(node.function, first, index);
+      const uint32_t row_id = RowFor(node.function, first);
       HistRow& row = hist_.rows_[row_id];
       if (!row_of_node_.empty()) row_of_node_[id] = row_id;
-      const bool outermost = node.same_above == kNoNode;
+      const bool outermost = !trie.IsNested(id);
       if (outermost) row.children += node.weight;
+      const NodeDepth depth = trie.Depth(id);
       if (options().order == ChainOrder::kCallee) {
-        row.chain_depth = std::max(row.chain_depth, node.depth);
+        row.chain_depth = std::max(row.chain_depth, depth.own);
       } else if (outermost) {
         row.chain_depth =
-            std::max(row.chain_depth, static_cast<uint16_t>(node.deepest - node.depth + 1));
+            std::max(row.chain_depth, static_cast<uint16_t>(depth.deepest - depth.own + 1));
       }
     }
   }
 
-  void AddSelf(const Group& group, size_t index) {
+  void PrefetchRow(FunctionId function) const {
+    const uint32_t row = row_of_bucket_[hist_.buckets_[function]];
+    if (row != kNone) __builtin_prefetch(&hist_.rows_[row]);
+  }
+
+  void AddSelf(const Group& group) {
+    const size_t first_without_nodes = hist_.rows_.size();
     for (size_t i = group.first; i < group.end; ++i) {
       const uint32_t sample_id = samples_[i];
       const Row& sample = profile_.rows[sample_id];
       const Weight weight{.period = sample.period, .count = sample.count};
       const FunctionId function = hist_.functions_.Interrupted(sample.self);
-      const uint32_t row_id = RowFor(function, sample, index);
+      const uint32_t row_id = RowFor(function, sample);
       HistRow& row = hist_.rows_[row_id];
       row.self += weight;
       if (!options().children) {
         row.children += weight;
       } else {
         const NodeId leaf = hist_.leaf_[sample_id];
-        if (!OnPath(leaf, hist_.buckets_[function])) row.children += weight;
-        row.chain_depth = std::max(row.chain_depth, (*hist_.trie_)[leaf].depth);
+        if (row_id >= first_without_nodes || !OnPath(leaf, hist_.buckets_[function])) {
+          row.children += weight;
+        }
+        row.chain_depth = std::max(row.chain_depth, hist_.trie_->Depth(leaf).own);
       }
       if (!row_of_sample_.empty()) row_of_sample_[sample_id] = row_id;
     }
@@ -354,39 +292,41 @@ class Histogram::Builder {
     return false;
   }
 
-  uint32_t RowFor(FunctionId function, const Row& sample, size_t group) {
+  uint32_t RowFor(FunctionId function, const Row& sample) {
     uint32_t& row = row_of_bucket_[hist_.buckets_[function]];
     if (row == kNone) {
       row = static_cast<uint32_t>(hist_.rows_.size());
-      hist_.rows_.push_back({.function = function,
-                             .thread = sample.thread,
-                             .cpu = sample.cpu,
-                             .group = static_cast<uint32_t>(group)});
+      hist_.rows_.push_back({.function = function, .thread = sample.thread, .cpu = sample.cpu});
     }
     return row;
   }
 
   void SortAndIndex() {
-    const ShownBefore before(profile_, hist_.functions_, options());
-    std::vector<ShownBefore::Key> order;
-    order.reserve(hist_.rows_.size());
-    for (uint32_t row = 0; row < hist_.rows_.size(); ++row) {
-      order.push_back(before.KeyOf(hist_.rows_, row));
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const ShownBefore::Key& a, const ShownBefore::Key& b) {
-                       return before(hist_.rows_, a, b);
-                     });
-    std::vector<HistRow> sorted;
-    sorted.reserve(order.size());
+    const std::vector<uint32_t> order =
+        OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
     std::vector<uint32_t> rank(order.size());
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      sorted.push_back(hist_.rows_[order[i].row]);
-      rank[order[i].row] = i;
-    }
-    hist_.rows_ = std::move(sorted);
+    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+    MoveRows(order);
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank);
+  }
+
+  // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
+  // would be what the whole report's peak of memory is.
+  void MoveRows(const std::vector<uint32_t>& order) {
+    std::vector<HistRow>& rows = hist_.rows_;
+    std::vector<bool> moved(order.size(), false);
+    for (uint32_t start = 0; start < order.size(); ++start) {
+      if (moved[start]) continue;
+      const HistRow first = rows[start];
+      uint32_t to = start;
+      for (; order[to] != start; to = order[to]) {
+        rows[to] = rows[order[to]];
+        moved[to] = true;
+      }
+      rows[to] = first;
+      moved[to] = true;
+    }
   }
 
   // Turns "item → row" around; kNone is no row.

@@ -83,12 +83,26 @@ const std::string* OnlyName(SortKey key, const Filter& filter) {
 class Table {
  public:
   Table(const Histogram& hist, const ReportOptions& options)
-      : hist_(hist), profile_(hist.profile()), options_(options) {
+      : hist_(hist),
+        profile_(hist.profile()),
+        options_(options),
+        percents_(256),
+        dso_cells_(hist.profile().dsos.size()) {
     for (const SortKey key : options.sort) {
       if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
     }
-    for (const HistRow& row : hist.rows()) {
-      for (Column& column : columns_) Widen(column, row);
+    for (size_t i = 0; i < hist.rows().size(); ++i) {
+      Prefetch(i);
+      for (Column& column : columns_) Widen(column, hist.rows()[i]);
+    }
+  }
+
+  // Rows in order of weight refer to functions at random: asks for one that is needed soon.
+  void Prefetch(size_t row) const {
+    constexpr size_t kAhead = 16;
+    const std::span<const HistRow> rows = hist_.rows();
+    if (row + kAhead < rows.size()) {
+      __builtin_prefetch(&hist_.functions()[rows[row + kAhead].function]);
     }
   }
 
@@ -114,12 +128,12 @@ class Table {
     out += "\n#\n";
   }
 
-  void AppendRow(const HistRow& row, std::string& out) const {
+  void AppendRow(const HistRow& row, std::string& out) {
     out += "  ";
-    AppendPercent(row.children.period, hist_.total().period, kWeightWidth, out);
+    AppendWeight(row.children, out);
     if (hist_.options().children) {
       out += "  ";
-      AppendPercent(row.self.period, hist_.total().period, kWeightWidth, out);
+      AppendWeight(row.self, out);
     }
     if (options_.show_samples) {
       out += "  ";
@@ -137,6 +151,27 @@ class Table {
     SortKey key;
     size_t width;
   };
+
+  // Text that many rows have in common.
+  struct Percent {
+    uint64_t period = 0;
+    std::string text;  // empty: not known yet
+  };
+
+  void AppendWeight(const Weight& weight, std::string& out) {
+    Percent& known = percents_[weight.period * 0x9e3779b97f4a7c15 >> 56];
+    if (known.text.empty() || known.period != weight.period) {
+      known.period = weight.period;
+      known.text.clear();
+      AppendPercent(weight.period, hist_.total().period, kWeightWidth, known.text);
+    }
+    out += known.text;
+  }
+
+  void AppendCached(std::string_view text, size_t width, std::string& cell, std::string& out) {
+    if (cell.empty()) AppendLeftAligned(text, width, cell);
+    out += cell;
+  }
 
   std::string_view CommOf(const HistRow& row) const {
     return profile_.text(profile_[row.thread].comm);
@@ -172,7 +207,7 @@ class Table {
     }
   }
 
-  void AppendCell(const Column& column, const HistRow& row, bool last, std::string& out) const {
+  void AppendCell(const Column& column, const HistRow& row, bool last, std::string& out) {
     const Function& function = FunctionOf(row);
     switch (column.key) {
       case SortKey::kPid:
@@ -187,7 +222,8 @@ class Table {
       case SortKey::kComm:
         return AppendLeftAligned(CommOf(row), column.width, out);
       case SortKey::kDso:
-        return AppendLeftAligned(profile_.text(profile_[function.dso].name), column.width, out);
+        return AppendCached(profile_.text(profile_[function.dso].name), column.width,
+                            dso_cells_[static_cast<uint32_t>(function.dso)], out);
       case SortKey::kSymbol: {
         const size_t start = out.size();
         AppendSymbol(function, out);
@@ -214,15 +250,19 @@ class Table {
       return;
     }
     if (function.address != 0) out += "0x";
-    const size_t start = out.size();
-    AppendHex(function.address, kAddressWidth, out);
-    std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), ' ', '0');
+    char digits[kAddressWidth];
+    for (size_t i = 0; i < kAddressWidth; ++i) {
+      digits[i] = "0123456789abcdef"[function.address >> 4 * (kAddressWidth - 1 - i) & 0xf];
+    }
+    out.append(digits, kAddressWidth);
   }
 
   const Histogram& hist_;
   const Profile& profile_;
   const ReportOptions& options_;
   std::vector<Column> columns_;
+  std::vector<Percent> percents_;  // by a hash of the period
+  std::vector<std::string> dso_cells_;
 };
 
 class Report {
@@ -299,7 +339,7 @@ class Report {
   }
 
   void AppendRows(const Histogram& hist) {
-    const Table table(hist, options_);
+    Table table(hist, options_);
     table.AppendHeadings(out_);
 
     CallGraphOptions graph_options = options_.call_graph;
@@ -316,6 +356,7 @@ class Report {
                                               static_cast<double>(total);
       // Rows are in order of weight, and perf compares as floats.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
+      table.Prefetch(i);
       table.AppendRow(row, out_);
       if (graph && CanShowChains(graph_options, row, total)) {
         const ChainDrawing drawing{.total_period = total,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/report/huge_pages.h"
+
 namespace profiler::report {
 
 using profile::FrameId;
@@ -12,8 +14,6 @@ using profile::StackNode;
 namespace {
 
 constexpr uint16_t kDeepest = std::numeric_limits<uint16_t>::max();
-
-uint64_t PathBit(uint32_t bucket) { return uint64_t{1} << ((bucket * 0x9e3779b1u) >> 26); }
 
 }  // namespace
 
@@ -27,12 +27,13 @@ StackTrie::StackTrie(const profile::Profile& profile, const FunctionTable& funct
                                     : std::max<uint32_t>(max_stack, 1)),
       node_of_(profile.stacks.size(), kNoNode) {
   // The usual size. Pages that are not reached cost nothing.
-  nodes_.reserve(profile.stacks.size() + 1);
-  passed_.reserve(profile.stacks.size() + 1);
+  ReserveHugePages(nodes_, profile.stacks.size() + 1);
+  ReserveHugePages(depths_, profile.stacks.size() + 1);
 }
 
 NodeId StackTrie::StartGroup() {
   group_ = NewNode(kNoNode, kNoFunction);
+  roots_.push_back(group_);
   return group_;
 }
 
@@ -54,13 +55,16 @@ NodeId StackTrie::AddWhole(StackId stack) {
       node = known;
       break;
     }
-    if (at.depth <= max_stack_) path_.push_back(stack);
+    if (at.depth <= max_stack_) {
+      path_.push_back({stack, at.frame});
+      functions_.Prefetch(at.frame);
+    }
     stack = at.parent;
   }
   // … and down again, adding the rest.
   for (size_t i = path_.size(); i-- > 0;) {
-    node = AddFrame(node, profile_[path_[i]].frame);
-    node_of_[static_cast<uint32_t>(path_[i])] = node;
+    node = AddFrame(node, path_[i].frame);
+    node_of_[static_cast<uint32_t>(path_[i].stack)] = node;
   }
   return node;
 }
@@ -68,11 +72,12 @@ NodeId StackTrie::AddWhole(StackId stack) {
 NodeId StackTrie::AddInnermost(StackId stack) {
   path_.clear();
   while (path_.size() < max_stack_ && stack != kNoStack) {
-    path_.push_back(stack);
-    stack = profile_[stack].parent;
+    const StackNode& at = profile_[stack];
+    path_.push_back({stack, at.frame});
+    stack = at.parent;
   }
   NodeId node = group_;
-  for (size_t i = path_.size(); i-- > 0;) node = AddFrame(node, profile_[path_[i]].frame);
+  for (size_t i = path_.size(); i-- > 0;) node = AddFrame(node, path_[i].frame);
   return node;
 }
 
@@ -84,36 +89,67 @@ NodeId StackTrie::AddFrame(NodeId node, FrameId frame) {
 NodeId StackTrie::NewNode(NodeId parent, FunctionId function) {
   const NodeId id = size();
   TrieNode node{.parent = parent, .function = function};
-  uint64_t passed = 0;
+  uint16_t depth = 0;
   if (parent != kNoNode) {
-    const uint32_t bucket = buckets_[function];
     TrieNode& above = nodes_[parent];
-    node.depth = above.depth == kDeepest ? kDeepest : above.depth + 1;
     node.next_sibling = above.first_child;
     above.first_child = id;
-    passed = passed_[parent];
-    if (passed & PathBit(bucket)) {
-      NodeId same = parent;
-      while (!IsRoot(same) && buckets_[nodes_[same].function] != bucket) same = nodes_[same].parent;
-      if (!IsRoot(same)) node.same_above = same;
-    }
-    passed |= PathBit(bucket);
+    depth = std::min<uint16_t>(depths_[parent].own, kDeepest - 1) + 1;
   }
-  node.deepest = node.depth;
   nodes_.push_back(node);
-  passed_.push_back(passed);
+  depths_.push_back({.own = depth, .deepest = depth});
   return id;
 }
 
 void StackTrie::Accumulate() {
   for (NodeId id = size(); id-- > 0;) {
     if (IsRoot(id)) continue;
-    TrieNode& above = nodes_[nodes_[id].parent];
-    above.weight += nodes_[id].weight;
-    above.deepest = std::max(above.deepest, nodes_[id].deepest);
+    const NodeId parent = nodes_[id].parent;
+    nodes_[parent].weight += nodes_[id].weight;
+    depths_[parent].deepest = std::max(depths_[parent].deepest, depths_[id].deepest);
   }
   node_of_ = {};
-  passed_ = {};
+  MarkNested();
+  roots_ = {};
+}
+
+// Goes through the tree depth first and keeps count of what is on the path.
+void StackTrie::MarkNested() {
+  struct Passed {
+    NodeId next;
+    uint32_t bucket;
+  };
+  std::vector<Passed> path;
+  uint32_t buckets = 0;
+  for (const uint32_t bucket : buckets_) buckets = std::max(buckets, bucket + 1);
+  std::vector<uint32_t> on_path(buckets, 0);
+  nested_.resize(size());
+  for (const NodeId root : roots_) {
+    NodeId id = nodes_[root].first_child;
+    while (id != kNoNode || !path.empty()) {
+      if (id == kNoNode) {
+        --on_path[path.back().bucket];
+        id = path.back().next;
+        path.pop_back();
+        continue;
+      }
+      const TrieNode& node = nodes_[id];
+      if (node.next_sibling != kNoNode) __builtin_prefetch(&nodes_[node.next_sibling]);
+      const uint32_t bucket = buckets_[node.function];
+      if (on_path[bucket]++ != 0) nested_[id] = true;
+      path.push_back({.next = node.next_sibling, .bucket = bucket});
+      id = node.first_child;
+    }
+  }
+}
+
+NodeId StackTrie::SameAbove(NodeId id) const {
+  if (!nested_[id]) return kNoNode;
+  const uint32_t bucket = buckets_[nodes_[id].function];
+  do {
+    id = nodes_[id].parent;
+  } while (buckets_[nodes_[id].function] != bucket);
+  return id;
 }
 
 }  // namespace profiler::report

@@ -45,17 +45,20 @@ struct Weight {
 
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
-inline constexpr FunctionId kNoFunction = std::numeric_limits<FunctionId>::max();
 
 struct TrieNode {
   NodeId parent = kNoNode;
   FunctionId function = kNoFunction;  // of a root: none
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
-  NodeId same_above = kNoNode;  // nearest node towards the root in the same bucket
-  uint16_t depth = 0;           // functions from the root to here; saturates
-  uint16_t deepest = 0;         // largest depth in the subtree
-  Weight weight;                // of the subtree; while stacks are added, of the node alone
+  Weight weight;  // of the subtree; while stacks are added, of the node alone
+};
+static_assert(sizeof(TrieNode) == 32);  // there are millions
+
+// Functions from the root to a node; saturates.
+struct NodeDepth {
+  uint16_t own = 0;
+  uint16_t deepest = 0;  // in the subtree
 };
 
 // Built in steps: for each group StartGroup() and its stacks, then Accumulate().
@@ -64,12 +67,17 @@ class StackTrie {
   // Which end of a stack that has more than `max_stack` frames is kept.
   enum class Keep : uint8_t { kOutermost, kInnermost, kAll };
 
-  // `buckets`: by function; functions of one bucket count as the same one for `same_above`. All
+  // `buckets`: by function; functions of one bucket count as the same one for recursion. All
   // references must outlive the trie.
   StackTrie(const profile::Profile& profile, const FunctionTable& functions,
             std::span<const uint32_t> buckets, Keep keep, uint32_t max_stack);
 
   NodeId StartGroup();
+  // To be called a few stacks before Add.
+  void Prefetch(profile::StackId stack) const {
+    __builtin_prefetch(&profile_[stack]);
+    __builtin_prefetch(&node_of_[static_cast<uint32_t>(stack)]);
+  }
   // Returns the stack's leaf. Amortized over all stacks of a group: one step a distinct stack node.
   NodeId Add(profile::StackId stack, const Weight& weight);
   // Ends the building and frees what only building needs.
@@ -78,12 +86,25 @@ class StackTrie {
   const TrieNode& operator[](NodeId id) const { return nodes_[id]; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
   bool IsRoot(NodeId id) const { return nodes_[id].function == kNoFunction; }
+  // True where a node further up is in the same bucket. Only after Accumulate().
+  bool IsNested(NodeId id) const { return nested_[id]; }
+  // The nearest such node, else kNoNode. Costs a step a node between them.
+  NodeId SameAbove(NodeId id) const;
+  // Until ForgetDepths().
+  NodeDepth Depth(NodeId id) const { return depths_[id]; }
+  void ForgetDepths() { depths_ = {}; }
 
  private:
+  struct Step {
+    profile::StackId stack;
+    profile::FrameId frame;
+  };
+
   NodeId AddWhole(profile::StackId stack);
   NodeId AddInnermost(profile::StackId stack);
   NodeId AddFrame(NodeId node, profile::FrameId frame);
   NodeId NewNode(NodeId parent, FunctionId function);
+  void MarkNested();
 
   const profile::Profile& profile_;
   const FunctionTable& functions_;
@@ -92,12 +113,14 @@ class StackTrie {
   const uint32_t max_stack_;
 
   std::vector<TrieNode> nodes_;
+  std::vector<NodeDepth> depths_;
+  std::vector<bool> nested_;
   NodeId group_ = kNoNode;
-  std::vector<profile::StackId> path_;
+  std::vector<Step> path_;  // leaf first
 
   // Only while building:
-  std::vector<NodeId> node_of_;   // by stack; valid where it is a node of the group
-  std::vector<uint64_t> passed_;  // by node: a bit a bucket (hashed) that is on the path
+  std::vector<NodeId> roots_;
+  std::vector<NodeId> node_of_;  // by stack; valid where it is a node of the group
 };
 
 }  // namespace profiler::report

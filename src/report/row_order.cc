@@ -1,0 +1,187 @@
+#include "src/report/row_order.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+
+#include "src/report/huge_pages.h"
+
+namespace profiler::report {
+
+using profile::DsoKind;
+using profile::Profile;
+
+namespace {
+
+// Row numbers, sorted by one 64-bit key after the other.
+class RadixSort {
+ public:
+  explicit RadixSort(size_t rows) {
+    for (std::vector<Item>* items : {&items_, &spare_}) {
+      ReserveHugePages(*items, rows);
+      items->resize(rows);
+    }
+    for (uint32_t row = 0; row < rows; ++row) items_[row].row = row;
+  }
+
+  // Ascending and stable. `key_of(row)` is asked once a row.
+  void SortBy(auto key_of) {
+    std::vector<Counts> counts(kDigits, Counts{});
+    for (Item& item : items_) {
+      item.key = key_of(item.row);
+      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][DigitOf(item.key, digit)];
+    }
+    for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
+  }
+
+  std::vector<uint32_t> Rows() const {
+    std::vector<uint32_t> rows;
+    rows.reserve(items_.size());
+    for (const Item& item : items_) rows.push_back(item.row);
+    return rows;
+  }
+
+ private:
+  struct Item {
+    uint64_t key = 0;
+    uint32_t row = 0;
+  };
+  using Counts = std::array<uint32_t, 256>;
+  static constexpr int kDigits = 8;  // bytes of a key
+
+  static size_t DigitOf(uint64_t key, int digit) { return key >> (digit * 8) & 0xff; }
+
+  void SortByDigit(int digit, Counts& counts) {
+    if (items_.empty() || counts[DigitOf(items_[0].key, digit)] == items_.size()) return;
+    uint32_t next = 0;
+    for (uint32_t& count : counts) {
+      const uint32_t first = next;
+      next += count;
+      count = first;
+    }
+    for (const Item& item : items_) spare_[counts[DigitOf(item.key, digit)]++] = item;
+    items_.swap(spare_);
+  }
+
+  std::vector<Item> items_;
+  std::vector<Item> spare_;
+};
+
+// Fields of a few bits each, joined to 64-bit keys: one sort does for several fields.
+class FieldSort {
+ public:
+  explicit FieldSort(size_t rows) : sort_(rows), keys_(rows, 0) {}
+
+  // The next more significant field: `value_of(row)` is below 2^bits.
+  void Add(int bits, auto value_of) {
+    if (used_ + bits > 64) Flush();
+    for (uint32_t row = 0; row < keys_.size(); ++row) keys_[row] |= value_of(row) << used_;
+    used_ += bits;
+  }
+
+  std::vector<uint32_t> Rows() {
+    Flush();
+    return sort_.Rows();
+  }
+
+ private:
+  void Flush() {
+    sort_.SortBy([&](uint32_t row) { return keys_[row]; });
+    std::fill(keys_.begin(), keys_.end(), 0);
+    used_ = 0;
+  }
+
+  RadixSort sort_;
+  std::vector<uint64_t> keys_;  // by row
+  int used_ = 0;                // bits of keys_
+};
+
+// Numbers that are in the order of the names' text.
+class NameRanks {
+ public:
+  NameRanks(std::span<const HistRow> rows, const Profile& profile, const FunctionTable& functions)
+      : ranks_(profile.strings.size(), 0) {
+    std::vector<StringId> names;
+    const auto add = [&](StringId name) {
+      uint32_t& seen = ranks_[static_cast<uint32_t>(name)];
+      if (seen == 0) names.push_back(name);
+      seen = 1;
+    };
+    for (const HistRow& row : rows) {
+      const Function& function = functions[row.function];
+      add(function.name);
+      add(profile[function.dso].name);
+      add(profile[row.thread].comm);
+    }
+    std::sort(names.begin(), names.end(),
+              [&](StringId a, StringId b) { return profile.text(a) < profile.text(b); });
+    for (uint32_t i = 0; i < names.size(); ++i) ranks_[static_cast<uint32_t>(names[i])] = i;
+    bits_ = std::bit_width(names.size());
+  }
+
+  uint64_t operator[](StringId name) const { return ranks_[static_cast<uint32_t>(name)]; }
+  int bits() const { return bits_; }
+  // Behind all names.
+  uint64_t last() const { return (uint64_t{1} << bits_) - 1; }
+
+ private:
+  std::vector<uint32_t> ranks_;  // by StringId
+  int bits_ = 0;
+};
+
+void AddSortKey(SortKey key, std::span<const HistRow> rows, const Profile& profile,
+                const FunctionTable& functions, const NameRanks& ranks, FieldSort& sort) {
+  switch (key) {
+    case SortKey::kPid:
+    case SortKey::kTid:
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return profile[rows[row].thread].tid; });
+    case SortKey::kTgid:
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return profile[rows[row].thread].pid; });
+    case SortKey::kComm:
+      return sort.Add(ranks.bits(),
+                      [&](uint32_t row) { return ranks[profile[rows[row].thread].comm]; });
+    case SortKey::kDso:
+      return sort.Add(ranks.bits() + 1, [&](uint32_t row) {
+        const profile::Dso& dso = profile[functions[rows[row].function].dso];
+        const bool unknown = dso.kind == DsoKind::kUnknown;
+        return ranks[dso.name] | uint64_t{unknown} << ranks.bits();
+      });
+    case SortKey::kSymbol:
+      return sort.Add(ranks.bits(), [&](uint32_t row) {
+        const Function& function = functions[rows[row].function];
+        return function.named() ? ranks[function.name] : ranks.last();
+      });
+    case SortKey::kCpu:
+      return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows[row].cpu; });
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& profile,
+                                  const FunctionTable& functions, const HistOptions& options) {
+  FieldSort sort(rows.size());
+  // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
+  sort.Add(64, [&](uint32_t row) {
+    return functions[rows[row].function].address ^ uint64_t { 1 } << 63;
+  });
+  const NameRanks ranks(rows, profile, functions);
+  for (size_t i = options.sort.size(); i-- > 0;) {
+    AddSortKey(options.sort[i], rows, profile, functions, ranks, sort);
+  }
+  // Heavier rows first: complements.
+  if (options.children) {
+    sort.Add(64, [&](uint32_t row) { return ~rows[row].self.period; });
+  }
+  // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
+  // this of rows of one thread only, and then its order depends on the order of comparisons.)
+  if (options.children && options.chains) {
+    const uint16_t flip = options.order == ChainOrder::kCaller ? 0xffff : 0;
+    sort.Add(16, [&](uint32_t row) -> uint64_t { return rows[row].chain_depth ^ flip; });
+  }
+  sort.Add(64, [&](uint32_t row) { return ~rows[row].children.period; });
+  return sort.Rows();
+}
+
+}  // namespace profiler::report

@@ -1,0 +1,24 @@
+// The order in which rows are shown: by weight, then by their sort keys, then by place.
+//
+// A recording may have very many rows, and most of them are as light as many others, so that names
+// decide. Names are therefore ranked once, and rows are sorted by integers alone: one stable radix
+// sort for each 64 bits of the key, from the least significant to the most.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/report/functions.h"
+#include "src/report/hist.h"
+
+namespace profiler::report {
+
+// Indices into `rows` as they are shown. Rows without any difference stay in their order. Linear in
+// the rows, but for sorting their distinct names.
+std::vector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const profile::Profile& profile,
+                                  const FunctionTable& functions, const HistOptions& options);
+
+}  // namespace profiler::report
