@@ -41,11 +41,11 @@ void AppendPlace(const RecordingHeader& header, HeaderText& out) {
     AppendSafe(header.captured_on, out.text());
     out.text() += '\n';
   }
+  absl::StrAppendFormat(&out.text(), "# header version : %d\n", header.version);
+  if (header.data_offset == 0) return;
   absl::StrAppendFormat(&out.text(),
-                        "# header version : %d\n# data offset    : %d\n# data size      : %d\n"
-                        "# feat offset    : %d\n",
-                        header.version, header.data_offset, header.data_size,
-                        header.features_offset);
+                        "# data offset    : %d\n# data size      : %d\n# feat offset    : %d\n",
+                        header.data_offset, header.data_size, header.features_offset);
 }
 
 void AppendMachine(const RecordingHeader& header, HeaderText& out) {

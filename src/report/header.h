@@ -26,7 +26,7 @@ struct EventDescription {
 struct RecordingHeader {
   std::string captured_on;  // as ctime(3) has it, without the line break
   uint32_t version = 1;
-  uint64_t data_offset = 0;  // in the file, bytes
+  uint64_t data_offset = 0;  // in the file, bytes; 0: this and the next two are not known
   uint64_t data_size = 0;
   uint64_t features_offset = 0;
   std::string hostname;

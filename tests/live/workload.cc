@@ -91,7 +91,7 @@ void RunThreads(int count, std::chrono::microseconds duration) {
     threads.emplace_back([end] {
       while (Clock::now() < end) {
         ThreadWork();
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1000));
       }
     });
   }
