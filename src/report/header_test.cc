@@ -66,9 +66,6 @@ TEST(HeaderTest, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(FormatRecordingHeader({}),
             "# ========\n"
             "# header version : 1\n"
-            "# data offset    : 0\n"
-            "# data size      : 0\n"
-            "# feat offset    : 0\n"
             "# ========\n"
             "#\n");
 }

@@ -1,13 +1,15 @@
-// Programs to record, each with function names that a test can look for:
+// Programs to record, each with function names that a test can look for.
 //
-//   workload busy SECONDS            one thread computes in Outer → Inner
-//   workload threads N SECONDS       N threads, each computes a little in ThreadWork, all the time
-//   some of them workload forks RATE SECONDS      forks RATE children a second, each computes 2 ms
-//   in ChildWork workload dlopen LIBRARY SECONDS  loads LIBRARY, calls its PluginWork, unloads it,
-//   over and over workload exec SECONDS            computes in BeforeExec, then executes itself as
-//   `busy` workload idle SECONDS            sleeps
+//   busy SECONDS            one thread computes in Outer → Inner
+//   threads N SECONDS       each computes 1.5 ms in ThreadWork every two seconds
+//   forks RATE SECONDS      forks RATE children a second; each computes 2 ms in ChildWork
+//   dlopen LIBRARY SECONDS  loads LIBRARY, calls its PluginWork, unloads it, over and over
+//   exec SECONDS            computes in BeforeExec, then executes itself as `busy`
+//   idle SECONDS            sleeps
+//   exit CODE, kill SIGNAL  ends so
 //
-// Prints the CPU seconds that it and its children used.
+// Prints the CPU seconds that it and its children used. Work in pieces shorter than a sample's
+// period would hardly be sampled.
 
 #include <dlfcn.h>
 #include <sys/resource.h>
@@ -66,7 +68,7 @@ extern "C" {
 }
 
 [[gnu::noinline]] void ThreadWork() {
-  Compute(std::chrono::microseconds(500));
+  Compute(std::chrono::microseconds(1500));
   asm volatile("");
 }
 
@@ -91,7 +93,7 @@ void RunThreads(int count, std::chrono::microseconds duration) {
     threads.emplace_back([end] {
       while (Clock::now() < end) {
         ThreadWork();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2000));
       }
     });
   }
