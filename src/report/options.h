@@ -67,7 +67,7 @@ struct Filter {
 struct ReportOptions {
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
   // Accumulated rows: a function has the weight of all samples that it, or anything it called, was
-  // interrupted in. Unset: when the event has call chains.
+  // interrupted in. Only for events with call chains; unset: for all that have them.
   std::optional<bool> children;
   CallGraphOptions call_graph;
   double percent_limit = 0;   // rows below it are left out

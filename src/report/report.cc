@@ -327,7 +327,7 @@ class Report {
 
   HistOptions SettledOptions(EventId event) const {
     const bool chains = HasCallChains(profile_, event);
-    const bool children = options_.children.value_or(chains);
+    const bool children = chains && options_.children.value_or(true);
     return {.sort = options_.sort,
             .children = children,
             .chains = chains && options_.call_graph.type != CallGraphType::kNone,

@@ -483,6 +483,14 @@ TEST(ReportTest, MaxStackKeepsTheEndAtTheTop) {
   EXPECT_EQ(Rows(builder, options).find("[.] b"), std::string::npos);
 }
 
+TEST(ReportTest, WithoutCallChainsThereIsNothingToAccumulate) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app"});
+  ReportOptions options;
+  options.children = true;
+  EXPECT_EQ(Rows(builder, options), "   100.00%  app      app            [.] main\n\n\n");
+}
+
 TEST(ReportTest, CommsAreNotCutAndControlCharactersDoNotReachTheTerminal) {
   ProfileBuilder builder;
   builder.Sample("a\n\x1b[31m(x)", {"main@app"}).Sample("a much longer name", {"f\n@app"}, 2);
