@@ -21,7 +21,7 @@
 #include "src/perf_data/recording_builder.h"
 
 namespace {
-size_t g_allocations = 0;
+thread_local size_t g_allocations = 0;
 }  // namespace
 
 void* operator new(size_t size) {

@@ -29,7 +29,7 @@
 namespace {
 
 using Clock = std::chrono::steady_clock;
-volatile uint64_t sink;
+thread_local volatile uint64_t sink;
 
 [[gnu::noinline]] void Compute(std::chrono::microseconds duration) {
   const auto end = Clock::now() + duration;
