@@ -1,7 +1,9 @@
 // profiler flamegraph, profiler folded
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -41,16 +43,18 @@ absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile
       absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
 }
 
-absl::StatusOr<LoadedProfile> Load(const FlameGraphArguments& arguments) {
+// The profile and the event to show; says what is wrong and gives the exit code otherwise.
+struct Chosen {
+  LoadedProfile loaded;
+  std::optional<profile::EventId> event;
+};
+
+std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
   LoadOptions load;
   load.keep_thread = false;
   load.inlines = !arguments.no_inline;
   load.demangle = !arguments.no_demangle;
-  return LoadProfile(arguments.input, load);
-}
-
-int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
-  auto loaded = Load(arguments);
+  auto loaded = LoadProfile(arguments.input, load);
   if (!loaded.ok()) {
     PrintError(loaded.status());
     return kExitFailure;
@@ -60,37 +64,37 @@ int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& pat
     PrintError(event.status());
     return kExitUsage;
   }
+  return Chosen{*std::move(loaded), *event};
+}
+
+int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
+  const auto chosen = Load(arguments);
+  if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FoldedOptions options;
-  options.event = *event;
+  options.event = event;
   if (arguments.full_names) options.names = exports::NameStyle::kFull;
   Output output(path);
-  exports::WriteFolded(loaded->profile, options,
+  exports::WriteFolded(loaded.profile, options,
                        [&](std::string_view lines) { output.Write(lines); });
-  return Finish(*loaded, output);
+  return Finish(loaded, output);
 }
 
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
   if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
-  auto loaded = Load(arguments);
-  if (!loaded.ok()) {
-    PrintError(loaded.status());
-    return kExitFailure;
-  }
-  auto event = FindEvent(loaded->profile, arguments.event);
-  if (!event.ok()) {
-    PrintError(event.status());
-    return kExitUsage;
-  }
+  const auto chosen = Load(arguments);
+  if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
+  const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FlameGraphOptions options;
   options.title = arguments.title;
-  options.event = *event;
+  options.event = event;
   options.reverse = arguments.reverse;
   options.inverted = arguments.inverted;
   options.width = arguments.width;
   options.min_percent = arguments.min_percent;
   Output output(arguments.output);
-  output.Write(exports::FlameGraphSvg(loaded->profile, options));
-  return Finish(*loaded, output);
+  output.Write(exports::FlameGraphSvg(loaded.profile, options));
+  return Finish(loaded, output);
 }
 
 void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
