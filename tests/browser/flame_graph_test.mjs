@@ -144,11 +144,9 @@ const tests = {
   async 'title and search stay in sight in a low window'() {
     const page = await open('flame.svg');
     await page.setViewportSize({width: 900, height: 240});
-    const {top, bottom} = await page.evaluate(() => ({
-      top: document.getElementById('title').getBoundingClientRect().top,
-      bottom: document.getElementById('details').getBoundingClientRect().bottom,
-    }));
-    assert.ok(top >= 0 && bottom <= 240, `title at ${top}, details to ${bottom}`);
+    // The browser tells the page of its new size with the next frame, not before setViewportSize returns.
+    await page.waitForFunction(() => document.getElementById('title').getBoundingClientRect().top >= 0 &&
+        document.getElementById('details').getBoundingClientRect().bottom <= 240);
     await picture(page, 'low');
     return page;
   },
@@ -162,7 +160,7 @@ const tests = {
   async 'thirty thousand boxes are zoomed and searched as well'() {
     const page = await open('large.svg');
     assert.ok(await page.locator('#boxes rect').count() > 28000);
-    assert.ok(await page.evaluate(() => window.scrollY > 0), 'the root is in sight');
+    await page.waitForFunction(() => window.scrollY > 0);  // The root comes into sight.
     await picture(page, 'large');
     const times = await page.evaluate(() => {
       const timed = (what) => {
