@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "src/base/huge_pages.h"
 #include "src/base/mapped_file.h"
 #include "src/base/status.h"
 #include "src/base/string_table.h"
@@ -72,6 +73,15 @@ TEST(UniqueFd, ClosesOnce) {
     EXPECT_EQ(b.get(), raw);
   }
   EXPECT_EQ(fcntl(raw, F_GETFD), -1);
+}
+
+TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
+  HugeVector<uint64_t> items;
+  for (uint64_t i = 0; i < 600'000; ++i) items.push_back(i * i);
+  const HugeVector<uint64_t> copy = items;
+  items = {};
+  for (uint64_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i * i);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % (2 << 20), 0u);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "src/base/address.h"
+#include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
 namespace profiler::profile {
@@ -139,9 +140,9 @@ struct Profile {
   std::vector<Dso> dsos;
   std::vector<Symbol> symbols;
   std::vector<Line> lines;
-  std::vector<Frame> frames;
-  std::vector<StackNode> stacks;
-  std::vector<Row> rows;
+  HugeVector<Frame> frames;
+  HugeVector<StackNode> stacks;
+  HugeVector<Row> rows;
   Losses losses;
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
