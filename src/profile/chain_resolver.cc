@@ -43,11 +43,31 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
   return std::min(i, chain.size());
 }
 
+enum class ChainKind { kEmpty, kCorrupt, kGood };
+
+// An entry among the markers that is none says that what the kernel followed was no chain of
+// frames: code without frame pointers has anything in that register. Like perf, we then believe
+// none of it.
+ChainKind KindOf(U64Array chain) {
+  bool has_entries = false;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    if (!IsMarker(chain[i])) {
+      has_entries = true;
+    } else if (chain[i] == perf_event::kContextUserDeferred) {
+      ++i;
+    } else if (ModeOfMarker(chain[i]) == Mode::kUnknown) {
+      return ChainKind::kCorrupt;
+    }
+  }
+  return has_entries ? ChainKind::kGood : ChainKind::kEmpty;
+}
+
 }  // namespace
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                              uint32_t max_stack, bool by_address)
-    : images_(images),
+    : losses_(profile.losses),
+      images_(images),
       spaces_(spaces),
       max_stack_(std::max<uint32_t>(max_stack, 1)),
       stacks_(profile, by_address) {
@@ -57,8 +77,9 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
 void ChainResolver::Add(const SamplePoint& point) {
   Search& search = searches_[searches_in_batch_++];
   search.point = point;
-  Mode mode{};
-  if (NextEntry(point.callchain, 0, &mode) < point.callchain.size()) {
+  const ChainKind kind = KindOf(point.callchain);
+  if (kind == ChainKind::kCorrupt) ++losses_.corrupt_chains;
+  if (kind == ChainKind::kGood) {
     search.words.resize(point.callchain.size());
     std::memcpy(search.words.data(), point.callchain.bytes().data(), point.callchain.size() * 8);
   } else {

@@ -43,7 +43,9 @@ struct SamplePoint {
   uint32_t pid = 0;
   Mode mode = Mode::kUnknown;
   uint64_t ip = 0;
-  perf_event::U64Array callchain;  // without any entry that is no marker: the ip alone
+  // One without any entry that is no marker, or with a marker that is none (which is counted), is
+  // taken for a chain of the ip alone.
+  perf_event::U64Array callchain;
 };
 
 struct ResolvedStack {
@@ -124,6 +126,7 @@ class ChainResolver {
   Space& SpaceOf(Process& process, Mode mode);
   Process& ProcessOf(uint32_t pid);
 
+  Losses& losses_;
   ImageTable& images_;
   symbolize::AddressSpaces& spaces_;
   const uint32_t max_stack_;

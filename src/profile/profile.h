@@ -128,7 +128,8 @@ struct Losses {
   uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
   uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
   uint64_t throttled = 0;
-  uint64_t undecodable = 0;  // records too short for their layout
+  uint64_t undecodable = 0;     // records too short for their layout
+  uint64_t corrupt_chains = 0;  // call chains that were not believed; their samples count
   uint64_t unknown_records = 0;
   std::vector<std::string> warnings;  // lines for a person
 };
