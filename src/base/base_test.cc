@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "src/base/huge_pages.h"
 #include "src/base/mapped_file.h"
@@ -73,6 +74,17 @@ TEST(UniqueFd, ClosesOnce) {
     EXPECT_EQ(b.get(), raw);
   }
   EXPECT_EQ(fcntl(raw, F_GETFD), -1);
+}
+
+TEST(BuildIdInNotes, IsFoundBehindOtherNotesAndNotInCutOnes) {
+  const std::string notes(
+      "\4\0\0\0\3\0\0\0\1\0\0\0Xen\0abc\0"
+      "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xde\xad\xbe\xef",
+      40);
+  EXPECT_EQ(TextOf(BuildIdInNotes(BytesOfText(notes))), "\xde\xad\xbe\xef");
+  for (size_t size = 0; size < notes.size(); ++size) {
+    EXPECT_TRUE(BuildIdInNotes(BytesOfText(notes).first(size)).empty()) << size;
+  }
 }
 
 TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
