@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
 #include "src/procfs/machine.h"
+#include "src/record/priority.h"
 #include "src/record/session_setup.h"
 #include "src/record/stop_signals.h"
 #include "src/record/target_watch.h"
@@ -57,10 +58,12 @@ uint64_t ClockResolution() {
 class Session final : public RecordSession {
  public:
   // Throws boost::system::system_error when there is no descriptor for the io_context.
-  Session(RecordOptions options, SessionSetup setup, CpuTime before)
+  Session(RecordOptions options, SessionSetup setup, CpuTime before,
+          std::unique_ptr<RaisedPriority> priority)
       : options_(std::move(options)),
         setup_(std::move(setup)),
         before_(before),
+        priority_(std::move(priority)),
         watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
         signal_descriptor_(io_),
         command_descriptor_(io_),
@@ -92,6 +95,7 @@ class Session final : public RecordSession {
     status.Update(EndRecording());
     // A second signal takes effect from here on.
     signals_.reset();
+    priority_ = nullptr;
     if (!write_failed_) status.Update(WriteFeatures());
     status.Update(EndCommand());
     Summarize();
@@ -304,6 +308,7 @@ class Session final : public RecordSession {
   boost::asio::io_context io_{1};
   SessionSetup setup_;
   const CpuTime before_;
+  std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   std::optional<StopSignals> signals_;
   TargetWatch watch_;
@@ -324,10 +329,12 @@ class Session final : public RecordSession {
 absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Kernel& kernel,
                                                                      RecordOptions options) {
   const CpuTime before = CpuTimeOfThisProcess();
+  auto priority = std::make_unique<RaisedPriority>();
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
   std::unique_ptr<Session> session;
   try {
-    session = std::make_unique<Session>(std::move(options), std::move(setup), before);
+    session = std::make_unique<Session>(std::move(options), std::move(setup), before,
+                                        std::move(priority));
   } catch (const boost::system::system_error& error) {
     return ErrnoStatus(error.code().value(), "starting the event loop");
   }

@@ -208,6 +208,15 @@ TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
   }
 }
 
+TEST_F(LiveTest, TheRecorderIsMoreImportantThanOthersAndItsCommandIsNot) {
+  const Finished recorded =
+      Profiler({"record", "-q", "-o", folder_ + "/perf.data", "--", "sh", "-c",
+                "nice; ps -o ni= -p $PPID"});
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to raise a priority";
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_EQ(recorded.out, "0\n-20\n");
+}
+
 TEST_F(LiveTest, AnOrdinaryUserGetsUserCodeAndIsToldWhatWouldLiftThat) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to become nobody";
   std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
