@@ -31,28 +31,6 @@ std::vector<std::string> SplitList(std::string_view text) {
   return pieces;
 }
 
-absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text) {
-  constexpr uint64_t kHighestCpu = 65535;
-  std::vector<int> cpus;
-  for (const std::string& piece : SplitList(text)) {
-    const std::string_view range = piece;
-    const size_t dash = range.find('-');
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (!ParseNumber(range.substr(0, dash), kHighestCpu, &first) ||
-        !ParseNumber(dash == range.npos ? range : range.substr(dash + 1), kHighestCpu, &last) ||
-        last < first) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", piece, "' is no CPU or range of CPUs, such as 0,2-3"));
-    }
-    for (uint64_t cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-  }
-  if (cpus.empty()) return absl::InvalidArgumentError("the list of CPUs is empty");
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
-}
-
 absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text) {
   std::vector<int> ids;
   for (const std::string& piece : SplitList(text)) {

@@ -13,9 +13,6 @@
 
 namespace profiler::cli {
 
-// "0,2-3" → {0, 2, 3}; sorted, each once.
-absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
-
 // "17,4" → {17, 4}; positive numbers, in the order given, each once.
 absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text);
 

@@ -8,19 +8,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(CpuList, TakesNumbersAndRangesInAnyOrder) {
-  EXPECT_THAT(*ParseCpuList("0,2-3"), ElementsAre(0, 2, 3));
-  EXPECT_THAT(*ParseCpuList("5,1-2,2"), ElementsAre(1, 2, 5));
-}
-
-TEST(CpuList, QuotesWhatItCannotRead) {
-  for (const char* text : {"", "a", "3-1", "1-", "-2", "1-2-3", "0,,x", "99999999999"}) {
-    EXPECT_FALSE(ParseCpuList(text).ok()) << text;
-  }
-  EXPECT_EQ(ParseCpuList("0,x").status().message(),
-            "'x' is no CPU or range of CPUs, such as 0,2-3");
-}
-
 TEST(IdList, KeepsTheOrderAndDropsRepeats) {
   EXPECT_THAT(*ParseIdList("17,4,17"), ElementsAre(17, 4));
   for (const char* text : {"", "0", "-1", "4 5", "9999999999"}) {

@@ -116,14 +116,14 @@ class CompressingWriter final : public Writer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Writer>> CreateCompressingWriter(std::unique_ptr<Writer> writer,
-                                                                bool stream, int level) {
+                                                                int level) {
   if (level < 1 || level > ZSTD_maxCLevel()) {
     return absl::InvalidArgumentError(
         absl::StrCat("compression level ", level, " is not one of 1 to ", ZSTD_maxCLevel()));
   }
   auto compressing = std::make_unique<CompressingWriter>(std::move(writer), level);
   if (!compressing->ok()) return absl::ResourceExhaustedError("no memory for zstd");
-  if (stream) PROFILER_RETURN_IF_ERROR(compressing->AppendFeatureInFront());
+  PROFILER_RETURN_IF_ERROR(compressing->AppendFeatureInFront());
   return compressing;
 }
 

@@ -23,6 +23,8 @@ std::string_view RemedyOf(int error) {
       return "the disk quota is used up; write elsewhere with -o";
     case EFBIG:
       return "the file size limit is reached (ulimit -f)";
+    case EPIPE:
+      return "whoever read it has closed it";
     default:
       return {};
   }

@@ -243,7 +243,7 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
     writer = std::move(file);
   }
   if (options.compression_level == 0) return writer;
-  return CreateCompressingWriter(std::move(writer), stream, options.compression_level);
+  return CreateCompressingWriter(std::move(writer), options.compression_level);
 }
 
 }  // namespace profiler::perf_data
