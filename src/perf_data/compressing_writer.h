@@ -1,7 +1,4 @@
-// Puts the records of another writer into COMPRESSED records: one zstd stream over the whole
-// recording, flushed at the end of each record, so that nothing is held back.
-//
-//   { header (81) │ up to 32 KiB of records, compressed }   size is not a multiple of 8
+// Puts the records of another writer into COMPRESSED records (record_compressor.h).
 //
 // Round markers stay outside. The feature COMPRESSED tells perf how much a record may inflate to.
 // It stands in front, as a record, in files too: so perf also reads what a killed recorder leaves.

@@ -10,9 +10,6 @@ namespace {
 
 using perf_event::RecordHeader;
 
-// A payload up to here is shown; the memory for more is not asked for on the word of a file.
-constexpr uint64_t kMaxPayload = 16 << 20;
-
 template <class T>
 T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
   T value{};
@@ -76,6 +73,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
     switch (record->header.type) {
       case perf_event::kRecordCompressed:
       case perf_event::kRecordCompressed2:
+        if (!inflate_) return true;
         OpenCompressed(*record);
         if (NextInside(record)) return true;
         continue;
@@ -115,7 +113,7 @@ bool RecordWalker::TakePayload(const StoredRecord& record) {
   const uint64_t size =
       auxtrace ? ReadAt<uint64_t>(record, sizeof(RecordHeader), swapped_)
                : (uint64_t{ReadAt<uint32_t>(record, sizeof(RecordHeader), swapped_)} + 7) / 8 * 8;
-  if (size <= kMaxPayload) {
+  if (size <= source_->max_peek()) {
     const std::span<const std::byte> bytes = source_->Peek(size);
     if (bytes.size() >= size) {
       payload_ = bytes.first(size);

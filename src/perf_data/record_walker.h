@@ -23,6 +23,9 @@ class RecordWalker {
   RecordWalker(std::unique_ptr<ByteSource> source, bool swapped, ChunkStore* chunks)
       : source_(std::move(source)), inflating_(chunks), swapped_(swapped) {}
 
+  // Compressed records appear themselves, and what is inside of them does not.
+  void KeepCompressed() { inflate_ = false; }
+
   // False at the end; status() and cut_bytes() say of which kind it was. Compressed records do not
   // appear, what is inside of them does. `record` lives as long as the source's bytes.
   bool Next(StoredRecord* record) {
@@ -51,6 +54,7 @@ class RecordWalker {
   std::unique_ptr<ByteSource> source_;
   InflatingSource inflating_;
   bool swapped_;
+  bool inflate_ = true;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // in the file, of the last record outside
   std::span<const std::byte> payload_;

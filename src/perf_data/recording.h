@@ -31,7 +31,7 @@ struct TimedRecord {
   uint32_t event = 0;        // index into events(); 0 where the record does not say
   uint64_t file_offset = 0;  // of the record in the file (of its compressed container)
   // Of AUXTRACE and HEADER_TRACING_DATA: the bytes that follow the record and belong to it, as they
-  // stand in the file. Empty for all others, and where they are more than 16 MiB.
+  // stand in the file. Empty for all others, and where more than 16 MiB come through a pipe.
   std::span<const std::byte> payload = {};
 };
 
