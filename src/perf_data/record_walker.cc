@@ -125,4 +125,20 @@ bool RecordWalker::TakePayload(const StoredRecord& record) {
   return true;
 }
 
+absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
+                        std::string* warning) {
+  if (!walker.status().ok()) {
+    return absl::Status(walker.status().code(),
+                        absl::StrCat(name, ": ", walker.status().message()));
+  }
+  if (walker.cut_bytes() == 0 || cut_record == CutRecord::kKnown) return absl::OkStatus();
+  const std::string what = absl::StrCat("offset ", walker.offset(), ": the last record is cut");
+  if (cut_record == CutRecord::kWarning) {
+    *warning = what;
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      absl::StrCat(name, ": ", what, ": its field size is past the end of the data section"));
+}
+
 }  // namespace profiler::perf_data

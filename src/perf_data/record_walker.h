@@ -62,4 +62,14 @@ class RecordWalker {
   size_t cut_bytes_ = 0;
 };
 
+// What a last record that is not whole is: an error where the header says that it is all there, a
+// warning where nothing does (streams, directories), nothing new where that has been said.
+enum class CutRecord { kError, kWarning, kKnown };
+
+// What a walk that has ended came to: kDataLoss, with `name`, offset, record type and field, or
+// what the reading met. A cut record that is no error is told in `*warning`, else that is left
+// alone.
+absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
+                        std::string* warning);
+
 }  // namespace profiler::perf_data

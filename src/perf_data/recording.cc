@@ -62,7 +62,7 @@ class OpenRecording final : public Recording {
   Part FindData();
   void Collect(RecordWalker& walker, std::vector<Preread>* preread);
   PassContext Context(ChunkStore* chunks);
-  absl::Status HowItEnded(const RecordWalker& walker);
+  absl::Status Ended(const RecordWalker& walker);
   absl::Status RunFiles(RecordPass& pass, ChunkStore* chunks);
   absl::Status RunStream(RecordPass& pass);
 
@@ -134,25 +134,10 @@ void OpenRecording::ReadFeatures(uint64_t table_offset) {
 
 // From EVENT_DESC, and in old files from the table of event types.
 void OpenRecording::NameEvents() {
-  FieldReader types(BytesInside(file(), header_.event_types), header_.swapped);
-  while (types.remaining() >= kEventTypeSize) {
-    const uint64_t config = types.U64();
-    const std::string_view name = TextOf(types.Bytes(kEventTypeNameSize));
-    events_.RenameConfig(config, std::string(name.substr(0, name.find('\0'))));
-  }
+  events_.NameByTypes(BytesInside(file(), header_.event_types));
   const auto section = features_.other.find(kFeatureEventDesc);
   if (section == features_.other.end()) return;
-  const std::vector<EventDesc> descriptions =
-      DecodeEventDesc(BytesOfText(section->second), header_.swapped);
-  for (size_t i = 0; i < descriptions.size(); ++i) {
-    const EventDesc& description = descriptions[i];
-    size_t event = events().size();
-    if (!description.ids.empty()) event = events_.FindId(description.ids.front());
-    if (event == events().size()) event = i;
-    if (event < events().size() && !description.name.empty()) {
-      events_.RenameEvent(event, description.name);
-    }
-  }
+  events_.NameByDescriptions(DecodeEventDesc(BytesOfText(section->second), header_.swapped));
   features_.other.erase(section);
 }
 
@@ -225,7 +210,7 @@ absl::Status OpenRecording::RunFiles(RecordPass& pass, ChunkStore* chunks) {
         std::make_unique<MappedSource>(files_[part.file].bytes(), part.begin, part.end),
         header_.swapped, chunks);
     pass.Run(walker);
-    first_error.Update(HowItEnded(walker));
+    first_error.Update(Ended(walker));
   }
   return first_error;
 }
@@ -237,24 +222,19 @@ absl::Status OpenRecording::RunStream(RecordPass& pass) {
   for (const Preread& preread : preread_) pass.Take(preread.record, preread.payload);
   preread_.clear();
   pass.Run(*stream_walker_);
-  absl::Status status = HowItEnded(*stream_walker_);
+  absl::Status status = Ended(*stream_walker_);
   stream_walker_.reset();
   return status;
 }
 
-absl::Status OpenRecording::HowItEnded(const RecordWalker& walker) {
-  if (!walker.status().ok()) {
-    return absl::Status(walker.status().code(),
-                        absl::StrCat(name_, ": ", walker.status().message()));
-  }
-  if (walker.cut_bytes() == 0 || cut_) return absl::OkStatus();
-  const std::string what = absl::StrCat("offset ", walker.offset(), ": the last record is cut");
-  if (header_.pipe || files_.size() > 1) {
-    Warn(what);
-    return absl::OkStatus();
-  }
-  return absl::DataLossError(
-      absl::StrCat(name_, ": ", what, ": its field size is past the end of the data section"));
+absl::Status OpenRecording::Ended(const RecordWalker& walker) {
+  CutRecord cut_record = CutRecord::kError;
+  if (header_.pipe || files_.size() > 1) cut_record = CutRecord::kWarning;
+  if (cut_) cut_record = CutRecord::kKnown;
+  std::string warning;
+  absl::Status status = HowItEnded(walker, name_, cut_record, &warning);
+  if (!warning.empty()) Warn(std::move(warning));
+  return status;
 }
 
 }  // namespace
