@@ -128,6 +128,26 @@ bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::stri
   return AddRecord(perf_event::kRecordHeaderFeature, 0, body, swapped, out);
 }
 
+void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out) {
+  constexpr size_t kFixedSize = kHeaderSize + kEventTypeSize + 3 * sizeof(uint64_t);
+  constexpr size_t kMaxPiece = perf_event::kMaxRecordSize - kFixedSize;
+  const size_t size = section.size();
+  do {
+    const std::string_view piece = section.substr(0, kMaxPiece);
+    section.remove_prefix(piece.size());
+    std::string body;
+    FieldWriter writer(&body, swapped);
+    writer.U64(kCarrierConfig);
+    writer.Text(kCarrierName);
+    writer.Zeroes(kEventTypeNameSize - (sizeof(kCarrierName) - 1));
+    writer.U64(static_cast<uint64_t>(bit));
+    writer.U64(size);
+    writer.U64(piece.size());
+    writer.Text(piece);
+    AddRecord(perf_event::kRecordHeaderEventType, 0, body, swapped, out);
+  } while (!section.empty());
+}
+
 // struct { header; u64 type, id; char name[]; }
 void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out) {
   std::string body;

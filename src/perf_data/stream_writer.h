@@ -38,6 +38,9 @@ bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped
 // Appends a HEADER_FEATURE record; nothing, and false, when the section is too large for a record.
 bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::string* out);
 
+// Appends the records that carry a section which has no place in perf's streams (kCarrierConfig).
+void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out);
+
 // Appends an EVENT_UPDATE record that names the event which has `id`.
 void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out);
 
