@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -19,7 +20,55 @@ bool ParseNumber(std::string_view text, uint64_t limit, uint64_t* number) {
   return error == std::errc() && stop == end && *number <= limit;
 }
 
+// Seconds with up to nine digits behind the point, as nanoseconds.
+bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
+  constexpr uint64_t kPerSecond = 1'000'000'000;
+  constexpr size_t kDigits = 9;
+  const size_t point = text.find('.');
+  uint64_t seconds = 0;
+  if (!ParseNumber(text.substr(0, point), UINT64_MAX / kPerSecond - 1, &seconds)) return false;
+  uint64_t fraction = 0;
+  if (point != text.npos) {
+    std::string digits(text.substr(point + 1));
+    if (digits.empty() || digits.size() > kDigits) return false;
+    digits.resize(kDigits, '0');
+    if (!ParseNumber(digits, kPerSecond - 1, &fraction)) return false;
+  }
+  *nanoseconds = seconds * kPerSecond + fraction;
+  return true;
+}
+
+// "10%" or "12.5%"
+bool ParsePercent(std::string_view text, std::optional<double>* percent) {
+  if (!text.ends_with('%')) return false;
+  text.remove_suffix(1);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (error != std::errc() || stop != end || !(value >= 0 && value <= 100)) return false;
+  *percent = value;
+  return true;
+}
+
 }  // namespace
+
+absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
+  perf_data::TimeRange range;
+  bool good = false;
+  if (const size_t comma = text.find(','); comma != text.npos) {
+    const std::string_view begin = text.substr(0, comma);
+    const std::string_view end = text.substr(comma + 1);
+    good = (begin.empty() || ParseSeconds(begin, &range.begin)) &&
+           (end.empty() || ParseSeconds(end, &range.end)) && range.begin <= range.end;
+  } else if (const size_t dash = text.find('-'); dash != text.npos) {
+    good = ParsePercent(text.substr(0, dash), &range.begin_percent) &&
+           ParsePercent(text.substr(dash + 1), &range.end_percent) &&
+           *range.begin_percent <= *range.end_percent;
+  }
+  if (good) return range;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--time: '", View(text), "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20%"));
+}
 
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> pieces;

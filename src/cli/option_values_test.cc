@@ -27,6 +27,20 @@ TEST(RingPages, ArePagesOrASizeRoundedUpToAPowerOfTwo) {
   }
 }
 
+TEST(TimeRange, IsInSecondsOrInPercent) {
+  EXPECT_EQ(ParseTimeRange("12.5,13")->begin, 12'500'000'000u);
+  EXPECT_EQ(ParseTimeRange("12.5,13")->end, 13'000'000'000u);
+  EXPECT_EQ(ParseTimeRange("0.000000001,")->begin, 1u);
+  EXPECT_EQ(ParseTimeRange("7,")->end, UINT64_MAX);
+  EXPECT_EQ(ParseTimeRange(",7")->begin, 0u);
+  EXPECT_EQ(ParseTimeRange("10%-22.5%")->begin_percent, 10);
+  EXPECT_EQ(ParseTimeRange("10%-22.5%")->end_percent, 22.5);
+  for (const char* text : {"", "5", "2,1", "a,b", "1.0000000001,", "-1,2", "1.,2", "20%-10%",
+                           "10%-200%", "10-20%", "99999999999999999999,"}) {
+    EXPECT_FALSE(ParseTimeRange(text).ok()) << text;
+  }
+}
+
 TEST(List, DropsEmptyPieces) { EXPECT_THAT(SplitList(",a,,b,"), ElementsAre("a", "b")); }
 
 }  // namespace

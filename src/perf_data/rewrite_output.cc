@@ -69,7 +69,8 @@ absl::Status RewriteOutput::Finish(Sections sections) {
   if (compressor_.has_value()) sections[kFeatureCompressed] = compressor_->FeatureSection();
   if (!traces_.empty()) sections[kFeatureAuxtrace] = AuxtraceIndex();
   const uint64_t data_end = offset_;
-  PROFILER_RETURN_IF_ERROR(WriteText(Tail(sections)));
+  const std::optional<std::string> shifted = ShiftedTail(sections);
+  PROFILER_RETURN_IF_ERROR(WriteText(shifted.has_value() ? *shifted : Tail(sections)));
   PROFILER_RETURN_IF_ERROR(Flush());
 
   std::bitset<kFeatureBits> bits;
@@ -229,6 +230,43 @@ std::string RewriteOutput::AuxtraceIndex() const {
   writer.U64(traces_.size());
   for (const FileSection& trace : traces_) writer.Section(trace);
   return index;
+}
+
+// What is behind the data now, with its offsets put right, where all sections of the output are
+// there in the same size: recorders leave gaps, which stay then.
+std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) {
+  if (!start_is_verbatim_ || !recording_.data().warning.empty()) return std::nullopt;
+  const FileHeader& header = recording_.header();
+  const uint64_t data_end = recording_.data().end;
+  const uint64_t shift = offset_ - data_end;  // may wrap: it is only added
+  std::string tail(TextOf(recording_.file().subspan(data_end)));
+  const size_t table_size = header.features.count() * sizeof(FileSection);
+  if (header.features.count() != sections.size() || tail.size() < table_size) return std::nullopt;
+  FieldReader table(BytesOfText(tail), swapped());
+  std::string new_table;
+  FieldWriter writer(&new_table, swapped());
+  std::string payloads = tail;
+  for (const auto& [bit, section] : sections) {
+    const FileSection place = table.Section();
+    const bool inside = place.offset >= data_end + table_size && place.size <= tail.size() &&
+                        place.offset - data_end <= tail.size() - place.size;
+    if (!header.features[static_cast<size_t>(bit)] || place.size != section.size() || !inside) {
+      return std::nullopt;
+    }
+    payloads.replace(place.offset - data_end, place.size, section);
+    writer.Section({place.offset + shift, place.size});
+  }
+  payloads.replace(0, table_size, new_table);
+  // Ids may lie there, too.
+  for (size_t end = header.attrs.offset + header.attr_entry_size;
+       end <= header.attrs.offset + header.attrs.size; end += header.attr_entry_size) {
+    FieldReader entry(BytesOfText(start_).subspan(end - sizeof(FileSection)), swapped());
+    const FileSection ids = entry.Section();
+    if (ids.size != 0 && ids.offset >= data_end) {
+      PutU64(end - sizeof(FileSection), ids.offset + shift);
+    }
+  }
+  return payloads;
 }
 
 // The table of sections and the sections, and ids that were behind the data before.

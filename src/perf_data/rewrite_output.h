@@ -60,6 +60,7 @@ class RewriteOutput {
   void MakeFileStart();
   std::string AuxtraceIndex() const;
   std::string Tail(const Sections& sections);
+  std::optional<std::string> ShiftedTail(const Sections& sections);
   void PutU64(size_t offset, uint64_t value);
 
   const StoredRecording& recording_;

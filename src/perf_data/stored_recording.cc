@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/perf_data/feature_values.h"
 #include "src/perf_data/own_records.h"
 #include "src/perf_event/attr_codec.h"
 
@@ -82,6 +83,12 @@ absl::Status StoredRecording::ReadStreamHeader() {
         return absl::OkStatus();
       }));
   compressed_ = sections_.count(kFeatureCompressed) != 0;
+  if (const auto topology = sections_.find(kFeatureCpuTopology); topology != sections_.end()) {
+    FieldReader cpus(BytesOfText(sections_[kFeatureNrcpus]), swapped());
+    const uint32_t cpu_count = cpus.U32();
+    topology->second.resize(CpuTopologySize(BytesOfText(topology->second), cpu_count, swapped()));
+    if (!cpus.ok()) sections_.erase(kFeatureNrcpus);
+  }
   return absl::OkStatus();
 }
 
