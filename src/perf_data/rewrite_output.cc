@@ -57,7 +57,7 @@ absl::Status RewriteOutput::Append(const StoredRecord& record, std::span<const s
   }
   PROFILER_RETURN_IF_ERROR(FlushCompressed());
   if (record.header.type == perf_event::kRecordAuxtrace) {
-    traces_.push_back({offset_, bytes.size() + payload.size()});
+    traces_.push_back({offset_, bytes.size()});
   }
   PROFILER_RETURN_IF_ERROR(Write(bytes));
   return Write(payload);
@@ -177,7 +177,12 @@ void RewriteOutput::AddSectionRecords(int bit, const std::string& section, std::
     *out += padded;
     return;
   }
-  if (bit <= kLastFeatureInStreams && AddFeatureRecord(bit, section, swapped(), out)) return;
+  // perf takes the padding of an old CPU_TOPOLOGY for more of it, and fails.
+  const bool padding_misleads = bit == kFeatureCpuTopology && section.size() % 8 != 0;
+  if (bit <= kLastFeatureInStreams && !padding_misleads &&
+      AddFeatureRecord(bit, section, swapped(), out)) {
+    return;
+  }
   AddCarrierRecords(bit, section, swapped(), out);
 }
 

@@ -75,7 +75,7 @@ class RewriteOutput {
   std::string start_;  // all in front of the records
   bool start_is_verbatim_ = false;
   FileHeader header_;                // of a start that was made anew
-  std::vector<FileSection> traces_;  // AUXTRACE records with their traces
+  std::vector<FileSection> traces_;  // AUXTRACE records, without their traces
 };
 
 }  // namespace profiler::perf_data
