@@ -134,6 +134,12 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
     case perf_event::kRecordHeaderFeature: {
       const uint64_t bit = reader.U64();
       if (!reader.ok() || bit >= kFeatureBits) return false;
+      if (bit == kFeatureEventDesc) {
+        if (!events_known) {
+          events->NameByDescriptions(DecodeEventDesc(body.subspan(reader.offset()), swapped));
+        }
+        return true;
+      }
       return DecodeFeature(static_cast<int>(bit), reader.Bytes(reader.remaining()), swapped,
                            features);
     }

@@ -194,8 +194,20 @@ class Rewriter {
     summary_.samples += sample;
     if (input_.is_directory() && type == perf_event::kRecordFinishedRound) return absl::OkStatus();
     if (input_.header().pipe && !output.stream() && IsHeaderRecord(type)) return absl::OkStatus();
+    if (!output.stream() && IsNameOfStream(record)) return absl::OkStatus();
     if (type == perf_event::kRecordHeaderFeature) return WriteFeature(record, output);
     return output.Append(record, payload);
+  }
+
+  // What EVENT_DESC will say in a file.
+  bool IsNameOfStream(const StoredRecord& record) const {
+    if (record.header.type != perf_event::kRecordEventUpdate || !input_.header().pipe ||
+        sections_.count(kFeatureEventDesc) != 0) {
+      return false;
+    }
+    FieldReader reader({record.data, record.header.size}, input_.swapped());
+    reader.U64();  // the header
+    return reader.U64() == kEventUpdateName && reader.ok();
   }
 
   // Among records: in streams, and in files the COMPRESSED of a recorder that might be killed.

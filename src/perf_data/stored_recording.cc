@@ -55,12 +55,12 @@ absl::Status StoredRecording::ReadFileHeader() {
   }
   data_ = LocateData(file(), header());
   if (data_.warning.empty()) {
-    for (const FeatureSection& section : LocateFeatures(file(), header(), data_.end)) {
-      if (section.whole) {
-        sections_[section.bit] = TextOf(section.bytes);
-      } else {
-        Warn(absl::StrCat("the section of feature ", section.bit, " is cut and left out"));
-      }
+    const std::vector<FeatureSection> located = LocateFeatures(file(), header(), data_.end);
+    for (const FeatureSection& section : located) {
+      if (section.whole) sections_[section.bit] = TextOf(section.bytes);
+    }
+    if (const size_t cut = located.size() - sections_.size(); cut != 0) {
+      Warn(absl::StrCat(cut, " of ", located.size(), " feature sections are cut and left out"));
     }
   } else {
     Warn(data_.warning);
