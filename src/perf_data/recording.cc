@@ -39,6 +39,9 @@ class OpenRecording final : public Recording {
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }
+  FilePlaces places() const override {
+    return {header_.data.offset, header_.data.size, header_.data.offset + header_.data.size};
+  }
   absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
 

@@ -35,6 +35,12 @@ struct TimedRecord {
   std::span<const std::byte> payload = {};
 };
 
+// Where in the file things are, as its header says: bytes from its start. All 0 for streams.
+struct FilePlaces {
+  uint64_t data_offset = 0, data_size = 0;
+  uint64_t features_offset = 0;  // of the table of sections
+};
+
 class Recording {
  public:
   // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset
@@ -45,6 +51,7 @@ class Recording {
   // In pipe mode these grow while records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
+  virtual FilePlaces places() const = 0;
 
   enum class Order { kFile, kTime };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
