@@ -217,6 +217,12 @@ std::optional<Lines> Machine(const Recording& recording) {
                absl::StrFormat("  e_flags : %#x", machine->flags)};
 }
 
+std::optional<Lines> CacheLineSize(const Recording& recording) {
+  const auto size = perf_data::ReadCacheLineSize(recording.features());
+  if (!size) return std::nullopt;
+  return Lines{absl::StrCat("cacheline size: ", *size)};
+}
+
 template <const char* kText>
 std::optional<Lines> Constant(const Recording&) {
   return Lines{kText};
@@ -266,6 +272,7 @@ constexpr Feature kFeatures[] = {
     {"PMU_CAPS", PmuCaps},
     {"CPU_DOMAIN_INFO", CpuDomains},
     {"E_MACHINE", Machine},
+    {"CLN_SIZE", CacheLineSize},
 };
 
 bool HasValue(const Recording& recording, int bit) {

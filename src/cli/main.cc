@@ -6,6 +6,8 @@
 
 #include "CLI/CLI.hpp"
 #include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/parse_error.h"
 #include "src/cli/version.h"
 
 int main(int argc, char** argv) {
@@ -33,7 +35,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    app.exit(error);
+    PrintError(ExplainParseError(app, argc > 1 ? argv[1] : "", error.what()));
     return kExitUsage;
   }
   for (const auto& [command, run] : commands) {

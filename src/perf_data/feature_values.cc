@@ -279,4 +279,9 @@ std::optional<ElfMachine> ReadElfMachine(const Features& features) {
   });
 }
 
+std::optional<uint32_t> ReadCacheLineSize(const Features& features) {
+  return ReadSection(features, kFeatureCacheLineSize,
+                     [](FieldReader& reader) { return reader.U32(); });
+}
+
 }  // namespace profiler::perf_data

@@ -142,4 +142,7 @@ struct ElfMachine {
 };
 std::optional<ElfMachine> ReadElfMachine(const Features& features);
 
+// CLN_SIZE: bytes of a cache line.
+std::optional<uint32_t> ReadCacheLineSize(const Features& features);
+
 }  // namespace profiler::perf_data

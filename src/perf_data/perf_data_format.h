@@ -81,6 +81,7 @@ enum FeatureBit : int {
   kFeaturePmuCaps = 31,
   kFeatureCpuDomainInfo = 32,
   kFeatureEMachine = 33,
+  kFeatureCacheLineSize = 34,
 };
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
