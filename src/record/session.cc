@@ -173,13 +173,25 @@ class Session final : public RecordSession {
     status = setup_.writer->Append(pieces_);
     status.Update(setup_.writer->FinishRound());
     write_failed_ = !status.ok();
-    return Ended(std::move(status));
+    return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
   }
 
   // Ends the recording unless `status` is OK; hands it back.
   absl::Status Ended(absl::Status status) {
     if (!status.ok()) Fail(status);
     return status;
+  }
+  // Whoever read the output is gone, which ends the recording and is no error.
+  bool ReaderLeft(const absl::Status& status) {
+    if (ErrnoOf(status) != EPIPE) return false;
+    if (summary_.stop_reason != StopReason::kReaderLeft) {
+      summary_.notes.push_back(absl::StrCat(
+          "whoever read ", options_.output == "-" ? "standard output" : options_.output,
+          " has closed it: the recording ends there"));
+    }
+    stopped_ = false;  // it is the reason, whatever else ended the recording at the same time
+    Stop(StopReason::kReaderLeft);
+    return true;
   }
   void Fail(const absl::Status& status) {
     failure_.Update(status);
@@ -279,7 +291,8 @@ class Session final : public RecordSession {
     features.clock_data = clock_data_;
     features.build_ids = setup_.tally->images().Entries(
         setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
-    return setup_.writer->Finish(features);
+    const absl::Status written = setup_.writer->Finish(features);
+    return ReaderLeft(written) ? absl::OkStatus() : written;
   }
 
   // A command that outlives the recording ends with it, unless the user has signalled it, too.

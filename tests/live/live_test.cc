@@ -155,6 +155,28 @@ TEST_F(LiveTest, AKilledRecorderLeavesAReadableFile) {
   EXPECT_THAT(Report(), HasSubstr("Inner"));
 }
 
+TEST_F(LiveTest, ACompressedRecordingReadsAsOthersDoAndWhenItsRecorderIsKilled) {
+  ASSERT_EQ(RecordWorkload({"busy", "0.5"}, {"-g", "-z"}).exit_code, 0);
+  EXPECT_GT(Samples(), 50);
+  EXPECT_THAT(Report({"--header-only"}), HasSubstr("# compressed : Zstd, level = 1"));
+  Running target({workload_, "busy", "30"}, folder_);
+  Running recorder({profiler_, "record", "-z", "-g", "-p", std::to_string(target.pid())}, folder_);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // what is tested is time going by
+  recorder.Signal(SIGKILL);
+  EXPECT_EQ(recorder.Wait().signal, SIGKILL);
+  EXPECT_GT(Samples(), 50);
+}
+
+TEST_F(LiveTest, RecordsIntoAPipe) {
+  const std::string record = profiler_ + " record -g -o - -- " + workload_ + " busy 0.5";
+  Finished piped = tests::Run(
+      {"sh", "-c", record + " | " + profiler_ + " report -i - -g none --no-children"}, folder_);
+  EXPECT_EQ(piped.exit_code, 0) << piped.err;
+  EXPECT_THAT(piped.out, HasSubstr("workload"));
+  Finished closed = tests::Run({"sh", "-c", record + " | true"}, folder_);
+  EXPECT_THAT(closed.err, AllOf(HasSubstr("whoever read"), HasSubstr("has closed it")));
+}
+
 TEST_F(LiveTest, FollowsAThousandThreads) {
   Finished recorded = RecordWorkload({"threads", "1000", "1"}, {"-F", "2000", "-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
