@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   AddReportCommand(app, commands);
   AddFlameGraphCommands(app, commands);
   AddScriptCommand(app, commands);
+  AddDumpCommand(app, commands);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);

@@ -77,6 +77,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
       case perf_event::kRecordCompressed:
       case perf_event::kRecordCompressed2:
         OpenCompressed(*record);
+        if (show_compressed_) return true;
         if (NextInside(record)) return true;
         continue;
       case perf_event::kRecordAuxtrace:

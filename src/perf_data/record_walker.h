@@ -23,8 +23,12 @@ class RecordWalker {
   RecordWalker(std::unique_ptr<ByteSource> source, bool swapped, ChunkStore* chunks)
       : source_(std::move(source)), inflating_(chunks), swapped_(swapped) {}
 
+  // Compressed records themselves are given too, each in front of what is inside of it.
+  void ShowCompressed() { show_compressed_ = true; }
+
   // False at the end; status() and cut_bytes() say of which kind it was. Compressed records do not
-  // appear, what is inside of them does. `record` lives as long as the source's bytes.
+  // appear unless asked for, what is inside of them does. `record` lives as long as the source's
+  // bytes.
   bool Next(StoredRecord* record) {
     if (in_compressed_ && NextInside(record)) return true;
     return NextOutside(record);
@@ -51,6 +55,7 @@ class RecordWalker {
   std::unique_ptr<ByteSource> source_;
   InflatingSource inflating_;
   bool swapped_;
+  bool show_compressed_ = false;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // in the file, of the last record outside
   std::span<const std::byte> payload_;

@@ -32,6 +32,20 @@ namespace {
 // How many records at the start of a stream are looked at for events and features.
 constexpr size_t kMaxPrereadRecords = 4096;
 
+FileLayout LayoutOf(const FileHeader& header) {
+  const auto section = [](const FileSection& from) {
+    return FileLayout::Section{from.offset, from.size};
+  };
+  return {.version = header.version,
+          .swapped = header.swapped,
+          .pipe = header.pipe,
+          .attr_entry_size = header.attr_entry_size,
+          .attrs = section(header.attrs),
+          .data = section(header.data),
+          .event_types = section(header.event_types),
+          .features = {}};
+}
+
 class OpenRecording final : public Recording {
  public:
   OpenRecording(std::string name, std::vector<MappedFile> files, UniqueFd stream,
@@ -40,7 +54,8 @@ class OpenRecording final : public Recording {
         files_(std::move(files)),
         stream_fd_(std::move(stream)),
         header_(header),
-        events_(header.swapped) {}
+        events_(header.swapped),
+        layout_(LayoutOf(header)) {}
 
   // Exactly one of these, first.
   absl::Status ReadFileHeader();
@@ -49,6 +64,7 @@ class OpenRecording final : public Recording {
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }
+  const FileLayout& layout() const override { return layout_; }
   absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
@@ -83,6 +99,7 @@ class OpenRecording final : public Recording {
   const FileHeader header_;
   EventTable events_;
   Features features_;
+  FileLayout layout_;
   std::vector<Part> parts_;
   bool cut_ = false;  // the end is missing, which has been said
   std::vector<std::string> warnings_;
@@ -158,6 +175,7 @@ void OpenRecording::ReadFeatures(uint64_t table_offset) {
   for (int bit = 0; bit < kFeatureBits; ++bit) {
     if (!header_.features[bit]) continue;
     const FileSection section = table.Section();
+    if (table.ok()) layout_.features.push_back({bit, {section.offset, section.size}});
     const std::span<const std::byte> bytes = BytesInside(file(), section);
     const bool whole = table.ok() && bytes.size() == section.size;
     if (!whole || !DecodeFeature(bit, bytes, header_.swapped, &features_)) ++unreadable;

@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "src/base/status.h"
 #include "src/perf_data/features.h"
+#include "src/perf_data/file_layout.h"
 #include "src/perf_event/codec.h"
 
 namespace profiler::perf_data {
@@ -45,8 +46,10 @@ class Recording {
   // In pipe mode these grow while records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
+  virtual const FileLayout& layout() const = 0;
 
-  enum class Order { kFile, kTime };
+  // kStored: as kFile, and each COMPRESSED record comes itself, in front of what is inside of it.
+  enum class Order { kFile, kTime, kStored };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
   // anything did: kDataLoss with file offset, record type and field. Everything before that has
