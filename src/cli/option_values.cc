@@ -21,6 +21,41 @@ bool ParseNumber(std::string_view text, uint64_t limit, uint64_t* number) {
 
 }  // namespace
 
+namespace {
+
+// "2180.110871" → nanoseconds.
+bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
+  constexpr uint64_t kPerSecond = 1'000'000'000;
+  constexpr size_t kDigits = 9;
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string_view whole = text.substr(0, point);
+  std::string fraction(text.substr(std::min(point + 1, text.size())));
+  if (fraction.size() > kDigits) return false;
+  fraction.resize(kDigits, '0');
+  uint64_t seconds, rest;
+  if (!ParseNumber(whole, UINT64_MAX, &seconds) || !ParseNumber(fraction, kPerSecond, &rest)) {
+    return false;
+  }
+  return !__builtin_mul_overflow(seconds, kPerSecond, nanoseconds) &&
+         !__builtin_add_overflow(*nanoseconds, rest, nanoseconds);
+}
+
+}  // namespace
+
+absl::StatusOr<TimeRange> ParseTimeRange(std::string_view text) {
+  TimeRange range;
+  const size_t comma = text.find(',');
+  const std::string_view first = text.substr(0, comma);
+  const std::string_view last =
+      comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  if (comma != std::string_view::npos && (first.empty() || ParseSeconds(first, &range.first)) &&
+      (last.empty() || ParseSeconds(last, &range.last)) && range.first <= range.last) {
+    return range;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", View(text), "\" is no time span: give START,STOP in seconds"));
+}
+
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> pieces;
   while (!text.empty()) {

@@ -23,6 +23,14 @@ absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text);
 // a power of two of pages.
 absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size);
 
+// "12.5,13" → from 12.5 s to 13 s, both included. Either may be missing. Up to nine digits behind
+// the point.
+struct TimeRange {
+  uint64_t first = 0, last = UINT64_MAX;  // nanoseconds
+  bool Contains(uint64_t time) const { return first <= time && time <= last; }
+};
+absl::StatusOr<TimeRange> ParseTimeRange(std::string_view text);
+
 // "a,b" → {"a", "b"}; empty pieces are dropped.
 std::vector<std::string> SplitList(std::string_view text);
 

@@ -40,6 +40,19 @@ TEST(RingPages, ArePagesOrASizeRoundedUpToAPowerOfTwo) {
   }
 }
 
+TEST(TimeSpan, IsInSecondsAndMayBeOpen) {
+  const TimeRange range = *ParseTimeRange("1.5,2");
+  EXPECT_EQ(range.first, 1'500'000'000u);
+  EXPECT_EQ(range.last, 2'000'000'000u);
+  EXPECT_TRUE(range.Contains(1'500'000'000));
+  EXPECT_FALSE(range.Contains(2'000'000'001));
+  EXPECT_EQ(ParseTimeRange("0.000000001,")->first, 1u);
+  EXPECT_EQ(ParseTimeRange(",7")->last, 7'000'000'000u);
+  for (const char* text : {"", "1", "2,1", "a,b", "1.0000000001,", "1,2,3", "99999999999999,"}) {
+    EXPECT_FALSE(ParseTimeRange(text).ok()) << text;
+  }
+}
+
 TEST(List, DropsEmptyPieces) { EXPECT_THAT(SplitList(",a,,b,"), ElementsAre("a", "b")); }
 
 }  // namespace

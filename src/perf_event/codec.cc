@@ -137,6 +137,7 @@ RecordLayout::RecordLayout(const Attr& attr)
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   Clear(out);
   FieldReader reader(record.body(), record.misc());
+  out->misc = record.misc();
   SampleFields(reader, layout, *out);
   if (!MayLackHwIndex(layout) || !out->branches.empty() || (reader.ok() && reader.remaining() == 0))
     return reader.ok();
@@ -144,6 +145,7 @@ bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   FieldReader again(record.body(), record.misc());
   SampleFields(again, WithoutHwIndex(layout), shorter);
   if (again.ok() && (!reader.ok() || again.remaining() == 0)) {
+    shorter.misc = out->misc;
     *out = shorter;
     return true;
   }

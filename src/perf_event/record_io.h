@@ -8,9 +8,8 @@
 //   Words(name, n, array)              n u64s
 //   Bytes(name, n, bytes)              n bytes without a byte order
 //   Branches(name, n, bytes)           n branch entries of 24 bytes
-//   Text(name, text, trailer)          characters up to a NUL, padded to 8, in front of a trailer
-//   of
-//                                      that size
+//   Text(name, text, trailer)          characters up to a NUL, padded to 8, in front of a
+//                                      trailer of that size
 //   Padded(name, n, bytes, trailer)    n bytes, padded likewise
 //   SkipTo(trailer)                    over fields that a newer kernel added, to the trailer
 //   PeekWord(array)                    the next u64 without passing it: array[0]
