@@ -74,7 +74,7 @@ void AddRecordOptions(CLI::App& command, ShownRecords& records) {
   command.add_flag("--show-task-events", records.tasks, "show COMM, FORK and EXIT records");
   command.add_flag("--show-mmap-events", records.mappings, "show MMAP and MMAP2 records");
   command.add_flag("--show-switch-events", records.switches, "show context switches");
-  command.add_flag("--show-lost-events", records.lost, "show LOST and LOST_SAMPLES records");
+  command.add_flag("--show-lost-events", records.lost, "show LOST records");
   command.add_flag("--show-namespace-events", records.namespaces, "show NAMESPACES records");
   command.add_flag("--show-cgroup-events", records.cgroups, "show CGROUP records");
   command.add_flag("--show-bpf-events", records.bpf, "show KSYMBOL and BPF_EVENT records");

@@ -100,7 +100,6 @@ bool ShownRecords::Includes(uint32_t type) const {
     case perf_event::kRecordSwitchCpuWide:
       return switches;
     case perf_event::kRecordLost:
-    case perf_event::kRecordLostSamples:
       return lost;
     case perf_event::kRecordNamespaces:
       return namespaces;

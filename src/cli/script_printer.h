@@ -26,7 +26,7 @@ struct ShownRecords {
   bool tasks = false;  // COMM, FORK, EXIT
   bool mappings = false;
   bool switches = false;
-  bool lost = false;
+  bool lost = false;  // LOST
   bool namespaces = false;
   bool cgroups = false;
   bool bpf = false;  // KSYMBOL, BPF_EVENT

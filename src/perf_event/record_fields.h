@@ -67,6 +67,14 @@ void MappedFileFields(Io& io, R& mmap) {
   }
 }
 
+// Linux 3.12 to 3.15 write no prot and flags: the name is where they are since. Its first character
+// tells, as the first byte of a prot is at most 7 in either byte order.
+template <class Io>
+bool LacksProtection(const Io& io) {
+  const uint8_t first = io.PeekByte();
+  return first == '/' || first == '[';
+}
+
 // MMAP2       u32 pid, tid; u64 addr, len, pgoff; file (above); u32 prot, flags; char filename[]
 template <class Io, IsA<Mmap2> R>
 void Fields(Io& io, const RecordLayout& layout, R& mmap) {
@@ -76,8 +84,10 @@ void Fields(Io& io, const RecordLayout& layout, R& mmap) {
   io.Value(Hex("len"), mmap.len);
   io.Value(Hex("pgoff"), mmap.pgoff);
   MappedFileFields(io, mmap);
-  io.Value({"prot", Shown::kProtection}, mmap.prot);
-  io.Value(Hex("flags"), mmap.flags);
+  if (!LacksProtection(io)) {
+    io.Value({"prot", Shown::kProtection}, mmap.prot);
+    io.Value(Hex("flags"), mmap.flags);
+  }
   io.Text("filename", mmap.filename, layout.trailer_size);
   Trailer(io, layout, mmap);
 }

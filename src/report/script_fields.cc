@@ -98,7 +98,9 @@ absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
       choice.asked_for.Add(field);
     }
   }
-  if (choice.fields == ScriptFields()) return absl::InvalidArgumentError("-F: names no field");
+  if ((!plain && !changes) || choice.fields == ScriptFields()) {
+    return absl::InvalidArgumentError("-F: names no field");
+  }
   return choice;
 }
 

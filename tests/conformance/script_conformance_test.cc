@@ -7,6 +7,9 @@
 //    differs, their place in it does not. (perf 7.2 prints them as we do.)
 //  - perf 6.1 unwinds stack dumps while it prints: its chain goes on where the recorded one ends.
 //  - perf calls an event that its file does not name cycles:HG where hosts and guests both count.
+//  - perf takes the beginning of the name of an MMAP2 of Linux 3.12 to 3.15 for its protection:
+//  only
+//    what stands before is compared.
 //  - perf 6.1 does not turn prot and flags of an MMAP2 of the other byte order.
 //  - perf makes samples of its own from AUX traces (intel_pt): not compared.
 //  - Numbers of processes are in columns of 7 as in perf 7.2, not of 5: columns are not compared.
@@ -79,18 +82,26 @@ std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool
   return "";
 }
 
+// Of the one file with MMAP2 records from a kernel that did not write their protection yet.
+bool LacksProtection(const CorpusFile& file) {
+  return file.exercises.find("k3.10.0-123") != std::string::npos;
+}
+
 // The lines of records other than samples, blanks made one. `with_protection`: else what is mapped
-// how is left out.
-std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection) {
+// how is left out; `with_names`: else what is behind that, too.
+std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection,
+                                     bool with_names) {
   std::vector<std::string> records;
   for (const std::string& line : lines) {
     const size_t mark = line.find("PERF_RECORD_");
     if (mark == std::string::npos && line.rfind("\t\t", 0) != 0) continue;
     std::stringstream words(line);
     std::string record;
-    bool is_protection = false;
+    bool is_protection = false, is_behind = false;
     for (std::string word; words >> word;) {
-      if (!is_protection || with_protection) record += (record.empty() ? "" : " ") + word;
+      is_behind |= is_protection && !with_names;
+      if (!is_behind && (!is_protection || with_protection))
+        record += (record.empty() ? "" : " ") + word;
       is_protection = word.size() > 2 && word.substr(word.size() - 2) == "]:";
     }
     records.push_back(record);
@@ -141,8 +152,9 @@ TEST_F(ScriptOfCorpus, ShowsOtherRecordsAsPerfPrintsThem) {
   for (const CorpusFile& file : files_) {
     SCOPED_TRACE(file.name);
     const bool native = file.exercises.rfind("BE", 0) != 0;
-    const auto ours = RecordLines(OurScriptLines(file), native);
-    const auto perfs = RecordLines(ScriptLines(file), native);
+    const bool named = !LacksProtection(file);
+    const auto ours = RecordLines(OurScriptLines(file), native, named);
+    const auto perfs = RecordLines(ScriptLines(file), native, named);
     EXPECT_EQ(ours.size(), perfs.size());
     size_t differing = 0;
     for (size_t i = 0; i < std::min(perfs.size(), ours.size()); ++i) {
