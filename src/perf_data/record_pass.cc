@@ -22,10 +22,13 @@ constexpr uint64_t kNoTime = UINT64_MAX;
 }  // namespace
 
 void RecordPass::Run(RecordWalker& walker) {
+  if (order_ == Recording::Order::kStored) {
+    walker.Handle(RecordWalker::Compressed::kShowAndInflate);
+  }
   StoredRecord record;
   while (walker.Next(&record)) {
     Take(record, walker.payload());
-    if (order_ == Recording::Order::kFile) context_.chunks->FreeReleased();
+    if (order_ != Recording::Order::kTime) context_.chunks->FreeReleased();
   }
 }
 
@@ -36,7 +39,7 @@ void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> pay
     CollectOwnRecord(record, payload, context_.swapped, context_.events_known, context_.events,
                      context_.features);
   }
-  if (order_ == Recording::Order::kFile) {
+  if (order_ != Recording::Order::kTime) {
     const uint64_t time = context_.events->TimeOf(record);
     Visit(record, time == kNoTime ? 0 : time, payload);
   } else {
