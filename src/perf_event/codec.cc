@@ -6,6 +6,7 @@
 #include "src/perf_event/record_fields.h"
 #include "src/perf_event/record_io.h"
 #include "src/perf_event/sample_fields.h"
+#include "src/perf_event/visit_record.h"
 
 namespace profiler::perf_event {
 namespace {
