@@ -65,6 +65,13 @@ uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
 
 template <SwapDirection kDirection>
 bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& layout) {
+  if (header.type == kRecordSample) {  // most are, and Sample{} is cleared the slow way
+    alignas(Sample) std::byte cleared[sizeof(Sample)];
+    Zero(cleared, sizeof(cleared));
+    FieldSwapper<kDirection> swapper(body, header.misc);
+    SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
+    return swapper.ok();
+  }
   return VisitRecordType(header.type, [&](auto record) {
     FieldSwapper<kDirection> swapper(body, header.misc);
     Fields(swapper, layout, record);
