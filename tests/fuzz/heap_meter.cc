@@ -42,6 +42,12 @@ size_t ResetPeakHeap() {
 
 void* operator new(size_t size) { return profiler::fuzz::Take(size); }
 void* operator new[](size_t size) { return profiler::fuzz::Take(size); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return profiler::fuzz::Take(size);
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return profiler::fuzz::Take(size);
+}
 void operator delete(void* memory) noexcept { profiler::fuzz::GiveBack(memory); }
 void operator delete[](void* memory) noexcept { profiler::fuzz::GiveBack(memory); }
 void operator delete(void* memory, size_t) noexcept { profiler::fuzz::GiveBack(memory); }
