@@ -13,8 +13,9 @@ using perf_event::RecordHeader;
 // How much of the mapped files stays resident, more or less.
 constexpr uint64_t kResidentBytes = 64 << 20;
 
-// The most memory for records that are held in chunks until their round ends.
-constexpr uint64_t kMaxHeldBytes = 512 << 20;
+// The most memory for records that are held in chunks until their round ends, and for what sorts
+// them. A small compressed recording can claim any amount.
+constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
 // perf's way to say that a record has no time, besides 0.
 constexpr uint64_t kNoTime = UINT64_MAX;
@@ -60,7 +61,9 @@ void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byt
     return;
   }
   sorter_.Add(time, record.data);
-  if (context_.chunks->held_bytes() > kMaxHeldBytes) [[unlikely]] {
+  const uint64_t held = context_.chunks->held_bytes();
+  if (held != 0 && held + sorter_.held() * sizeof(RoundSorter::Entry) > kMaxHeldBytes)
+      [[unlikely]] {
     gave_order_up_ = true;
     Finish();
     context_.chunks->FreeReleased();

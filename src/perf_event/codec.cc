@@ -8,6 +8,7 @@
 #include "src/perf_event/record_fields.h"
 #include "src/perf_event/record_io.h"
 #include "src/perf_event/sample_fields.h"
+#include "src/perf_event/visit_record.h"
 
 namespace profiler::perf_event {
 namespace {
@@ -97,6 +98,13 @@ bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout
   if (header.type == kRecordSample && MayLackHwIndex(given) &&
       LacksHwIndex<kDirection>(body, header.misc, given)) {
     layout = WithoutHwIndex(given);
+  }
+  if (header.type == kRecordSample) {  // most are, and Sample{} is cleared the slow way
+    alignas(Sample) std::byte cleared[sizeof(Sample)];
+    Zero(cleared, sizeof(cleared));
+    FieldSwapper<kDirection> swapper(body, header.misc);
+    SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
+    return swapper.ok();
   }
   return VisitRecordType(header.type, [&](auto record) {
     FieldSwapper<kDirection> swapper(body, header.misc);

@@ -105,7 +105,8 @@ class FieldReader {
   uint16_t misc_;
 };
 
-// Adds up what FieldWriter will write.
+// Adds up what FieldWriter will write. Counts may come from a record that could not be decoded, so
+// the sum stops at kMost, far above the largest record.
 class FieldSizer {
  public:
   static constexpr bool kReads = false;
@@ -117,21 +118,24 @@ class FieldSizer {
 
   template <class T>
   void Value(FieldName, const T&) {
-    size_ += sizeof(T);
+    Add(sizeof(T));
   }
   template <class T>
   T Count(FieldName, T count) {
-    size_ += sizeof(T);
+    Add(sizeof(T));
     return count;
   }
-  void Words(FieldName, uint64_t count, const U64Array&) { size_ += count * 8; }
-  void Bytes(FieldName, uint64_t size, std::span<const std::byte>) { size_ += size; }
+  void Words(FieldName, uint64_t count, const U64Array&) { Add(SaturatingProduct(count, 8)); }
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte>) { Add(size); }
   void Branches(FieldName, uint64_t count, std::span<const std::byte>) {
-    size_ += count * kBranchEntrySize;
+    Add(SaturatingProduct(count, kBranchEntrySize));
   }
-  void Text(FieldName, std::string_view text, size_t) { size_ = RoundUp(size_ + text.size() + 1); }
+  void Text(FieldName name, std::string_view text, size_t) {
+    Padded(name, uint64_t{text.size()} + 1, {}, 0);
+  }
   void Padded(FieldName, uint64_t size, std::span<const std::byte>, size_t) {
-    size_ = RoundUp(size_ + size);
+    Add(size);
+    size_ = RoundUp(size_);
   }
   void SkipTo(size_t) {}
   uint64_t PeekWord(const U64Array& array) const { return array.empty() ? 0 : array[0]; }
@@ -140,6 +144,10 @@ class FieldSizer {
   static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
 
  private:
+  static constexpr size_t kMost = size_t{1} << 32;
+
+  void Add(uint64_t size) { size_ = size > kMost - size_ ? kMost : size_ + size; }
+
   size_t size_ = 0;
   uint16_t misc_;
 };

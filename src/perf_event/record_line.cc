@@ -9,6 +9,7 @@
 #include "src/base/byte_reader.h"
 #include "src/perf_event/describe.h"
 #include "src/perf_event/record_fields.h"
+#include "src/perf_event/visit_record.h"
 
 namespace profiler::perf_event {
 namespace {

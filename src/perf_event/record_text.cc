@@ -9,6 +9,7 @@
 #include "src/perf_event/abi.h"
 #include "src/perf_event/read_values.h"
 #include "src/perf_event/record_fields.h"
+#include "src/perf_event/visit_record.h"
 
 namespace profiler::perf_event {
 namespace {

@@ -451,5 +451,22 @@ TEST(SampleCodecTest, RecordsOverTheLargestSizeAreNotWritten) {
   EXPECT_EQ(bytes.size(), kMaxRecordSize);
 }
 
+TEST(SampleCodecTest, RecordsThatClaimMoreThanMemoryHoldsAreNotWritten) {
+  const uint64_t most[] = {UINT64_MAX};
+  for (uint64_t claim : {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 15, uint64_t{1} << 61}) {
+    Sample sample;
+    sample.user_stack_size = claim;
+    std::vector<std::byte> bytes;
+    Attr attr;
+    attr.sample_type = kSampleStackUser | kSampleWeight;
+    EXPECT_FALSE(Encode(kRecordSample, 0, RecordLayout(attr), sample, &bytes));
+    attr.sample_type = kSampleRead;
+    attr.read_format = kFormatGroup;
+    sample.read = U64Array(BytesOf(most));
+    EXPECT_FALSE(Encode(kRecordSample, 0, RecordLayout(attr), sample, &bytes));
+    EXPECT_TRUE(bytes.empty());
+  }
+}
+
 }  // namespace
 }  // namespace profiler::perf_event
