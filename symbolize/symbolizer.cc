@@ -12,6 +12,8 @@
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/demangle.h"
+#include "symbolize/dwarf/debug_info.h"
+#include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/image_file.h"
 #include "symbolize/kernel_symbols.h"
@@ -27,6 +29,7 @@ struct OpenImageState {
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
   SymbolTable symbols;
+  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
   const PerfMap* jit = nullptr;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
 };
@@ -73,6 +76,7 @@ class FileSymbolizer : public Symbolizer {
     return images_[static_cast<uint32_t>(id)].spec;
   }
   Naming Name(ImageId image, FileOffset offset) override;
+  Naming NameAt(ImageId image, ElfAddress address) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -85,10 +89,11 @@ class FileSymbolizer : public Symbolizer {
 
   OpenImageState& Open(Image& image);
   void OpenFile(const ImageSpec& spec, OpenImageState& state);
+  void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
-  Naming NameInFile(OpenImageState& state, FileOffset offset);
+  Naming NameInFile(OpenImageState& state, ElfAddress address);
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
@@ -96,13 +101,15 @@ class FileSymbolizer : public Symbolizer {
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
   bool HasOwnRootCached(uint32_t pid);
 
-  Naming NameSymbol(OpenImageState& state, const Symbol& symbol, uint64_t address);
+  std::string_view NameOf(OpenImageState& state, const Symbol& symbol);
+  std::string_view ShownName(std::string_view in_debug_info);
+  void AddFunctions(std::span<const dwarf::SourceFrame> frames);
   Naming Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address);
 
   const SymbolizerOptions options_;
   std::deque<Image> images_;
   absl::flat_hash_map<SpecKey, ImageId> ids_;
-  NamedFunction found_;
+  std::vector<NamedFunction> found_;
 
   absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
   absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
@@ -114,6 +121,8 @@ class FileSymbolizer : public Symbolizer {
   uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
   std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
   std::deque<std::string> made_names_;                   // never moves a string
+  // By where the debug information has them, which has each once.
+  absl::flat_hash_map<const char*, std::string_view> demangled_;
 };
 
 ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
@@ -144,8 +153,12 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
   Image& image = images_[static_cast<uint32_t>(id)];
   switch (image.spec.kind) {
     case ImageKind::kUser:
-    case ImageKind::kVdso:
-      return NameInFile(Open(image), offset);
+    case ImageKind::kVdso: {
+      OpenImageState& state = Open(image);
+      if (state.reason != Reason::kNamed) return {state.reason, {}};
+      const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
+      return address ? NameInFile(state, *address) : Naming{Reason::kNoSymbol, {}};
+    }
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
       return NameInJit(Open(image), offset);
@@ -155,6 +168,14 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
       return NameInKernel(image, offset.value);
   }
   return {};
+}
+
+Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  return NameInFile(state, address);
 }
 
 OpenImageState& FileSymbolizer::Open(Image& image) {
@@ -188,6 +209,26 @@ void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
   }
   const ElfImage& symbols = state.debug_file ? state.debug_file->elf : state.file->elf;
   state.symbols = ReadElfSymbols(state.file->elf, symbols);
+  if (options_.inlines) OpenDebugInfo(spec, state);
+}
+
+// The debug information is in the image itself, or else in the file that was split off it.
+void FileSymbolizer::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
+  const ImageFile* debug = &*state.file;
+  if (!dwarf::HasDebugInfo(debug->elf)) {
+    if (!state.debug_file && spec.kind == ImageKind::kUser) {
+      state.debug_file = OpenDebugFile(*state.file, options_);
+    }
+    if (!state.debug_file) return;
+    debug = &*state.debug_file;
+  }
+  dwarf::DebugInfoFiles files;
+  files.image = &state.file->elf;
+  files.image_path = state.file->path;
+  files.debug = &debug->elf;
+  files.debug_path = debug->path;
+  files.debug_directories = options_.debug_directories;
+  state.debug_info = dwarf::DebugInfo::Open(files);
 }
 
 void FileSymbolizer::OpenJit(const ImageSpec& spec, OpenImageState& state) {
@@ -213,13 +254,55 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
   return nullptr;
 }
 
-Naming FileSymbolizer::NameInFile(OpenImageState& state, FileOffset offset) {
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
-  const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
-  if (!address) return {Reason::kNoSymbol, {}};
-  const Symbol* symbol = state.symbols.Find(address->value);
-  if (symbol == nullptr) return {Reason::kNoSymbol, {}};
-  return NameSymbol(state, *symbol, address->value);
+// The function that has the code goes by its symbol, also where the debug information calls it
+// otherwise: rows of a report are symbols.
+Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
+  const Symbol* symbol = state.symbols.Find(address.value);
+  std::span<const dwarf::SourceFrame> frames;
+  if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
+    frames = state.debug_info->Find(address);
+  }
+  if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
+    return {Reason::kNoSymbol, {}};
+  }
+  found_.clear();
+  AddFunctions(frames);
+  NamedFunction& real = found_.back();
+  if (symbol != nullptr) {
+    real.name = NameOf(state, *symbol);
+    real.start = {symbol->start};
+    real.size = symbol->end - symbol->start;
+  }
+  for (NamedFunction& function : found_) {
+    function.start = real.start;
+    function.size = real.size;
+  }
+  // Code that was moved out of a function, and has no symbol, may lie before the function's start.
+  const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
+  return {Reason::kNamed, found_, distance};
+}
+
+// At least one, for the symbol.
+void FileSymbolizer::AddFunctions(std::span<const dwarf::SourceFrame> frames) {
+  for (const dwarf::SourceFrame& frame : frames) {
+    NamedFunction& function = found_.emplace_back();
+    function.name = ShownName(frame.function);
+    function.start = frame.start;
+    function.size = frame.size;
+    function.inlined = frame.inlined;
+    function.file = frame.file;
+    function.line = frame.line;
+    function.column = frame.column;
+  }
+  if (found_.empty()) found_.emplace_back();
+}
+
+std::string_view FileSymbolizer::ShownName(std::string_view in_debug_info) {
+  if (in_debug_info.empty()) return "??";
+  if (!options_.demangle || !in_debug_info.starts_with('_')) return in_debug_info;
+  std::string_view& known = demangled_[in_debug_info.data()];
+  if (known.data() == nullptr) known = made_names_.emplace_back(Demangle(in_debug_info));
+  return known;
 }
 
 Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset) {
@@ -310,25 +393,27 @@ const FileSymbolizer::KernelFunction* FileSymbolizer::FindKernelFunction(uint64_
 }
 
 // The name is made when it is first asked for; where it needs no change it stays in the file.
-Naming FileSymbolizer::NameSymbol(OpenImageState& state, const Symbol& symbol, uint64_t address) {
-  std::string_view name = state.symbols.RawName(symbol);
+std::string_view FileSymbolizer::NameOf(OpenImageState& state, const Symbol& symbol) {
+  const std::string_view name = state.symbols.RawName(symbol);
   const bool mangled = options_.demangle && name.starts_with('_');
-  if (mangled || symbol.plt) {
-    std::string_view& known = state.names[state.symbols.IndexOf(symbol)];
-    if (known.data() == nullptr) {
-      std::string text = options_.demangle ? Demangle(name) : std::string(name);
-      if (symbol.plt) text += "@plt";
-      known = made_names_.emplace_back(std::move(text));
-    }
-    name = known;
+  if (!mangled && !symbol.plt) return name;
+  std::string_view& known = state.names[state.symbols.IndexOf(symbol)];
+  if (known.data() == nullptr) {
+    std::string text = options_.demangle ? Demangle(name) : std::string(name);
+    if (symbol.plt) text += "@plt";
+    known = made_names_.emplace_back(std::move(text));
   }
-  return Named(name, symbol.start, symbol.end - symbol.start, address);
+  return known;
 }
 
 Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size,
                              uint64_t address) {
-  found_ = {name, ElfAddress{start}, size, false, {}, 0};
-  return {Reason::kNamed, {&found_, 1}, address - start};
+  found_.clear();
+  NamedFunction& function = found_.emplace_back();
+  function.name = name;
+  function.start = {start};
+  function.size = size;
+  return {Reason::kNamed, found_, address - start};
 }
 
 }  // namespace

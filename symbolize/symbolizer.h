@@ -46,14 +46,16 @@ enum class Reason : uint8_t {
 };
 
 // One function at an address. Several when calls were inlined there: innermost first, the last one
-// is the function that has the code.
+// is the function that has the code, under the name that its ELF symbol gives it. File and line are
+// those of the instruction in the first one, and of the call of the one before in the others.
 struct NamedFunction {
   std::string_view name;  // demangled; lives as long as the Symbolizer
-  ElfAddress start;       // of the symbol
+  ElfAddress start;       // of the symbol; of what was inlined, that of the last one
   uint64_t size = 0;
   bool inlined = false;
   std::string_view file;  // empty: unknown
-  uint32_t line = 0;
+  uint32_t line = 0;      // 0: unknown
+  uint32_t column = 0;    // 0: unknown
 };
 
 struct Naming {
@@ -64,7 +66,7 @@ struct Naming {
 
 struct SymbolizerOptions {
   bool demangle = true;
-  bool inlines = true;
+  bool inlines = true;  // else debug information is not read, and there are no lines either
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
@@ -90,7 +92,11 @@ class Symbolizer {
   // return address the caller passes address − 1. Cost: a binary search; the first time in an image
   // its file is opened and its symbols are sorted, the first time in a function its name is
   // demangled.
+  // Where there is debug information, the first address in a compilation unit reads that unit.
   virtual Naming Name(ImageId image, FileOffset offset) = 0;
+
+  // The same by the address that an image of kind kUser or kVdso itself has for the code.
+  virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
 
   // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
   // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all

@@ -31,6 +31,7 @@ void AddReportCommand(CLI::App& app, Commands& commands);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);
 void AddDumpCommand(CLI::App& app, Commands& commands);
+void AddSymbolizeCommand(CLI::App& app, Commands& commands);
 void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded
 
 }  // namespace profiler::cli

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
   AddDumpCommand(app, commands);
+  AddSymbolizeCommand(app, commands);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);

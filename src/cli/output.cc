@@ -47,6 +47,10 @@ void Output::Write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) Fail(errno);
 }
 
+void Output::Flush() {
+  if (file_ != nullptr && std::fflush(file_) != 0) Fail(errno);
+}
+
 absl::Status Output::Close() {
   if (file_ != nullptr) {
     const int result = file_ == stdout ? std::fflush(file_) : std::fclose(file_);

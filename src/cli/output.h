@@ -26,6 +26,8 @@ class Output {
   ~Output();
 
   void Write(std::string_view text);
+  // Hands on what was written so far.
+  void Flush();
   // Flushes and closes; what went wrong first, if anything did (full disk, no such folder). A
   // reader that went away early (`profiler report | head`) is no error.
   absl::Status Close();

@@ -21,6 +21,9 @@ class FakeSymbolizer : public symbolize::Symbolizer {
     return images_[static_cast<uint32_t>(id)];
   }
   symbolize::Naming Name(symbolize::ImageId image, FileOffset offset) override;
+  symbolize::Naming NameAt(symbolize::ImageId image, ElfAddress address) override {
+    return Name(image, {address.value});
+  }
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;

@@ -1,0 +1,159 @@
+// profiler symbolize: what is at addresses of a file.
+
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::cli {
+namespace {
+
+struct SymbolizeArguments {
+  std::string file;
+  std::vector<std::string> addresses;
+  std::vector<std::string> debug_directories;
+  bool show_addresses = false;
+  bool show_columns = false;
+  bool no_inline = false;
+  bool no_demangle = false;
+};
+
+// Hexadecimal, with or without 0x.
+std::optional<uint64_t> ParseAddress(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, 16);
+  if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+class AddressPrinter {
+ public:
+  explicit AddressPrinter(const SymbolizeArguments& arguments)
+      : arguments_(arguments), symbolizer_(symbolize::Symbolizer::Create(Options(arguments))) {
+    symbolize::ImageSpec spec;
+    spec.path = arguments.file;
+    image_ = symbolizer_->AddImage(spec);
+  }
+
+  symbolize::Reason Print(uint64_t address, Output& output) {
+    const symbolize::Naming naming = symbolizer_->NameAt(image_, {address});
+    text_.clear();
+    if (arguments_.show_addresses) {
+      absl::StrAppend(&text_, "0x", absl::Hex(address, absl::kZeroPad16), "\n");
+    }
+    if (naming.functions.empty()) text_ += "??\n??:0\n";
+    if (arguments_.no_inline && !naming.functions.empty()) {
+      // Who has the code, at the line of the instruction.
+      symbolize::NamedFunction function = naming.functions.front();
+      function.name = naming.functions.back().name;
+      AppendFunction(function);
+    } else {
+      for (const symbolize::NamedFunction& function : naming.functions) AppendFunction(function);
+    }
+    text_ += '\n';
+    output.Write(text_);
+    return naming.reason;
+  }
+
+ private:
+  static symbolize::SymbolizerOptions Options(const SymbolizeArguments& arguments) {
+    symbolize::SymbolizerOptions options;
+    options.demangle = !arguments.no_demangle;
+    if (!arguments.debug_directories.empty()) {
+      options.debug_directories = arguments.debug_directories;
+    }
+    return options;
+  }
+
+  void AppendFunction(const symbolize::NamedFunction& function) {
+    absl::StrAppend(&text_, View(function.name), "\n");
+    absl::StrAppend(&text_, function.file.empty() ? "??" : View(function.file), ":");
+    if (function.line != 0) {
+      absl::StrAppend(&text_, function.line);
+    } else {
+      text_ += function.file.empty() ? "0" : "?";
+    }
+    if (arguments_.show_columns) absl::StrAppend(&text_, ":", function.column);
+    text_ += '\n';
+  }
+
+  const SymbolizeArguments& arguments_;
+  std::unique_ptr<symbolize::Symbolizer> symbolizer_;
+  symbolize::ImageId image_;
+  std::string text_;
+};
+
+int Symbolize(const SymbolizeArguments& arguments) {
+  AddressPrinter printer(arguments);
+  Output output("-");
+  bool sound = true;
+  // False when there is no going on.
+  const auto print = [&](const std::string& text) {
+    const std::optional<uint64_t> address = ParseAddress(text);
+    if (!address) {
+      PrintError(absl::InvalidArgumentError(absl::StrCat("not an address: '", text, "'")));
+      sound = false;
+      return true;
+    }
+    const symbolize::Reason reason = printer.Print(*address, output);
+    if (reason == symbolize::Reason::kNamed || reason == symbolize::Reason::kNoSymbol) return true;
+    PrintError(absl::NotFoundError(
+        absl::StrCat(arguments.file, reason == symbolize::Reason::kNotElf
+                                         ? ": not an ELF file of this machine's byte order"
+                                         : ": cannot be opened")));
+    sound = false;
+    return false;
+  };
+  if (!arguments.addresses.empty()) {
+    for (const std::string& address : arguments.addresses) {
+      if (!print(address)) break;
+    }
+  } else {
+    for (std::string address; std::cin >> address && print(address);) {
+      // Who asks one by one waits for the answer.
+      if (std::cin.rdbuf()->in_avail() <= 0) output.Flush();
+    }
+  }
+  const absl::Status written = output.Close();
+  if (!written.ok()) PrintError(written);
+  return sound && written.ok() ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void AddSymbolizeCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "symbolize",
+      "Print function and file:line of addresses in an ELF file, what was inlined there first,\n"
+      "and a blank line after each address, like addr2line -i -f -C");
+  auto arguments = std::make_shared<SymbolizeArguments>();
+  SymbolizeArguments& a = *arguments;
+  command->add_option("-e,--exe", a.file, "ELF file: program, library or debug file")->required();
+  command
+      ->add_option("address", a.addresses,
+                   "addresses as the file has them, hexadecimal; from standard input where none "
+                   "is given")
+      ->type_name("ADDR");
+  command->add_flag("-a,--addresses", a.show_addresses, "print each address before its functions");
+  command->add_flag("--columns", a.show_columns, "print file:line:column");
+  command->add_flag("--no-inline", a.no_inline, "only the function that has the code");
+  command->add_flag("--no-demangle", a.no_demangle, "print names as the linker has them");
+  command
+      ->add_option("--debug-dir", a.debug_directories,
+                   "where separate debug files are (default: /usr/lib/debug)")
+      ->type_name("DIR");
+  commands[command] = [arguments] { return Symbolize(*arguments); };
+}
+
+}  // namespace profiler::cli

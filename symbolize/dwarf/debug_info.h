@@ -1,0 +1,62 @@
+// Source lines and inlined calls of the code of one image, from its DWARF debug information (2 to
+// 5).
+//
+//   address → unit      .debug_aranges, or else the ranges that the unit's root entry tells
+//           → scopes    the function and what was inlined there, of an index of that unit
+//           → line      a row of that unit's line table
+//
+// An index is made when the first address in its unit is looked up, by one walk over the unit's
+// entries. Names and paths are not copied. We read DWARF ourselves: libdw finds the scopes of an
+// address by a walk of its own each time, does not bound what hostile files make it do, and does
+// not know packages of split units.
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/address.h"
+#include "symbolize/elf_image.h"
+
+namespace profiler::symbolize::dwarf {
+
+// One function at an address.
+struct SourceFrame {
+  std::string_view function;  // the linker's name of it, else that of the source; empty: unknown
+  std::string_view file;      // empty: unknown
+  uint32_t line = 0;          // 0: unknown
+  uint32_t column = 0;        // 0: unknown
+  bool inlined = false;       // into the next one
+  ElfAddress start;           // of the code (of its first range)
+  uint64_t size = 0;
+};
+
+struct DebugInfoFiles {
+  const ElfImage* image = nullptr;  // that ran
+  std::string image_path;
+  const ElfImage* debug = nullptr;  // that has the debug information; may be `image`
+  std::string debug_path;
+  std::vector<std::string> debug_directories;  // for alternate files, by build-id
+};
+
+// Not thread-safe.
+class DebugInfo {
+ public:
+  // Null where `files.debug` has no debug information. Both images must outlive this. Reads nothing
+  // yet, but decompresses what is compressed.
+  static std::unique_ptr<DebugInfo> Open(const DebugInfoFiles& files);
+  virtual ~DebugInfo() = default;
+
+  // What is at an address: innermost first, the last one has the code. Each one's line is where it
+  // calls the one before it; the first one's is that of the instruction. Empty where nothing is
+  // known. A frame without function name is of code that has lines only (assembler).
+  //
+  // The span lives until the next call, the views as long as this. Cost: under a microsecond; the
+  // first address in a unit reads the unit, the first one of all the list of units.
+  virtual std::span<const SourceFrame> Find(ElfAddress address) = 0;
+};
+
+}  // namespace profiler::symbolize::dwarf

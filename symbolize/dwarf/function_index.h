@@ -1,0 +1,43 @@
+// Which function, and which calls inlined into it, an address of one unit is in.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "symbolize/dwarf/dwarf_file.h"
+#include "symbolize/dwarf/interval_map.h"
+#include "symbolize/dwarf/line_table.h"
+
+namespace profiler::symbolize::dwarf {
+
+// A DW_TAG_subprogram with code, or a DW_TAG_inlined_subroutine.
+struct Scope {
+  uint64_t entry = 0;          // offset in .debug_info of the unit's file
+  uint32_t parent = kNoOwner;  // the scope that this one was inlined into
+  bool inlined = false;
+  // Where it was called, of what was inlined. The file is one of the unit's line table.
+  uint32_t call_file = 0;
+  uint32_t call_line = 0;
+  uint32_t call_column = 0;
+  AddressRange code;  // its first range
+};
+
+// Immutable. Memory: some 80 bytes a scope.
+class FunctionIndex {
+ public:
+  // One walk over the unit's entries, from its first to its last byte. What cannot be read ends it.
+  static FunctionIndex Read(DwarfFile& file, Unit& unit, const IsCode& is_code);
+
+  // The innermost scope; kNoOwner where no function is.
+  uint32_t Find(uint64_t address) const { return map_.Find(address); }
+  const Scope& operator[](uint32_t scope) const { return scopes_[scope]; }
+
+ private:
+  class Walk;
+
+  std::vector<Scope> scopes_;
+  IntervalMap map_;
+};
+
+}  // namespace profiler::symbolize::dwarf

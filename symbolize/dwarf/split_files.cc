@@ -1,0 +1,171 @@
+#include "symbolize/dwarf/split_files.h"
+
+#include <dwarf.h>
+
+#include <utility>
+
+#include "src/base/byte_reader.h"
+
+namespace profiler::symbolize::dwarf {
+namespace {
+
+std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, bool split) {
+  auto opened = std::make_unique<OpenedFile>();
+  absl::StatusOr<MappedFile> file = MappedFile::Open(path);
+  if (!file.ok()) return nullptr;
+  opened->file = *std::move(file);
+  absl::StatusOr<ElfImage> image = ElfImage::Parse(opened->file.bytes());
+  if (!image.ok()) return nullptr;
+  opened->image = *std::move(image);
+  opened->dwarf = std::make_unique<DwarfFile>(opened->image, split);
+  return opened;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::string Hex(Bytes bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte b : bytes) {
+    text.push_back(kDigits[std::to_integer<unsigned>(b) >> 4]);
+    text.push_back(kDigits[std::to_integer<unsigned>(b) & 15]);
+  }
+  return text;
+}
+
+std::string Join(std::string_view directory, std::string_view name) {
+  if (name.starts_with('/') || directory.empty()) return std::string(name);
+  std::string path(directory);
+  path += '/';
+  return path += name;
+}
+
+}  // namespace
+
+std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
+                                          const std::vector<std::string>& debug_directories) {
+  const ElfSection* link = image.FindSection(".gnu_debugaltlink");
+  if (link == nullptr) return nullptr;
+  // A path, NUL, the build-id.
+  ByteReader reader(link->contents);
+  const std::string_view name = reader.ReadCString();
+  const auto id = reader.ReadBytes(reader.remaining());
+  if (!reader.ok() || name.empty() || id.size() < 2) return nullptr;
+  std::vector<std::string> paths;
+  const std::string hex = Hex(id);
+  for (const std::string& directory : debug_directories) {
+    paths.push_back(directory + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug");
+  }
+  paths.push_back(Join(DirectoryOf(path), name));
+  for (const std::string& candidate : paths) {
+    auto file = OpenDwarf(candidate, /*split=*/false);
+    if (file != nullptr && SameBuildId(file->image.build_id(), id)) return file;
+  }
+  return nullptr;
+}
+
+SplitFiles::Found SplitFiles::Find(DwarfFile& file, Unit& skeleton) {
+  const UnitRoot& root = file.RootOf(skeleton);  // knows the id, in DWARF 4
+  Found found = FindInPackage(skeleton.id);
+  const std::string_view name = file.StringOf(skeleton, root.split_name);
+  if (found.unit == nullptr && !name.empty()) {
+    const std::string_view directory = file.StringOf(skeleton, root.directory);
+    found = FindInFile(file, skeleton, Join(directory, name));
+    const std::string_view base = name.substr(name.rfind('/') + 1);
+    for (size_t i = 0; found.unit == nullptr && i < paths_.size(); ++i) {
+      found = FindInFile(file, skeleton, Join(DirectoryOf(paths_[i]), base));
+    }
+  }
+  if (found.unit == nullptr || found.unit->skeleton != nullptr) return {};
+  found.unit->skeleton_file = &file;
+  found.unit->skeleton = &skeleton;
+  return found;
+}
+
+SplitFiles::Found SplitFiles::FindInFile(DwarfFile&, Unit& skeleton, const std::string& path) {
+  const auto [it, is_new] = files_.try_emplace(path);
+  if (is_new) it->second = OpenDwarf(path, /*split=*/true);
+  if (it->second == nullptr) return {};
+  DwarfFile& split = *it->second->dwarf;
+  for (const auto& unit : split.units()) {
+    if (unit->type == DW_UT_split_type || unit->type == DW_UT_type) continue;
+    split.RootOf(*unit);
+    if (unit->id == skeleton.id) return {&split, unit.get()};
+  }
+  return {};
+}
+
+SplitFiles::Found SplitFiles::FindInPackage(uint64_t id) {
+  if (!looked_for_package_) OpenPackage();
+  const auto it = contributions_.find(id);
+  if (it == contributions_.end()) return {};
+  return {package_->dwarf.get(), package_->dwarf->AddUnit(it->second)};
+}
+
+// .debug_cu_index:
+//
+//   version (u32 2, or u16 5 and padding), columns, units, slots u32
+//   slots × id u64          a hash table
+//   slots × row u32         from 1; 0: an empty slot
+//   columns × section u32   DW_SECT_…
+//   units × columns × offset u32
+//   units × columns × size u32
+//
+// Source: DWARF 5, 7.3.5.3; https://gcc.gnu.org/wiki/DebugFissionDWP for version 2.
+void SplitFiles::OpenPackage() {
+  looked_for_package_ = true;
+  for (const std::string& path : paths_) {
+    package_ = OpenDwarf(path + ".dwp", /*split=*/true);
+    if (package_ != nullptr) break;
+  }
+  if (package_ == nullptr) return;
+  Cursor header(package_->dwarf->section(SectionId::kCuIndex));
+  const auto version = header.Read<uint16_t>();
+  header.Skip(2);
+  const uint64_t columns = header.Read<uint32_t>();
+  const uint64_t units = header.Read<uint32_t>();
+  const uint64_t slots = header.Read<uint32_t>();
+  const bool known_version = version == 2 || version == 5;
+  if (!header.ok() || !known_version || columns > 16 || slots > header.remaining() / 12) return;
+  const Bytes index = package_->dwarf->section(SectionId::kCuIndex);
+  Cursor ids(index, 16);
+  Cursor rows(index, 16 + slots * 8);
+  const uint64_t names_at = 16 + slots * 12;
+  for (uint64_t slot = 0; slot < slots; ++slot) {
+    const auto id = ids.Read<uint64_t>();
+    const uint64_t row = rows.Read<uint32_t>();
+    if (row == 0 || row > units) continue;
+    Cursor names(index, names_at);
+    Cursor offsets(index, names_at + row * columns * 4);
+    Contribution contribution;
+    for (uint64_t column = 0; column < columns; ++column) {
+      const auto name = names.Read<uint32_t>();
+      const uint64_t offset = offsets.Read<uint32_t>();
+      switch (name) {
+        case DW_SECT_INFO:
+          contribution.info = offset;
+          break;
+        case DW_SECT_ABBREV:
+          contribution.abbreviations = offset;
+          break;
+        case DW_SECT_LINE:
+          contribution.lines = offset;
+          break;
+        case DW_SECT_STR_OFFSETS:
+          contribution.string_offsets = offset;
+          break;
+        case DW_SECT_RNGLISTS:
+          if (version == 5) contribution.range_lists = offset;  // in 2 that number is another's
+          break;
+        default:
+          break;
+      }
+    }
+    if (names.ok() && offsets.ok()) contributions_.emplace(id, contribution);
+  }
+}
+
+}  // namespace profiler::symbolize::dwarf

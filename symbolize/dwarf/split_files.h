@@ -1,0 +1,59 @@
+// The other files that a file's debug information is in: split units and alternate files.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/mapped_file.h"
+#include "symbolize/dwarf/dwarf_file.h"
+
+namespace profiler::symbolize::dwarf {
+
+// A file with debug information that is open for as long as this.
+struct OpenedFile {
+  MappedFile file;
+  ElfImage image;
+  std::unique_ptr<DwarfFile> dwarf;
+};
+
+// The alternate file that .gnu_debugaltlink of `image` (of the file `path`) names, which dwz made:
+// by build-id under the debug directories, or by its path. Null where there is none with that
+// build-id.
+std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
+                                          const std::vector<std::string>& debug_directories);
+
+// Finds the units that skeletons stand for:
+//
+//   .dwo   a file a unit, where the skeleton says, or beside the image
+//   .dwp   one for all, `IMAGE.dwp`
+//
+// Not thread-safe. Split units live as long as this.
+class SplitFiles {
+ public:
+  // `paths` are those of the image and of the file with its debug information.
+  explicit SplitFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+
+  struct Found {
+    DwarfFile* file = nullptr;
+    Unit* unit = nullptr;  // null: nowhere
+  };
+  // The unit with `skeleton`'s id, bound to it; one skeleton only gets it.
+  Found Find(DwarfFile& file, Unit& skeleton);
+
+ private:
+  Found FindInFile(DwarfFile& file, Unit& skeleton, const std::string& path);
+  Found FindInPackage(uint64_t id);
+  void OpenPackage();
+
+  const std::vector<std::string> paths_;
+  bool looked_for_package_ = false;
+  std::unique_ptr<OpenedFile> package_;
+  std::map<uint64_t, Contribution> contributions_;            // of the package, by id
+  std::map<std::string, std::unique_ptr<OpenedFile>> files_;  // by path; null: not there
+};
+
+}  // namespace profiler::symbolize::dwarf
