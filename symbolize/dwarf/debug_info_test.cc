@@ -1,0 +1,225 @@
+#include "symbolize/dwarf/debug_info.h"
+
+#include <zlib.h>
+
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "symbolize/dwarf/interval_map.h"
+#include "symbolize/dwarf/small_dwarf.h"
+
+namespace profiler::symbolize::dwarf {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+// Debug information and the file that it is in.
+class OpenedDwarf {
+ public:
+  explicit OpenedDwarf(std::vector<std::byte> file) : file_(std::move(file)) {
+    auto image = ElfImage::Parse(file_);
+    if (!image.ok()) return;
+    image_ = *std::move(image);
+    DebugInfoFiles files;
+    files.image = files.debug = &image_;
+    info_ = DebugInfo::Open(files);
+  }
+  explicit OpenedDwarf(const SectionBytes& sections) : OpenedDwarf(ElfWith(sections)) {}
+
+  bool has_debug_info() const { return info_ != nullptr; }
+
+  // A line a frame: function, file:line:column.
+  std::string At(uint64_t address) {
+    std::string text;
+    if (info_ == nullptr) return text;
+    for (const SourceFrame& frame : info_->Find({address})) {
+      absl::StrAppend(&text, View(frame.function), frame.inlined ? " inlined " : " ",
+                      View(frame.file), ":", frame.line, ":", frame.column, "\n");
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::byte> file_;
+  ElfImage image_;
+  std::unique_ptr<DebugInfo> info_;
+};
+
+// Looks up each place that differs.
+void LookEverywhere(OpenedDwarf& dwarf) {
+  for (uint64_t address = 0xff0; address < 0x1820; address += 0x10) dwarf.At(address);
+  dwarf.At(0);
+  dwarf.At(UINT64_MAX);
+}
+
+std::string FlattenedAt(const IntervalMap& map, uint64_t end) {
+  std::string text;
+  for (uint64_t i = 0; i < end; ++i) {
+    const uint32_t owner = map.Find(i);
+    text += owner == kNoOwner ? '.' : static_cast<char>('a' + owner);
+  }
+  return text;
+}
+
+TEST(IntervalMapTest, TheInnermostRangeOwnsAnAddress) {
+  IntervalMap map;
+  map.Add(1, 10, 0);
+  map.Add(3, 5, 1);
+  map.Add(5, 6, 2);
+  map.Add(4, 5, 3);
+  map.Add(12, 13, 4);
+  map.Build();
+  EXPECT_EQ(FlattenedAt(map, 15), ".aabdcaaaa..e..");
+}
+
+TEST(IntervalMapTest, OfRangesThatOverlapTheLaterStartWinsAndOfEqualOnesTheLater) {
+  IntervalMap map;
+  map.Add(0, 4, 0);
+  map.Add(2, 8, 1);
+  map.Add(2, 8, 2);
+  map.Add(6, 6, 3);
+  map.Build();
+  EXPECT_EQ(FlattenedAt(map, 10), "aacccccc..");
+}
+
+TEST(DebugInfoTest, TellsFunctionsInlinedCallsAndLines) {
+  OpenedDwarf dwarf(SmallDwarf());
+  EXPECT_EQ(dwarf.At(0x1010), "outer /src/a.cc:4:0\n");
+  EXPECT_EQ(dwarf.At(0x101f), "outer /src/a.cc:4:0\n");
+  EXPECT_EQ(dwarf.At(0x1020), "inner inlined /include/b.h:1:7\nouter /src/a.cc:5:9\n");
+  EXPECT_EQ(dwarf.At(0x103f), "inner inlined /include/b.h:1:7\nouter /src/a.cc:5:9\n");
+  EXPECT_EQ(dwarf.At(0x1040), "outer /src/a.cc:6:7\n");
+  EXPECT_EQ(dwarf.At(0x1090), "");
+  EXPECT_EQ(dwarf.At(0x3000), "");
+}
+
+TEST(DebugInfoTest, ThereIsNoneInAFileWithoutIt) {
+  EXPECT_FALSE(OpenedDwarf(SectionBytes{{".text", {}}}).has_debug_info());
+}
+
+TEST(DebugInfoTest, ReadsCompressedSections) {
+  SectionBytes sections = SmallDwarf();
+  const std::vector<std::byte> plain = sections.extract(".debug_info").mapped();
+  std::vector<std::byte> packed(compressBound(plain.size()));
+  uLongf size = packed.size();
+  ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(plain.data()), plain.size()),
+            Z_OK);
+  const auto with_size = [&](uint64_t claimed) {
+    DwarfBytes out;
+    out.AddText("ZLIB").U64(__builtin_bswap64(claimed));
+    for (size_t i = 0; i < size; ++i) out.U8(static_cast<uint8_t>(packed[i]));
+    sections[".zdebug_info"] = out.bytes();
+    return OpenedDwarf(sections).At(0x1010);
+  };
+  EXPECT_EQ(with_size(plain.size()), "outer /src/a.cc:4:0\n");
+  // Not believed: nothing of this size is allocated.
+  EXPECT_EQ(with_size(uint64_t{1} << 40), "");
+  EXPECT_EQ(with_size(plain.size() + 1), "");
+}
+
+TEST(DebugInfoTest, CodeThatTheLinkerDroppedIsNowhere) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  unit.U8(kFunctionEntry).String("kept").U64(0x1100).U32(0x10).U8(0);
+  unit.U8(kFunctionEntry).String("dropped").U64(0).U32(0x1800).U8(0);
+  unit.U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1100), "kept :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1200), "");
+}
+
+TEST(HostileDebugInfoTest, EveryTruncationOfEverySection) {
+  for (const auto& [name, bytes] : SmallDwarf()) {
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      SectionBytes sections = SmallDwarf();
+      sections[name].resize(size);
+      OpenedDwarf dwarf(sections);
+      LookEverywhere(dwarf);
+    }
+  }
+}
+
+TEST(HostileDebugInfoTest, AnInstanceOfItselfHasNoName) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  const uint32_t first = unit.size();
+  constexpr uint32_t kInstanceSize = 1 + 4 + 8 + 4;
+  unit.U8(kInstanceEntry).U32(first + kInstanceSize).U64(0x1010).U32(0x10);
+  unit.U8(kInstanceEntry).U32(first).U64(0x1020).U32(0x10);
+  unit.U8(kInstanceEntry).U32(first + 2 * kInstanceSize).U64(0x1030).U32(0x10);
+  unit.U8(kInstanceEntry).U32(0xffffffff).U64(0x1040).U32(0x10).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  OpenedDwarf dwarf(sections);
+  for (const uint64_t address : {0x1010, 0x1020, 0x1030, 0x1040}) {
+    EXPECT_EQ(dwarf.At(address), " :0:0\n") << address;
+  }
+}
+
+TEST(HostileDebugInfoTest, TreesOfAnyDepth) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  unit.U8(kFunctionEntry).String("f").U64(0x1010).U32(0x80);
+  for (int i = 0; i < 200'000; ++i) {
+    unit.U8(kInlinedEntry).U32(0).U64(0x1010).U32(0x80).U8(1).U8(1).U8(1);
+  }
+  sections[".debug_info"] = unit.WithLength();
+  EXPECT_FALSE(OpenedDwarf(sections).At(0x1020).empty());
+}
+
+// A thousand functions share a list of a million ranges, which makes a billion.
+TEST(HostileDebugInfoTest, ListsThatManyShareAreReadUpToABound) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  for (int i = 0; i < 1000; ++i) unit.U8(kListedEntry).String("f").U32(0);
+  unit.U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  DwarfBytes list;
+  for (int i = 0; i < 1'000'000; ++i) list.U64(0x10).U64(0x20);
+  sections[".debug_ranges"] = list.U64(0).U64(0).bytes();
+  EXPECT_EQ(OpenedDwarf(sections).At(0x1015), "f /src/a.cc:4:0\n");
+}
+
+// Each unit has its own table, and each table all of the section.
+TEST(HostileDebugInfoTest, TablesThatOverlapAreReadUpToABound) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes abbreviations;
+  for (int i = 0; i < 100'000; ++i) abbreviations.List({1, 0x11, 0, 0, 0});
+  sections[".debug_abbrev"] = abbreviations.bytes();
+  DwarfBytes units;
+  for (uint32_t i = 0; i < 10'000; ++i) units.U32(8).U16(4).U32(5 * i).U8(8).U8(1);
+  sections[".debug_info"] = units.bytes();
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1010), "");
+}
+
+TEST(HostileDebugInfoTest, AFileTableOfNothingInAnyNumber) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes lines;
+  lines.U32(0).U16(5).U8(8).U8(0).U32(64).U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(1);
+  lines.U8(0).Uleb(uint64_t{1} << 60).U8(0).Uleb(uint64_t{1} << 60);
+  for (int i = 0; i < 64; ++i) lines.U8(1);
+  sections[".debug_line"] = lines.WithLength();
+  EXPECT_EQ(OpenedDwarf(sections).At(0x1010), "outer :0:0\n");
+}
+
+TEST(HostileDebugInfoTest, AnyBytesAnywhere) {
+  const std::vector<std::byte> whole = ElfWith(SmallDwarf());
+  std::minstd_rand random(1);
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<std::byte> file = whole;
+    for (unsigned changes = 1 + random() % 4; changes != 0; --changes) {
+      file[random() % file.size()] = static_cast<std::byte>(random() >> 8);
+    }
+    OpenedDwarf dwarf(std::move(file));
+    LookEverywhere(dwarf);
+  }
+}
+
+}  // namespace
+}  // namespace profiler::symbolize::dwarf
