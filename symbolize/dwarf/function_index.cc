@@ -30,7 +30,7 @@ class FunctionIndex::Walk {
         cursor_(file.section(SectionId::kInfo), unit.root) {
     cursor_.EndAt(unit.end);
     // Many entries may share one list, in a file that wants to be slow.
-    range_budget_ = (unit.end - unit.offset) + 4096;
+    range_budget_ = 4 * (unit.end - unit.offset) + 4096;
   }
 
   void Run() {
