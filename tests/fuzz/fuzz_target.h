@@ -40,6 +40,7 @@ FuzzTarget FeatureTarget();
 FuzzTarget RecordTarget();
 FuzzTarget AttrTarget();
 FuzzTarget ElfTarget();
+FuzzTarget DebugInfoTarget();
 FuzzTarget PerfMapTarget();
 FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
