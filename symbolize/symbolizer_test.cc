@@ -113,6 +113,42 @@ TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
   for (const auto& [view, copy] : seen) ASSERT_EQ(view, copy);
 }
 
+// A line a function: name, "inlined" where it is, file:line.
+std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
+  ImageSpec spec;
+  spec.path = path;
+  const FileOffset offset = {ReadFile(path).find("<innermost>")};
+  std::string text;
+  const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), offset);
+  for (const NamedFunction& function : naming.functions) {
+    EXPECT_EQ(function.start, naming.functions.back().start);
+    const std::string_view file = function.file.substr(function.file.rfind('/') + 1);
+    absl::StrAppend(&text, std::string(function.name), function.inlined ? " inlined " : " ",
+                    std::string(file), ":", function.line, "\n");
+  }
+  return text;
+}
+
+constexpr char kInlinedFunctions[] =
+    "innermost inlined inlined.c:4\nmiddle inlined inlined.c:7\noutermost inlined.c:10\n";
+
+TEST_F(SymbolizerTest, NamesInlinedFunctionsAndTheirLines) {
+  EXPECT_EQ(FunctionsAt(symbolizer(), TestFile("inlined")), kInlinedFunctions);
+}
+
+TEST_F(SymbolizerTest, InlinedFunctionsCanBeTurnedOff) {
+  options_.inlines = false;
+  EXPECT_EQ(FunctionsAt(symbolizer(), TestFile("inlined")), "outermost :0\n");
+}
+
+TEST_F(SymbolizerTest, FindsLinesInTheDebugFileOfAFileThatHasItsSymbols) {
+  const std::string path = Copy("inlined_stripped", "bin/inlined");
+  EXPECT_EQ(FunctionsAt(symbolizer(), path), "outermost :0\n");
+  Copy("inlined.debug", "bin/.debug/inlined.debug");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(FunctionsAt(symbolizer(), path), kInlinedFunctions);
+}
+
 TEST_F(SymbolizerTest, EqualSpecsAreOneImage) {
   ImageSpec spec;
   spec.path = "/bin/a";

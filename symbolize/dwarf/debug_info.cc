@@ -121,9 +121,13 @@ std::span<const SourceFrame> FileDebugInfo::Find(ElfAddress address) {
 void FileDebugInfo::AppendChain(Indexed& unit, uint32_t scope) {
   const Scope* called = nullptr;
   while (scope != kNoOwner && frames_.size() < kMaxFrames) {
-    const Scope& at = unit.functions[scope];
+    Scope& at = unit.functions[scope];
+    if (at.name.data() == nullptr) {
+      at.name = NameOf(unit.file, at.entry);
+      if (at.name.empty()) at.name = "";
+    }
     SourceFrame& frame = frames_.emplace_back();
-    frame.function = NameOf(unit.file, at.entry);
+    frame.function = at.name;
     frame.inlined = at.inlined;
     frame.start = {at.code.start};
     frame.size = at.code.end - at.code.start;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "symbolize/dwarf/dwarf_file.h"
@@ -21,9 +22,11 @@ struct Scope {
   uint32_t call_line = 0;
   uint32_t call_column = 0;
   AddressRange code;  // its first range
+  // Of the function, once somebody looked it up; null until then.
+  std::string_view name;
 };
 
-// Immutable. Memory: some 80 bytes a scope.
+// Immutable but for the names. Memory: some 80 bytes a scope.
 class FunctionIndex {
  public:
   // One walk over the unit's entries, from its first to its last byte. What cannot be read ends it.
@@ -31,7 +34,7 @@ class FunctionIndex {
 
   // The innermost scope; kNoOwner where no function is.
   uint32_t Find(uint64_t address) const { return map_.Find(address); }
-  const Scope& operator[](uint32_t scope) const { return scopes_[scope]; }
+  Scope& operator[](uint32_t scope) { return scopes_[scope]; }
 
  private:
   class Walk;
