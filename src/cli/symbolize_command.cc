@@ -37,17 +37,25 @@ std::optional<uint64_t> ParseAddress(std::string_view text) {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
+bool Readable(symbolize::Reason reason) {
+  return reason == symbolize::Reason::kNamed || reason == symbolize::Reason::kNoSymbol;
+}
+
 class AddressPrinter {
  public:
   explicit AddressPrinter(const SymbolizeArguments& arguments)
       : arguments_(arguments), symbolizer_(symbolize::Symbolizer::Create(Options(arguments))) {
     symbolize::ImageSpec spec;
     spec.path = arguments.file;
+    // Debug files are looked for beside it.
+    if (spec.path.find('/') == std::string::npos) spec.path.insert(0, "./");
     image_ = symbolizer_->AddImage(spec);
   }
 
+  // Prints nothing where the file cannot be read.
   symbolize::Reason Print(uint64_t address, Output& output) {
     const symbolize::Naming naming = symbolizer_->NameAt(image_, {address});
+    if (!Readable(naming.reason)) return naming.reason;
     text_.clear();
     if (arguments_.show_addresses) {
       absl::StrAppend(&text_, "0x", absl::Hex(address, absl::kZeroPad16), "\n");
@@ -107,7 +115,7 @@ int Symbolize(const SymbolizeArguments& arguments) {
       return true;
     }
     const symbolize::Reason reason = printer.Print(*address, output);
-    if (reason == symbolize::Reason::kNamed || reason == symbolize::Reason::kNoSymbol) return true;
+    if (Readable(reason)) return true;
     PrintError(absl::NotFoundError(
         absl::StrCat(arguments.file, reason == symbolize::Reason::kNotElf
                                          ? ": not an ELF file of this machine's byte order"
