@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 
 #include "src/base/address.h"
 #include "src/base/status.h"
@@ -75,9 +75,6 @@ class CfiTable {
   uint32_t id() const { return id_; }
   // Where the image's first instruction is, 0 for a shared library.
   ElfAddress entry() const { return entry_; }
-  // True where there is no function at all.
-  bool empty() const;
-
   // The rule at an instruction. For a return address the caller passes address − 1. Corrupt
   // information counts as none. Cost: two binary searches; the first time in a function it is
   // compiled, which is bounded by the size of its FDE.
@@ -85,7 +82,7 @@ class CfiTable {
 
   // All that is known of the frame at an instruction, evaluated anew from the FDE: slow. False
   // where Find has kNone.
-  bool FullRules(ElfAddress address, FrameRules* rules) const;
+  bool FullRules(ElfAddress address, FrameRules* rules);
 
   // Heap memory, in bytes.
   size_t memory_used() const;
@@ -94,16 +91,16 @@ class CfiTable {
   size_t CompileAll();
 
  private:
-  struct Function;  // one compiled from an FDE
-  class Section;    // .eh_frame or .debug_frame
+  class Section;  // .eh_frame or .debug_frame
 
   CfiTable() = default;
-  UnwindRule FindIn(Section& section, ElfAddress address, bool* found);
+  Section* DebugFrame();  // null where there is none
 
   Architecture architecture_ = kNativeArchitecture;
   uint32_t id_ = 0;
   ElfAddress entry_;
   std::unique_ptr<Section> eh_frame_;
+  std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
 };
 

@@ -78,6 +78,13 @@ class RegisterSet {
     known_ &= ~(uint64_t{1} << number);
   }
 
+  // Forgets all registers but those whose bits are set.
+  void KeepOnly(uint64_t bits) {
+    for (unsigned i = 0; i < kRegisters; ++i) {
+      if ((bits >> i & 1) == 0) Forget(i);
+    }
+  }
+
   uint64_t pc() const { return values_[NumbersOf(architecture_).pc]; }
   uint64_t sp() const { return values_[NumbersOf(architecture_).sp]; }
   uint64_t fp() const { return values_[NumbersOf(architecture_).fp]; }
