@@ -18,6 +18,11 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_thread = options.keep_thread || options.keep_samples;
   keep.keep_time = options.keep_samples;
   keep.keep_addresses = options.keep_samples;
+  if (recording->features().arch == "aarch64") {
+    keep.architecture = symbolize::Architecture::kAArch64;
+  } else if (recording->features().arch == "x86_64") {
+    keep.architecture = symbolize::Architecture::kX86_64;
+  }
   profile::ProfileBuilder builder(*symbolizer, keep);
   for (const auto& entry : recording->features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);

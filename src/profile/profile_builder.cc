@@ -13,6 +13,7 @@
 #include "src/profile/row_table.h"
 #include "src/profile/sample_batch.h"
 #include "src/profile/thread_table.h"
+#include "src/profile/user_unwinder.h"
 #include "symbolize/address_space.h"
 
 namespace profiler::profile {
@@ -59,6 +60,7 @@ class ProfileBuilder::Impl {
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
+        user_unwinder_(symbolizer, spaces_, options_.architecture),
         namer_(profile_, images_, symbolizer),
         rows_(profile_),
         adds_up_(options_.keep_rows && !options_.keep_time) {}
@@ -118,6 +120,7 @@ class ProfileBuilder::Impl {
   ImageTable images_;
   ThreadTable threads_;
   ChainResolver chains_;
+  UserUnwinder user_unwinder_;
   FrameNamer namer_;
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
@@ -296,7 +299,7 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   profile_.events[event].period += period;
 
   if (!kernel_is_placed_) PlaceKernel();
-  BatchedSample& batched = batch_.Add(sample.ip, sample.callchain);
+  BatchedSample& batched = batch_.Add(sample.ip, user_unwinder_.Chain(sample));
   batched.row = {.event = EventId(event),
                  .thread = threads_.Find(sample.pid, sample.tid),
                  .cpu = sample.cpu,

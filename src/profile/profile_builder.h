@@ -29,6 +29,7 @@
 #include "src/perf_event/codec.h"
 #include "src/profile/profile.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/registers.h"
 
 namespace profiler::profile {
 
@@ -43,6 +44,9 @@ struct BuilderOptions {
   bool keep_addresses = false;
   // Without it the profile has no rows: for a view that only wants `on_sample`.
   bool keep_rows = true;
+
+  // Of the machine that was recorded: whose registers samples have.
+  symbolize::Architecture architecture = symbolize::kNativeArchitecture;
 
   // Entries of a call chain that are kept, nearest to the leaf; at least 1.
   uint32_t max_stack = UINT32_MAX;

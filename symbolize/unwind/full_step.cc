@@ -50,6 +50,12 @@ Stepped Recover(const FrameRules& rules, unsigned number, uint64_t cfa,
       *value = registers.Get(number);
       return registers.Knows(number) ? Stepped::kCaller : Stepped::kUnknownRegister;
     case RegisterRule::kOffset:
+      // In an epilogue the slot of a register that was popped lies below the stack pointer, though
+      // the rule names it still: the register has its value again.
+      if (cfa + offset < registers.sp() && number != rules.return_address) {
+        *value = registers.Get(number);
+        return registers.Knows(number) ? Stepped::kCaller : Stepped::kUnknownRegister;
+      }
       return memory.ReadWord(cfa + offset, value) ? Stepped::kCaller : Stepped::kUnreadable;
     case RegisterRule::kValueOffset:
       *value = cfa + offset;

@@ -140,6 +140,8 @@ class Unwinder::Walk final : public MemoryReader {
       address = {instruction.value - code_.bias};
       rule = FindRule(address);
     }
+    // A signal handler returns to the first instruction of code that calls nothing.
+    if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
     switch (rule.kind) {
       case UnwindRule::kNone:
         return StepWithoutRule(address);
@@ -190,7 +192,10 @@ class Unwinder::Walk final : public MemoryReader {
         saved_fp = SlotAddress(fp, rule.frame_slot);
         break;
     }
-    const bool has_saved_fp = rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned;
+    // In an epilogue the slot of a register that was popped lies below the stack pointer, though
+    // the rule names it still: the register has its value again.
+    const bool has_saved_fp =
+        (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) && saved_fp >= sp;
     uint64_t caller_fp = fp;
     if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadable();
     uint64_t return_address = 0;
@@ -238,9 +243,11 @@ class Unwinder::Walk final : public MemoryReader {
     const bool moves_stack = rules_.signal_frame;
     if (stepped == Stepped::kCaller && !moves_stack) {
       if (caller.sp() % kWord != 0) return End(ChainEnd::kBadRegister);
-      const bool had_frame =
-          rules_.registers[rules_.return_address].kind != RegisterRule::kUnspecified;
-      if (caller.sp() < registers_.sp() || (caller.sp() == registers_.sp() && had_frame)) {
+      // One whose return address is in a register may have nothing on the stack.
+      const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
+      const bool has_return_slot =
+          kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
+      if (caller.sp() < registers_.sp() || (caller.sp() == registers_.sp() && has_return_slot)) {
         return End(ChainEnd::kNoProgress);
       }
     }
@@ -277,7 +284,10 @@ class Unwinder::Walk final : public MemoryReader {
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     RegisterSet caller = registers_;
     const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
-    if (stepped != Stepped::kMalformed) return Arrive(stepped, caller, false);
+    if (stepped != Stepped::kMalformed) {
+      chain_.frames.back().is_return_address = false;
+      return Arrive(stepped, caller, false);
+    }
     if (in_code_ && code_.cfi != nullptr && address >= code_.cfi->entry() &&
         code_.cfi->entry().value != 0 && address.value - code_.cfi->entry().value < kEntryCode) {
       return End(ChainEnd::kThreadStart);

@@ -1,0 +1,83 @@
+#include "src/profile/user_unwinder.h"
+
+#include <optional>
+#include <span>
+
+#include "src/perf_event/abi.h"
+#include "symbolize/image_file.h"
+
+namespace profiler::profile {
+namespace {
+
+using perf_event::U64Array;
+using symbolize::ImageKind;
+using symbolize::ImageSpec;
+
+// More than the largest dump has room for.
+constexpr uint32_t kMaxFrames = 1 << 13;
+
+bool IsUserMarker(uint64_t entry) {
+  return entry == perf_event::kContextUser || entry == perf_event::kContextUserDeferred;
+}
+
+}  // namespace
+
+UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
+                           symbolize::AddressSpaces& spaces, symbolize::Architecture architecture)
+    : symbolizer_(symbolizer),
+      spaces_(spaces),
+      architecture_(architecture),
+      images_([this](symbolize::ImageId image, uint32_t, const symbolize::Mapping&) {
+        return Open(image);
+      }),
+      space_(images_) {}
+
+std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId image) const {
+  const ImageSpec& spec = symbolizer_.image(image);
+  const symbolize::SymbolizerOptions options;
+  symbolize::OpenedImage opened;
+  if (spec.kind == ImageKind::kUser) {
+    opened = symbolize::OpenImage(spec, options);
+  } else if (spec.kind == ImageKind::kVdso && architecture_ == symbolize::kNativeArchitecture) {
+    opened = symbolize::OpenVdso(spec);
+  }
+  if (!opened.file) return std::nullopt;
+  symbolize::UnwindImageFiles files{*std::move(opened.file), std::nullopt};
+  if (spec.kind == ImageKind::kUser) files.debug = symbolize::OpenDebugFile(files.image, options);
+  return files;
+}
+
+U64Array UserUnwinder::Chain(const perf_event::Sample& sample) {
+  if (sample.user_stack.empty()) return sample.callchain;
+  const auto registers = symbolize::RegisterSet::FromPerf(
+      architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
+  if (!registers) return sample.callchain;
+  space_.Enter(sample.pid, spaces_.Process(sample.pid));
+  unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
+                   {.max_frames = kMaxFrames}, &unwound_);
+  Count();
+
+  chain_.clear();
+  const U64Array& recorded = sample.callchain;
+  for (size_t i = 0; i < recorded.size() && !IsUserMarker(recorded[i]); ++i) {
+    chain_.push_back(recorded[i]);
+  }
+  chain_.push_back(perf_event::kContextUser);
+  for (const symbolize::UnwoundFrame& frame : unwound_.frames) {
+    chain_.push_back(frame.address.value - (frame.is_return_address ? 1 : 0));
+  }
+  return U64Array(std::as_bytes(std::span(chain_)));
+}
+
+void UserUnwinder::Count() {
+  ++tally_.unwound;
+  ++tally_.ends[static_cast<size_t>(unwound_.end)];
+  if (unwound_.whole()) {
+    tally_.guessed += unwound_.guessed != 0 ? 1 : 0;
+    return;
+  }
+  const bool has_image = unwound_.end != symbolize::ChainEnd::kNoImage;
+  ++tally_.cut[{unwound_.end, has_image ? unwound_.end_image : ~uint32_t{0}}];
+}
+
+}  // namespace profiler::profile

@@ -1,0 +1,65 @@
+// Samples that bring the user's registers and a copy of the stack, as `perf record --call-graph
+// dwarf` writes them: their user frames are found here, from call frame information.
+//
+//   recorded   ctx KERNEL  k0 k1                 registers, stack bytes
+//   chain      ctx KERNEL  k0 k1  ctx USER  u0 u1−1 u2−1 …
+//
+// A user part that the kernel found as well (by frame pointers) is replaced. Callers stand as
+// return address − 1, inside the call, as perf's own unwinding has them.
+//
+// Private to this package.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "src/perf_event/records.h"
+#include "symbolize/address_space.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/unwind/unwind_images.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::profile {
+
+// Not thread-safe. What it refers to must outlive it.
+class UserUnwinder {
+ public:
+  // Of a recording made on `architecture`; the images are those of `symbolizer`, and are opened as
+  // it opens them: of another build-id than the recorded one nothing is used.
+  UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
+               symbolize::Architecture architecture);
+
+  // The call chain of `sample`: as it was recorded, or, where it has registers and stack bytes,
+  // with its user part unwound. Valid until the next call.
+  perf_event::U64Array Chain(const perf_event::Sample& sample);
+
+  // How the unwound chains ended.
+  struct Tally {
+    uint64_t unwound = 0;
+    uint64_t guessed = 0;  // of those that are whole, with a frame found by its frame pointer
+    std::array<uint64_t, symbolize::kChainEnds> ends{};  // by ChainEnd
+    // By reason and image of the last frame, without whole ones; image ~0: none.
+    std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut;
+  };
+  const Tally& tally() const { return tally_; }
+
+ private:
+  std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
+  void Count();
+
+  const symbolize::Symbolizer& symbolizer_;
+  symbolize::AddressSpaces& spaces_;
+  const symbolize::Architecture architecture_;
+  symbolize::UnwindImages images_;
+  symbolize::MappedSpace space_;
+  symbolize::Unwinder unwinder_;
+  symbolize::UnwoundChain unwound_;
+  std::vector<uint64_t> chain_;
+  Tally tally_;
+};
+
+}  // namespace profiler::profile
