@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/cli/command.h"
+#include "src/perf_data/feature_values.h"
 #include "src/profile/profile_builder.h"
 
 namespace profiler::cli {
@@ -36,7 +37,11 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
         }
         builder.Add(timed.record, timed.event, timed.time);
       });
-  return LoadedProfile{std::move(recording), std::move(builder).Finish(), reading};
+  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+  if (auto chains = perf_data::ReadChainQuality(loaded.recording->features())) {
+    loaded.profile.chains = *std::move(chains);
+  }
+  return loaded;
 }
 
 int Finish(const LoadedProfile& loaded, Output& output) {

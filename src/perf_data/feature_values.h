@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/chain_quality.h"
 #include "src/perf_data/features.h"
 
 namespace profiler::perf_data {
@@ -119,5 +120,12 @@ struct ElfMachine {
   uint32_t machine = 0, flags = 0;
 };
 std::optional<ElfMachine> ReadElfMachine(const Features& features);
+
+// ---- ours
+
+// CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
+// recorder unwound them. Lines of text (FORMAT.md); the section is what EncodeChainQuality made.
+std::optional<ChainQuality> ReadChainQuality(const Features& features);
+std::string EncodeChainQuality(const ChainQuality& chains);
 
 }  // namespace profiler::perf_data

@@ -81,6 +81,9 @@ enum FeatureBit : int {
   kFeaturePmuCaps = 31,
   kFeatureCpuDomainInfo = 32,
   kFeatureEMachine = 33,
+
+  // Ours. perf passes over what it does not know.
+  kFeatureChainQuality = 200,
 };
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];

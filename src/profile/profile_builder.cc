@@ -367,6 +367,7 @@ Profile ProfileBuilder::Impl::Finish() {
                      [](const Row& a, const Row& b) { return a.time < b.time; });
   }
   namer_.NameNewFrames();
+  profile_.chains = user_unwinder_.Quality();
   return std::move(profile_);
 }
 

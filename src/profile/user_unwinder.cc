@@ -16,10 +16,6 @@ using symbolize::ImageSpec;
 // More than the largest dump has room for.
 constexpr uint32_t kMaxFrames = 1 << 13;
 
-bool IsUserMarker(uint64_t entry) {
-  return entry == perf_event::kContextUser || entry == perf_event::kContextUserDeferred;
-}
-
 }  // namespace
 
 UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
@@ -55,29 +51,22 @@ U64Array UserUnwinder::Chain(const perf_event::Sample& sample) {
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
   unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);
-  Count();
+  tally_.Count(unwound_);
 
   chain_.clear();
-  const U64Array& recorded = sample.callchain;
-  for (size_t i = 0; i < recorded.size() && !IsUserMarker(recorded[i]); ++i) {
-    chain_.push_back(recorded[i]);
-  }
+  const U64Array outside = perf_event::WithoutUserPart(sample.callchain);
+  for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
   chain_.push_back(perf_event::kContextUser);
   for (const symbolize::UnwoundFrame& frame : unwound_.frames) {
-    chain_.push_back(frame.address.value - (frame.is_return_address ? 1 : 0));
+    chain_.push_back(frame.instruction().value);
   }
   return U64Array(std::as_bytes(std::span(chain_)));
 }
 
-void UserUnwinder::Count() {
-  ++tally_.unwound;
-  ++tally_.ends[static_cast<size_t>(unwound_.end)];
-  if (unwound_.whole()) {
-    tally_.guessed += unwound_.guessed != 0 ? 1 : 0;
-    return;
-  }
-  const bool has_image = unwound_.end != symbolize::ChainEnd::kNoImage;
-  ++tally_.cut[{unwound_.end, has_image ? unwound_.end_image : ~uint32_t{0}}];
+ChainQuality UserUnwinder::Quality() const {
+  return tally_.Quality([this](uint32_t image) {
+    return symbolizer_.image(symbolize::ImageId(image)).path;
+  });
 }
 
 }  // namespace profiler::profile

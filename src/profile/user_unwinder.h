@@ -11,15 +11,15 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
-#include <utility>
+#include <optional>
 #include <vector>
 
+#include "src/base/chain_quality.h"
 #include "src/perf_event/records.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwinder.h"
 
@@ -38,18 +38,10 @@ class UserUnwinder {
   perf_event::U64Array Chain(const perf_event::Sample& sample);
 
   // How the unwound chains ended.
-  struct Tally {
-    uint64_t unwound = 0;
-    uint64_t guessed = 0;  // of those that are whole, with a frame found by its frame pointer
-    std::array<uint64_t, symbolize::kChainEnds> ends{};  // by ChainEnd
-    // By reason and image of the last frame, without whole ones; image ~0: none.
-    std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut;
-  };
-  const Tally& tally() const { return tally_; }
+  ChainQuality Quality() const;
 
  private:
   std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
-  void Count();
 
   const symbolize::Symbolizer& symbolizer_;
   symbolize::AddressSpaces& spaces_;
@@ -59,7 +51,7 @@ class UserUnwinder {
   symbolize::Unwinder unwinder_;
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
-  Tally tally_;
+  symbolize::ChainTally tally_;
 };
 
 }  // namespace profiler::profile

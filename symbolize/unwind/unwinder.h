@@ -83,6 +83,12 @@ struct UnwoundFrame {
   bool is_return_address = false;  // the instruction is before `address`
   bool late_read = false;          // ReadMemory was needed to find it
 
+  // What a call chain lists: of a caller the last byte of its call, so that one that never returns
+  // is not taken for what follows it.
+  RuntimeAddress instruction() const {
+    return RuntimeAddress{address.value - (is_return_address ? 1 : 0)};
+  }
+
   bool operator==(const UnwoundFrame&) const = default;
 };
 
