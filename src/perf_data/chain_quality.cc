@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/feature_values.h"
@@ -86,7 +87,7 @@ std::optional<ChainQuality> ReadChainQuality(const Features& features) {
   return chains;
 }
 
-std::string EncodeChainQuality(const ChainQuality& chains) {
+void SetChainQuality(const ChainQuality& chains, Features* features) {
   std::string text;
   for (const Counter& counter : kCounters) {
     absl::StrAppend(&text, absl::string_view(counter.name.data(), counter.name.size()), "\t",
@@ -97,7 +98,7 @@ std::string EncodeChainQuality(const ChainQuality& chains) {
     AppendEscaped(cut.image, text);
     text += '\n';
   }
-  return text;
+  features->other[kFeatureChainQuality] = std::move(text);
 }
 
 }  // namespace profiler::perf_data

@@ -124,8 +124,8 @@ std::optional<ElfMachine> ReadElfMachine(const Features& features);
 // ---- ours
 
 // CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
-// recorder unwound them. Lines of text (FORMAT.md); the section is what EncodeChainQuality made.
+// recorder unwound them. Lines of text (FORMAT.md).
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
-std::string EncodeChainQuality(const ChainQuality& chains);
+void SetChainQuality(const ChainQuality& chains, Features* features);
 
 }  // namespace profiler::perf_data

@@ -25,7 +25,6 @@ void ChainJoiner::Remember(uint32_t tid, size_t kept,
   if (frames_ > kMostFrames) {
     chains_.clear();
     frames_ = 0;
-    kept = 0;  // what was joined is whole no longer
     return;
   }
   Chain& chain = chains_[tid];

@@ -96,7 +96,7 @@ class LiveTest : public testing::Test {
 TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   Child child([] { Burn(std::chrono::milliseconds(300)); });
   options_.pids = {child.pid()};
-  options_.call_graph = true;
+  options_.call_graph = CallGraph::kFramePointers;
   CREATE_OR_SKIP(session);
   child.Release();
   ASSERT_TRUE((*session)->Run().ok());
