@@ -18,6 +18,8 @@
 namespace profiler::record {
 namespace {
 
+// While one thread keeps a CPU busy.
+constexpr uint64_t kWakeUpsPerSecond = 250;
 // Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
 constexpr uint64_t kBesideStack = 512;
 
@@ -126,7 +128,9 @@ class SetupSteps {
             : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots), page_size,
                           BytesPerSecond());
     ringbuf::EventSetOptions set;
-    set.attrs.push_back(ToKernelAttr(setup_.plan.sideband.attr));
+    perf_event::Attr sideband = setup_.plan.sideband.attr;
+    if (setup_.plan.unwinds) WakeSoon(ring.pages * page_size, &sideband);
+    set.attrs.push_back(ToKernelAttr(sideband));
     for (const PlannedEvent& event : setup_.plan.sampling) {
       set.attrs.push_back(ToKernelAttr(event.attr));
     }
@@ -157,6 +161,15 @@ class SetupSteps {
       sum += std::min<uint64_t>(rate, 1'000'000) * (event.attr.sample_stack_user + kBesideStack);
     }
     return sum;
+  }
+
+  // What lies beyond the copied stack is read from the process: the sooner, the more of it is there
+  // as it was. The kernel wakes us by the watermark of the event that owns the ring; by default
+  // when half of it is full.
+  void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
+    const uint64_t soon = std::max<uint64_t>(BytesPerSecond() / kWakeUpsPerSecond, 1);
+    sideband->flags |= perf_event::kAttrWatermark;
+    sideband->wakeup_events = static_cast<uint32_t>(std::min<uint64_t>(soon, ring_bytes / 2));
   }
 
   void NoteLimits(size_t wanted_pages, size_t page_size) {
