@@ -213,6 +213,21 @@ TEST(CfiTableTest, PacksLinkageTables) {
   EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_expression}.Block(other)), "full");
 }
 
+TEST(CfiTableTest, KnowsLinkageTablesByTheirSections) {
+  const ByteBuilder code{0, 0, 0, 0, 0, 0, 0, 0};
+  const auto build = [&](uint16_t machine) {
+    return ElfBuilder(machine)
+        .Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR)
+        .Section(".plt.sec", 0x2100, code, SHF_ALLOC | SHF_EXECINSTR)
+        .Build();
+  };
+  const Table table(build(EM_X86_64));
+  EXPECT_EQ(table.At(0x2004), "linkage table 8 return 11");
+  EXPECT_EQ(table.At(0x2008), "none");
+  EXPECT_EQ(table.At(0x2100), "sp 8 return -1");
+  EXPECT_EQ(Table(build(EM_AARCH64)).At(0x2004), "sp");
+}
+
 TEST(CfiTableTest, PacksRealignedFrames) {
   EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 6, 0x78, DW_OP_deref,
                     DW_CFA_expression, 6, 2, DW_OP_breg0 + 6, 0}),

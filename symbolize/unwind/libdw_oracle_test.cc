@@ -69,6 +69,12 @@ RegisterSet MadeUpRegisters(Architecture architecture, uint64_t pc) {
   return registers;
 }
 
+// The same frame as that of a caller, in which no slot has been popped yet.
+RegisterSet InCall(RegisterSet registers) {
+  registers.Set(NumbersOf(registers.architecture()).pc, registers.pc() + 1);
+  return registers;
+}
+
 std::string Text(const RegisterSet& registers) {
   std::string text;
   char buffer[64];
@@ -158,7 +164,7 @@ class Comparer {
     FrameRules rules;
     if (!table_->FullRules({address}, &rules)) return "no step";
     MadeUpMemory memory;
-    switch (StepByRules(rules, memory, &registers)) {
+    switch (StepByRules(rules, false, memory, &registers)) {
       case Stepped::kCaller:
         // libdw does not count rbx among the registers that functions keep.
         if (expected && !expected->caller.Knows(kRbx) && registers.Get(kRbx) == before.Get(kRbx)) {
@@ -198,7 +204,7 @@ class Comparer {
     // A step that the engine would refuse, as one to a stack pointer that is not above.
     if (expected.thread_start || cfa % 8 != 0 || cfa <= registers.sp()) return;
     OneImage space(table_.get());
-    unwinder_.Unwind(registers, {}, space, {.max_frames = 2}, &chain_);
+    unwinder_.Unwind(InCall(registers), {}, space, {.max_frames = 2}, &chain_, true);
     RegisterSet expected_fast(table_->architecture());
     expected_fast.Set(numbers.pc, expected.caller.pc());
     expected_fast.Set(numbers.sp, cfa);

@@ -152,10 +152,11 @@ class Unwinder::Walk final : public MemoryReader {
         return StepWithoutRule(address);
       case UnwindRule::kThreadStart:
         return End(ChainEnd::kThreadStart);
-      case UnwindRule::kFull:
-        return StepByFullRules(address);
       default:
-        return all_registers_ ? StepByFullRules(address) : StepByRule(rule);
+        const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
+        if (is_full && code_.cfi->FullRules(address, &rules_)) return StepByFullRules(address);
+        if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
+        return StepByRule(rule);
     }
   }
 
@@ -220,10 +221,9 @@ class Unwinder::Walk final : public MemoryReader {
         saved_fp = SlotAddress(fp, rule.frame_slot);
         break;
     }
-    // In an epilogue the slot of a register that was popped lies below the stack pointer, though
-    // the rule names it still: the register has its value again.
-    const bool has_saved_fp =
-        (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) && saved_fp >= sp;
+    // An interrupted epilogue has popped what lies below the stack pointer (StepByRules).
+    const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
+                              (saved_fp >= sp || is_return_address_);
     uint64_t caller_fp = fp;
     if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadable();
     uint64_t return_address = 0;
@@ -262,11 +262,11 @@ class Unwinder::Walk final : public MemoryReader {
     return Next::kGoOn;
   }
 
+  // By rules_.
   Next StepByFullRules(ElfAddress address) {
-    if (!code_.cfi->FullRules(address, &rules_)) return StepWithoutRule(address);
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     RegisterSet caller = registers_;
-    const Stepped stepped = StepByRules(rules_, *this, &caller);
+    const Stepped stepped = StepByRules(rules_, !is_return_address_, *this, &caller);
     if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
     const bool moves_stack = rules_.signal_frame;
     if (stepped == Stepped::kCaller && !moves_stack) {
