@@ -289,7 +289,7 @@ TEST_P(SingleStepTest, UnwindsRightAtEveryInstruction) {
                   "/symbolize/unwind/testdata/stepped_" + GetParam());
   if (!stepper.Start()) GTEST_SKIP() << "no process can be traced here";
   stepper.Run();
-  EXPECT_GT(stepper.steps(), 1000);
+  EXPECT_GT(stepper.steps(), 500);
   EXPECT_EQ(stepper.differences(), 0);
   EXPECT_LE(stepper.handed_over(), kMostHandedOver);
   std::printf("%s: %d steps, %d of them handing over an exception\n", GetParam(), stepper.steps(),
