@@ -195,6 +195,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
                                                  std::vector<std::byte>());
   }
 
+  table->AddLinkageTables(image);
   for (const ElfImage* source : {&image, debug}) {
     if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
     table->debug_source_ = *source;
@@ -219,8 +220,31 @@ UnwindRule CfiTable::Find(ElfAddress address) {
   UnwindRule rule;
   if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value);
   if (rule.kind != UnwindRule::kNone) return rule;
-  Section* debug_frame = DebugFrame();
-  return debug_frame == nullptr ? rule : debug_frame->Find(address.value);
+  if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value);
+  if (rule.kind != UnwindRule::kNone) return rule;
+  for (const LinkageTable& table : linkage_tables_) {
+    if (address.value - table.start < table.size) return table.rule;
+  }
+  return rule;
+}
+
+// .plt pushes in each entry if functions are bound when they are first called, the others jump.
+void CfiTable::AddLinkageTables(const ElfImage& image) {
+  constexpr int32_t kPushesBefore = 11;
+  for (const ElfSection& section : image.sections()) {
+    const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
+    if (!is_code || (!section.name.starts_with(".plt") && section.name != ".iplt")) continue;
+    UnwindRule rule{.kind = UnwindRule::kFromStackPointer};
+    if (architecture_ == Architecture::kX86_64) {
+      rule.cfa_offset = sizeof(uint64_t);
+      rule.return_slot = -1;
+      if (section.name == ".plt") {
+        rule.kind = UnwindRule::kLinkageTable;
+        rule.return_slot = kPushesBefore;
+      }
+    }
+    linkage_tables_.push_back({section.address.value, section.size, rule});
+  }
 }
 
 bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {

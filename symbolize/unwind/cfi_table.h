@@ -9,6 +9,9 @@
 // for, so an image costs next to nothing to open, however big it is, and pages of its file come in
 // as its functions are met.
 //
+// What a linker makes may be described nowhere: linkage tables (.plt, .plt.sec …) are known by
+// their sections.
+//
 //   row     u32 distance from the function's start, u16 number of a rule; functions share rules
 //
 // Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr); the AArch64
@@ -20,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "src/base/address.h"
 #include "src/base/status.h"
@@ -92,14 +96,20 @@ class CfiTable {
 
  private:
   class Section;  // .eh_frame or .debug_frame
+  struct LinkageTable {
+    uint64_t start, size;
+    UnwindRule rule;
+  };
 
   CfiTable() = default;
   Section* DebugFrame();  // null where there is none
+  void AddLinkageTables(const ElfImage& image);
 
   Architecture architecture_ = kNativeArchitecture;
   uint32_t id_ = 0;
   ElfAddress entry_;
   std::unique_ptr<Section> eh_frame_;
+  std::vector<LinkageTable> linkage_tables_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
 };

@@ -37,47 +37,71 @@ Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryRea
   return Stepped::kMalformed;
 }
 
-// The caller's value of register `number`, which kCaller says was found.
-Stepped Recover(const FrameRules& rules, unsigned number, uint64_t cfa,
-                const RegisterSet& registers, MemoryReader& memory, uint64_t* value) {
-  const RegisterRule& rule = rules.registers[number];
-  const auto offset = static_cast<uint64_t>(rule.offset);
-  switch (rule.kind) {
-    case RegisterRule::kUndefined:
-      return Stepped::kUnknownRegister;
-    case RegisterRule::kUnspecified:
-    case RegisterRule::kSameValue:
-      *value = registers.Get(number);
-      return registers.Knows(number) ? Stepped::kCaller : Stepped::kUnknownRegister;
-    case RegisterRule::kOffset:
-      // In an epilogue the slot of a register that was popped lies below the stack pointer, though
-      // the rule names it still: the register has its value again.
-      if (cfa + offset < registers.sp() && number != rules.return_address) {
-        *value = registers.Get(number);
-        return registers.Knows(number) ? Stepped::kCaller : Stepped::kUnknownRegister;
-      }
-      return memory.ReadWord(cfa + offset, value) ? Stepped::kCaller : Stepped::kUnreadable;
-    case RegisterRule::kValueOffset:
-      *value = cfa + offset;
-      return Stepped::kCaller;
-    case RegisterRule::kRegister:
-      if (offset >= kRegisters || !registers.Knows(static_cast<unsigned>(offset))) {
+class Frame {
+ public:
+  Frame(const FrameRules& rules, bool is_interrupted, const RegisterSet& registers, uint64_t cfa,
+        MemoryReader& memory)
+      : rules_(rules),
+        may_be_epilogue_(is_interrupted && !rules.signal_frame),
+        registers_(registers),
+        cfa_(cfa),
+        memory_(memory) {}
+
+  // The caller's value of register `number`, which kCaller says was found.
+  Stepped Recover(unsigned number, uint64_t* value) const {
+    const RegisterRule& rule = rules_.registers[number];
+    const auto offset = static_cast<uint64_t>(rule.offset);
+    switch (rule.kind) {
+      case RegisterRule::kUndefined:
         return Stepped::kUnknownRegister;
+      case RegisterRule::kUnspecified:
+      case RegisterRule::kSameValue:
+        return Copy(number, value);
+      case RegisterRule::kOffset:
+        return Load(number, cfa_ + offset, value);
+      case RegisterRule::kValueOffset:
+        *value = cfa_ + offset;
+        return Stepped::kCaller;
+      case RegisterRule::kRegister:
+        return Copy(offset, value);
+      case RegisterRule::kExpression:
+      case RegisterRule::kValueExpression: {
+        uint64_t result = 0;
+        const Stepped stepped =
+            FromEvaluation(Evaluate(rules_.Expression(rule.offset, rule.expression_size),
+                                    registers_, memory_, cfa_, &result));
+        if (stepped != Stepped::kCaller) return stepped;
+        if (rule.kind == RegisterRule::kExpression) return Load(number, result, value);
+        *value = result;
+        return Stepped::kCaller;
       }
-      *value = registers.Get(static_cast<unsigned>(offset));
-      return Stepped::kCaller;
-    case RegisterRule::kExpression:
-    case RegisterRule::kValueExpression: {
-      const Stepped stepped = FromEvaluation(Evaluate(
-          rules.Expression(rule.offset, rule.expression_size), registers, memory, cfa, value));
-      if (stepped != Stepped::kCaller || rule.kind == RegisterRule::kValueExpression) {
-        return stepped;
-      }
-      return memory.ReadWord(*value, value) ? Stepped::kCaller : Stepped::kUnreadable;
     }
+    return Stepped::kMalformed;
   }
-  return Stepped::kMalformed;
-}
+
+ private:
+  Stepped Copy(uint64_t number, uint64_t* value) const {
+    if (number >= kRegisters || !registers_.Knows(static_cast<unsigned>(number))) {
+      return Stepped::kUnknownRegister;
+    }
+    *value = registers_.Get(static_cast<unsigned>(number));
+    return Stepped::kCaller;
+  }
+
+  Stepped Load(unsigned number, uint64_t address, uint64_t* value) const {
+    const bool is_in_frame = address >= registers_.sp() && address < cfa_;
+    if (may_be_epilogue_ && !is_in_frame && number != rules_.return_address) {
+      return Copy(number, value);
+    }
+    return memory_.ReadWord(address, value) ? Stepped::kCaller : Stepped::kUnreadable;
+  }
+
+  const FrameRules& rules_;
+  const bool may_be_epilogue_;
+  const RegisterSet& registers_;
+  const uint64_t cfa_;
+  MemoryReader& memory_;
+};
 
 bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned number) {
   return rules.registers[number].kind != RegisterRule::kUnspecified || rules.signal_frame ||
@@ -122,7 +146,8 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
 
 }  // namespace
 
-Stepped StepByRules(const FrameRules& rules, MemoryReader& memory, RegisterSet* registers) {
+Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
+                    RegisterSet* registers) {
   const Architecture architecture = registers->architecture();
   const RegisterNumbers numbers = NumbersOf(architecture);
   if (rules.return_address >= kRegisters) return Stepped::kMalformed;
@@ -133,16 +158,16 @@ Stepped StepByRules(const FrameRules& rules, MemoryReader& memory, RegisterSet* 
   if (const Stepped found = FindCfa(rules, *registers, memory, &cfa); found != Stepped::kCaller) {
     return found;
   }
+  const Frame frame(rules, is_interrupted, *registers, cfa, memory);
   uint64_t return_address = 0;
-  const Stepped returned =
-      Recover(rules, rules.return_address, cfa, *registers, memory, &return_address);
+  const Stepped returned = frame.Recover(rules.return_address, &return_address);
   if (returned != Stepped::kCaller) return returned;
 
   RegisterSet caller(architecture);
   for (unsigned i = 0; i < kRegisters; ++i) {
     uint64_t value = 0;
     if (i != numbers.pc && i != rules.return_address && IsRestored(rules, architecture, i) &&
-        Recover(rules, i, cfa, *registers, memory, &value) == Stepped::kCaller) {
+        frame.Recover(i, &value) == Stepped::kCaller) {
       caller.Set(i, value);
     }
   }

@@ -20,7 +20,12 @@ enum class Stepped : uint8_t {
 
 // Turns a frame's registers into its caller's. A callee-saved register that cannot be read is lost,
 // and so is every other one that has no rule; the return address and the CFA must be known.
-Stepped StepByRules(const FrameRules& rules, MemoryReader& memory, RegisterSet* registers);
+//
+// An interrupted frame may be in its epilogue, where rules still name the slots of registers that
+// were popped. Such a slot is not between stack pointer and CFA any more, and the register has its
+// value again.
+Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
+                    RegisterSet* registers);
 
 // The same for a frame that is the kernel's return from a signal handler, of which nothing is said:
 // musl's, Go's, and the vdso's on AArch64. The instructions at its pc tell it, and the interrupted

@@ -1,7 +1,9 @@
 #include "symbolize/unwind/unwinder.h"
 
+#include <array>
 #include <cstring>
 
+#include "symbolize/unwind/call_instruction.h"
 #include "symbolize/unwind/dwarf_expression.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/full_step.h"
@@ -46,8 +48,9 @@ std::string_view ChainEndName(ChainEnd end) {
 }
 
 struct Unwinder::CachedRule {
-  uint64_t address = 0;
+  uint64_t key = 0;    // ELF address of the frame's pc, twice, and whether it is a return address
   uint32_t table = 0;  // CfiTable::id(); 0: nothing is here
+  bool is_return_address = false;
   UnwindRule rule;
 };
 
@@ -132,13 +135,15 @@ class Unwinder::Walk final : public MemoryReader {
   // To the caller of the last frame.
   Next Step() {
     const uint64_t pc = chain_.frames.back().address.value;
-    const RuntimeAddress instruction{pc - (is_return_address_ ? 1 : 0)};
+    const bool was_return_address = is_return_address_;
+    const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
     if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
     UnwindRule rule;
     ElfAddress address;
     if (in_code_ && code_.cfi != nullptr) {
       address = {instruction.value - code_.bias};
       rule = FindRule(address);
+      address.value += was_return_address && !is_return_address_ ? 1 : 0;
     }
     // A signal handler returns to the first instruction of code that calls nothing.
     if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
@@ -147,22 +152,46 @@ class Unwinder::Walk final : public MemoryReader {
         return StepWithoutRule(address);
       case UnwindRule::kThreadStart:
         return End(ChainEnd::kThreadStart);
-      case UnwindRule::kFull:
-        return StepByFullRules(address);
       default:
-        return all_registers_ ? StepByFullRules(address) : StepByRule(rule);
+        const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
+        if (is_full && code_.cfi->FullRules(address, &rules_)) return StepByFullRules(address);
+        if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
+        return StepByRule(rule);
     }
   }
 
+  // The rule of the last frame, whose instruction is at `address`.
   UnwindRule FindRule(ElfAddress address) {
+    const uint64_t key = address.value << 1 | (is_return_address_ ? 1 : 0);
     const uint32_t table = code_.cfi->id();
-    const uint64_t mixed = (address.value ^ uint64_t{table} << 7) * 0x9e3779b97f4a7c15;
+    const uint64_t mixed = (key ^ uint64_t{table} << 7) * 0x9e3779b97f4a7c15;
     CachedRule& cached = cache_[mixed >> 50];
     static_assert(kCachedRules == 1 << (64 - 50));
-    if (cached.address != address.value || cached.table != table) {
-      cached = {address.value, table, code_.cfi->Find(address)};
+    if (cached.key != key || cached.table != table) {
+      cached = {key, table, is_return_address_, code_.cfi->Find(address)};
+      if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &cached);
+    }
+    if (cached.is_return_address != is_return_address_) {
+      is_return_address_ = chain_.frames.back().is_return_address = false;
     }
     return cached.rule;
+  }
+
+  // What throws an exception "returns" to the code that catches it. That is no return address: what
+  // stands before it is other code, often the end of another path through the function.
+  void ReconsiderReturnAddress(ElfAddress target, CachedRule* cached) {
+    const UnwindRule rule = code_.cfi->Find(target);
+    if (rule == cached->rule || rule.kind == UnwindRule::kNone || MayFollowCall()) return;
+    cached->rule = rule;
+    cached->is_return_address = false;
+  }
+
+  // False where the instruction before the last frame's pc is known to be no call.
+  bool MayFollowCall() {
+    std::array<uint8_t, kLongestCall> code{};
+    const uint64_t start = chain_.frames.back().address.value - code.size();
+    const bool is_known = space_.ReadMemory(start, std::as_writable_bytes(std::span(code)));
+    return !is_known || EndsInCall(registers_.architecture(), code);
   }
 
   Next StepByRule(UnwindRule rule) {
@@ -192,10 +221,9 @@ class Unwinder::Walk final : public MemoryReader {
         saved_fp = SlotAddress(fp, rule.frame_slot);
         break;
     }
-    // In an epilogue the slot of a register that was popped lies below the stack pointer, though
-    // the rule names it still: the register has its value again.
-    const bool has_saved_fp =
-        (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) && saved_fp >= sp;
+    // An interrupted epilogue has popped what lies below the stack pointer (StepByRules).
+    const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
+                              (saved_fp >= sp || is_return_address_);
     uint64_t caller_fp = fp;
     if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadable();
     uint64_t return_address = 0;
@@ -234,11 +262,11 @@ class Unwinder::Walk final : public MemoryReader {
     return Next::kGoOn;
   }
 
+  // By rules_.
   Next StepByFullRules(ElfAddress address) {
-    if (!code_.cfi->FullRules(address, &rules_)) return StepWithoutRule(address);
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     RegisterSet caller = registers_;
-    const Stepped stepped = StepByRules(rules_, *this, &caller);
+    const Stepped stepped = StepByRules(rules_, !is_return_address_, *this, &caller);
     if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
     const bool moves_stack = rules_.signal_frame;
     if (stepped == Stepped::kCaller && !moves_stack) {
@@ -346,6 +374,8 @@ class Unwinder::Walk final : public MemoryReader {
 };
 
 Unwinder::Unwinder() : rules_(kCachedRules) {}
+Unwinder::Unwinder(Unwinder&&) noexcept = default;
+Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;
 
 void Unwinder::Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,

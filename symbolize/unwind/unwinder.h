@@ -123,6 +123,8 @@ struct UnwindLimits {
 class Unwinder {
  public:
   Unwinder();
+  Unwinder(Unwinder&&) noexcept;
+  Unwinder& operator=(Unwinder&&) noexcept;
   ~Unwinder();
 
   // The registers must know pc and sp. With `pc_is_return_address` they are those of a caller in a
