@@ -18,11 +18,12 @@ std::string Written(const ChainQuality& chains) {
 }
 
 TEST(ChainQualityTest, IsLinesOfText) {
-  const ChainQuality chains{.complete = 51823,
-                            .joined = 12,
-                            .late_read = 3,
-                            .guessed = 40,
-                            .cuts = {{60, "stack too short", "/usr/bin/node"}, {2, "no image", ""}}};
+  const ChainQuality chains{
+      .complete = 51823,
+      .joined = 12,
+      .late_read = 3,
+      .guessed = 40,
+      .cuts = {{60, "stack too short", "/usr/bin/node"}, {2, "no image", ""}}};
   EXPECT_EQ(Written(chains),
             "complete\t51823\n"
             "joined\t12\n"

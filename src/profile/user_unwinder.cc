@@ -64,9 +64,8 @@ U64Array UserUnwinder::Chain(const perf_event::Sample& sample) {
 }
 
 ChainQuality UserUnwinder::Quality() const {
-  return tally_.Quality([this](uint32_t image) {
-    return symbolizer_.image(symbolize::ImageId(image)).path;
-  });
+  return tally_.Quality(
+      [this](uint32_t image) { return symbolizer_.image(symbolize::ImageId(image)).path; });
 }
 
 }  // namespace profiler::profile

@@ -63,8 +63,8 @@ bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
       remote[i] = {reinterpret_cast<void*>(window_start_ + i * kPage), kPage};
     }
-    const ssize_t size = process_vm_readv(static_cast<pid_t>(pid()), &local, 1, remote.data(),
-                                          remote.size(), 0);
+    const ssize_t size =
+        process_vm_readv(static_cast<pid_t>(pid()), &local, 1, remote.data(), remote.size(), 0);
     window_size_ = size > 0 ? static_cast<size_t>(size) : 0;
     if (!InWindow(address, bytes.size())) return false;
   }
@@ -76,9 +76,8 @@ bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
 
 LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path)
     : layout_(layout),
-      unwind_images_([this](ImageId image, uint32_t, const symbolize::Mapping&) {
-        return TakeFile(image);
-      }),
+      unwind_images_(
+          [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
       space_(unwind_images_) {
   files_.proc_path = proc_path;
 }
@@ -124,8 +123,8 @@ void LiveSpaces::Map(const perf_event::Mmap2& mapping, uint16_t misc) {
   }
   const ImageKind kind = KindOf(mapping.filename);
   const uint64_t offset = kind == ImageKind::kUser ? mapping.pgoff : 0;
-  space.Map({RuntimeAddress{mapping.addr}, mapping.len, FileOffset{offset},
-             ImageOf(mapping, kind)});
+  space.Map(
+      {RuntimeAddress{mapping.addr}, mapping.len, FileOffset{offset}, ImageOf(mapping, kind)});
 }
 
 ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {

@@ -23,6 +23,8 @@ namespace profiler::record {
 struct EventRequest {
   perf_event::Attr attr;
   std::string name;  // as the file and messages have it: "cpu-clock", "cycles:u"
+  // Nobody asked for it by name: what this machine has instead needs no note.
+  bool is_default = false;
 };
 
 struct RecordProgress {
@@ -58,17 +60,21 @@ struct RecordOptions {
   uint32_t stack_bytes = 16384;  // of stack copied a sample with kDwarf: a multiple of 8
   // With kDwarf: registers and stack bytes go into the file as they are, for others to unwind.
   bool post_unwind = false;
-  bool inherit = true;       // follow new threads and children
+  bool inherit = true;  // follow new threads and children
 
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
   std::optional<std::chrono::milliseconds> duration;  // of sampling
-  std::string output = "perf.data";                   // an old one becomes output + ".old"
-  std::vector<std::string> cmdline;                   // of this program, for the file's header
-  std::string version;                                // likewise
-  std::chrono::milliseconds tick{100};                // longest that records lie unread
-  bool handle_signals = true;  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs
+  std::string output = "perf.data";  // an old one becomes output + ".old"; "-": standard output
+  // 0: records as they are; 1 to 22: compressed by zstd, for some CPU.
+  int compression_level = 0;
+  std::vector<std::string> cmdline;     // of this program, for the file's header
+  std::string version;                  // likewise
+  std::chrono::milliseconds tick{100};  // longest that records lie unread
+  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs; SIGPIPE is ignored from Create
+  // on, and a reader of the output that leaves ends the recording.
+  bool handle_signals = true;
 
   // Called once a second while recording, on Run's thread. May be empty.
   std::function<void(const RecordProgress&)> on_progress;
@@ -80,8 +86,9 @@ enum class StopReason {
   kCommandExited,
   kDuration,
   kSignal,
-  kRequested,  // RequestStop
-  kError,      // what Run returned
+  kRequested,   // RequestStop
+  kReaderLeft,  // of the pipe that is written to
+  kError,       // what Run returned
 };
 
 struct RecordSummary {

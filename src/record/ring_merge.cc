@@ -27,10 +27,9 @@ absl::Status RingMerge::Run(std::span<ringbuf::RingPass> rings, uint64_t until,
                             absl::FunctionRef<void(perf_event::RawRecord)> take) {
   PROFILER_RETURN_IF_ERROR(Open(rings));
   TakeUntil(until, take);
-  const bool crowded =
-      std::any_of(rings.begin(), rings.end(), [](const ringbuf::RingPass& ring) {
-        return ring.bytes.size() - ring.consume > ring.capacity / 2;
-      });
+  const bool crowded = std::any_of(rings.begin(), rings.end(), [](const ringbuf::RingPass& ring) {
+    return ring.bytes.size() - ring.consume > ring.capacity / 2;
+  });
   if (crowded) {
     ++hurried_;
     TakeUntil(UINT64_MAX, take);

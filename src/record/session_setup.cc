@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -42,7 +43,8 @@ class SetupSteps {
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
     if (!options_.command.empty()) {
-      PROFILER_ASSIGN_OR_RETURN(setup_.command, Command::Fork(options_.command));
+      PROFILER_ASSIGN_OR_RETURN(setup_.command,
+                                Command::Fork(options_.command, options_.output == "-"));
     }
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
@@ -122,11 +124,10 @@ class SetupSteps {
 
   absl::Status OpenEvents() {
     const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const RingSize ring =
-        options_.ring_bytes != 0
-            ? RequestedRing(options_.ring_bytes, page_size)
-            : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots), page_size,
-                          BytesPerSecond());
+    const RingSize ring = options_.ring_bytes != 0
+                              ? RequestedRing(options_.ring_bytes, page_size)
+                              : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots),
+                                            page_size, BytesPerSecond());
     ringbuf::EventSetOptions set;
     perf_event::Attr sideband = setup_.plan.sideband.attr;
     if (setup_.plan.unwinds) WakeSoon(ring.pages * page_size, &sideband);
@@ -190,8 +191,12 @@ class SetupSteps {
   // The file, and in it what has happened before.
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
-    PROFILER_ASSIGN_OR_RETURN(setup_.writer,
-                              perf_data::Writer::Create(options_.output, EventsToWrite(), 0));
+    // A reader that leaves is EPIPE. The command was forked before: for it nothing changes.
+    if (options_.handle_signals) std::signal(SIGPIPE, SIG_IGN);
+    PROFILER_ASSIGN_OR_RETURN(
+        setup_.writer,
+        perf_data::Writer::Create(options_.output, EventsToWrite(),
+                                  {.compression_level = options_.compression_level}));
     const std::array<std::span<const std::byte>, 1> pieces = {synthesizer.records()};
     ringbuf::RingBytes bytes;
     bytes.spans[0] = pieces[0];

@@ -27,8 +27,8 @@ struct SessionSetup {
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<perf_data::Writer> writer;  // with what already runs in front
   std::unique_ptr<RecordTally> tally;         // has seen that too
-  std::unique_ptr<UnwindStage> unwinding;     // likewise; null where records are written as they are
-  std::string call_graph;                     // how `auto` was decided, for the summary
+  std::unique_ptr<UnwindStage> unwinding;  // likewise; null where records are written as they are
+  std::string call_graph;                  // how `auto` was decided, for the summary
   std::vector<std::string> notes;
 };
 
