@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 
 namespace profiler::symbolize {
@@ -42,24 +43,6 @@ std::span<const std::byte> WithoutTrailingZeroes(std::span<const std::byte> id) 
 
 // A note is {namesz, descsz, type} of 32 bits each, then name and descriptor, each padded to the
 // alignment of the section or segment that it is in (4, or 8 where the linker says so).
-std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_t alignment) {
-  const uint64_t mask = (alignment == 8 ? 8 : 4) - 1;
-  ByteReader reader(notes);
-  while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
-    const auto header = reader.Read<Elf64_Nhdr>();
-    const auto padded = [mask](uint64_t size) { return (size + mask) & ~mask; };
-    if (padded(header.n_namesz) > reader.remaining()) return {};
-    const auto name = reader.ReadBytes(padded(header.n_namesz)).first(header.n_namesz);
-    if (header.n_descsz > reader.remaining()) return {};
-    const auto descriptor = reader.ReadBytes(header.n_descsz);
-    reader.Skip(std::min<uint64_t>(padded(header.n_descsz) - header.n_descsz, reader.remaining()));
-    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4)) {
-      return descriptor;
-    }
-  }
-  return {};
-}
-
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b) {
   a = WithoutTrailingZeroes(a);
   b = WithoutTrailingZeroes(b);
@@ -134,7 +117,7 @@ struct ElfImage::Reader {
         section.contents = Clip(image.bytes_, s->sh_offset, s->sh_size);
       }
       if (s->sh_type == SHT_NOTE && image.build_id_.empty()) {
-        image.build_id_ = FindBuildId(section.contents, s->sh_addralign);
+        image.build_id_ = BuildIdInNotes(section.contents, s->sh_addralign);
       }
     }
   }
@@ -157,7 +140,7 @@ struct ElfImage::Reader {
         segment.memory_size = s->p_memsz;
         segment.executable = (s->p_flags & PF_X) != 0;
       } else if (s->p_type == PT_NOTE && image.build_id_.empty()) {
-        image.build_id_ = FindBuildId(Clip(image.bytes_, s->p_offset, s->p_filesz), s->p_align);
+        image.build_id_ = BuildIdInNotes(Clip(image.bytes_, s->p_offset, s->p_filesz), s->p_align);
       }
     }
   }
@@ -166,7 +149,7 @@ struct ElfImage::Reader {
   void FindId() {
     const ElfSection* section = image.FindSection(".note.gnu.build-id");
     if (section == nullptr) return;
-    const auto id = FindBuildId(section->contents, 4);
+    const auto id = BuildIdInNotes(section->contents, 4);
     if (!id.empty()) image.build_id_ = id;
   }
 };

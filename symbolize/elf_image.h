@@ -88,10 +88,6 @@ class ElfImage {
   std::span<const std::byte> build_id_;
 };
 
-// The descriptor of the NT_GNU_BUILD_ID note among `notes`, as a PT_NOTE segment or
-// /sys/kernel/notes has them, padded to `alignment` (4 or 8); empty where there is none.
-std::span<const std::byte> FindBuildId(std::span<const std::byte> notes, uint64_t alignment);
-
 // Whether two build-ids are one. Zeroes at the end do not count: perf.data pads to 20 bytes.
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b);
 

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_symbols.h"
@@ -265,7 +266,7 @@ void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& stat
           : absl::StrCat(options_.sys_path, "/module/", ModuleName(spec.path),
                          "/notes/.note.gnu.build-id");
   const auto notes = ReadTextFile(notes_path, kLongestNotes);
-  if (!notes.ok() || !SameBuildId(FindBuildId(*notes, 4), spec.build_id)) {
+  if (!notes.ok() || !SameBuildId(BuildIdInNotes(*notes), spec.build_id)) {
     state.reason = Reason::kBuildIdMismatch;
   }
 }

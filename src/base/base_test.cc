@@ -7,7 +7,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "src/base/huge_pages.h"
 #include "src/base/mapped_file.h"
 #include "src/base/status.h"
 #include "src/base/string_table.h"
@@ -72,6 +74,26 @@ TEST(UniqueFd, ClosesOnce) {
     EXPECT_EQ(b.get(), raw);
   }
   EXPECT_EQ(fcntl(raw, F_GETFD), -1);
+}
+
+TEST(BuildIdInNotes, IsFoundBehindOtherNotesAndNotInCutOnes) {
+  const std::string notes(
+      "\4\0\0\0\3\0\0\0\1\0\0\0Xen\0abc\0"
+      "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xde\xad\xbe\xef",
+      40);
+  EXPECT_EQ(TextOf(BuildIdInNotes(BytesOfText(notes))), "\xde\xad\xbe\xef");
+  for (size_t size = 0; size < notes.size(); ++size) {
+    EXPECT_TRUE(BuildIdInNotes(BytesOfText(notes).first(size)).empty()) << size;
+  }
+}
+
+TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
+  HugeVector<uint64_t> items;
+  for (uint64_t i = 0; i < 600'000; ++i) items.push_back(i * i);
+  const HugeVector<uint64_t> copy = items;
+  items = {};
+  for (uint64_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i * i);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % (2 << 20), 0u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/cli/describe_features.h"
 #include "src/perf_event/describe.h"
 
 namespace profiler::cli {
@@ -45,9 +46,11 @@ std::string ReferenceTime(const perf_data::ClockData& data) {
   localtime_r(&seconds, &local);
   std::array<char, 64> date;
   date[strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S", &local)] = 0;
-  return absl::StrFormat("%s.%06u = %u.%06u (realtime / %s)", date.data(),
-                         data.wall_clock_ns % 1000000000 / 1000, data.clockid_time_ns / 1000000000,
-                         data.clockid_time_ns % 1000000000 / 1000, ClockName(data.clockid));
+  const uint64_t microseconds = data.wall_clock_ns % 1000000000 / 1000;
+  return absl::StrFormat("%s.%06u = %u.%06u (TOD) = %u.%09u (%s)", date.data(), microseconds,
+                         data.wall_clock_ns / 1000000000, microseconds,
+                         data.clockid_time_ns / 1000000000, data.clockid_time_ns % 1000000000,
+                         ClockName(data.clockid));
 }
 
 }  // namespace
@@ -85,6 +88,13 @@ report::RecordingHeader DescribeRecording(const std::string& path,
                                 features.clock_data->clockid, ")");
     header.reference_time = ReferenceTime(*features.clock_data);
   }
+  header.features = DescribeFeatures(recording);
+  const perf_data::FilePlaces places = recording.places();
+  header.data_offset = places.data_offset;
+  header.data_size = places.data_size;
+  header.features_offset = places.features_offset;
+  // A stream has no list of what it could have.
+  if (places.data_offset != 0) header.missing_features = MissingFeatures(recording);
   return header;
 }
 

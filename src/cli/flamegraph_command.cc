@@ -54,11 +54,8 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
   load.keep_thread = false;
   load.inlines = !arguments.no_inline;
   load.demangle = !arguments.no_demangle;
-  auto loaded = LoadProfile(arguments.input, load);
-  if (!loaded.ok()) {
-    PrintError(loaded.status());
-    return kExitFailure;
-  }
+  auto loaded = LoadProfileOrPrint(arguments.input, load);
+  if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());

@@ -39,6 +39,21 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   return LoadedProfile{std::move(recording), std::move(builder).Finish(), reading};
 }
 
+std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
+                                                const LoadOptions& options) {
+  auto loaded = LoadProfile(path, options);
+  if (loaded.ok()) return *std::move(loaded);
+  PrintError(loaded.status());
+  return std::nullopt;
+}
+
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path) {
+  auto recording = perf_data::Recording::Open(path);
+  if (recording.ok()) return *std::move(recording);
+  PrintError(recording.status());
+  return nullptr;
+}
+
 int Finish(const LoadedProfile& loaded, Output& output) {
   const absl::Status written = output.Close();
   for (const std::string& warning : loaded.recording->warnings()) PrintWarning(warning);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/base/status.h"
@@ -30,6 +31,12 @@ struct LoadedProfile {
 
 // An error when there is nothing to show at all.
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
+
+// The same, or nothing after printing the error.
+std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
+                                                const LoadOptions& options);
+// Recording::Open, or null after printing the error.
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const LoadedProfile& loaded, Output& output);

@@ -6,6 +6,8 @@
 
 #include "CLI/CLI.hpp"
 #include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/parse_error.h"
 #include "src/cli/version.h"
 
 int main(int argc, char** argv) {
@@ -26,13 +28,14 @@ int main(int argc, char** argv) {
   AddReportCommand(app, commands);
   AddFlameGraphCommands(app, commands);
   AddScriptCommand(app, commands);
+  AddConvertCommand(app, commands);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    app.exit(error);
+    PrintError(ExplainParseError(app, argc > 1 ? argv[1] : "", error.what()));
     return kExitUsage;
   }
   for (const auto& [command, run] : commands) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -19,7 +20,55 @@ bool ParseNumber(std::string_view text, uint64_t limit, uint64_t* number) {
   return error == std::errc() && stop == end && *number <= limit;
 }
 
+// Seconds with up to nine digits behind the point, as nanoseconds.
+bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
+  constexpr uint64_t kPerSecond = 1'000'000'000;
+  constexpr size_t kDigits = 9;
+  const size_t point = text.find('.');
+  uint64_t seconds = 0;
+  if (!ParseNumber(text.substr(0, point), UINT64_MAX / kPerSecond - 1, &seconds)) return false;
+  uint64_t fraction = 0;
+  if (point != text.npos) {
+    std::string digits(text.substr(point + 1));
+    if (digits.empty() || digits.size() > kDigits) return false;
+    digits.resize(kDigits, '0');
+    if (!ParseNumber(digits, kPerSecond - 1, &fraction)) return false;
+  }
+  *nanoseconds = seconds * kPerSecond + fraction;
+  return true;
+}
+
+// "10%" or "12.5%"
+bool ParsePercent(std::string_view text, std::optional<double>* percent) {
+  if (!text.ends_with('%')) return false;
+  text.remove_suffix(1);
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  if (error != std::errc() || stop != end || !(value >= 0 && value <= 100)) return false;
+  *percent = value;
+  return true;
+}
+
 }  // namespace
+
+absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
+  perf_data::TimeRange range;
+  bool good = false;
+  if (const size_t comma = text.find(','); comma != text.npos) {
+    const std::string_view begin = text.substr(0, comma);
+    const std::string_view end = text.substr(comma + 1);
+    good = (begin.empty() || ParseSeconds(begin, &range.begin)) &&
+           (end.empty() || ParseSeconds(end, &range.end)) && range.begin <= range.end;
+  } else if (const size_t dash = text.find('-'); dash != text.npos) {
+    good = ParsePercent(text.substr(0, dash), &range.begin_percent) &&
+           ParsePercent(text.substr(dash + 1), &range.end_percent) &&
+           *range.begin_percent <= *range.end_percent;
+  }
+  if (good) return range;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--time: '", View(text), "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20%"));
+}
 
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> pieces;
@@ -29,28 +78,6 @@ std::vector<std::string> SplitList(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return pieces;
-}
-
-absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text) {
-  constexpr uint64_t kHighestCpu = 65535;
-  std::vector<int> cpus;
-  for (const std::string& piece : SplitList(text)) {
-    const std::string_view range = piece;
-    const size_t dash = range.find('-');
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (!ParseNumber(range.substr(0, dash), kHighestCpu, &first) ||
-        !ParseNumber(dash == range.npos ? range : range.substr(dash + 1), kHighestCpu, &last) ||
-        last < first) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", piece, "' is no CPU or range of CPUs, such as 0,2-3"));
-    }
-    for (uint64_t cpu = first; cpu <= last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-  }
-  if (cpus.empty()) return absl::InvalidArgumentError("the list of CPUs is empty");
-  std::sort(cpus.begin(), cpus.end());
-  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
-  return cpus;
 }
 
 absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text) {

@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/perf_data/rewrite.h"
 
 namespace profiler::cli {
-
-// "0,2-3" → {0, 2, 3}; sorted, each once.
-absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
 
 // "17,4" → {17, 4}; positive numbers, in the order given, each once.
 absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text);
@@ -22,6 +20,10 @@ absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text);
 // The data pages of a ring: "128" is pages, "512K", "4M", "1G" and "8192B" are sizes. Rounded up to
 // a power of two of pages.
 absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size);
+
+// What is between two times, in the notation of perf's --time: "12.5,13" is seconds of the samples'
+// clock, "12.5," and ",13" leave an end open, "10%-20%" is percent of the whole.
+absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);
 
 // "a,b" → {"a", "b"}; empty pieces are dropped.
 std::vector<std::string> SplitList(std::string_view text);

@@ -8,19 +8,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(CpuList, TakesNumbersAndRangesInAnyOrder) {
-  EXPECT_THAT(*ParseCpuList("0,2-3"), ElementsAre(0, 2, 3));
-  EXPECT_THAT(*ParseCpuList("5,1-2,2"), ElementsAre(1, 2, 5));
-}
-
-TEST(CpuList, QuotesWhatItCannotRead) {
-  for (const char* text : {"", "a", "3-1", "1-", "-2", "1-2-3", "0,,x", "99999999999"}) {
-    EXPECT_FALSE(ParseCpuList(text).ok()) << text;
-  }
-  EXPECT_EQ(ParseCpuList("0,x").status().message(),
-            "'x' is no CPU or range of CPUs, such as 0,2-3");
-}
-
 TEST(IdList, KeepsTheOrderAndDropsRepeats) {
   EXPECT_THAT(*ParseIdList("17,4,17"), ElementsAre(17, 4));
   for (const char* text : {"", "0", "-1", "4 5", "9999999999"}) {
@@ -37,6 +24,20 @@ TEST(RingPages, ArePagesOrASizeRoundedUpToAPowerOfTwo) {
   EXPECT_EQ(*ParseRingPages("1B", 4096), 1u);
   for (const char* text : {"", "0", "K", "-1", "5G", "4m", "99999999999999999999"}) {
     EXPECT_FALSE(ParseRingPages(text, 4096).ok()) << text;
+  }
+}
+
+TEST(TimeRange, IsInSecondsOrInPercent) {
+  EXPECT_EQ(ParseTimeRange("12.5,13")->begin, 12'500'000'000u);
+  EXPECT_EQ(ParseTimeRange("12.5,13")->end, 13'000'000'000u);
+  EXPECT_EQ(ParseTimeRange("0.000000001,")->begin, 1u);
+  EXPECT_EQ(ParseTimeRange("7,")->end, UINT64_MAX);
+  EXPECT_EQ(ParseTimeRange(",7")->begin, 0u);
+  EXPECT_EQ(ParseTimeRange("10%-22.5%")->begin_percent, 10);
+  EXPECT_EQ(ParseTimeRange("10%-22.5%")->end_percent, 22.5);
+  for (const char* text : {"", "5", "2,1", "a,b", "1.0000000001,", "-1,2", "1.,2", "20%-10%",
+                           "10%-200%", "10-20%", "99999999999999999999,"}) {
+    EXPECT_FALSE(ParseTimeRange(text).ok()) << text;
   }
 }
 

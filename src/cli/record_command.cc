@@ -14,10 +14,12 @@
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
 #include "src/cli/command.h"
+#include "src/cli/compression_option.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
 #include "src/perf_event/event_name.h"
+#include "src/procfs/machine.h"
 #include "src/record/session.h"
 
 namespace profiler::cli {
@@ -25,9 +27,12 @@ namespace {
 
 constexpr double kNever = -1;
 
+constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
+
 struct RecordArguments {
   std::string frequency = "999";
   uint64_t period = 0;
+  CompressionOption compression;
   std::vector<std::string> events;
   std::string pids;
   std::string tids;
@@ -60,7 +65,7 @@ absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
   return absl::OkStatus();
 }
 
-absl::Status ReadEvents(const std::vector<std::string>& texts,
+absl::Status ReadEvents(const std::vector<std::string>& texts, bool verbose,
                         std::vector<record::EventRequest>* events) {
   for (const std::string& text : texts) {
     for (const std::string& name : SplitList(text)) {
@@ -69,6 +74,10 @@ absl::Status ReadEvents(const std::vector<std::string>& texts,
         return absl::Status(attr.status().code(), absl::StrCat("-e: ", attr.status().message()));
       events->push_back({*attr, name});
     }
+  }
+  if (texts.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(const perf_event::Attr attr, perf_event::ParseEvent(kDefaultEvent));
+    events->push_back({attr, kDefaultEvent, !verbose});
   }
   if (!events->empty()) return absl::OkStatus();
   return absl::InvalidArgumentError("-e: name at least one event");
@@ -93,9 +102,11 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
                                                   std::vector<std::string> command,
                                                   const std::vector<std::string>& cmdline) {
   record::RecordOptions options;
+  PROFILER_ASSIGN_OR_RETURN(options.compression_level, arguments.compression.Level(command));
+  options.command = std::move(command);
   PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
   options.period = arguments.period;
-  PROFILER_RETURN_IF_ERROR(ReadEvents(arguments.events, &options.events));
+  PROFILER_RETURN_IF_ERROR(ReadEvents(arguments.events, arguments.verbose, &options.events));
   if (!arguments.pids.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
   }
@@ -104,9 +115,8 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
   }
   options.system_wide = arguments.system_wide;
   if (!arguments.cpus.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.cpus, ParseCpuList(arguments.cpus));
+    PROFILER_ASSIGN_OR_RETURN(options.cpus, procfs::ParseCpuList(arguments.cpus));
   }
-  options.command = std::move(command);
   // perf's rule: CPUs alone mean everything that runs on them.
   if (!options.cpus.empty() && options.pids.empty() && options.tids.empty() &&
       options.command.empty()) {
@@ -125,6 +135,10 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
     if (!(arguments.duration > 0))
       return absl::InvalidArgumentError("--duration: must be positive");
     options.duration = Milliseconds(arguments.duration * 1000);
+  }
+  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
+    return absl::InvalidArgumentError(
+        "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
   }
   options.output = arguments.output;
   options.cmdline = cmdline;
@@ -150,7 +164,7 @@ void PrintSummary(const record::RecordSummary& summary, const std::string& outpu
                "%.0f ms of CPU ]\n",
                static_cast<unsigned long long>(summary.samples),
                static_cast<unsigned long long>(summary.lost), summary.duration.count() / 1e9,
-               summary.bytes / 1e6, output.c_str(), cpu_ms);
+               summary.bytes / 1e6, output == "-" ? "standard output" : output.c_str(), cpu_ms);
   if (summary.lost > 0) {
     std::fprintf(
         stderr,
@@ -220,9 +234,13 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("-t,--tid", a.tids, "record these threads")->type_name("TID,…");
   command.add_flag("-a,--all-cpus", a.system_wide, "record everything on all CPUs");
   command.add_option("-C,--cpu", a.cpus, "only on these CPUs")->type_name("0,2-3");
-  command.add_option("-o,--output", a.output, "file to write; an older one is kept as FILE.old")
-      ->type_name("FILE")
+  command
+      .add_option("-o,--output", a.output,
+                  "file to write; an older one is kept as FILE.old; - for standard output, as a "
+                  "stream that report -i - and perf report -i - read")
+      ->type_name("FILE|-")
       ->capture_default_str();
+  a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
   command.add_flag("-g", a.frame_pointers, "record call chains: --call-graph fp");
   command.add_option("--call-graph", a.call_graph, "fp (frame pointers) or none")->type_name("HOW");
   command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
@@ -243,7 +261,6 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) 
       "Without one, recording goes on until Ctrl-C, --duration or the end of the targets.");
   command->prefix_command();
   auto arguments = std::make_shared<RecordArguments>();
-  arguments->events = {"cycles"};
   AddOptions(*command, *arguments);
 
   commands[command] = [arguments, command, invocation = std::move(invocation)] {

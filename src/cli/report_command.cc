@@ -60,22 +60,18 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
 
 // Record types in the order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
-  auto recording = perf_data::Recording::Open(arguments.input);
-  if (!recording.ok()) {
-    PrintError(recording.status());
-    return kExitFailure;
-  }
+  const auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
   std::map<uint32_t, uint64_t> by_type;
   std::vector<uint64_t> by_event;
-  const absl::Status status =
-      (*recording)
-          ->ForEach(perf_data::Recording::Order::kFile, [&](const perf_data::TimedRecord& record) {
-            ++by_type[record.record.type()];
-            if (record.record.type() != perf_event::kRecordSample) return;
-            if (record.event >= by_event.size()) by_event.resize(record.event + 1);
-            ++by_event[record.event];
-          });
-  for (const std::string& warning : (*recording)->warnings()) PrintWarning(warning);
+  const absl::Status status = recording->ForEach(
+      perf_data::Recording::Order::kFile, [&](const perf_data::TimedRecord& record) {
+        ++by_type[record.record.type()];
+        if (record.record.type() != perf_event::kRecordSample) return;
+        if (record.event >= by_event.size()) by_event.resize(record.event + 1);
+        ++by_event[record.event];
+      });
+  for (const std::string& warning : recording->warnings()) PrintWarning(warning);
 
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
@@ -83,8 +79,8 @@ int WriteStats(const ReportArguments& arguments) {
     records.push_back({name.empty() ? absl::StrCat("type ", type) : name, count});
   }
   std::vector<report::RecordCount> events;
-  for (size_t i = 0; i < by_event.size() && i < (*recording)->events().size(); ++i) {
-    events.push_back({(*recording)->events()[i].name, by_event[i]});
+  for (size_t i = 0; i < by_event.size() && i < recording->events().size(); ++i) {
+    events.push_back({recording->events()[i].name, by_event[i]});
   }
   Output output("-");
   output.Write(report::FormatStats(records, events));
@@ -95,13 +91,10 @@ int WriteStats(const ReportArguments& arguments) {
 }
 
 int WriteHeaderOnly(const ReportArguments& arguments) {
-  auto recording = perf_data::Recording::Open(arguments.input);
-  if (!recording.ok()) {
-    PrintError(recording.status());
-    return kExitFailure;
-  }
+  const auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
   Output output("-");
-  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.input, **recording)));
+  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.input, *recording)));
   const absl::Status written = output.Close();
   if (!written.ok()) PrintError(written);
   return written.ok() ? kExitOk : kExitFailure;
@@ -118,11 +111,8 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                      sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||
                      !options.filter.tids.empty();
-  auto loaded = LoadProfile(arguments.input, load);
-  if (!loaded.ok()) {
-    PrintError(loaded.status());
-    return kExitFailure;
-  }
+  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  if (!loaded) return kExitFailure;
   Output output("-");
   if (arguments.header) {
     output.Write(

@@ -35,11 +35,8 @@ int WriteScript(const ScriptArguments& arguments) {
   load.keep_samples = true;
   load.inlines = options.inlines;
   load.demangle = !arguments.no_demangle;
-  auto loaded = LoadProfile(arguments.input, load);
-  if (!loaded.ok()) {
-    PrintError(loaded.status());
-    return kExitFailure;
-  }
+  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  if (!loaded) return kExitFailure;
   Output output("-");
   report::ScriptFormatter(loaded->profile, options).Write([&](std::string_view text) {
     output.Write(text);

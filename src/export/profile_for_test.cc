@@ -9,8 +9,8 @@ using namespace profile;  // NOLINT: a builder of its types
 
 namespace {
 
-template <class Id, class T>
-Id NextId(const std::vector<T>& table) {
+template <class Id>
+Id NextId(const auto& table) {
   return Id{static_cast<uint32_t>(table.size())};
 }
 

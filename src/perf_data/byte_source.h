@@ -33,6 +33,10 @@ class ByteSource {
   // Passes over any number of bytes; false when there are fewer.
   virtual bool Skip(uint64_t size) = 0;
 
+  // The most bytes that Peek should be asked for on the word of the input: what they take in memory
+  // is taken before they are there.
+  virtual uint64_t max_peek() const { return 16 << 20; }
+
   // In the file, of what Peek shows first.
   uint64_t offset() const { return offset_; }
 
@@ -58,6 +62,7 @@ class MappedSource final : public ByteSource {
   MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end);
 
   bool Skip(uint64_t size) override;
+  uint64_t max_peek() const override { return UINT64_MAX; }  // the mapping is there
 
  private:
   void Fill(size_t need) override;

@@ -1,10 +1,7 @@
-// Puts the records of another writer into COMPRESSED records: one zstd stream over the whole
-// recording, flushed at the end of each record, so that nothing is held back.
+// Puts the records of another writer into COMPRESSED records (record_compressor.h).
 //
-//   { header (81) │ up to 32 KiB of records, compressed }   size is not a multiple of 8
-//
-// Round markers stay outside. The feature COMPRESSED tells perf how much a record may inflate to;
-// perf needs it, our reader does not: a killed compressed recording is readable by us alone.
+// Round markers stay outside. The feature COMPRESSED tells perf how much a record may inflate to.
+// It stands in front, as a record, in files too: so perf also reads what a killed recorder leaves.
 
 #pragma once
 
@@ -15,9 +12,8 @@
 
 namespace profiler::perf_data {
 
-// `stream`: `writer` writes a stream, where the feature must stand in front. kInvalidArgument for a
-// level that zstd does not have.
+// kInvalidArgument for a level that zstd does not have.
 absl::StatusOr<std::unique_ptr<Writer>> CreateCompressingWriter(std::unique_ptr<Writer> writer,
-                                                                bool stream, int level);
+                                                                int level);
 
 }  // namespace profiler::perf_data

@@ -32,6 +32,38 @@ void EventTable::RenameConfig(uint64_t config, const std::string& name) {
   }
 }
 
+void EventTable::NameByTypes(std::span<const std::byte> table) {
+  FieldReader types(table, swapped_);
+  while (types.remaining() >= kEventTypeSize) {
+    const uint64_t config = types.U64();
+    const std::string_view name = TextOf(types.Bytes(kEventTypeNameSize));
+    RenameConfig(config, std::string(name.substr(0, name.find('\0'))));
+  }
+}
+
+void EventTable::NameByDescriptions(const std::vector<EventDesc>& descriptions) {
+  for (size_t i = 0; i < descriptions.size(); ++i) {
+    const EventDesc& description = descriptions[i];
+    size_t event = events_.size();
+    if (!description.ids.empty()) event = FindId(description.ids.front());
+    if (event == events_.size()) event = i;
+    if (event < events_.size() && !description.name.empty()) RenameEvent(event, description.name);
+  }
+}
+
+bool EventTable::ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid) {
+  if (events_.empty() || record.header.type >= perf_event::kRecordUserFirst) return false;
+  const perf_event::RecordLayout& layout = events_[EventOf(record)].layout;
+  if ((layout.sample_type & perf_event::kSampleTid) == 0) return false;
+  const int in_sample = layout.sample_tid_offset;
+  const int from_end = static_cast<int>(layout.trailer_size);  // TID is the first of a sample_id
+  const bool sample = record.header.type == perf_event::kRecordSample;
+  if (!sample && (from_end == 0 || from_end > record.header.size)) return false;
+  *pid = FieldAt<uint32_t>(record, in_sample, from_end);
+  *tid = FieldAt<uint32_t>(record, in_sample + 4, from_end - 4);
+  return true;
+}
+
 size_t EventTable::FindId(uint64_t id) const {
   const auto it = by_id_.find(id);
   return it == by_id_.end() ? events_.size() : it->second;
@@ -41,7 +73,7 @@ size_t EventTable::FindId(uint64_t id) const {
 // without it perf only writes events that agree.
 uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
   const perf_event::RecordLayout& layout = events_.front().layout;
-  const uint64_t id = FieldAt(record, layout.sample_id_offset, layout.trailer_id_offset);
+  const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);
   if (id == last_id_) return last_event_;
   const size_t event = id == 0 ? 0 : FindId(id);
   if (event == events_.size()) {

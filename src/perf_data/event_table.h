@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/recording.h"
 #include "src/perf_event/abi.h"
@@ -37,6 +39,11 @@ class EventTable {
   // Names the events whose attr has this config (the event types of old files).
   void RenameConfig(uint64_t config, const std::string& name);
 
+  // Names events as a table of event types has it, in the file's byte order.
+  void NameByTypes(std::span<const std::byte> table);
+  // Names events as EVENT_DESC has it: by their ids, by their place where they have none.
+  void NameByDescriptions(const std::vector<EventDesc>& descriptions);
+
   const std::vector<EventDescription>& events() const { return events_; }
   // The event that has `id`, events().size() where none has.
   size_t FindId(uint64_t id) const;
@@ -48,20 +55,25 @@ class EventTable {
   }
   uint64_t unknown_ids() const { return unknown_ids_; }
 
+  // The thread of a kernel record by its sample_id, of a sample by its TID; false where it has
+  // none.
+  bool ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid);
+
   // 0 where the record has no time.
   uint64_t TimeOf(const StoredRecord& record) {
     if (events_.empty()) return 0;
     const perf_event::RecordLayout& layout =
         events_[same_time_offsets_ ? 0 : EventOf(record)].layout;
-    return FieldAt(record, layout.sample_time_offset, layout.trailer_time_offset);
+    return FieldAt<uint64_t>(record, layout.sample_time_offset, layout.trailer_time_offset);
   }
 
  private:
   uint32_t EventAmongSeveral(const StoredRecord& record);
 
-  // The u64 that stands at one offset from the start of samples, at another from the end of all
+  // The number that stands at one offset from the start of samples, at another from the end of all
   // other records of the kernel.
-  uint64_t FieldAt(const StoredRecord& record, int sample_offset, int trailer_offset) const {
+  template <class T>
+  T FieldAt(const StoredRecord& record, int sample_offset, int trailer_offset) const {
     int offset = -1;
     if (record.header.type == perf_event::kRecordSample) {
       offset = sample_offset;
@@ -69,8 +81,10 @@ class EventTable {
       offset = record.header.size - trailer_offset;
     }
     constexpr int kHeaderSize = sizeof(perf_event::RecordHeader);
-    if (offset < kHeaderSize || offset + 8 > record.header.size) return 0;
-    uint64_t value;
+    if (offset < kHeaderSize || offset + static_cast<int>(sizeof(T)) > record.header.size) {
+      return 0;
+    }
+    T value;
     std::memcpy(&value, record.data + offset, sizeof(value));
     return swapped_ ? SwapBytes(value) : value;
   }

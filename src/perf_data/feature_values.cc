@@ -49,23 +49,60 @@ PmuCaps ReadCaps(FieldReader& reader) {
 
 }  // namespace
 
+namespace {
+
+// It came in three revisions, each with more behind. In streams up to 7 bytes of padding follow.
+CpuTopology ReadTopology(FieldReader& reader, uint32_t cpu_count) {
+  constexpr size_t kPadding = 8;
+  CpuTopology topology;
+  topology.core_siblings = ReadStrings(reader);
+  topology.thread_siblings = ReadStrings(reader);
+  if (reader.remaining() < kPadding) return topology;  // the first revision ends here
+  topology.cpus = ReadSome(reader, cpu_count, [&reader] {
+    CpuTopology::Cpu cpu;
+    cpu.core_id = reader.U32();
+    cpu.socket_id = reader.U32();
+    return cpu;
+  });
+  if (reader.remaining() < kPadding) return topology;  // the second
+  topology.die_siblings = ReadStrings(reader);
+  topology.die_ids = ReadSome(reader, cpu_count, [&reader] { return reader.U32(); });
+  return topology;
+}
+
+}  // namespace
+
 std::optional<CpuTopology> ReadCpuTopology(const Features& features) {
   const uint32_t cpu_count = features.nrcpus ? features.nrcpus->available : 0;
-  return ReadSection(features, kFeatureCpuTopology, [cpu_count](FieldReader& reader) {
-    CpuTopology topology;
-    topology.core_siblings = ReadStrings(reader);
-    topology.thread_siblings = ReadStrings(reader);
-    if (reader.remaining() == 0) return topology;  // the first revision ends here
-    topology.cpus = ReadSome(reader, cpu_count, [&reader] {
-      CpuTopology::Cpu cpu;
-      cpu.core_id = reader.U32();
-      cpu.socket_id = reader.U32();
-      return cpu;
-    });
-    if (reader.remaining() == 0) return topology;  // the second
-    topology.die_siblings = ReadStrings(reader);
-    topology.die_ids = ReadSome(reader, cpu_count, [&reader] { return reader.U32(); });
-    return topology;
+  return ReadSection(features, kFeatureCpuTopology,
+                     [cpu_count](FieldReader& reader) { return ReadTopology(reader, cpu_count); });
+}
+
+size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped) {
+  FieldReader reader(section, swapped);
+  ReadTopology(reader, cpu_count);
+  return reader.ok() ? reader.offset() : section.size();
+}
+
+std::optional<CpuDomains> ReadCpuDomains(const Features& features) {
+  constexpr uint32_t kFirstWithNames = 17;
+  return ReadSection(features, kFeatureCpuDomainInfo, [](FieldReader& reader) {
+    CpuDomains domains;
+    domains.schedstat_version = reader.U32();
+    domains.max_domains = reader.U32();
+    while (reader.remaining() >= 2 * sizeof(uint32_t)) {
+      CpuDomains::Cpu& cpu = domains.cpus.emplace_back();
+      cpu.cpu = reader.U32();
+      cpu.domains = ReadList(reader, [&] {
+        CpuDomains::Domain domain;
+        domain.domain = reader.U32();
+        if (domains.schedstat_version >= kFirstWithNames) domain.name = reader.String();
+        domain.cpu_mask = reader.String();
+        domain.cpus = reader.String();
+        return domain;
+      });
+    }
+    return domains;
   });
 }
 
@@ -240,6 +277,11 @@ std::optional<ElfMachine> ReadElfMachine(const Features& features) {
     machine.flags = reader.U32();
     return machine;
   });
+}
+
+std::optional<uint32_t> ReadCacheLineSize(const Features& features) {
+  return ReadSection(features, kFeatureCacheLineSize,
+                     [](FieldReader& reader) { return reader.U32(); });
 }
 
 }  // namespace profiler::perf_data

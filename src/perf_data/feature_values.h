@@ -6,8 +6,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,26 @@ struct CpuTopology {
   std::vector<uint32_t> die_ids;  // by CPU
 };
 std::optional<CpuTopology> ReadCpuTopology(const Features& features);
+// The bytes of a section without the padding that it has in streams, by which perf would take it
+// for a later revision. `cpu_count`: those available (NRCPUS).
+size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped);
+
+// CPU_DOMAIN_INFO: the scheduler's domains, from small to large.
+struct CpuDomains {
+  struct Domain {
+    uint32_t domain = 0;
+    std::string name;            // "SMT", "MC" …; empty before schedstat version 17
+    std::string cpu_mask, cpus;  // "00000003", "0-1"
+  };
+  struct Cpu {
+    uint32_t cpu = 0;
+    std::vector<Domain> domains;
+  };
+  uint32_t schedstat_version = 0;
+  uint32_t max_domains = 0;
+  std::vector<Cpu> cpus;
+};
+std::optional<CpuDomains> ReadCpuDomains(const Features& features);
 
 // NUMA_TOPOLOGY
 struct NumaNode {
@@ -119,5 +141,8 @@ struct ElfMachine {
   uint32_t machine = 0, flags = 0;
 };
 std::optional<ElfMachine> ReadElfMachine(const Features& features);
+
+// CLN_SIZE: bytes of a cache line.
+std::optional<uint32_t> ReadCacheLineSize(const Features& features);
 
 }  // namespace profiler::perf_data

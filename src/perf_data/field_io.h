@@ -61,18 +61,22 @@ class FieldReader {
   bool swapped_;
 };
 
-// Appends fields in native byte order.
+// Appends fields, in the other byte order where `swapped` says so.
 class FieldWriter {
  public:
-  explicit FieldWriter(std::string* out) : out_(out) {}
+  explicit FieldWriter(std::string* out, bool swapped = false) : out_(out), swapped_(swapped) {}
 
   template <class T>
   void Write(T value) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    if (swapped_) value = SwapBytes(value);
     out_->append(reinterpret_cast<const char*>(&value), sizeof(value));
   }
   void U32(uint32_t value) { Write(value); }
   void U64(uint64_t value) { Write(value); }
+  void Section(const FileSection& section) {
+    U64(section.offset);
+    U64(section.size);
+  }
   void Text(std::string_view text) { out_->append(text); }
   void Zeroes(size_t count) { out_->append(count, '\0'); }
 
@@ -91,6 +95,7 @@ class FieldWriter {
 
  private:
   std::string* out_;
+  bool swapped_;
 };
 
 }  // namespace profiler::perf_data

@@ -50,7 +50,45 @@ bool PlausibleAttrEntrySize(uint64_t size) {
          size <= kAttrSizeMax + sizeof(FileSection) && size % 8 == 0;
 }
 
+// A recording without any record: its table of features is where the records would be.
+bool EmptyOnPurpose(std::span<const std::byte> file, const FileHeader& header) {
+  const uint64_t table_size = header.features.count() * sizeof(FileSection);
+  FieldReader table(BytesInside(file, {header.data.offset, table_size}), header.swapped);
+  const FileSection first = table.Section();
+  return table_size != 0 && table.ok() && first.offset == header.data.offset + table_size;
+}
+
 }  // namespace
+
+DataPlace LocateData(std::span<const std::byte> file, const FileHeader& header) {
+  const uint64_t size = file.size();
+  const uint64_t begin = std::min(header.data.offset, size);
+  const uint64_t left = size - begin;
+  if (header.data.size == 0 && left != 0 && !EmptyOnPurpose(file, header)) {
+    return {begin, size,
+            "the recording was not ended (its data size is 0); all whole records are read"};
+  }
+  if (header.data.size > left) {
+    return {begin, size,
+            absl::StrCat("the file is cut: ", header.data.size - left, " of ", header.data.size,
+                         " bytes of records and all features are missing; what is there is read")};
+  }
+  return {begin, begin + header.data.size, ""};
+}
+
+std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
+                                           const FileHeader& header, uint64_t table_offset) {
+  const uint64_t table_size = header.features.count() * sizeof(FileSection);
+  FieldReader table(BytesInside(file, {table_offset, table_size}), header.swapped);
+  std::vector<FeatureSection> sections;
+  for (int bit = 0; bit < kFeatureBits; ++bit) {
+    if (!header.features[bit]) continue;
+    const FileSection section = table.Section();
+    const std::span<const std::byte> bytes = BytesInside(file, section);
+    sections.push_back({bit, bytes, table.ok() && bytes.size() == section.size});
+  }
+  return sections;
+}
 
 std::span<const std::byte> BytesInside(std::span<const std::byte> file,
                                        const FileSection& section) {

@@ -62,6 +62,25 @@ absl::StatusOr<std::vector<AttrEntry>> DecodeAttrs(std::span<const std::byte> fi
 std::vector<uint64_t> DecodeIds(std::span<const std::byte> file, const FileHeader& header,
                                 const FileSection& section, size_t max_count);
 
+// Where the records are. What the header says of their end is true only of a recording that was
+// ended and not cut: otherwise they go on to the end of the file, there are no features, and
+// `warning` says so.
+struct DataPlace {
+  uint64_t begin = 0, end = 0;
+  std::string warning;
+};
+DataPlace LocateData(std::span<const std::byte> file, const FileHeader& header);
+
+// The sections of the features that the header announces, by the table at `table_offset`, as far as
+// they are inside of `file`.
+struct FeatureSection {
+  int bit = 0;
+  std::span<const std::byte> bytes;
+  bool whole = false;
+};
+std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
+                                           const FileHeader& header, uint64_t table_offset);
+
 // The part of `section` that is inside of `file`.
 std::span<const std::byte> BytesInside(std::span<const std::byte> file, const FileSection& section);
 

@@ -124,12 +124,22 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
     case perf_event::kRecordHeaderAttr:
       return events_known || CollectAttr(body, swapped, events);
     case perf_event::kRecordHeaderEventType:
+      if (const std::optional<int> bit = CollectCarriedSection(body, swapped, &features->other)) {
+        const std::string section = std::move(features->other.extract(*bit).mapped());
+        return DecodeFeature(*bit, BytesOfText(section), swapped, features);
+      }
       return CollectEventType(reader, events);
     case perf_event::kRecordEventUpdate:
       return CollectUpdate(reader, events);
     case perf_event::kRecordHeaderFeature: {
       const uint64_t bit = reader.U64();
       if (!reader.ok() || bit >= kFeatureBits) return false;
+      if (bit == kFeatureEventDesc) {
+        if (!events_known) {
+          events->NameByDescriptions(DecodeEventDesc(body.subspan(reader.offset()), swapped));
+        }
+        return true;
+      }
       return DecodeFeature(static_cast<int>(bit), reader.Bytes(reader.remaining()), swapped,
                            features);
     }
@@ -145,6 +155,22 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
     default:
       return true;
   }
+}
+
+std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
+                                         std::map<int, std::string>* sections) {
+  FieldReader reader(body, swapped);
+  const uint64_t config = reader.U64();
+  const std::string name = UpToNul(reader.Bytes(kEventTypeNameSize));
+  const uint64_t bit = reader.U64();
+  const uint64_t size = reader.U64();
+  const std::span<const std::byte> piece = reader.Bytes(reader.U64());
+  if (!reader.ok() || config != kCarrierConfig || name != kCarrierName || bit >= kFeatureBits) {
+    return std::nullopt;
+  }
+  std::string& section = (*sections)[static_cast<int>(bit)];
+  section += TextOf(piece);
+  return section.size() == size ? std::optional(static_cast<int>(bit)) : std::nullopt;
 }
 
 void SwapOwnBodyToNative(std::span<std::byte> record) {

@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "src/perf_data/event_table.h"
 #include "src/perf_data/features.h"
@@ -18,6 +21,12 @@ namespace profiler::perf_data {
 // False when the record is too short or impossible.
 bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> payload, bool swapped,
                       bool events_known, EventTable* events, Features* features);
+
+// Reads the body of a HEADER_EVENT_TYPE record that carries a piece of a feature section (see
+// kCarrierConfig), and adds the piece to that section in `*sections`. Nothing when it is none, or
+// when its section is not whole yet; else the section's number.
+std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
+                                         std::map<int, std::string>* sections);
 
 // Turns the body of a record of perf's own into native order, in place, as far as its layout is
 // fixed; bodies of types that are unknown here, and the feature data of HEADER_FEATURE, are left as

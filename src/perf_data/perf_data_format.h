@@ -81,6 +81,7 @@ enum FeatureBit : int {
   kFeaturePmuCaps = 31,
   kFeatureCpuDomainInfo = 32,
   kFeatureEMachine = 33,
+  kFeatureCacheLineSize = 34,
 };
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
@@ -90,6 +91,15 @@ inline constexpr uint16_t kMiscBuildIdSize = 1 << 15;
 inline constexpr size_t kBuildIdMax = 20;
 inline constexpr size_t kBuildIdField = 24;
 inline constexpr size_t kBuildIdFixedSize = 8 + 4 + kBuildIdField;
+
+// A feature section that has no place in a stream of perf's (its number is over 31, which perf 6.1
+// refuses, or it is too large for one HEADER_FEATURE record) is carried, whole and in order, by
+// HEADER_EVENT_TYPE records, which every perf since 3.12 passes over:
+//
+//   { header (65) │ u64 config, all ones │ char name[64] │ u64 feature, size of the section,
+//     size of this piece │ piece, padded to 8 }
+inline constexpr uint64_t kCarrierConfig = UINT64_MAX;
+inline constexpr char kCarrierName[] = "profiler: piece of a feature section";
 
 // PERF_EVENT_UPDATE__*: what an EVENT_UPDATE record says of an event.
 inline constexpr uint64_t kEventUpdateUnit = 0;

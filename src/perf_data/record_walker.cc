@@ -10,9 +10,6 @@ namespace {
 
 using perf_event::RecordHeader;
 
-// A payload up to here is shown; the memory for more is not asked for on the word of a file.
-constexpr uint64_t kMaxPayload = 16 << 20;
-
 template <class T>
 T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
   T value{};
@@ -76,6 +73,7 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
     switch (record->header.type) {
       case perf_event::kRecordCompressed:
       case perf_event::kRecordCompressed2:
+        if (!inflate_) return true;
         OpenCompressed(*record);
         if (NextInside(record)) return true;
         continue;
@@ -115,7 +113,7 @@ bool RecordWalker::TakePayload(const StoredRecord& record) {
   const uint64_t size =
       auxtrace ? ReadAt<uint64_t>(record, sizeof(RecordHeader), swapped_)
                : (uint64_t{ReadAt<uint32_t>(record, sizeof(RecordHeader), swapped_)} + 7) / 8 * 8;
-  if (size <= kMaxPayload) {
+  if (size <= source_->max_peek()) {
     const std::span<const std::byte> bytes = source_->Peek(size);
     if (bytes.size() >= size) {
       payload_ = bytes.first(size);
@@ -125,6 +123,22 @@ bool RecordWalker::TakePayload(const StoredRecord& record) {
   }
   if (!source_->Skip(size)) cut_bytes_ = sizeof(RecordHeader);
   return true;
+}
+
+absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
+                        std::string* warning) {
+  if (!walker.status().ok()) {
+    return absl::Status(walker.status().code(),
+                        absl::StrCat(name, ": ", walker.status().message()));
+  }
+  if (walker.cut_bytes() == 0 || cut_record == CutRecord::kKnown) return absl::OkStatus();
+  const std::string what = absl::StrCat("offset ", walker.offset(), ": the last record is cut");
+  if (cut_record == CutRecord::kWarning) {
+    *warning = what;
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      absl::StrCat(name, ": ", what, ": its field size is past the end of the data section"));
 }
 
 }  // namespace profiler::perf_data

@@ -23,6 +23,9 @@ class RecordWalker {
   RecordWalker(std::unique_ptr<ByteSource> source, bool swapped, ChunkStore* chunks)
       : source_(std::move(source)), inflating_(chunks), swapped_(swapped) {}
 
+  // Compressed records appear themselves, and what is inside of them does not.
+  void KeepCompressed() { inflate_ = false; }
+
   // False at the end; status() and cut_bytes() say of which kind it was. Compressed records do not
   // appear, what is inside of them does. `record` lives as long as the source's bytes.
   bool Next(StoredRecord* record) {
@@ -51,11 +54,22 @@ class RecordWalker {
   std::unique_ptr<ByteSource> source_;
   InflatingSource inflating_;
   bool swapped_;
+  bool inflate_ = true;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // in the file, of the last record outside
   std::span<const std::byte> payload_;
   absl::Status status_;
   size_t cut_bytes_ = 0;
 };
+
+// What a last record that is not whole is: an error where the header says that it is all there, a
+// warning where nothing does (streams, directories), nothing new where that has been said.
+enum class CutRecord { kError, kWarning, kKnown };
+
+// What a walk that has ended came to: kDataLoss, with `name`, offset, record type and field, or
+// what the reading met. A cut record that is no error is told in `*warning`, else that is left
+// alone.
+absl::Status HowItEnded(const RecordWalker& walker, const std::string& name, CutRecord cut_record,
+                        std::string* warning);
 
 }  // namespace profiler::perf_data

@@ -1,15 +1,5 @@
 #include "src/perf_data/recording.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +11,7 @@
 #include "src/perf_data/event_table.h"
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/file_header.h"
+#include "src/perf_data/opened_files.h"
 #include "src/perf_data/own_records.h"
 #include "src/perf_data/record_pass.h"
 #include "src/perf_data/record_walker.h"
@@ -34,13 +25,12 @@ constexpr size_t kMaxPrereadRecords = 4096;
 
 class OpenRecording final : public Recording {
  public:
-  OpenRecording(std::string name, std::vector<MappedFile> files, UniqueFd stream,
-                const FileHeader& header)
-      : name_(std::move(name)),
-        files_(std::move(files)),
-        stream_fd_(std::move(stream)),
-        header_(header),
-        events_(header.swapped) {}
+  explicit OpenRecording(OpenedFiles opened)
+      : name_(std::move(opened.name)),
+        files_(std::move(opened.files)),
+        stream_fd_(std::move(opened.stream)),
+        header_(opened.header),
+        events_(opened.header.swapped) {}
 
   // Exactly one of these, first.
   absl::Status ReadFileHeader();
@@ -49,6 +39,9 @@ class OpenRecording final : public Recording {
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }
+  FilePlaces places() const override {
+    return {header_.data.offset, header_.data.size, header_.data.offset + header_.data.size};
+  }
   absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
@@ -70,10 +63,9 @@ class OpenRecording final : public Recording {
   void ReadFeatures(uint64_t table_offset);
   void NameEvents();
   Part FindData();
-  bool EmptyOnPurpose() const;
   void Collect(RecordWalker& walker, std::vector<Preread>* preread);
   PassContext Context(ChunkStore* chunks);
-  absl::Status HowItEnded(const RecordWalker& walker);
+  absl::Status Ended(const RecordWalker& walker);
   absl::Status RunFiles(RecordPass& pass, ChunkStore* chunks);
   absl::Status RunStream(RecordPass& pass);
 
@@ -123,71 +115,32 @@ absl::Status OpenRecording::ReadEvents() {
   return absl::OkStatus();
 }
 
-// The data section; what the header says of its end is true only of a recording that was ended.
 OpenRecording::Part OpenRecording::FindData() {
-  const uint64_t size = file().size();
-  const uint64_t begin = std::min(header_.data.offset, size);
-  const uint64_t left = size - begin;
-  if (header_.data.size == 0 && left != 0 && !EmptyOnPurpose()) {
-    cut_ = true;
-    Warn("the recording was not ended (its data size is 0); all whole records are read");
-    return {0, begin, size};
-  }
-  if (header_.data.size > left) {
-    cut_ = true;
-    Warn(absl::StrCat("the file is cut: ", header_.data.size - left, " of ", header_.data.size,
-                      " bytes of records and all features are missing; what is there is read"));
-    return {0, begin, size};
-  }
-  return {0, begin, begin + header_.data.size};
-}
-
-// A recording without any record: its table of features is where the records would be.
-bool OpenRecording::EmptyOnPurpose() const {
-  const uint64_t table_size = header_.features.count() * sizeof(FileSection);
-  FieldReader table(BytesInside(file(), {header_.data.offset, table_size}), header_.swapped);
-  const FileSection first = table.Section();
-  return table_size != 0 && table.ok() && first.offset == header_.data.offset + table_size;
+  const DataPlace data = LocateData(file(), header_);
+  cut_ = !data.warning.empty();
+  if (cut_) Warn(data.warning);
+  return {0, data.begin, data.end};
 }
 
 void OpenRecording::ReadFeatures(uint64_t table_offset) {
-  const size_t count = header_.features.count();
-  FieldReader table(BytesInside(file(), {table_offset, count * sizeof(FileSection)}),
-                    header_.swapped);
   size_t unreadable = 0;
-  for (int bit = 0; bit < kFeatureBits; ++bit) {
-    if (!header_.features[bit]) continue;
-    const FileSection section = table.Section();
-    const std::span<const std::byte> bytes = BytesInside(file(), section);
-    const bool whole = table.ok() && bytes.size() == section.size;
-    if (!whole || !DecodeFeature(bit, bytes, header_.swapped, &features_)) ++unreadable;
+  const std::vector<FeatureSection> sections = LocateFeatures(file(), header_, table_offset);
+  for (const FeatureSection& section : sections) {
+    if (!section.whole || !DecodeFeature(section.bit, section.bytes, header_.swapped, &features_)) {
+      ++unreadable;
+    }
   }
   if (unreadable != 0) {
-    Warn(absl::StrCat(unreadable, " of ", count, " feature sections cannot be read"));
+    Warn(absl::StrCat(unreadable, " of ", sections.size(), " feature sections cannot be read"));
   }
 }
 
 // From EVENT_DESC, and in old files from the table of event types.
 void OpenRecording::NameEvents() {
-  FieldReader types(BytesInside(file(), header_.event_types), header_.swapped);
-  while (types.remaining() >= kEventTypeSize) {
-    const uint64_t config = types.U64();
-    const std::string_view name = TextOf(types.Bytes(kEventTypeNameSize));
-    events_.RenameConfig(config, std::string(name.substr(0, name.find('\0'))));
-  }
+  events_.NameByTypes(BytesInside(file(), header_.event_types));
   const auto section = features_.other.find(kFeatureEventDesc);
   if (section == features_.other.end()) return;
-  const std::vector<EventDesc> descriptions =
-      DecodeEventDesc(BytesOfText(section->second), header_.swapped);
-  for (size_t i = 0; i < descriptions.size(); ++i) {
-    const EventDesc& description = descriptions[i];
-    size_t event = events().size();
-    if (!description.ids.empty()) event = events_.FindId(description.ids.front());
-    if (event == events().size()) event = i;
-    if (event < events().size() && !description.name.empty()) {
-      events_.RenameEvent(event, description.name);
-    }
-  }
+  events_.NameByDescriptions(DecodeEventDesc(BytesOfText(section->second), header_.swapped));
   features_.other.erase(section);
 }
 
@@ -260,7 +213,7 @@ absl::Status OpenRecording::RunFiles(RecordPass& pass, ChunkStore* chunks) {
         std::make_unique<MappedSource>(files_[part.file].bytes(), part.begin, part.end),
         header_.swapped, chunks);
     pass.Run(walker);
-    first_error.Update(HowItEnded(walker));
+    first_error.Update(Ended(walker));
   }
   return first_error;
 }
@@ -272,153 +225,36 @@ absl::Status OpenRecording::RunStream(RecordPass& pass) {
   for (const Preread& preread : preread_) pass.Take(preread.record, preread.payload);
   preread_.clear();
   pass.Run(*stream_walker_);
-  absl::Status status = HowItEnded(*stream_walker_);
+  absl::Status status = Ended(*stream_walker_);
   stream_walker_.reset();
   return status;
 }
 
-absl::Status OpenRecording::HowItEnded(const RecordWalker& walker) {
-  if (!walker.status().ok()) {
-    return absl::Status(walker.status().code(),
-                        absl::StrCat(name_, ": ", walker.status().message()));
-  }
-  if (walker.cut_bytes() == 0 || cut_) return absl::OkStatus();
-  const std::string what = absl::StrCat("offset ", walker.offset(), ": the last record is cut");
-  if (header_.pipe || files_.size() > 1) {
-    Warn(what);
-    return absl::OkStatus();
-  }
-  return absl::DataLossError(
-      absl::StrCat(name_, ": ", what, ": its field size is past the end of the data section"));
-}
-
-// --- opening -----------------------------------------------------------------------------------
-
-// The number N of a file data.N, -1 for other names.
-int DataFileNumber(std::string_view name) {
-  constexpr std::string_view kPrefix = "data.";
-  if (name.substr(0, kPrefix.size()) != kPrefix) return -1;
-  name.remove_prefix(kPrefix.size());
-  int number = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : -1;
-}
-
-// DIR/data and DIR/data.N, in this order (perf record --threads).
-absl::StatusOr<std::vector<MappedFile>> MapDirectory(const std::string& path) {
-  std::vector<int> numbers;
-  DIR* const directory = opendir(path.c_str());
-  if (directory == nullptr) return ErrnoStatus(errno, path);
-  while (const dirent* entry = readdir(directory)) {
-    if (const int number = DataFileNumber(entry->d_name); number >= 0) numbers.push_back(number);
-  }
-  closedir(directory);
-  std::sort(numbers.begin(), numbers.end());
-  std::vector<MappedFile> files;
-  PROFILER_ASSIGN_OR_RETURN(MappedFile header_file, MappedFile::Open(path + "/data"));
-  files.push_back(std::move(header_file));
-  for (int number : numbers) {
-    PROFILER_ASSIGN_OR_RETURN(MappedFile file,
-                              MappedFile::Open(absl::StrCat(path, "/data.", number)));
-    files.push_back(std::move(file));
-  }
-  return files;
-}
-
-// The number of bytes that read(2) gives until `size` or the end.
-absl::StatusOr<size_t> ReadFully(int fd, std::span<std::byte> buffer, const std::string& name) {
-  size_t have = 0;
-  while (have < buffer.size()) {
-    const ssize_t count = read(fd, buffer.data() + have, buffer.size() - have);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, name);
-    if (count == 0) break;
-    have += count;
-  }
-  return have;
-}
-
-// A recording in file layout that comes through a pipe: its features are at its end, so it is put
-// into a file without a name first.
-absl::StatusOr<MappedFile> Spool(std::span<const std::byte> start, int fd,
-                                 const std::string& name) {
-  const char* directory = std::getenv("TMPDIR");
-  if (directory == nullptr || *directory == '\0') directory = "/tmp";
-  UniqueFd spool(open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!spool.valid()) spool = UniqueFd(memfd_create("perf.data", MFD_CLOEXEC));
-  if (!spool.valid()) return ErrnoStatus(errno, absl::StrCat("no temporary file in ", directory));
-  std::vector<std::byte> buffer(1 << 20);
-  size_t have = start.size();
-  std::copy(start.begin(), start.end(), buffer.begin());
-  while (have > 0) {
-    for (size_t done = 0; done < have;) {
-      const ssize_t count = write(spool.get(), buffer.data() + done, have - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return ErrnoStatus(errno, absl::StrCat("cannot write to ", directory));
-      done += count;
-    }
-    PROFILER_ASSIGN_OR_RETURN(have, ReadFully(fd, buffer, name));
-  }
-  return MappedFile::FromFd(spool.get(), name);
-}
-
-absl::StatusOr<FileHeader> DecodeNamedHeader(std::span<const std::byte> bytes,
-                                             const std::string& name) {
-  absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
-  if (header.ok()) return header;
-  return absl::DataLossError(absl::StrCat(name, ": ", header.status().message()));
-}
-
-absl::StatusOr<std::unique_ptr<Recording>> OpenFiles(std::vector<MappedFile> files,
-                                                     const std::string& name) {
-  PROFILER_ASSIGN_OR_RETURN(const FileHeader header,
-                            DecodeNamedHeader(files.front().bytes(), name));
-  auto recording = std::make_unique<OpenRecording>(name, std::move(files), UniqueFd(), header);
-  if (header.pipe) {
-    recording->ReadMappedStreamStart();
-  } else {
-    PROFILER_RETURN_IF_ERROR(recording->ReadFileHeader());
-  }
-  return recording;
-}
-
-absl::StatusOr<std::unique_ptr<Recording>> OpenPipe(UniqueFd fd, const std::string& name) {
-  std::byte start[kPipeHeaderSize];
-  PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd.get(), start, name));
-  const std::span<const std::byte> bytes = std::span(start).first(size);
-  const absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
-  if (header.ok() && header->pipe) {
-    auto recording =
-        std::make_unique<OpenRecording>(name, std::vector<MappedFile>(), std::move(fd), *header);
-    recording->ReadPipeStart(size);
-    return recording;
-  }
-  std::vector<MappedFile> files;
-  PROFILER_ASSIGN_OR_RETURN(MappedFile file, Spool(bytes, fd.get(), name));
-  files.push_back(std::move(file));
-  return OpenFiles(std::move(files), name);
+absl::Status OpenRecording::Ended(const RecordWalker& walker) {
+  CutRecord cut_record = CutRecord::kError;
+  if (header_.pipe || files_.size() > 1) cut_record = CutRecord::kWarning;
+  if (cut_) cut_record = CutRecord::kKnown;
+  std::string warning;
+  absl::Status status = HowItEnded(walker, name_, cut_record, &warning);
+  if (!warning.empty()) Warn(std::move(warning));
+  return status;
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Recording>> Recording::Open(const std::string& path) {
-  const bool standard_input = path == "-";
-  const std::string name = standard_input ? "standard input" : path;
-  UniqueFd fd(standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                             : open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return ErrnoStatus(errno, name);
-  struct stat status;
-  if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, name);
-  std::vector<MappedFile> files;
-  if (S_ISDIR(status.st_mode)) {
-    PROFILER_ASSIGN_OR_RETURN(files, MapDirectory(path));
-  } else if (S_ISREG(status.st_mode)) {
-    PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromFd(fd.get(), name));
-    files.push_back(std::move(file));
+  PROFILER_ASSIGN_OR_RETURN(OpenedFiles opened, OpenFiles(path, PipeUse::kStream));
+  const bool pipe = opened.stream.valid();
+  const bool stream_layout = opened.header.pipe;
+  auto recording = std::make_unique<OpenRecording>(std::move(opened));
+  if (pipe) {
+    recording->ReadPipeStart(kPipeHeaderSize);
+  } else if (stream_layout) {
+    recording->ReadMappedStreamStart();
   } else {
-    return OpenPipe(std::move(fd), name);
+    PROFILER_RETURN_IF_ERROR(recording->ReadFileHeader());
   }
-  return OpenFiles(std::move(files), name);
+  return recording;
 }
 
 }  // namespace profiler::perf_data

@@ -31,8 +31,14 @@ struct TimedRecord {
   uint32_t event = 0;        // index into events(); 0 where the record does not say
   uint64_t file_offset = 0;  // of the record in the file (of its compressed container)
   // Of AUXTRACE and HEADER_TRACING_DATA: the bytes that follow the record and belong to it, as they
-  // stand in the file. Empty for all others, and where they are more than 16 MiB.
+  // stand in the file. Empty for all others, and where more than 16 MiB come through a pipe.
   std::span<const std::byte> payload = {};
+};
+
+// Where in the file things are, as its header says: bytes from its start. All 0 for streams.
+struct FilePlaces {
+  uint64_t data_offset = 0, data_size = 0;
+  uint64_t features_offset = 0;  // of the table of sections
 };
 
 class Recording {
@@ -45,6 +51,7 @@ class Recording {
   // In pipe mode these grow while records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
+  virtual FilePlaces places() const = 0;
 
   enum class Order { kFile, kTime };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place

@@ -21,20 +21,6 @@ namespace {
 
 constexpr size_t kHeaderSize = sizeof(perf_event::RecordHeader);
 
-// The last feature of perf 6.1, which refuses a stream with a later one.
-constexpr int kLastFeatureInStreams = kFeaturePmuCaps;
-
-// Appends a record with this body, padded with zeroes to 8 bytes; nothing when it is too large.
-bool AddRecord(uint32_t type, std::string_view body, std::string* out) {
-  const size_t size = (kHeaderSize + body.size() + 7) / 8 * 8;
-  if (size > perf_event::kMaxRecordSize) return false;
-  FieldWriter writer(out);
-  writer.Write(perf_event::RecordHeader{type, 0, static_cast<uint16_t>(size)});
-  writer.Text(body);
-  writer.Zeroes(size - kHeaderSize - body.size());
-  return true;
-}
-
 class StreamWriter final : public Writer {
  public:
   StreamWriter(std::string name, UniqueFd fd, std::vector<EventToWrite> events)
@@ -71,7 +57,7 @@ class StreamWriter final : public Writer {
   absl::Status FinishRound() override {
     if (!appended_) return absl::OkStatus();
     std::string marker;
-    AddRecord(perf_event::kRecordFinishedRound, {}, &marker);
+    AddRecord(perf_event::kRecordFinishedRound, 0, {}, false, &marker);
     appended_ = false;
     return WriteText(marker);
   }
@@ -81,9 +67,9 @@ class StreamWriter final : public Writer {
     std::string records;
     for (const auto& [bit, section] : EncodeFeatures(features)) {
       if (bit == kFeatureBuildId) {
-        AddBuildIds(section, &records);
+        AddBuildIdRecords(section, false, &records);
       } else if (bit <= kLastFeatureInStreams && bit != kFeatureTracingData) {
-        AddFeatureRecord(bit, section, &records);
+        AddFeatureRecord(bit, section, false, &records);
       }
     }
     return WriteText(records);
@@ -98,32 +84,12 @@ class StreamWriter final : public Writer {
     do {
       const std::span<const uint64_t> some = ids.first(std::min(ids.size(), max_ids));
       ids = ids.subspan(some.size());
-      std::string body, update;
+      std::string body;
       WriteSizedAttr(event.attr, attr_size_, &body);
       for (uint64_t id : some) FieldWriter(&body).U64(id);
-      AddRecord(perf_event::kRecordHeaderAttr, body, out);
-      FieldWriter writer(&update);
-      writer.U64(kEventUpdateName);
-      writer.U64(some.empty() ? 0 : some.front());
-      writer.Text(event.name);
-      writer.Zeroes(1);
-      AddRecord(perf_event::kRecordEventUpdate, update, out);
+      AddRecord(perf_event::kRecordHeaderAttr, 0, body, false, out);
+      AddNameRecord(some.empty() ? 0 : some.front(), event.name, false, out);
     } while (!ids.empty() && events_.size() > 1);
-  }
-
-  // The section is a row of records but for their type and their padding.
-  static void AddBuildIds(const std::string& section, std::string* out) {
-    for (std::string_view left = section; left.size() >= kHeaderSize;) {
-      perf_event::RecordHeader header;
-      std::memcpy(&header, left.data(), sizeof(header));
-      const std::string_view body = left.substr(kHeaderSize, header.size - kHeaderSize);
-      const size_t at = out->size();
-      if (AddRecord(perf_event::kRecordHeaderBuildId, body, out)) {
-        std::memcpy(out->data() + at + offsetof(perf_event::RecordHeader, misc), &header.misc,
-                    sizeof(header.misc));
-      }
-      left.remove_prefix(header.size);
-    }
   }
 
   absl::Status WriteText(std::string_view text) {
@@ -141,11 +107,68 @@ class StreamWriter final : public Writer {
 
 }  // namespace
 
-void AddFeatureRecord(int bit, const std::string& section, std::string* out) {
+bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped,
+               std::string* out) {
+  const size_t size = (kHeaderSize + body.size() + 7) / 8 * 8;
+  if (size > perf_event::kMaxRecordSize) return false;
+  FieldWriter writer(out, swapped);
+  writer.Write<uint32_t>(type);
+  writer.Write<uint16_t>(misc);
+  writer.Write<uint16_t>(static_cast<uint16_t>(size));
+  writer.Text(body);
+  writer.Zeroes(size - kHeaderSize - body.size());
+  return true;
+}
+
+bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::string* out) {
   std::string body;
-  FieldWriter(&body).U64(bit);
-  body += section;
-  AddRecord(perf_event::kRecordHeaderFeature, body, out);
+  FieldWriter writer(&body, swapped);
+  writer.U64(static_cast<uint64_t>(bit));
+  writer.Text(section);
+  return AddRecord(perf_event::kRecordHeaderFeature, 0, body, swapped, out);
+}
+
+void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out) {
+  constexpr size_t kFixedSize = kHeaderSize + kEventTypeSize + 3 * sizeof(uint64_t);
+  constexpr size_t kMaxPiece = perf_event::kMaxRecordSize - kFixedSize;
+  const size_t size = section.size();
+  do {
+    const std::string_view piece = section.substr(0, kMaxPiece);
+    section.remove_prefix(piece.size());
+    std::string body;
+    FieldWriter writer(&body, swapped);
+    writer.U64(kCarrierConfig);
+    writer.Text(kCarrierName);
+    writer.Zeroes(kEventTypeNameSize - (sizeof(kCarrierName) - 1));
+    writer.U64(static_cast<uint64_t>(bit));
+    writer.U64(size);
+    writer.U64(piece.size());
+    writer.Text(piece);
+    AddRecord(perf_event::kRecordHeaderEventType, 0, body, swapped, out);
+  } while (!section.empty());
+}
+
+// struct { header; u64 type, id; char name[]; }
+void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out) {
+  std::string body;
+  FieldWriter writer(&body, swapped);
+  writer.U64(kEventUpdateName);
+  writer.U64(id);
+  writer.Text(name);
+  writer.Zeroes(1);
+  AddRecord(perf_event::kRecordEventUpdate, 0, body, swapped, out);
+}
+
+void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out) {
+  while (section.size() >= kHeaderSize) {
+    perf_event::RecordHeader header;
+    std::memcpy(&header, section.data(), sizeof(header));
+    if (swapped) header = perf_event::SwapHeader(header);
+    if (header.size < kHeaderSize || header.size > section.size()) return;
+    const std::string_view body = section.substr(kHeaderSize, header.size - kHeaderSize);
+    AddRecord(perf_event::kRecordHeaderBuildId, header.misc, body, swapped, out);
+    section.remove_prefix(header.size);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,

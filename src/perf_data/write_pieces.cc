@@ -1,10 +1,14 @@
 #include "src/perf_data/write_pieces.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +27,8 @@ std::string_view RemedyOf(int error) {
       return "the disk quota is used up; write elsewhere with -o";
     case EFBIG:
       return "the file size limit is reached (ulimit -f)";
+    case EPIPE:
+      return "whoever read it has closed it";
     default:
       return {};
   }
@@ -55,6 +61,19 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
+// Puts an old recording aside. Devices and empty files are left where they are.
+absl::Status KeepOldFile(const std::string& path) {
+  struct stat old;
+  if (stat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode) || old.st_size == 0) {
+    return absl::OkStatus();
+  }
+  const std::string kept = path + ".old";
+  if (std::rename(path.c_str(), kept.c_str()) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status WriteError(int error, const std::string& path) {
@@ -69,6 +88,31 @@ absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pie
     pieces = pieces.subspan(count);
   }
   return absl::OkStatus();
+}
+
+absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
+                     const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return WriteError(errno, path);
+    offset += written;
+    bytes = bytes.subspan(written);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path) {
+  OpenedOutput output;
+  const bool standard_output = path == "-";
+  output.name = standard_output ? "standard output" : path;
+  if (!standard_output) PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
+  output.fd = UniqueFd(standard_output
+                           ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!output.fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", output.name));
+  output.stream = standard_output || lseek(output.fd.get(), 0, SEEK_CUR) < 0;
+  return output;
 }
 
 }  // namespace profiler::perf_data

@@ -1,4 +1,4 @@
-// Writes records to a file descriptor as they lie in memory.
+// Opens what is written to, and writes records to it as they lie in memory.
 
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "src/base/status.h"
+#include "src/base/unique_fd.h"
 
 namespace profiler::perf_data {
 
@@ -18,5 +19,19 @@ absl::Status WriteError(int error, const std::string& path);
 // to `*written`, after an error too.
 absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pieces,
                          const std::string& path, uint64_t* written);
+
+// pwrite(2), all of `bytes`.
+absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
+                     const std::string& path);
+
+struct OpenedOutput {
+  UniqueFd fd;
+  std::string name;     // for messages
+  bool stream = false;  // it cannot be sought in, or is standard output
+};
+
+// Creates `path`; an old file that is not empty is first renamed to `path.old`. "-" is standard
+// output. Errors: those of open(2) and rename(2).
+absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
 
 }  // namespace profiler::perf_data

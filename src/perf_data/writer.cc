@@ -1,13 +1,9 @@
 #include "src/perf_data/writer.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,31 +21,6 @@
 
 namespace profiler::perf_data {
 namespace {
-
-absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
-                     const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return WriteError(errno, path);
-    offset += written;
-    bytes = bytes.subspan(written);
-  }
-  return absl::OkStatus();
-}
-
-// Puts an old recording aside. Devices and empty files are left where they are.
-absl::Status KeepOldFile(const std::string& path) {
-  struct stat old;
-  if (stat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode) || old.st_size == 0) {
-    return absl::OkStatus();
-  }
-  const std::string kept = path + ".old";
-  if (std::rename(path.c_str(), kept.c_str()) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
-  }
-  return absl::OkStatus();
-}
 
 class FileWriter final : public Writer {
  public:
@@ -226,24 +197,19 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
                                                        std::vector<EventToWrite> events,
                                                        const WriterOptions& options) {
   if (events.empty()) return absl::InvalidArgumentError("a recording needs an event");
-  const bool standard_output = path == "-";
-  if (!standard_output) PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
-  UniqueFd fd(standard_output ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                              : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
-  const bool stream = standard_output || lseek(fd.get(), 0, SEEK_CUR) < 0;
+  PROFILER_ASSIGN_OR_RETURN(OpenedOutput output, OpenOutput(path));
   std::unique_ptr<Writer> writer;
-  if (stream) {
-    PROFILER_ASSIGN_OR_RETURN(writer, CreateStreamWriter(standard_output ? "standard output" : path,
-                                                         std::move(fd), std::move(events)));
+  if (output.stream) {
+    PROFILER_ASSIGN_OR_RETURN(writer, CreateStreamWriter(std::move(output.name),
+                                                         std::move(output.fd), std::move(events)));
   } else {
-    auto file =
-        std::make_unique<FileWriter>(path, std::move(fd), std::move(events), options.id_capacity);
+    auto file = std::make_unique<FileWriter>(std::move(output.name), std::move(output.fd),
+                                             std::move(events), options.id_capacity);
     PROFILER_RETURN_IF_ERROR(file->WriteStart());
     writer = std::move(file);
   }
   if (options.compression_level == 0) return writer;
-  return CreateCompressingWriter(std::move(writer), stream, options.compression_level);
+  return CreateCompressingWriter(std::move(writer), options.compression_level);
 }
 
 }  // namespace profiler::perf_data

@@ -203,7 +203,7 @@ TEST(Writer, CompressesAtEveryLevel) {
   const std::string path = TestPath("compressed.data");
   for (int level : {1, 3, 19, 22}) {
     WriteTwoEvents(path, level);
-    EXPECT_EQ(ToldFile(path, Order::kTime), kTwoEventsInTime) << level;
+    EXPECT_EQ(ToldFile(path, Order::kTime), std::string("FEATURE, ") + kTwoEventsInTime) << level;
   }
   EXPECT_TRUE(absl::IsInvalidArgument(
       Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 23}).status()));
@@ -213,10 +213,10 @@ TEST(Writer, CompressedRecordsAreSmaller) {
   const std::string path = TestPath("compressed_size.data");
   auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 1});
   RecordBuilder records(UsualAttr());
-  std::string expected;
+  std::string expected = "FEATURE";  // COMPRESSED
   for (uint64_t time = 1; time <= 2000; ++time) {
     records.At(time).Sample(time);
-    expected += (time == 1 ? "" : ", ") + std::to_string(time) + " SAMPLE";
+    expected += ", " + std::to_string(time) + " SAMPLE";
   }
   const size_t plain = records.bytes().size();
   ASSERT_TRUE(AppendAll(**writer, records).ok());

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "src/base/unique_fd.h"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr size_t kMaxBuildId = 20;             // what an MMAP2 record has room for
 constexpr size_t kMaxProgramHeaders = 256;     // real images have a dozen
 constexpr size_t kMaxNoteSegment = 64 * 1024;  // and their notes are some hundred bytes
-
-size_t PaddedTo4(size_t size) { return (size + 3) & ~size_t{3}; }
 
 bool IsNativeElf64(const Elf64_Ehdr& header) {
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
@@ -30,24 +29,13 @@ bool ReadAt(int fd, uint64_t offset, void* out, size_t size) {
   return pread(fd, out, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
 }
 
-}  // namespace
-
-BuildId BuildIdOfNotes(std::span<const std::byte> notes) {
-  ByteReader reader(notes);
-  while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
-    const auto header = reader.Read<Elf64_Nhdr>();
-    const auto name = reader.ReadBytes(header.n_namesz);
-    reader.Skip(PaddedTo4(header.n_namesz) - header.n_namesz);
-    const auto value = reader.ReadBytes(header.n_descsz);
-    if (!reader.ok()) return {};
-    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4) &&
-        !value.empty() && value.size() <= kMaxBuildId) {
-      return BuildId(value.begin(), value.end());
-    }
-    reader.Skip(PaddedTo4(header.n_descsz) - header.n_descsz);
-  }
-  return {};
+// Empty as well for one that an MMAP2 record has no room for.
+BuildId BuildIdOf(std::span<const std::byte> notes) {
+  const std::span<const std::byte> id = BuildIdInNotes(notes);
+  return id.size() <= kMaxBuildId ? BuildId(id.begin(), id.end()) : BuildId();
 }
+
+}  // namespace
 
 BuildId BuildIdOfFd(int fd) {
   Elf64_Ehdr header;
@@ -58,7 +46,7 @@ BuildId BuildIdOfFd(int fd) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteSegment) continue;
     std::vector<std::byte> notes(segment.p_filesz);
     if (!ReadAt(fd, segment.p_offset, notes.data(), notes.size())) continue;
-    if (BuildId id = BuildIdOfNotes(notes); !id.empty()) return id;
+    if (BuildId id = BuildIdOf(notes); !id.empty()) return id;
   }
   return {};
 }
@@ -72,7 +60,7 @@ BuildId BuildIdOfFile(const std::string& path) {
 BuildId BuildIdOfKernel(const Roots& roots) {
   std::string notes;
   if (!ReadFile(absl::StrCat(roots.sys, "/kernel/notes"), &notes).ok()) return {};
-  return BuildIdOfNotes(BytesOfText(notes));
+  return BuildIdOf(BytesOfText(notes));
 }
 
 BuildId BuildIdOfVdso() {
@@ -86,7 +74,7 @@ BuildId BuildIdOfVdso() {
     Elf64_Phdr segment;
     std::memcpy(&segment, base + header.e_phoff + i * sizeof(segment), sizeof(segment));
     if (segment.p_type != PT_NOTE) continue;
-    if (BuildId id = BuildIdOfNotes({base + segment.p_offset, segment.p_filesz}); !id.empty()) {
+    if (BuildId id = BuildIdOf({base + segment.p_offset, segment.p_filesz}); !id.empty()) {
       return id;
     }
   }

@@ -19,10 +19,6 @@ namespace profiler::procfs {
 
 using BuildId = std::vector<std::byte>;
 
-// The build-id among consecutive notes; empty when there is none. Notes that are cut end the
-// search.
-BuildId BuildIdOfNotes(std::span<const std::byte> notes);
-
 // The build-id of a 64-bit ELF image of this machine's byte order; empty when the file cannot be
 // read, is no such image or has none. Reads the headers and the notes, nothing else: some 10 µs.
 BuildId BuildIdOfFile(const std::string& path);

@@ -82,18 +82,6 @@ TEST(Tasks, AreListedInOrder) {
   EXPECT_TRUE(absl::IsNotFound(ProcessOf(tree.roots(), 9).status()));
 }
 
-TEST(BuildIdOfNotes, IsFoundBehindOtherNotes) {
-  const std::string notes(
-      "\4\0\0\0\3\0\0\0\1\0\0\0Xen\0abc\0"
-      "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xde\xad\xbe\xef",
-      40);
-  EXPECT_EQ(BuildIdOfNotes(BytesOfText(notes)),
-            (BuildId{std::byte{0xde}, std::byte{0xad}, std::byte{0xbe}, std::byte{0xef}}));
-  for (size_t size = 0; size < notes.size(); ++size) {
-    EXPECT_TRUE(BuildIdOfNotes(BytesOfText(notes).first(size)).empty()) << size;
-  }
-}
-
 TEST(BuildIdOfFile, IsEmptyForWhatIsNoImage) {
   FakeTree tree;
   tree.Write("text", "hello").Write("elf", "\177ELF\2\1\1");

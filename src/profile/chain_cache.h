@@ -12,8 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "src/base/huge_pages.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 #include "src/profile/dense_index.h"
@@ -53,7 +53,7 @@ class ChainCache {
   void MakeRoom() {
     if (words_.size() > kMaxWords) Clear();
   }
-  static constexpr size_t kSearches = 16;
+  static constexpr size_t kSearches = 32;
 
   // Two steps, to be taken some time before FindOrMake, that bring near what it will look at.
   void PrefetchSlot(uint64_t hash) const { index_.Prefetch(hash); }
@@ -91,8 +91,8 @@ class ChainCache {
   uint32_t Remember(const RawChain& chain, const KnownStack& stack);
   void Clear();
 
-  DenseIndex index_;             // to words_
-  std::vector<uint64_t> words_;  // never moves
+  DenseIndex index_;            // to words_
+  HugeVector<uint64_t> words_;  // never moves
 };
 
 }  // namespace profiler::profile

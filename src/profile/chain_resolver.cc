@@ -1,6 +1,7 @@
 #include "src/profile/chain_resolver.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "src/perf_event/abi.h"
 
@@ -42,16 +43,30 @@ size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
   return std::min(i, chain.size());
 }
 
-}  // namespace
+enum class ChainKind { kEmpty, kCorrupt, kGood };
 
-bool HasEntries(U64Array callchain) {
-  Mode mode{};
-  return NextEntry(callchain, 0, &mode) < callchain.size();
+// An entry among the markers that is none says that what the kernel followed was no chain of
+// frames: code without frame pointers has anything in that register. Like perf, we then believe
+// none of it.
+ChainKind KindOf(U64Array chain) {
+  bool has_entries = false;
+  for (size_t i = 0; i < chain.size(); ++i) {
+    if (!IsMarker(chain[i])) {
+      has_entries = true;
+    } else if (chain[i] == perf_event::kContextUserDeferred) {
+      ++i;
+    } else if (ModeOfMarker(chain[i]) == Mode::kUnknown) {
+      return ChainKind::kCorrupt;
+    }
+  }
+  return has_entries ? ChainKind::kGood : ChainKind::kEmpty;
 }
+
+}  // namespace
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                              uint32_t max_stack, bool by_address)
-    : profile_(profile),
+    : losses_(profile.losses),
       images_(images),
       spaces_(spaces),
       max_stack_(std::max<uint32_t>(max_stack, 1)),
@@ -59,102 +74,178 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
   kernel_.addresses = &spaces_.Kernel();
 }
 
-ChainResolver::Search ChainResolver::Start(const SamplePoint& point) {
-  Search search{.point = point,
-                .chain = {.process_generation = ProcessSpace(point.pid).addresses->generation(),
-                          .kernel_generation = kernel_.addresses->generation(),
-                          .mode = point.mode,
-                          .entries = point.callchain}};
+void ChainResolver::Add(const SamplePoint& point) {
+  Search& search = searches_[searches_in_batch_++];
+  search.point = point;
+  const ChainKind kind = KindOf(point.callchain);
+  if (kind == ChainKind::kCorrupt) ++losses_.corrupt_chains;
+  if (kind == ChainKind::kGood) {
+    search.words.resize(point.callchain.size());
+    std::memcpy(search.words.data(), point.callchain.bytes().data(), point.callchain.size() * 8);
+  } else {
+    search.words.assign(1, point.ip);
+  }
+  search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
+  search.process = &ProcessOf(point.pid);
+  search.chain = {.process_generation = search.process->addresses->generation(),
+                  .kernel_generation = kernel_.addresses->generation(),
+                  .mode = point.mode,
+                  .entries = search.point.callchain};
   search.hash = search.chain.Hash();
   cache_.PrefetchSlot(search.hash);
-  return search;
 }
 
-ResolvedStack ChainResolver::Resolve(const Search& search) {
-  const SamplePoint& point = search.point;
-  KnownStack& known =
-      cache_.FindOrMake(search.chain, search.hash, [&] { return ResolveNew(point); });
-  Mode leaf_mode = point.mode;  // a chain without markers is where its sample is
-  const size_t leaf = NextEntry(point.callchain, 0, &leaf_mode);
-  if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) {
-    return {known.leaf, known.stack, &known.row};
+std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
+  const std::span<Search> searches = std::span(searches_).first(searches_in_batch_);
+  searches_in_batch_ = 0;
+  cache_.MakeRoom();
+  for (const Search& search : searches) cache_.PrefetchWords(search.hash);
+  for (Search& search : searches) {
+    bool is_new = false;
+    search.known = &cache_.FindOrMake(search.chain, search.hash, [&] {
+      is_new = true;
+      return KnownStack{};  // for now
+    });
+    if (is_new) AddNew(search);
   }
-  const Frame self = PlaceFrame(SpaceOf(point.pid, point.mode), point.mode, point.ip, false);
-  return {stacks_.InternFrame(self), known.stack, &known.row};
-}
-
-KnownStack ChainResolver::ResolveNew(const SamplePoint& point) {
-  CutIntoPieces(point);
-  KnownStack known;
-  for (size_t i = pieces_.size(); i-- > 0;) {
-    const Piece& piece = pieces_[i];
-    const U64Array entries(point.callchain.bytes().subspan(piece.first * 8, piece.count * 8));
-    known = ResolvePiece(piece.mode, SpaceOf(point.pid, piece.mode), known.stack, entries);
+  InternFrames();
+  InternStacks();
+  RememberLast();
+  for (size_t i = 0; i < searches.size(); ++i) {
+    KnownStack& known = *searches[i].known;
+    resolved_[i] = {SelfOf(searches[i]), known.stack, &known.row};
   }
-  return known;
+  return std::span(resolved_).first(searches.size());
 }
 
-void ChainResolver::CutIntoPieces(const SamplePoint& point) {
-  pieces_.clear();
+void ChainResolver::AddNew(Search& search) {
+  NewChain chain{.search = &search, .first = entries_.size(), .size = 0};
+  AppendEntries(search.point);
+  chain.size = entries_.size() - chain.first;
+  Share(chain);
+  places_.resize(entries_.size());
+  for (size_t i = chain.first + chain.shared; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    places_[i] = Place(SpaceOf(*search.process, entry.mode), entry);
+    stacks_.PrefetchFrame(places_[i]);
+  }
+  search.process->last_in_batch = static_cast<uint32_t>(new_.size());
+  new_.push_back(chain);
+}
+
+void ChainResolver::AppendEntries(const SamplePoint& point) {
+  const size_t first = entries_.size();
   const U64Array& chain = point.callchain;
   Mode mode = point.mode;
   uint32_t left = max_stack_;
   for (size_t i = NextEntry(chain, 0, &mode); i < chain.size() && left != 0;
        i = NextEntry(chain, i, &mode)) {
-    Piece piece{mode, i, 0};
-    for (; i < chain.size() && left != 0 && !IsMarker(chain[i]); ++i, --left) ++piece.count;
-    pieces_.push_back(piece);
+    for (bool caller = false; i < chain.size() && left != 0 && !IsMarker(chain[i]); ++i, --left) {
+      entries_.push_back({chain[i], mode, caller});
+      caller = true;
+    }
+  }
+  std::reverse(entries_.begin() + static_cast<std::ptrdiff_t>(first), entries_.end());
+}
+
+// Finds what the chain has in common with the process's last new one.
+void ChainResolver::Share(NewChain& chain) {
+  const Process& process = *chain.search->process;
+  std::span<const Entry> last;
+  chain.source = process.last_in_batch;
+  if (chain.source != kNone) {
+    last = std::span(entries_).subspan(new_[chain.source].first, new_[chain.source].size);
+  } else if (process.last_generation == process.addresses->generation() &&
+             process.last_kernel_generation == kernel_.addresses->generation()) {
+    last = process.last_entries;
+  }
+  const size_t most = std::min(chain.size - 1, last.size());
+  const Entry* const entries = entries_.data() + chain.first;
+  while (chain.shared < most && last[chain.shared] == entries[chain.shared]) ++chain.shared;
+}
+
+void ChainResolver::InternFrames() {
+  frames_.resize(entries_.size());
+  for (const NewChain& chain : new_) {
+    for (size_t i = chain.first + chain.shared; i < chain.first + chain.size; ++i) {
+      frames_[i] = stacks_.InternFrame(places_[i]);
+    }
+    if (chain.shared == 0) stacks_.PrefetchStack(kNoStack, frames_[chain.first]);
   }
 }
 
-KnownStack ChainResolver::ResolvePiece(Mode mode, Space& space, StackId callers, U64Array entries) {
-  const size_t size = entries.size();
-  const auto from_root = [&](size_t i) { return entries[size - 1 - i]; };
-
-  // Entries in common with the last piece, from the root. The leaf is never among them: it is no
-  // return address, so it is another frame than a caller at the same address.
-  const uint64_t generation = space.addresses == nullptr ? 0 : space.addresses->generation();
-  size_t shared = 0;
-  if (space.addresses != nullptr && space.last_generation == generation &&
-      space.last_callers == callers && !space.last_entries.empty()) {
-    const size_t most = std::min(size, space.last_entries.size()) - 1;
-    while (shared < most && space.last_entries[shared] == from_root(shared)) ++shared;
-  }
-  space.last_generation = generation;
-  space.last_callers = callers;
-  space.last_entries.resize(size);
-  space.last_stacks.resize(size);
-
-  frames_.clear();
-  for (size_t i = shared; i < size; ++i) {
-    const bool is_leaf = i + 1 == size;
-    space.last_entries[i] = from_root(i);
-    frames_.push_back(PlaceFrame(space, mode, from_root(i), !is_leaf));
-    stacks_.PrefetchFrame(frames_.back());
-  }
-  KnownStack known{.stack = shared == 0 ? callers : space.last_stacks[shared - 1]};
-  for (size_t i = shared; i < size; ++i) {
-    known.leaf = stacks_.InternFrame(frames_[i - shared]);
-    known.stack = stacks_.InternStack(known.stack, known.leaf);
-    space.last_stacks[i] = known.stack;
-  }
-  return known;
+StackId ChainResolver::SharedStack(const NewChain& chain, size_t level) const {
+  return chain.source == kNone ? chain.search->process->last_stacks[level]
+                               : stack_after_[new_[chain.source].first + level];
 }
 
-Frame ChainResolver::PlaceFrame(Space& space, Mode mode, uint64_t ip, bool return_address) {
-  const uint64_t looked_up = return_address && ip != 0 ? ip - 1 : ip;
-  Frame frame{.dso = images_.unknown_dso(),
-              .mode = mode,
-              .return_address = return_address,
-              .unnamed = Unnamed::kNoMapping,
-              .offset = FileOffset{ip},
-              .ip = RuntimeAddress{ip}};
+void ChainResolver::InternStacks() {
+  stack_after_.resize(entries_.size());
+  size_t deepest = 0;
+  for (const NewChain& chain : new_) deepest = std::max(deepest, chain.size);
+  // The chain that another shares entries with stands before it, so at each level it has its stack
+  // in time.
+  for (size_t level = 0; level < deepest; ++level) {
+    for (const NewChain& chain : new_) {
+      if (level >= chain.size) continue;
+      const size_t at = chain.first + level;
+      stack_after_[at] = level < chain.shared
+                             ? SharedStack(chain, level)
+                             : stacks_.InternStack(level == 0 ? kNoStack : stack_after_[at - 1],
+                                                   frames_[at], static_cast<uint32_t>(level + 1));
+      if (level + 1 >= chain.shared && level + 1 < chain.size) {
+        stacks_.PrefetchStack(stack_after_[at], frames_[at + 1]);
+      }
+    }
+  }
+  for (const NewChain& chain : new_) {
+    const size_t leaf = chain.first + chain.size - 1;
+    chain.search->known->leaf = frames_[leaf];
+    chain.search->known->stack = stack_after_[leaf];
+  }
+}
+
+void ChainResolver::RememberLast() {
+  for (uint32_t i = 0; i < new_.size(); ++i) {
+    const NewChain& chain = new_[i];
+    Process& process = *chain.search->process;
+    if (process.last_in_batch != i) continue;
+    process.last_in_batch = kNone;
+    process.last_generation = process.addresses->generation();
+    process.last_kernel_generation = kernel_.addresses->generation();
+    process.last_entries.assign(entries_.data() + chain.first,
+                                entries_.data() + chain.first + chain.size);
+    process.last_stacks.assign(stack_after_.data() + chain.first,
+                               stack_after_.data() + chain.first + chain.size);
+  }
+  new_.clear();
+  entries_.clear();
+}
+
+// Mostly the leaf of the chain, but a chain may begin elsewhere.
+FrameId ChainResolver::SelfOf(const Search& search) {
+  const SamplePoint& point = search.point;
+  Mode leaf_mode = point.mode;  // a chain without markers is where its sample is
+  const size_t leaf = NextEntry(point.callchain, 0, &leaf_mode);
+  if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) return search.known->leaf;
+  return stacks_.InternFrame(
+      Place(SpaceOf(*search.process, point.mode), {point.ip, point.mode, false}));
+}
+
+FramePlace ChainResolver::Place(Space& space, const Entry& entry) {
+  const uint64_t looked_up = entry.return_address && entry.ip != 0 ? entry.ip - 1 : entry.ip;
+  FramePlace place{.offset = entry.ip,
+                   .ip = entry.ip,
+                   .dso = images_.unknown_dso(),
+                   .mode = entry.mode,
+                   .return_address = entry.return_address,
+                   .mapped = false};
   if (const symbolize::Mapping* mapping = FindMapping(space, looked_up)) {
-    frame.dso = images_.DsoOf(mapping->image);
-    frame.unnamed = Unnamed::kNoSymbol;
-    frame.offset.value = ip - mapping->start.value + mapping->offset.value;
+    place.dso = images_.DsoOf(mapping->image);
+    place.offset = entry.ip - mapping->start.value + mapping->offset.value;
+    place.mapped = true;
   }
-  return frame;
+  return place;
 }
 
 const symbolize::Mapping* ChainResolver::FindMapping(Space& space, uint64_t address) {
@@ -168,10 +259,10 @@ const symbolize::Mapping* ChainResolver::FindMapping(Space& space, uint64_t addr
   return space.mapping;
 }
 
-ChainResolver::Space& ChainResolver::SpaceOf(uint32_t pid, Mode mode) {
+ChainResolver::Space& ChainResolver::SpaceOf(Process& process, Mode mode) {
   switch (mode) {
     case Mode::kUser:
-      return ProcessSpace(pid);
+      return process;
     case Mode::kKernel:
       return kernel_;
     default:
@@ -179,16 +270,16 @@ ChainResolver::Space& ChainResolver::SpaceOf(uint32_t pid, Mode mode) {
   }
 }
 
-ChainResolver::Space& ChainResolver::ProcessSpace(uint32_t pid) {
+ChainResolver::Process& ChainResolver::ProcessOf(uint32_t pid) {
   if (last_process_ != nullptr && last_pid_ == pid) return *last_process_;
-  std::unique_ptr<Space>& space = processes_[pid];
-  if (space == nullptr) {
-    space = std::make_unique<Space>();
-    space->addresses = &spaces_.Process(pid);
+  std::unique_ptr<Process>& process = processes_[pid];
+  if (process == nullptr) {
+    process = std::make_unique<Process>();
+    process->addresses = &spaces_.Process(pid);
   }
   last_pid_ = pid;
-  last_process_ = space.get();
-  return *space;
+  last_process_ = process.get();
+  return *process;
 }
 
 }  // namespace profiler::profile

@@ -1,23 +1,31 @@
-// From a raw call chain to a stack of frames.
+// From raw call chains to stacks of frames.
 //
-//   entries, leaf first    ctx KERNEL  k0  k1  k2   ctx USER  u0  u1  u2
-//                                      └── piece ─┘           └─ piece ─┘
+//   chain, leaf first      ctx KERNEL  k0  k1  k2   ctx USER  u0  u1  u2
 //   stack, root to leaf    u2  u1  u0  k2  k1  k0
 //
 // u0 and k0 are interrupted instructions: of the user's code when it entered the kernel, of the
 // kernel's when the sample was taken. All others are return addresses, so they are looked up one
 // byte before, which may even be another mapping.
 //
-// A chain seen before is one look-up (chain_cache.h). A new one is resolved piece by piece, each
-// from its root on, from where it parts with the last new one of its process: successive stacks
-// share their callers.
+// A chain seen before is one look-up (chain_cache.h). Of a new one, what it has in common with the
+// last new one of its process, from the root on, is taken from there; the rest is interned frame by
+// frame. Tables are large and memory is slow, so samples are resolved some dozens at a time, all of
+// them one step before any takes the next: each step asks for the memory that the next one needs.
+//
+//   Add            hash                          ask for the chain's slot
+//   ResolveBatch   slot                          ask for the chain remembered there
+//                  chain known?      if new:     place its frames, ask for their slots
+//                                                intern frames, ask for the root's stack slot
+//                                                intern stacks, level by level from the root
 //
 // Private to this package.
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,19 +43,18 @@ struct SamplePoint {
   uint32_t pid = 0;
   Mode mode = Mode::kUnknown;
   uint64_t ip = 0;
-  perf_event::U64Array callchain;  // with at least one entry that is no marker
+  // One without any entry that is no marker, or with a marker that is none (which is counted), is
+  // taken for a chain of the ip alone.
+  perf_event::U64Array callchain;
 };
 
 struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
   // Where the caller may note the row in which it counts this call chain; kept as long as the chain
-  // is remembered. Valid until the next MakeRoom.
+  // is remembered. Valid until the next ResolveBatch.
   uint32_t* row = nullptr;
 };
-
-// True where a call chain has anything but markers and cookies.
-bool HasEntries(perf_event::U64Array callchain);
 
 // Not thread-safe. What it refers to must outlive it.
 class ChainResolver {
@@ -56,63 +63,91 @@ class ChainResolver {
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                 uint32_t max_stack, bool by_address);
 
-  // Three steps a sample. Memory is slow and a step asks for what the next one needs, so several
-  // samples, at most kSearches, take each step before any takes the next, and MakeRoom comes before
-  // them all. No address space may change from Start to Resolve, and the point's call chain must
-  // stay.
-  static constexpr size_t kSearches = ChainCache::kSearches;
-  struct Search {
-    SamplePoint point;
-    RawChain chain;
-    uint64_t hash = 0;
-  };
-  Search Start(const SamplePoint& point);
-  void MakeRoom() { cache_.MakeRoom(); }
-  void Approach(const Search& search) { cache_.PrefetchWords(search.hash); }
-  ResolvedStack Resolve(const Search& search);
+  // Takes a sample on, with its call chain copied: the record may be gone before it is resolved.
+  // Not when full(). No address space may change until ResolveBatch.
+  void Add(const SamplePoint& point);
+  bool full() const { return searches_in_batch_ == kBatch; }
+  // Resolves the samples taken on, in their order, and begins the next batch. Valid until the next
+  // ResolveBatch.
+  std::span<const ResolvedStack> ResolveBatch();
 
  private:
+  static constexpr size_t kBatch = ChainCache::kSearches;
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // An address of a chain, and what its place among the others says.
+  struct Entry {
+    uint64_t ip;
+    Mode mode;
+    bool return_address;
+    bool operator==(const Entry&) const = default;
+  };
   // Code addresses of one process, or of the kernel.
   struct Space {
     symbolize::AddressSpace* addresses = nullptr;  // null: nothing is known of this mode
     // The mapping that was found last; good while the generation stands.
     const symbolize::Mapping* mapping = nullptr;
     uint64_t mapping_generation = 0;
-    // The last piece that was resolved, its entries root first, and the stack after each of them.
-    uint64_t last_generation = 0;
-    StackId last_callers = kNoStack;
-    std::vector<uint64_t> last_entries;
+  };
+  struct Process : Space {
+    // The last new chain, its entries root first, and the stack after each of them.
+    uint64_t last_generation = 0, last_kernel_generation = 0;
+    std::vector<Entry> last_entries;
     std::vector<StackId> last_stacks;
+    uint32_t last_in_batch = kNone;  // in new_, where it is still there
   };
-  struct Piece {
-    Mode mode;
-    size_t first, count;  // entries of the chain; never none
+  struct Search {
+    SamplePoint point;
+    std::vector<uint64_t> words;  // the chain; kept for the next batch to save the allocation
+    Process* process = nullptr;
+    RawChain chain;
+    uint64_t hash = 0;
+    KnownStack* known = nullptr;
+  };
+  // A chain not seen before: entries_[first, first + size).
+  struct NewChain {
+    Search* search;
+    size_t first, size;
+    size_t shared = 0;        // entries in common with `source`, from the root on; never all
+    uint32_t source = kNone;  // in new_; kNone: what the process remembers
   };
 
-  // Fills pieces_, leaf first.
-  void CutIntoPieces(const SamplePoint& point);
-  KnownStack ResolveNew(const SamplePoint& point);
-  KnownStack ResolvePiece(Mode mode, Space& space, StackId callers, perf_event::U64Array entries);
-  Frame PlaceFrame(Space& space, Mode mode, uint64_t ip, bool return_address);
+  void AddNew(Search& search);
+  void AppendEntries(const SamplePoint& point);
+  void Share(NewChain& chain);
+  void InternFrames();
+  void InternStacks();
+  void RememberLast();
+  FrameId SelfOf(const Search& search);
+  StackId SharedStack(const NewChain& chain, size_t level) const;
+
+  FramePlace Place(Space& space, const Entry& entry);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
-  Space& SpaceOf(uint32_t pid, Mode mode);
-  Space& ProcessSpace(uint32_t pid);
+  Space& SpaceOf(Process& process, Mode mode);
+  Process& ProcessOf(uint32_t pid);
 
-  Profile& profile_;
+  Losses& losses_;
   ImageTable& images_;
   symbolize::AddressSpaces& spaces_;
   const uint32_t max_stack_;
 
   StackTable stacks_;
   ChainCache cache_;
-  // Of the chain at hand; kept to save the allocation.
-  std::vector<Piece> pieces_;
-  std::vector<Frame> frames_;
+  std::array<Search, kBatch> searches_;
+  size_t searches_in_batch_ = 0;
+  std::array<ResolvedStack, kBatch> resolved_;
 
-  absl::flat_hash_map<uint32_t, std::unique_ptr<Space>> processes_;
+  // Of the batch at hand.
+  std::vector<NewChain> new_;
+  std::vector<Entry> entries_;
+  std::vector<FramePlace> places_;    // by entry
+  std::vector<FrameId> frames_;       // by entry
+  std::vector<StackId> stack_after_;  // by entry
+
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   Space kernel_;
   Space nowhere_;
-  Space* last_process_ = nullptr;
+  Process* last_process_ = nullptr;
   uint32_t last_pid_ = 0;
 };
 

@@ -11,7 +11,8 @@
 #include <cstring>
 #include <span>
 #include <utility>
-#include <vector>
+
+#include "src/base/huge_pages.h"
 
 namespace profiler::profile {
 
@@ -66,7 +67,7 @@ class SlotTable {
   size_t Home(uint32_t tag) const { return tag & (slots_.size() - 1); }
 
   void Grow() {
-    std::vector<Slot> old(slots_.size() * 2);
+    HugeVector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
     for (const Slot& slot : old) {
       if (slot.id_plus_one == 0) continue;
@@ -76,7 +77,7 @@ class SlotTable {
     }
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(1024);
+  HugeVector<Slot> slots_ = HugeVector<Slot>(1024);
   size_t used_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #include "src/profile/frame_namer.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <vector>
 
 namespace profiler::profile {
@@ -28,21 +28,28 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
 }  // namespace
 
 void FrameNamer::NameFrames() {
-  std::vector<uint32_t> order(profile_.frames.size() - named_);
-  std::iota(order.begin(), order.end(), static_cast<uint32_t>(named_));
-  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-    const Frame &left = profile_.frames[a], &right = profile_.frames[b];
-    if (left.dso != right.dso) return left.dso < right.dso;
-    if (left.offset != right.offset) return left.offset < right.offset;
-    return a < b;
+  struct Place {
+    uint64_t offset;
+    uint32_t dso, frame;
+  };
+  std::vector<Place> places;
+  for (size_t i = named_; i < profile_.frames.size(); ++i) {
+    const Frame& frame = profile_.frames[i];
+    // Where nothing was mapped there is nothing to ask. In a recording of code without frame
+    // pointers most addresses are so.
+    if (frame.dso == images_.unknown_dso()) continue;
+    places.push_back(
+        {frame.offset.value, static_cast<uint32_t>(frame.dso), static_cast<uint32_t>(i)});
+  }
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::tie(a.dso, a.offset, a.frame) < std::tie(b.dso, b.offset, b.frame);
   });
-  for (uint32_t frame : order) Name(profile_.frames[frame]);
+  for (const Place& place : places) Name(profile_.frames[place.frame]);
   named_ = profile_.frames.size();
 }
 
 void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-  if (frame.dso == images_.unknown_dso()) return;
   FileOffset offset = frame.offset;
   if (frame.return_address && offset.value != 0) --offset.value;
   const symbolize::Naming naming = symbolizer_.Name(images_.ImageOf(frame.dso), offset);

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "src/base/address.h"
+#include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
 namespace profiler::profile {
@@ -127,7 +128,8 @@ struct Losses {
   uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
   uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
   uint64_t throttled = 0;
-  uint64_t undecodable = 0;  // records too short for their layout
+  uint64_t undecodable = 0;     // records too short for their layout
+  uint64_t corrupt_chains = 0;  // call chains that were not believed; their samples count
   uint64_t unknown_records = 0;
   std::vector<std::string> warnings;  // lines for a person
 };
@@ -139,9 +141,9 @@ struct Profile {
   std::vector<Dso> dsos;
   std::vector<Symbol> symbols;
   std::vector<Line> lines;
-  std::vector<Frame> frames;
-  std::vector<StackNode> stacks;
-  std::vector<Row> rows;
+  HugeVector<Frame> frames;
+  HugeVector<StackNode> stacks;
+  HugeVector<Row> rows;
   Losses losses;
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }

@@ -11,7 +11,6 @@
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_table.h"
 #include "src/profile/row_table.h"
-#include "src/profile/sample_batch.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
 #include "symbolize/address_space.h"
@@ -102,7 +101,7 @@ class ProfileBuilder::Impl {
 
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
   void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
-  void CountBatch();
+  Row CountBatch();
   // Without what rows are not told apart by.
   Row Kept(Row row) const {
     if (!options_.keep_cpu) row.cpu = 0;
@@ -125,8 +124,8 @@ class ProfileBuilder::Impl {
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
   RowTable rows_;
-  SampleBatch batch_;
-  const bool adds_up_;  // samples that agree are one row
+  std::vector<Row> batch_;  // of the samples that chains_ has taken on
+  const bool adds_up_;      // samples that agree are one row
   bool kernel_is_placed_ = false;
   bool rows_out_of_order_ = false;
 };
@@ -299,47 +298,46 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   profile_.events[event].period += period;
 
   if (!kernel_is_placed_) PlaceKernel();
-  BatchedSample& batched = batch_.Add(sample.ip, user_unwinder_.Chain(sample));
-  batched.row = {.event = EventId(event),
-                 .thread = threads_.Find(sample.pid, sample.tid),
-                 .cpu = sample.cpu,
-                 .time = time,
-                 .count = 1,
-                 .period = period};
-  batched.search =
-      chains_.Start({.pid = sample.pid,
-                     .mode = ModeOf(misc),
-                     .ip = sample.ip,
-                     .callchain = U64Array(std::as_bytes(std::span(batched.callchain)))});
+  batch_.push_back({.event = EventId(event),
+                    .thread = threads_.Find(sample.pid, sample.tid),
+                    .cpu = sample.cpu,
+                    .time = time,
+                    .count = 1,
+                    .period = period});
+  chains_.Add({.pid = sample.pid,
+               .mode = ModeOf(misc),
+               .ip = sample.ip,
+               .callchain = user_unwinder_.Chain(sample)});
   if (options_.on_sample) {
-    CountBatch();
+    const Row row = CountBatch();
     namer_.NameNewFrames();
-    options_.on_sample(profile_, batched.row, sample, batched.row.event);
-  } else if (batch_.full()) {
+    options_.on_sample(profile_, row, sample, row.event);
+  } else if (chains_.full()) {
     CountBatch();
   }
 }
 
-// Brings the samples of the batch into the profile, all of them one step at a time. Must come
-// before whatever changes an address space.
-void ProfileBuilder::Impl::CountBatch() {
-  chains_.MakeRoom();
-  for (const BatchedSample& sample : batch_.samples()) chains_.Approach(sample.search);
-  for (BatchedSample& sample : batch_.samples()) {
-    const ResolvedStack resolved = chains_.Resolve(sample.search);
-    sample.row.self = resolved.self;
-    sample.row.stack = resolved.stack;
-    sample.known_row = resolved.row;
-    if (adds_up_) rows_.Prefetch(Kept(sample.row), *resolved.row);
+// Brings the samples of the batch into the profile, all of them one step at a time; returns the
+// last of them. Must come before whatever changes an address space.
+Row ProfileBuilder::Impl::CountBatch() {
+  const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
+  Row last;
+  for (size_t i = 0; i < batch_.size(); ++i) {
+    last = batch_[i];
+    last.self = resolved[i].self;
+    last.stack = resolved[i].stack;
+    batch_[i] = Kept(last);
+    if (adds_up_) rows_.Prefetch(batch_[i], *resolved[i].row);
   }
-  for (BatchedSample& sample : batch_.samples()) {
+  for (size_t i = 0; i < batch_.size(); ++i) {
     if (adds_up_) {
-      rows_.Add(Kept(sample.row), sample.known_row);
+      rows_.Add(batch_[i], resolved[i].row);
     } else if (options_.keep_rows) {
-      profile_.rows.push_back(Kept(sample.row));
+      profile_.rows.push_back(batch_[i]);
     }
   }
-  batch_.Clear();
+  batch_.clear();
+  return last;
 }
 
 void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& deferred) {

@@ -113,6 +113,17 @@ TEST_F(ProfileBuilderTest, ACallerAtTheFirstByteAfterAMappingBelongsToTheMapping
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x1f00;cat+0  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, AChainWithAMarkerThatIsNoneIsNotBelievedAndCounted) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300, ~uint64_t{0}, 0x1400});
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: cat+0x200  1 1\n"
+            "cat 7/7: cat+0x200;cat+0x200  1 1\n");
+  EXPECT_EQ(profile.losses.corrupt_chains, 1u);
+}
+
 TEST_F(ProfileBuilderTest, KernelFramesStandOnTheUserFramesThatEnteredTheKernel) {
   records_.By(~0u, 0).Mode(kMiscKernel);
   records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.kallsyms]_text");

@@ -2,18 +2,22 @@
 
 namespace profiler::profile {
 
-FrameId StackTable::InternFrame(const Frame& frame) {
-  const FrameKey key(frame, ImageOf(frame));
+FrameId StackTable::InternFrame(const FramePlace& place) {
+  const FrameKey key(place, ImageOf(place));
   return FrameId(frames_.FindOrInsert(key, key.Hash(), [&] {
-    profile_.frames.push_back(frame);
+    profile_.frames.push_back({.dso = place.dso,
+                               .mode = place.mode,
+                               .return_address = place.return_address,
+                               .unnamed = place.mapped ? Unnamed::kNoSymbol : Unnamed::kNoMapping,
+                               .offset = FileOffset{place.offset},
+                               .ip = RuntimeAddress{place.ip}});
     return static_cast<uint32_t>(profile_.frames.size() - 1);
   }));
 }
 
-StackId StackTable::InternStack(StackId callers, FrameId frame) {
+StackId StackTable::InternStack(StackId callers, FrameId frame, uint32_t depth) {
   const StackKey key{callers, frame};
   return StackId(stacks_.FindOrInsert(key, key.Hash(), [&] {
-    const uint32_t depth = callers == kNoStack ? 1 : profile_[callers].depth + 1;
     profile_.stacks.push_back({callers, frame, depth});
     return static_cast<uint32_t>(profile_.stacks.size() - 1);
   }));

@@ -13,6 +13,16 @@
 
 namespace profiler::profile {
 
+// What makes a frame; see Frame.
+struct FramePlace {
+  uint64_t offset = 0;
+  uint64_t ip = 0;
+  DsoId dso{};
+  Mode mode = Mode::kUnknown;
+  bool return_address = false;
+  bool mapped = false;
+};
+
 // Not thread-safe. The profile must outlive it and its frames and stacks be made here alone.
 class StackTable {
  public:
@@ -20,16 +30,19 @@ class StackTable {
   // differ between processes.
   StackTable(Profile& profile, bool by_address) : profile_(profile), by_address_(by_address) {}
 
-  // Has InternFrame's memory brought near.
-  void PrefetchFrame(const Frame& frame) {
-    frames_.Prefetch(FrameKey(frame, ImageOf(frame)).Hash());
+  // Have the memory of InternFrame and InternStack brought near.
+  void PrefetchFrame(const FramePlace& place) {
+    frames_.Prefetch(FrameKey(place, ImageOf(place)).Hash());
+  }
+  void PrefetchStack(StackId callers, FrameId frame) const {
+    stacks_.Prefetch(StackKey{callers, frame}.Hash());
   }
 
   // The frame with this dso, offset, mode and return_address (and ip), made when it is new.
-  FrameId InternFrame(const Frame& frame);
+  FrameId InternFrame(const FramePlace& place);
 
-  // The stack that has `frame` on top of `callers`.
-  StackId InternStack(StackId callers, FrameId frame);
+  // The stack that has `frame` on top of `callers`, as frame number `depth` from the root.
+  StackId InternStack(StackId callers, FrameId frame, uint32_t depth);
 
  private:
   // 12 bytes, so that a slot of the index is 16.
@@ -38,11 +51,10 @@ class StackTable {
     uint32_t place = 0;  // image, mode and return_address
 
     FrameKey() = default;
-    FrameKey(const Frame& frame, uint32_t image)
-        : offset_low(static_cast<uint32_t>(frame.offset.value)),
-          offset_high(static_cast<uint32_t>(frame.offset.value >> 32)),
-          place(image << 4 | static_cast<uint32_t>(frame.mode) << 1 |
-                (frame.return_address ? 1 : 0)) {}
+    FrameKey(const FramePlace& at, uint32_t image)
+        : offset_low(static_cast<uint32_t>(at.offset)),
+          offset_high(static_cast<uint32_t>(at.offset >> 32)),
+          place(image << 4 | static_cast<uint32_t>(at.mode) << 1 | (at.return_address ? 1 : 0)) {}
     bool operator==(const FrameKey&) const = default;
     uint64_t Hash() const {
       return Mix(static_cast<uint64_t>(offset_high) << 32 | offset_low, place);
@@ -59,11 +71,11 @@ class StackTable {
   };
 
   // What stands for a frame's dso in its key; with by_address_, for where the dso was loaded, too.
-  uint32_t ImageOf(const Frame& frame) {
-    if (!by_address_) return static_cast<uint32_t>(frame.dso);
-    const uint64_t bias = frame.ip.value - frame.offset.value;
+  uint32_t ImageOf(const FramePlace& place) {
+    if (!by_address_) return static_cast<uint32_t>(place.dso);
+    const uint64_t bias = place.ip - place.offset;
     const auto next = static_cast<uint32_t>(loaded_.size());
-    return loaded_.try_emplace({static_cast<uint32_t>(frame.dso), bias}, next).first->second;
+    return loaded_.try_emplace({static_cast<uint32_t>(place.dso), bias}, next).first->second;
   }
 
   Profile& profile_;

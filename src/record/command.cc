@@ -76,13 +76,14 @@ absl::StatusOr<Pipe> MakePipe() {
 }
 
 // In the child: only async-signal-safe calls, for the parent may have had threads.
-[[noreturn]] void WaitAndExec(int go, int failed, char** argv) {
+[[noreturn]] void WaitAndExec(int go, int failed, bool output_to_error, char** argv) {
   char byte;
   ssize_t got;
   do {
     got = read(go, &byte, 1);
   } while (got < 0 && errno == EINTR);
   if (got == 1) {
+    if (output_to_error) dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(argv[0], argv);
     const int error = errno;
     // Should the parent be gone by now, there is nobody to tell.
@@ -100,7 +101,8 @@ std::optional<int> CommandFailure(const absl::Status& status) {
   return code;
 }
 
-absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::string>& argv) {
+absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::string>& argv,
+                                                       bool output_to_error) {
   if (argv.empty()) return absl::InvalidArgumentError("no command");
   if (const int error = LookUp(argv[0]); error != 0) return ExecFailure(argv[0], error);
   PROFILER_ASSIGN_OR_RETURN(Pipe go, MakePipe());
@@ -117,7 +119,7 @@ absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::st
   if (pid == 0) {
     // Its own copy of the write end would keep it from seeing the parent's end.
     close(go.write_end.get());
-    WaitAndExec(go.read_end.get(), failed.write_end.get(), arguments.data());
+    WaitAndExec(go.read_end.get(), failed.write_end.get(), output_to_error, arguments.data());
   }
   std::unique_ptr<Command> command(new Command());
   command->name_ = argv[0];

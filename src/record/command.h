@@ -28,7 +28,10 @@ class Command {
  public:
   // Looks the program up and forks. Errors: kNotFound, kPermissionDenied (see CommandFailure);
   // those of fork(2), pipe(2) and pidfd_open(2).
-  static absl::StatusOr<std::unique_ptr<Command>> Fork(const std::vector<std::string>& argv);
+  // `output_to_error`: the command's standard output goes where its standard error goes, for the
+  // recording itself goes to standard output.
+  static absl::StatusOr<std::unique_ptr<Command>> Fork(const std::vector<std::string>& argv,
+                                                       bool output_to_error);
   // Kills and reaps a child that was never started. A started one is left alone.
   ~Command();
   Command(const Command&) = delete;

@@ -121,9 +121,11 @@ class Planner {
   }
 
   void FallBackToCpuClock(EventRequest& event) {
-    plan_.notes.push_back(absl::StrCat(event.name,
-                                       ": this machine has no hardware counters, as most virtual "
-                                       "machines; recording cpu-clock instead"));
+    if (!event.is_default) {
+      plan_.notes.push_back(absl::StrCat(event.name,
+                                         ": this machine has no hardware counters, as most "
+                                         "virtual machines; recording cpu-clock instead"));
+    }
     const size_t colon = event.name.find(':');
     event.name = "cpu-clock" + (colon == std::string::npos ? "" : event.name.substr(colon));
     event.attr.type = PERF_TYPE_SOFTWARE;

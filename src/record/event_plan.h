@@ -40,8 +40,9 @@ struct ProbeTarget {
 
 // `cycles` becomes cpu-clock where there are no hardware counters; events of kernel and user become
 // user only where the kernel may not be sampled; a frequency over the limit is clamped: each with a
-// note. Errors: kInvalidArgument or kNotFound for an event that this machine has not,
-// kPermissionDenied with the sysctl that would permit it, kNotFound (ESRCH) for a dead target.
+// note (of cpu-clock only where the event was asked for, see EventRequest::is_default). Errors:
+// kInvalidArgument or kNotFound for an event that this machine has not, kPermissionDenied with the
+// sysctl that would permit it, kNotFound (ESRCH) for a dead target.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
 

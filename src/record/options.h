@@ -22,6 +22,8 @@ namespace profiler::record {
 struct EventRequest {
   perf_event::Attr attr;
   std::string name;  // as the file and messages have it: "cpu-clock", "cycles:u"
+  // Nobody asked for it by name: what this machine has instead needs no note.
+  bool is_default = false;
 };
 
 struct RecordProgress {
@@ -51,11 +53,15 @@ struct RecordOptions {
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
   std::optional<std::chrono::milliseconds> duration;  // of sampling
-  std::string output = "perf.data";                   // an old one becomes output + ".old"
-  std::vector<std::string> cmdline;                   // of this program, for the file's header
-  std::string version;                                // likewise
-  std::chrono::milliseconds tick{100};                // longest that records lie unread
-  bool handle_signals = true;  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs
+  std::string output = "perf.data";  // an old one becomes output + ".old"; "-": standard output
+  // 0: records as they are; 1 to 22: compressed by zstd, for some CPU.
+  int compression_level = 0;
+  std::vector<std::string> cmdline;     // of this program, for the file's header
+  std::string version;                  // likewise
+  std::chrono::milliseconds tick{100};  // longest that records lie unread
+  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs; SIGPIPE is ignored from Create
+  // on, and a reader of the output that leaves ends the recording.
+  bool handle_signals = true;
 
   // Called once a second while recording, on Run's thread. May be empty.
   std::function<void(const RecordProgress&)> on_progress;
@@ -67,8 +73,9 @@ enum class StopReason {
   kCommandExited,
   kDuration,
   kSignal,
-  kRequested,  // RequestStop
-  kError,      // what Run returned
+  kRequested,   // RequestStop
+  kReaderLeft,  // of the pipe that is written to
+  kError,       // what Run returned
 };
 
 struct RecordSummary {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
 #include "src/procfs/machine.h"
+#include "src/record/priority.h"
 #include "src/record/session_setup.h"
 #include "src/record/stop_signals.h"
 #include "src/record/target_watch.h"
@@ -57,10 +58,12 @@ uint64_t ClockResolution() {
 class Session final : public RecordSession {
  public:
   // Throws boost::system::system_error when there is no descriptor for the io_context.
-  Session(RecordOptions options, SessionSetup setup, CpuTime before)
+  Session(RecordOptions options, SessionSetup setup, CpuTime before,
+          std::unique_ptr<RaisedPriority> priority)
       : options_(std::move(options)),
         setup_(std::move(setup)),
         before_(before),
+        priority_(std::move(priority)),
         watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
         signal_descriptor_(io_),
         command_descriptor_(io_),
@@ -92,6 +95,7 @@ class Session final : public RecordSession {
     status.Update(EndRecording());
     // A second signal takes effect from here on.
     signals_.reset();
+    priority_ = nullptr;
     if (!write_failed_) status.Update(WriteFeatures());
     status.Update(EndCommand());
     Summarize();
@@ -169,13 +173,25 @@ class Session final : public RecordSession {
     status = setup_.writer->Append(pieces_);
     status.Update(setup_.writer->FinishRound());
     write_failed_ = !status.ok();
-    return Ended(std::move(status));
+    return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
   }
 
   // Ends the recording unless `status` is OK; hands it back.
   absl::Status Ended(absl::Status status) {
     if (!status.ok()) Fail(status);
     return status;
+  }
+  // Whoever read the output is gone, which ends the recording and is no error.
+  bool ReaderLeft(const absl::Status& status) {
+    if (ErrnoOf(status) != EPIPE) return false;
+    if (summary_.stop_reason != StopReason::kReaderLeft) {
+      summary_.notes.push_back(absl::StrCat(
+          "whoever read ", options_.output == "-" ? "standard output" : options_.output,
+          " has closed it: the recording ends there"));
+    }
+    stopped_ = false;  // it is the reason, whatever else ended the recording at the same time
+    Stop(StopReason::kReaderLeft);
+    return true;
   }
   void Fail(const absl::Status& status) {
     failure_.Update(status);
@@ -275,7 +291,8 @@ class Session final : public RecordSession {
     features.clock_data = clock_data_;
     features.build_ids = setup_.tally->images().Entries(
         setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
-    return setup_.writer->Finish(features);
+    const absl::Status written = setup_.writer->Finish(features);
+    return ReaderLeft(written) ? absl::OkStatus() : written;
   }
 
   // A command that outlives the recording ends with it, unless the user has signalled it, too.
@@ -304,6 +321,7 @@ class Session final : public RecordSession {
   boost::asio::io_context io_{1};
   SessionSetup setup_;
   const CpuTime before_;
+  std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   std::optional<StopSignals> signals_;
   TargetWatch watch_;
@@ -324,10 +342,12 @@ class Session final : public RecordSession {
 absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Kernel& kernel,
                                                                      RecordOptions options) {
   const CpuTime before = CpuTimeOfThisProcess();
+  auto priority = std::make_unique<RaisedPriority>();
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
   std::unique_ptr<Session> session;
   try {
-    session = std::make_unique<Session>(std::move(options), std::move(setup), before);
+    session = std::make_unique<Session>(std::move(options), std::move(setup), before,
+                                        std::move(priority));
   } catch (const boost::system::system_error& error) {
     return ErrnoStatus(error.code().value(), "starting the event loop");
   }

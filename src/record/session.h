@@ -42,7 +42,8 @@ class RecordSession {
   // The first of SIGINT, SIGTERM and SIGHUP ends the recording and the file is completed; from then
   // on they have their former effect, so a second one ends the process at once. A signal that was
   // sent to this process alone is passed on to the command; one from the terminal reaches it
-  // anyway.
+  // anyway. So does the end of whoever reads the output from a pipe: a note says so, and it is no
+  // error.
   virtual absl::Status Run() = 0;
 
   // Makes Run end. Any thread, any time, not in a signal handler.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +30,8 @@ class SetupSteps {
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
     if (!options_.command.empty()) {
-      PROFILER_ASSIGN_OR_RETURN(setup_.command, Command::Fork(options_.command));
+      PROFILER_ASSIGN_OR_RETURN(setup_.command,
+                                Command::Fork(options_.command, options_.output == "-"));
     }
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().attr);
@@ -148,8 +150,12 @@ class SetupSteps {
   // The file, and in it what has happened before.
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
-    PROFILER_ASSIGN_OR_RETURN(setup_.writer,
-                              perf_data::Writer::Create(options_.output, EventsToWrite(), 0));
+    // A reader that leaves is EPIPE. The command was forked before: for it nothing changes.
+    if (options_.handle_signals) std::signal(SIGPIPE, SIG_IGN);
+    PROFILER_ASSIGN_OR_RETURN(
+        setup_.writer,
+        perf_data::Writer::Create(options_.output, EventsToWrite(),
+                                  {.compression_level = options_.compression_level}));
     const std::array<std::span<const std::byte>, 1> pieces = {synthesizer.records()};
     ringbuf::RingBytes bytes;
     bytes.spans[0] = pieces[0];

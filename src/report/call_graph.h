@@ -73,7 +73,7 @@ class CallGraph {
     std::span<const NodeId> nodes() const { return nodes_; }
 
    private:
-    std::vector<uint32_t> slots_;  // by node: index into weights_ and one, or 0
+    HugeVector<uint32_t> slots_;  // by node: index into weights_ and one, or 0
     std::vector<Weight> weights_;
     std::vector<NodeId> nodes_;
   };
@@ -99,7 +99,7 @@ class CallGraph {
   uint64_t min_period_ = 0;
   SparseWeights whole_;     // of the row's whole chains
   SparseWeights excluded_;  // of chains that are not counted from the row's function
-  std::vector<uint32_t> branch_of_key_;
+  HugeVector<uint32_t> branch_of_key_;
   std::vector<uint32_t> branch_of_place_;
   std::vector<uint32_t> place_of_node_;  // in callee order only
 };

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/report/huge_pages.h"
 
 namespace profiler::report {
 
@@ -31,7 +30,7 @@ class FunctionTable::Builder {
         std::count_if(profile.frames.begin(), profile.frames.end(),
                       [&](const Frame& frame) { return !Named(profile_.LinesOf(frame)); }));
     unnamed_.reserve(unnamed);
-    ReserveHugePages(table_.functions_, 2 * unnamed + 2 * profile.symbols.size());
+    table_.functions_.reserve(2 * unnamed + 2 * profile.symbols.size());
   }
 
   // To be called some frames before Add: look-ups of unnamed addresses miss all caches.

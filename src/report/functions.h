@@ -65,10 +65,10 @@ class FunctionTable {
  private:
   class Builder;
 
-  std::vector<Function> functions_;
-  std::vector<uint32_t> first_;  // by frame, and one more
-  std::vector<FunctionId> at_;
-  std::vector<FunctionId> interrupted_;  // by frame; kNoFunction where nothing was
+  HugeVector<Function> functions_;
+  HugeVector<uint32_t> first_;  // by frame, and one more
+  HugeVector<FunctionId> at_;
+  HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction where nothing was
   uint32_t chain_keys_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "src/report/header.h"
 
+#include <climits>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/report/text.h"
@@ -8,6 +10,9 @@ namespace profiler::report {
 namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
+
+// Where the values that have fields of their own stand among the other features.
+constexpr int kSampleTimeFeature = 21, kClockidFeature = 23, kClockDataFeature = 29;
 
 class HeaderText {
  public:
@@ -94,15 +99,30 @@ void AppendTimes(const RecordingHeader& header, HeaderText& out) {
 }
 
 // perf writes these without a space before the colon.
-void AppendClock(const RecordingHeader& header, HeaderText& out) {
+void AppendClockResolution(const RecordingHeader& header, HeaderText& out) {
   if (header.clock_resolution_ns) {
     // The figure that perf calls MHz is the resolution in picoseconds.
     absl::StrAppend(&out.text(), "# clockid frequency: ", *header.clock_resolution_ns * 1000,
                     " MHz\n");
   }
+}
+
+void AppendClock(const RecordingHeader& header, HeaderText& out) {
   if (!header.clock.empty()) absl::StrAppend(&out.text(), "# clockid: ", header.clock, "\n");
   if (!header.reference_time.empty()) {
     absl::StrAppend(&out.text(), "# reference time: ", header.reference_time, "\n");
+  }
+}
+
+// Those with numbers in [begin, end).
+void AppendFeatures(const RecordingHeader& header, int begin, int end, HeaderText& out) {
+  const auto stop = header.features.lower_bound(end);
+  for (auto feature = header.features.lower_bound(begin); feature != stop; ++feature) {
+    for (const std::string& line : feature->second) {
+      out.text() += "# ";
+      AppendSafe(line, out.text());
+      out.text() += '\n';
+    }
   }
 }
 
@@ -114,9 +134,13 @@ std::string FormatRecordingHeader(const RecordingHeader& header) {
   AppendPlace(header, out);
   AppendMachine(header, out);
   AppendEvents(header, out);
+  AppendFeatures(header, 0, kSampleTimeFeature, out);
   AppendTimes(header, out);
+  AppendFeatures(header, kSampleTimeFeature, kClockidFeature, out);
+  AppendClockResolution(header, out);
+  AppendFeatures(header, kClockidFeature, kClockDataFeature, out);
   AppendClock(header, out);
-  for (const auto& [name, value] : header.others) out.Line(name, value);
+  AppendFeatures(header, kClockDataFeature, INT_MAX, out);
   if (!header.missing_features.empty()) {
     out.text() += "# missing features: ";
     for (const std::string& feature : header.missing_features) {

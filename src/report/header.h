@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,7 +46,9 @@ struct RecordingHeader {
   std::string reference_time;  // one instant on the wall clock and on the recording's clock
   std::optional<uint64_t> first_sample_ns;
   std::optional<uint64_t> last_sample_ns;
-  std::vector<std::pair<std::string, std::string>> others;  // further "# name : value" lines
+  // Lines about further features of the file, without "# " in front, by the feature's number: that
+  // is the order in which they stand, these and the above.
+  std::map<int, std::vector<std::string>> features;
   std::vector<std::string> missing_features;
 };
 

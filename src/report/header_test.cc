@@ -29,7 +29,9 @@ TEST(HeaderTest, ShowsWhatIsKnownOfTheRecording) {
       .clock = "monotonic (1)",
       .first_sample_ns = 2180'110'871'234,
       .last_sample_ns = 2184'010'471'234,
-      .others = {{"pmu mappings", "software = 1"}},
+      .features = {{16, {"pmu mappings: software = 1"}},
+                   {27, {"compressed : Zstd, level = 1, ratio = 2"}},
+                   {200, {"feature 200 : unknown, 8 bytes"}}},
       .missing_features = {"TRACING_DATA", "STAT"}};
   EXPECT_EQ(FormatRecordingHeader(header),
             "# ========\n"
@@ -51,12 +53,14 @@ TEST(HeaderTest, ShowsWhatIsKnownOfTheRecording) {
             "# event : name = cpu-clock, , id = { 21, 22 }, type = 1 (PERF_TYPE_SOFTWARE), "
             "size = 136\n"
             "# event : name = dummy, \n"
+            "# pmu mappings: software = 1\n"
             "# time of first sample : 2180.110871\n"
             "# time of last sample : 2184.010471\n"
             "# sample duration :   3899.600 ms\n"
             "# clockid frequency: 1000 MHz\n"
+            "# compressed : Zstd, level = 1, ratio = 2\n"
             "# clockid: monotonic (1)\n"
-            "# pmu mappings : software = 1\n"
+            "# feature 200 : unknown, 8 bytes\n"
             "# missing features: TRACING_DATA STAT \n"
             "# ========\n"
             "#\n");

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/report/huge_pages.h"
 #include "src/report/row_order.h"
 
 namespace profiler::report {
@@ -71,9 +70,9 @@ class FilterTable {
 };
 
 // Functions that the sort keys cannot tell apart share a bucket.
-std::vector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
-                              const HistOptions& options) {
-  std::vector<uint32_t> buckets(functions.size(), 0);
+HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
+                             const HistOptions& options) {
+  HugeVector<uint32_t> buckets(functions.size(), 0);
   if (Uses(options, SortKey::kSymbol)) {
     // Without the dso as a key, an unnamed address is the same in all of them.
     const bool merge_unnamed = !Uses(options, SortKey::kDso);
@@ -168,7 +167,7 @@ class Histogram::Builder {
     const bool by_cpu = Uses(options(), SortKey::kCpu);
     absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;
 
-    std::vector<uint32_t> group_of(profile_.rows.size(), kNone);
+    HugeVector<uint32_t> group_of(profile_.rows.size(), kNone);
     std::vector<uint32_t> sizes;
     for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& sample = profile_.rows[i];
@@ -221,7 +220,7 @@ class Histogram::Builder {
     uint32_t buckets = 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
     row_of_bucket_.assign(buckets, kNone);
-    ReserveHugePages(hist_.rows_, buckets);
+    hist_.rows_.reserve(buckets);
     if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
     for (const Group& group : groups_) {
       if (group.first == group.end) continue;
@@ -302,9 +301,9 @@ class Histogram::Builder {
   }
 
   void SortAndIndex() {
-    const std::vector<uint32_t> order =
+    const HugeVector<uint32_t> order =
         OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
-    std::vector<uint32_t> rank(order.size());
+    HugeVector<uint32_t> rank(order.size());
     for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
     MoveRows(order);
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
@@ -313,8 +312,8 @@ class Histogram::Builder {
 
   // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
   // would be what the whole report's peak of memory is.
-  void MoveRows(const std::vector<uint32_t>& order) {
-    std::vector<HistRow>& rows = hist_.rows_;
+  void MoveRows(const HugeVector<uint32_t>& order) {
+    HugeVector<HistRow>& rows = hist_.rows_;
     std::vector<bool> moved(order.size(), false);
     for (uint32_t start = 0; start < order.size(); ++start) {
       if (moved[start]) continue;
@@ -330,13 +329,13 @@ class Histogram::Builder {
   }
 
   // Turns "item → row" around; kNone is no row.
-  static Index MakeIndex(const std::vector<uint32_t>& row_of, const std::vector<uint32_t>& rank) {
+  static Index MakeIndex(const HugeVector<uint32_t>& row_of, const HugeVector<uint32_t>& rank) {
     Index index;
     if (row_of.empty()) {
       index.first.assign(rank.size() + 1, 0);
       return index;
     }
-    std::vector<uint32_t> next(rank.size() + 1, 0);
+    HugeVector<uint32_t> next(rank.size() + 1, 0);
     for (const uint32_t row : row_of) {
       if (row != kNone) ++next[rank[row] + 1];
     }
@@ -353,11 +352,11 @@ class Histogram::Builder {
   const Profile& profile_;
   const EventId event_;
 
-  std::vector<uint32_t> samples_;  // that pass the filter, by group
+  HugeVector<uint32_t> samples_;  // that pass the filter, by group
   std::vector<Group> groups_;
-  std::vector<uint32_t> row_of_bucket_;  // within the group at hand
-  std::vector<uint32_t> row_of_node_;
-  std::vector<uint32_t> row_of_sample_;
+  HugeVector<uint32_t> row_of_bucket_;  // within the group at hand
+  HugeVector<uint32_t> row_of_node_;
+  HugeVector<uint32_t> row_of_sample_;
 };
 
 Histogram::Histogram(const Profile& profile, const FunctionTable& functions, EventId event,

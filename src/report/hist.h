@@ -75,8 +75,8 @@ class Histogram {
 
   // Items by row, in one array.
   struct Index {
-    std::vector<uint32_t> first;
-    std::vector<uint32_t> items;
+    HugeVector<uint32_t> first;
+    HugeVector<uint32_t> items;
 
     std::span<const uint32_t> at(size_t row) const {
       return std::span(items).subspan(first[row], first[row + 1] - first[row]);
@@ -86,12 +86,12 @@ class Histogram {
   const profile::Profile& profile_;
   const FunctionTable& functions_;
   const HistOptions options_;
-  std::vector<uint32_t> buckets_;  // by function: equal where the sort keys see no difference
+  HugeVector<uint32_t> buckets_;  // by function: equal where the sort keys see no difference
   std::vector<profile::ThreadId> latest_;
-  std::vector<HistRow> rows_;
+  HugeVector<HistRow> rows_;
   Weight total_;
   std::unique_ptr<StackTrie> trie_;
-  std::vector<NodeId> leaf_;  // by sample
+  HugeVector<NodeId> leaf_;  // by sample
   Index nodes_by_row_;
   Index samples_by_row_;
 };

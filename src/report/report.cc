@@ -307,6 +307,7 @@ class Report {
     add(losses.lost_samples, "samples lost");
     add(losses.throttled, "times throttled");
     add(losses.undecodable, "records undecodable");
+    add(losses.corrupt_chains, "call chains corrupt and left out");
     for (const std::string& warning : losses.warnings) {
       if (!line.empty()) line += '\n';
       line += "# Warning: ";

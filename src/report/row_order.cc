@@ -5,8 +5,6 @@
 #include <bit>
 #include <string_view>
 
-#include "src/report/huge_pages.h"
-
 namespace profiler::report {
 
 using profile::DsoKind;
@@ -17,11 +15,7 @@ namespace {
 // Row numbers, sorted by one 64-bit key after the other.
 class RadixSort {
  public:
-  explicit RadixSort(size_t rows) {
-    for (std::vector<Item>* items : {&items_, &spare_}) {
-      ReserveHugePages(*items, rows);
-      items->resize(rows);
-    }
+  explicit RadixSort(size_t rows) : items_(rows), spare_(rows) {
     for (uint32_t row = 0; row < rows; ++row) items_[row].row = row;
   }
 
@@ -35,8 +29,8 @@ class RadixSort {
     for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
   }
 
-  std::vector<uint32_t> Rows() const {
-    std::vector<uint32_t> rows;
+  HugeVector<uint32_t> Rows() const {
+    HugeVector<uint32_t> rows;
     rows.reserve(items_.size());
     for (const Item& item : items_) rows.push_back(item.row);
     return rows;
@@ -64,8 +58,8 @@ class RadixSort {
     items_.swap(spare_);
   }
 
-  std::vector<Item> items_;
-  std::vector<Item> spare_;
+  HugeVector<Item> items_;
+  HugeVector<Item> spare_;
 };
 
 // Fields of a few bits each, joined to 64-bit keys: one sort does for several fields.
@@ -80,7 +74,7 @@ class FieldSort {
     used_ += bits;
   }
 
-  std::vector<uint32_t> Rows() {
+  HugeVector<uint32_t> Rows() {
     Flush();
     return sort_.Rows();
   }
@@ -93,8 +87,8 @@ class FieldSort {
   }
 
   RadixSort sort_;
-  std::vector<uint64_t> keys_;  // by row
-  int used_ = 0;                // bits of keys_
+  HugeVector<uint64_t> keys_;  // by row
+  int used_ = 0;               // bits of keys_
 };
 
 // Numbers that are in the order of the names' text.
@@ -159,8 +153,8 @@ void AddSortKey(SortKey key, std::span<const HistRow> rows, const Profile& profi
 
 }  // namespace
 
-std::vector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& profile,
-                                  const FunctionTable& functions, const HistOptions& options) {
+HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& profile,
+                                 const FunctionTable& functions, const HistOptions& options) {
   FieldSort sort(rows.size());
   // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
   sort.Add(64, [&](uint32_t row) {

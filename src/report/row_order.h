@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "src/base/huge_pages.h"
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
 #include "src/report/hist.h"
@@ -18,7 +18,7 @@ namespace profiler::report {
 
 // Indices into `rows` as they are shown. Rows without any difference stay in their order. Linear in
 // the rows, but for sorting their distinct names.
-std::vector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const profile::Profile& profile,
-                                  const FunctionTable& functions, const HistOptions& options);
+HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const profile::Profile& profile,
+                                 const FunctionTable& functions, const HistOptions& options);
 
 }  // namespace profiler::report

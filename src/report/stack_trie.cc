@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "src/report/huge_pages.h"
-
 namespace profiler::report {
 
 using profile::FrameId;
@@ -27,8 +25,8 @@ StackTrie::StackTrie(const profile::Profile& profile, const FunctionTable& funct
                                     : std::max<uint32_t>(max_stack, 1)),
       node_of_(profile.stacks.size(), kNoNode) {
   // The usual size. Pages that are not reached cost nothing.
-  ReserveHugePages(nodes_, profile.stacks.size() + 1);
-  ReserveHugePages(depths_, profile.stacks.size() + 1);
+  nodes_.reserve(profile.stacks.size() + 1);
+  depths_.reserve(profile.stacks.size() + 1);
 }
 
 NodeId StackTrie::StartGroup() {

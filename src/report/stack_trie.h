@@ -112,15 +112,15 @@ class StackTrie {
   const Keep keep_;
   const uint32_t max_stack_;
 
-  std::vector<TrieNode> nodes_;
-  std::vector<NodeDepth> depths_;
+  HugeVector<TrieNode> nodes_;
+  HugeVector<NodeDepth> depths_;
   std::vector<bool> nested_;
   NodeId group_ = kNoNode;
   std::vector<Step> path_;  // leaf first
 
   // Only while building:
   std::vector<NodeId> roots_;
-  std::vector<NodeId> node_of_;  // by stack; valid where it is a node of the group
+  HugeVector<NodeId> node_of_;  // by stack; valid where it is a node of the group
 };
 
 }  // namespace profiler::report

@@ -270,26 +270,5 @@ TEST_F(Corpus, EveryFeatureIsReadable) {
   }
 }
 
-// Every 997th byte of every file would be 8 000 files: the large ones are cut at a hundred places.
-TEST_F(Corpus, CutAnywhereGivesWhatIsThereAndOneLineAboutTheRest) {
-  const std::string path = testing::TempDir() + "/cut";
-  for (const CorpusFile& file : files_) {
-    SCOPED_TRACE(file.name);
-    std::ifstream stream(file.path, std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
-    const size_t step = std::max<size_t>(997, bytes.size() / 99700 * 997);
-    size_t samples = 0;
-    for (size_t size = 0; size < bytes.size(); size += step) {
-      std::ofstream(path, std::ios::binary | std::ios::trunc)
-          .write(bytes.data(), static_cast<std::streamsize>(size));
-      const Contents contents = Read(path, Recording::Order::kTime);
-      EXPECT_GE(contents.samples.size(), samples) << size;
-      samples = contents.samples.size();
-      EXPECT_LE(contents.warnings.size() + (contents.status.ok() ? 0 : 1), 1u)
-          << size << ": " << contents.status;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace profiler::conformance

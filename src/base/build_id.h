@@ -1,0 +1,43 @@
+// The build-id among ELF notes.
+//
+//   u32 name size │ u32 descriptor size │ u32 type │ name, padded │ descriptor, padded │ next note
+//
+// Source: System V ABI, chapter 5, "Note Section"; NT_GNU_BUILD_ID in <elf.h>.
+
+#pragma once
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "src/base/byte_reader.h"
+
+namespace profiler {
+
+// The descriptor of the first NT_GNU_BUILD_ID note, as a PT_NOTE segment or /sys/kernel/notes has
+// it; a view of `notes`, empty where there is none. Names and descriptors are padded to
+// `alignment`, 8 or else 4. Notes that are cut end the search.
+inline std::span<const std::byte> BuildIdInNotes(std::span<const std::byte> notes,
+                                                 uint64_t alignment = 4) {
+  const uint64_t mask = (alignment == 8 ? 8 : 4) - 1;
+  ByteReader reader(notes);
+  while (reader.remaining() >= sizeof(Elf64_Nhdr)) {
+    const auto header = reader.Read<Elf64_Nhdr>();
+    const auto padded = [mask](uint64_t size) { return (size + mask) & ~mask; };
+    if (padded(header.n_namesz) > reader.remaining()) return {};
+    const auto name = reader.ReadBytes(padded(header.n_namesz)).first(header.n_namesz);
+    if (header.n_descsz > reader.remaining()) return {};
+    const auto descriptor = reader.ReadBytes(header.n_descsz);
+    reader.Skip(std::min<uint64_t>(padded(header.n_descsz) - header.n_descsz, reader.remaining()));
+    if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4)) {
+      return descriptor;
+    }
+  }
+  return {};
+}
+
+}  // namespace profiler

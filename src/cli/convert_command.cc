@@ -1,0 +1,133 @@
+// profiler convert
+
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/compression_option.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/perf_data/rewrite.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ConvertArguments {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool pipe = false;
+  CompressionOption compression;
+  bool decompress = false;
+  std::string time;
+  std::string pids;
+  std::string tids;
+  bool quiet = false;
+};
+
+absl::Status ReadThreads(const std::string& text, std::vector<uint32_t>* ids) {
+  if (text.empty()) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<int> numbers, ParseIdList(text));
+  ids->assign(numbers.begin(), numbers.end());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<perf_data::RewriteOptions> ReadOptions(const ConvertArguments& arguments,
+                                                      std::vector<std::string>* inputs) {
+  perf_data::RewriteOptions options;
+  using Compression = perf_data::RewriteOptions::Compression;
+  PROFILER_ASSIGN_OR_RETURN(options.level, arguments.compression.Level(*inputs));
+  if (arguments.compression.given()) options.compression = Compression::kZstd;
+  if (arguments.decompress) {
+    if (arguments.compression.given()) {
+      return absl::InvalidArgumentError("-z and --decompress: give one of them");
+    }
+    options.compression = Compression::kNone;
+  }
+  if (inputs->size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("convert: name one recording to read, not ", inputs->size()));
+  }
+  options.as_stream = arguments.pipe;
+  if (!arguments.time.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.time, ParseTimeRange(arguments.time));
+  }
+  PROFILER_RETURN_IF_ERROR(ReadThreads(arguments.pids, &options.pids));
+  PROFILER_RETURN_IF_ERROR(ReadThreads(arguments.tids, &options.tids));
+  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
+    return absl::InvalidArgumentError(
+        "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
+  }
+  return options;
+}
+
+void PrintSummary(const perf_data::RewriteSummary& summary, const std::string& output, bool cut) {
+  std::string samples;
+  if (cut) {
+    samples = absl::StrCat(summary.samples, " of ", summary.samples + summary.dropped_samples,
+                           " samples, ");
+  } else if (summary.counted) {
+    samples = absl::StrCat(summary.samples, " samples, ");
+  }
+  std::fprintf(stderr, "[ profiler convert: %s%.3f MB in %s ]\n", samples.c_str(),
+               static_cast<double>(summary.bytes) / 1e6,
+               output == "-" ? "standard output" : output.c_str());
+}
+
+int Convert(const ConvertArguments& arguments) {
+  std::vector<std::string> inputs = arguments.inputs;
+  const auto options = ReadOptions(arguments, &inputs);
+  if (!options.ok()) {
+    PrintError(options.status());
+    return kExitUsage;
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto summary = perf_data::Rewrite(inputs.front(), arguments.output, *options);
+  if (!summary.ok()) {
+    PrintError(summary.status());
+    return kExitFailure;
+  }
+  for (const std::string& warning : summary->warnings) PrintWarning(warning);
+  if (!summary->reading.ok()) PrintError(summary->reading);
+  if (!arguments.quiet) PrintSummary(*summary, arguments.output, options->cuts());
+  return summary->reading.ok() ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void AddConvertCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "convert",
+      "Write a recording anew: as a file or stream, compressed or not, whole or in part");
+  command->footer(
+      "What is not asked to change stays as it is, also what this program does not understand.");
+  auto arguments = std::make_shared<ConvertArguments>();
+  ConvertArguments& a = *arguments;
+  command->add_option("IN", a.inputs, "recording (a file or a directory); - for standard input");
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write; an older one is kept as FILE.old; - for standard output")
+      ->type_name("FILE|-")
+      ->required();
+  command->add_flag("--pipe", a.pipe, "write the layout of a stream, as to standard output");
+  a.compression.AddTo(*command, "compress the records (zstd; level 1 to 22, 1 without one)");
+  command->add_flag("--decompress", a.decompress,
+                    "write plain records (default: as they are in the input)");
+  command
+      ->add_option("--time", a.time,
+                   "only samples from A to B, in seconds as perf script --time has them, or in "
+                   "percent (10%-20%); either end may be left out")
+      ->type_name("A,B");
+  command->add_option("--pid", a.pids, "only samples of these processes")->type_name("PID,…");
+  command->add_option("--tid", a.tids, "only samples of these threads")->type_name("TID,…");
+  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[command] = [arguments] { return Convert(*arguments); };
+}
+
+}  // namespace profiler::cli

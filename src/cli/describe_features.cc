@@ -1,0 +1,340 @@
+#include "src/cli/describe_features.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "src/perf_data/feature_values.h"
+
+namespace profiler::cli {
+namespace {
+
+using perf_data::Features;
+using perf_data::Recording;
+using Lines = std::vector<std::string>;
+
+// What a feature has to say; nothing when its section cannot be read.
+using Describe = std::optional<Lines> (*)(const Recording&);
+
+std::optional<Lines> CpuTopology(const Recording& recording) {
+  const auto topology = perf_data::ReadCpuTopology(recording.features());
+  if (!topology) return std::nullopt;
+  Lines lines;
+  const bool dies = !topology->die_siblings.empty();
+  for (const auto& cpus : topology->core_siblings) lines.push_back("sibling sockets : " + cpus);
+  for (const auto& cpus : topology->die_siblings) lines.push_back("sibling dies    : " + cpus);
+  for (const auto& cpus : topology->thread_siblings) lines.push_back("sibling threads : " + cpus);
+  for (size_t i = 0; i < topology->cpus.size(); ++i) {
+    const auto& cpu = topology->cpus[i];
+    std::string line = absl::StrCat("CPU ", i, ": Core ID ", static_cast<int>(cpu.core_id));
+    if (dies) absl::StrAppend(&line, ", Die ID ", static_cast<int>(topology->die_ids[i]));
+    absl::StrAppend(&line, ", Socket ID ", static_cast<int>(cpu.socket_id));
+    lines.push_back(std::move(line));
+  }
+  if (topology->cpus.empty()) {
+    lines.emplace_back(dies ? "Core ID, Die ID and Socket ID information is not available"
+                            : "Core ID and Socket ID information is not available");
+  }
+  return lines;
+}
+
+std::optional<Lines> NumaTopology(const Recording& recording) {
+  const auto nodes = perf_data::ReadNumaTopology(recording.features());
+  if (!nodes) return std::nullopt;
+  Lines lines;
+  for (const auto& node : *nodes) {
+    lines.push_back(absl::StrCat("node", node.node, " meminfo  : total = ", node.total_kb,
+                                 " kB, free = ", node.free_kb, " kB"));
+    lines.push_back(absl::StrCat("node", node.node, " cpu list : ", node.cpus));
+  }
+  return lines;
+}
+
+std::optional<Lines> PmuMappings(const Recording& recording) {
+  const auto mappings = perf_data::ReadPmuMappings(recording.features());
+  if (!mappings) return std::nullopt;
+  if (mappings->empty()) return Lines{"pmu mappings: not available"};
+  return Lines{"pmu mappings: " +
+               absl::StrJoin(*mappings, ", ", [](std::string* out, const auto& mapping) {
+                 absl::StrAppend(out, mapping.name, " = ", mapping.type);
+               })};
+}
+
+std::optional<Lines> Groups(const Recording& recording) {
+  const auto groups = perf_data::ReadGroups(recording.features());
+  if (!groups) return std::nullopt;
+  Lines lines;
+  const auto& events = recording.events();
+  for (const auto& group : *groups) {
+    std::vector<std::string> names;
+    for (uint64_t i = group.leader; i < events.size() && i - group.leader < group.members; ++i) {
+      names.push_back(events[i].name);
+    }
+    const std::string name = group.name == "{anon_group}" ? "" : group.name;
+    lines.push_back(absl::StrCat("group: ", name, "{", absl::StrJoin(names, ","), "}"));
+  }
+  return lines;
+}
+
+std::optional<Lines> Caches(const Recording& recording) {
+  const auto caches = perf_data::ReadCaches(recording.features());
+  if (!caches) return std::nullopt;
+  Lines lines = {"CPU cache info:"};
+  for (const auto& cache : *caches) {
+    lines.push_back(
+        absl::StrFormat(" L%d %-15s %8s [%s]", cache.level, cache.type, cache.size, cache.cpus));
+  }
+  return lines;
+}
+
+// "32G": the largest unit of which there are two.
+std::string SizeText(uint64_t bytes) {
+  constexpr char kUnits[] = "BKMGT";
+  size_t unit = 0;
+  for (; bytes / 1024 > 1 && unit + 2 < sizeof(kUnits); ++unit) bytes /= 1024;
+  return absl::StrCat(bytes, std::string(1, kUnits[unit]));
+}
+
+// "0-17,32"
+std::string SetBits(const std::vector<uint64_t>& words) {
+  std::string text;
+  const auto has = [&words](uint64_t bit) {
+    return bit / 64 < words.size() && (words[bit / 64] >> (bit % 64) & 1) != 0;
+  };
+  for (uint64_t bit = 0; bit < words.size() * 64; ++bit) {
+    if (!has(bit)) continue;
+    const uint64_t first = bit;
+    while (has(bit + 1)) ++bit;
+    absl::StrAppend(&text, text.empty() ? "" : ",", first);
+    if (bit != first) absl::StrAppend(&text, "-", bit);
+  }
+  return text;
+}
+
+std::optional<Lines> MemoryTopology(const Recording& recording) {
+  const auto topology = perf_data::ReadMemoryTopology(recording.features());
+  if (!topology) return std::nullopt;
+  Lines lines = {absl::StrFormat("memory nodes (nr %d, block size 0x%x):", topology->nodes.size(),
+                                 topology->block_size)};
+  for (const auto& node : topology->nodes) {
+    lines.push_back(absl::StrFormat(" %3d [%s]: %s", node.node,
+                                    SizeText(node.blocks * topology->block_size),
+                                    SetBits(node.present)));
+  }
+  return lines;
+}
+
+std::optional<Lines> DirFormat(const Recording& recording) {
+  const auto version = perf_data::ReadDirFormat(recording.features());
+  if (!version) return std::nullopt;
+  return Lines{absl::StrCat("directory data version : ", *version)};
+}
+
+std::optional<Lines> BpfPrograms(const Recording& recording) {
+  const auto programs = perf_data::ReadBpfPrograms(recording.features());
+  if (!programs) return std::nullopt;
+  if (programs->empty()) return Lines{"bpf_prog_info empty"};
+  Lines lines;
+  for (const auto& program : *programs) {
+    lines.push_back(absl::StrCat("bpf_prog_info ", program.id, ": ", program.name));
+  }
+  return lines;
+}
+
+std::optional<Lines> BpfTypes(const Recording& recording) {
+  const auto types = perf_data::ReadBpfTypes(recording.features());
+  if (!types) return std::nullopt;
+  if (types->empty()) return Lines{"btf info empty"};
+  Lines lines;
+  for (const auto& entry : *types) lines.push_back(absl::StrCat("btf info of id ", entry.id));
+  return lines;
+}
+
+std::optional<Lines> Compression(const Recording& recording) {
+  const auto compression = perf_data::ReadCompression(recording.features());
+  if (!compression) return std::nullopt;
+  return Lines{absl::StrCat("compressed : ", compression->type == 1 ? "Zstd" : "Unknown",
+                            ", level = ", compression->level, ", ratio = ", compression->ratio)};
+}
+
+std::string CapsLine(const std::string& pmu, const perf_data::PmuCaps& caps) {
+  const std::string text = absl::StrJoin(caps, ", ", [](std::string* out, const auto& cap) {
+    absl::StrAppend(out, cap.first, "=", cap.second);
+  });
+  return absl::StrCat(pmu, " pmu capabilities: ", caps.empty() ? "not available" : text);
+}
+
+std::optional<Lines> CpuPmuCaps(const Recording& recording) {
+  const auto caps = perf_data::ReadCpuPmuCaps(recording.features());
+  if (!caps) return std::nullopt;
+  return Lines{CapsLine("cpu", *caps)};
+}
+
+std::optional<Lines> HybridTopology(const Recording& recording) {
+  const auto nodes = perf_data::ReadHybridTopology(recording.features());
+  if (!nodes) return std::nullopt;
+  Lines lines = {"hybrid cpu system:"};
+  for (const auto& node : *nodes) lines.push_back(node.pmu + " cpu list : " + node.cpus);
+  return lines;
+}
+
+std::optional<Lines> PmuCaps(const Recording& recording) {
+  const auto pmus = perf_data::ReadPmuCaps(recording.features());
+  if (!pmus) return std::nullopt;
+  Lines lines;
+  for (const auto& pmu : *pmus) lines.push_back(CapsLine(pmu.pmu, pmu.caps));
+  return lines;
+}
+
+std::optional<Lines> CpuDomains(const Recording& recording) {
+  const auto domains = perf_data::ReadCpuDomains(recording.features());
+  if (!domains) return std::nullopt;
+  Lines lines = {absl::StrCat("schedstat version\t: ", domains->schedstat_version),
+                 absl::StrCat("Maximum sched domains\t: ", domains->max_domains)};
+  for (const auto& cpu : domains->cpus) {
+    lines.push_back(absl::StrCat("cpu\t\t: ", cpu.cpu));
+    lines.push_back(absl::StrCat("nr_domains\t: ", cpu.domains.size()));
+    for (const auto& domain : cpu.domains) {
+      lines.push_back(absl::StrCat("Domain\t\t: ", domain.domain));
+      if (!domain.name.empty()) lines.push_back("Domain name      : " + domain.name);
+      lines.push_back("Domain cpu map   : " + domain.cpu_mask);
+      lines.push_back("Domain cpu list  : " + domain.cpus);
+    }
+  }
+  return lines;
+}
+
+std::optional<Lines> Machine(const Recording& recording) {
+  const auto machine = perf_data::ReadElfMachine(recording.features());
+  if (!machine) return std::nullopt;
+  return Lines{absl::StrFormat("e_machine : %d", machine->machine),
+               absl::StrFormat("  e_flags : %#x", machine->flags)};
+}
+
+std::optional<Lines> CacheLineSize(const Recording& recording) {
+  const auto size = perf_data::ReadCacheLineSize(recording.features());
+  if (!size) return std::nullopt;
+  return Lines{absl::StrCat("cacheline size: ", *size)};
+}
+
+template <const char* kText>
+std::optional<Lines> Constant(const Recording&) {
+  return Lines{kText};
+}
+constexpr char kBranchStack[] = "contains samples with branch stack";
+constexpr char kAuxtrace[] = "contains AUX area data (e.g. instruction trace)";
+constexpr char kStat[] = "contains stat data";
+
+// What perf defines, by number. Those without a function have lines of their own in the header, or
+// none (TRACING_DATA, BUILD_ID).
+struct Feature {
+  const char* name;
+  Describe describe = nullptr;
+};
+constexpr Feature kFeatures[] = {
+    {""},
+    {"TRACING_DATA"},
+    {"BUILD_ID"},
+    {"HOSTNAME"},
+    {"OSRELEASE"},
+    {"VERSION"},
+    {"ARCH"},
+    {"NRCPUS"},
+    {"CPUDESC"},
+    {"CPUID"},
+    {"TOTAL_MEM"},
+    {"CMDLINE"},
+    {"EVENT_DESC"},
+    {"CPU_TOPOLOGY", CpuTopology},
+    {"NUMA_TOPOLOGY", NumaTopology},
+    {"BRANCH_STACK", Constant<kBranchStack>},
+    {"PMU_MAPPINGS", PmuMappings},
+    {"GROUP_DESC", Groups},
+    {"AUXTRACE", Constant<kAuxtrace>},
+    {"STAT", Constant<kStat>},
+    {"CACHE", Caches},
+    {"SAMPLE_TIME"},
+    {"MEM_TOPOLOGY", MemoryTopology},
+    {"CLOCKID"},
+    {"DIR_FORMAT", DirFormat},
+    {"BPF_PROG_INFO", BpfPrograms},
+    {"BPF_BTF", BpfTypes},
+    {"COMPRESSED", Compression},
+    {"CPU_PMU_CAPS", CpuPmuCaps},
+    {"CLOCK_DATA"},
+    {"HYBRID_TOPOLOGY", HybridTopology},
+    {"PMU_CAPS", PmuCaps},
+    {"CPU_DOMAIN_INFO", CpuDomains},
+    {"E_MACHINE", Machine},
+    {"CLN_SIZE", CacheLineSize},
+};
+
+bool HasValue(const Recording& recording, int bit) {
+  const Features& features = recording.features();
+  switch (bit) {
+    case 2:
+      return !features.build_ids.empty();
+    case 3:
+      return !features.hostname.empty();
+    case 4:
+      return !features.osrelease.empty();
+    case 5:
+      return !features.version.empty();
+    case 6:
+      return !features.arch.empty();
+    case 7:
+      return features.nrcpus.has_value();
+    case 8:
+      return !features.cpudesc.empty();
+    case 9:
+      return !features.cpuid.empty();
+    case 10:
+      return features.total_mem_kb.has_value();
+    case 11:
+      return !features.cmdline.empty();
+    case 12:
+      return !recording.events().empty();
+    case 21:
+      return features.sample_time.has_value();
+    case 23:
+      return features.clockid_resolution_ns.has_value();
+    case 29:
+      return features.clock_data.has_value();
+    default:
+      return features.other.count(bit) != 0;
+  }
+}
+
+}  // namespace
+
+std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Recording& recording) {
+  std::map<int, Lines> lines;
+  for (const auto& [bit, section] : recording.features().other) {
+    if (bit >= static_cast<int>(std::size(kFeatures))) {
+      lines[bit] = {absl::StrCat("feature ", bit, " : unknown, ", section.size(), " bytes")};
+      continue;
+    }
+    const Feature& feature = kFeatures[bit];
+    if (feature.describe == nullptr) continue;
+    std::optional<Lines> described = feature.describe(recording);
+    lines[bit] =
+        described ? *std::move(described) : Lines{absl::StrCat(feature.name, " : cannot be read")};
+  }
+  return lines;
+}
+
+std::vector<std::string> MissingFeatures(const perf_data::Recording& recording) {
+  std::vector<std::string> missing;
+  for (int bit = 1; bit < static_cast<int>(std::size(kFeatures)); ++bit) {
+    if (!HasValue(recording, bit)) missing.emplace_back(kFeatures[bit].name);
+  }
+  return missing;
+}
+
+}  // namespace profiler::cli

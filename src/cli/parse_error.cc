@@ -1,0 +1,75 @@
+#include "src/cli/parse_error.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::cli {
+namespace {
+
+// Damerau-Levenshtein, adjacent letters swapped at most once.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
+                             cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+bool IsCommand(const CLI::App& app, std::string_view word) {
+  const std::vector<std::string> names = CommandNames(app);
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+}  // namespace
+
+std::string NearestCommand(const CLI::App& app, std::string_view word) {
+  std::string nearest;
+  size_t least = std::max<size_t>(2, word.size() / 2) + 1;
+  for (const std::string& name : CommandNames(app)) {
+    const bool begins = !word.empty() && std::string_view(name).starts_with(word);
+    const size_t distance = begins ? 0 : Distance(word, name);
+    if (distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+std::string ExplainParseError(const CLI::App& app, std::string_view first,
+                              std::string_view reason) {
+  const absl::string_view word(first.data(), first.size());
+  if (first.empty() || first.starts_with('-') || IsCommand(app, first)) {
+    const absl::string_view why(reason.data(), reason.size());
+    const std::string command = IsCommand(app, first) ? absl::StrCat(word, " ") : "";
+    return absl::StrCat(command.empty() ? "" : absl::StrCat(word, ": "), why, "; profiler ",
+                        command, "--help lists what there is");
+  }
+  const std::string nearest = NearestCommand(app, first);
+  return absl::StrCat("'", word, "' is no command",
+                      nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?"),
+                      nearest.empty() ? "; " : " ", nearest.empty() ? "profiler" : "(profiler",
+                      " --help lists them", nearest.empty() ? "" : " all)");
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,99 @@
+// Cuts every recording of the corpus at every 997th byte: always the readable part, and one line
+// about the rest.
+//
+// A stream that is cut between two records is indistinguishable from one that ends there: that
+// gives no line. Files over 512 KiB are cut at every second or third of these places, so that all
+// takes about a minute of CPU.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/perf_data/recording.h"
+#include "src/perf_event/abi.h"
+#include "tests/conformance/corpus.h"
+
+namespace profiler::conformance {
+namespace {
+
+using perf_data::Recording;
+using perf_data::TimedRecord;
+
+constexpr uint64_t kStep = 997;
+
+struct Outcome {
+  bool opened = false;
+  std::vector<uint64_t>
+      ends;  // of the samples, in the file; of compressed ones: their record's begin
+  std::vector<std::string> lines;
+};
+
+Outcome Read(const std::string& path) {
+  Outcome outcome;
+  const auto recording = Recording::Open(path);
+  if (!recording.ok()) {
+    outcome.lines.emplace_back(recording.status().message());
+    return outcome;
+  }
+  outcome.opened = true;
+  const absl::Status status =
+      (*recording)->ForEach(Recording::Order::kTime, [&](const TimedRecord& record) {
+        if (record.record.type() != perf_event::kRecordSample) return;
+        outcome.ends.push_back(record.file_offset + record.record.bytes().size());
+      });
+  outcome.lines = (*recording)->warnings();
+  if (!status.ok()) outcome.lines.emplace_back(status.message());
+  return outcome;
+}
+
+// One test a shard's share of the files: each is cut from its end to its start, by ftruncate(2).
+class Truncated : public testing::TestWithParam<size_t> {};
+
+constexpr size_t kGroups = 16;
+
+TEST_P(Truncated, GivesTheReadablePartAndOneLine) {
+  const std::optional<std::string> directory = CorpusDirectory();
+  if (!directory) GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+  const std::vector<CorpusFile> files = CorpusFiles(*directory);
+  for (size_t i = GetParam(); i < files.size(); i += kGroups) {
+    const CorpusFile& file = files[i];
+    SCOPED_TRACE(file.name);
+    const bool stream = file.exercises.find("; pipe;") != std::string::npos;
+    const bool compressed = file.exercises.find("COMPRESSED") != std::string::npos;
+    const bool bad = file.exercises.find("BAD:") != std::string::npos;
+    const std::string path = testing::TempDir() + "/truncated." + std::to_string(i);
+    std::filesystem::copy_file(file.path, path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    std::vector<uint64_t> ends = Read(path).ends;
+    std::sort(ends.begin(), ends.end());
+    const uint64_t whole = std::filesystem::file_size(path);
+    for (uint64_t size = (whole - 1) / kStep * kStep;; size -= kStep) {
+      ASSERT_EQ(truncate(path.c_str(), static_cast<off_t>(size)), 0);
+      const Outcome outcome = Read(path);
+      const auto readable = std::upper_bound(ends.begin(), ends.end(), size) - ends.begin();
+      if (outcome.opened && !compressed) {
+        EXPECT_EQ(outcome.ends.size(), static_cast<size_t>(readable)) << "cut at " << size;
+      }
+      const std::string lines = testing::PrintToString(outcome.lines);
+      if (stream || bad) {
+        EXPECT_LE(outcome.lines.size(), 1u) << "cut at " << size << ": " << lines;
+      } else {
+        EXPECT_EQ(outcome.lines.size(), 1u) << "cut at " << size << ": " << lines;
+      }
+      if (size == 0) break;
+    }
+    std::filesystem::remove(path);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Truncated, testing::Range<size_t>(0, kGroups));
+
+}  // namespace
+}  // namespace profiler::conformance
