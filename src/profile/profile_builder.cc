@@ -304,10 +304,12 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                     .time = time,
                     .count = 1,
                     .period = period});
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
                .ip = sample.ip,
-               .callchain = user_unwinder_.Chain(sample)});
+               .callchain = chain.entries,
+               .exact_user = chain.is_unwound});
   if (options_.on_sample) {
     const Row row = CountBatch();
     namer_.NameNewFrames();
@@ -365,6 +367,9 @@ Profile ProfileBuilder::Impl::Finish() {
                      [](const Row& a, const Row& b) { return a.time < b.time; });
   }
   namer_.NameNewFrames();
+  profile_.unwound_chains =
+      user_unwinder_.Quality([this](symbolize::ImageId image) { return images_.DsoOf(image); },
+                             images_.unknown_dso(), profile_.strings);
   return std::move(profile_);
 }
 

@@ -5,19 +5,23 @@
 //   chain      ctx KERNEL  k0 k1  ctx USER  u0 u1−1 u2−1 …
 //
 // A user part that the kernel found as well (by frame pointers) is replaced. Callers stand as
-// return address − 1, inside the call, as perf's own unwinding has them.
+// return address − 1, inside the call, as perf's own unwinding has them; what a signal interrupted
+// stands as it is. So each entry is looked up where it points to.
 //
 // Private to this package.
 
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "src/base/string_table.h"
 #include "src/perf_event/records.h"
+#include "src/profile/profile.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -33,19 +37,17 @@ class UserUnwinder {
   UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
                symbolize::Architecture architecture);
 
-  // The call chain of `sample`: as it was recorded, or, where it has registers and stack bytes,
+  // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
   // with its user part unwound. Valid until the next call.
-  perf_event::U64Array Chain(const perf_event::Sample& sample);
-
-  // How the unwound chains ended.
-  struct Tally {
-    uint64_t unwound = 0;
-    uint64_t guessed = 0;  // of those that are whole, with a frame found by its frame pointer
-    std::array<uint64_t, symbolize::kChainEnds> ends{};  // by ChainEnd
-    // By reason and image of the last frame, without whole ones; image ~0: none.
-    std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut;
+  struct Chain {
+    perf_event::U64Array entries;
+    bool is_unwound = false;  // its user entries lie in the instructions themselves
   };
-  const Tally& tally() const { return tally_; }
+  Chain ChainOf(const perf_event::Sample& sample);
+
+  // How the chains ended that were unwound so far. `dso_of` names images.
+  UnwoundChains Quality(const std::function<DsoId(symbolize::ImageId)>& dso_of, DsoId unknown,
+                        StringTable& strings) const;
 
  private:
   std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
@@ -59,7 +61,8 @@ class UserUnwinder {
   symbolize::Unwinder unwinder_;
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
-  Tally tally_;
+  UnwoundChains quality_;                                             // without `cut`
+  std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut_;  // by reason and image
 };
 
 }  // namespace profiler::profile
