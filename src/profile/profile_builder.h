@@ -7,7 +7,7 @@
 //
 //   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
 //               COMM, FORK           ──▶ ThreadTable
-//               SAMPLE               ──▶ ChainResolver ──▶ Row
+//               SAMPLE               ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
 //   Finish  ──▶ FrameNamer: every distinct frame once
 //
