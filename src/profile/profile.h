@@ -46,6 +46,7 @@ struct Event {
   uint64_t period =
       0;  // their summed periods; with no PERIOD in sample_type each counts its attr's period
   bool frequency = false;
+  bool callchains = false;  // its samples have them
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry.
