@@ -89,12 +89,12 @@ report::RecordingHeader DescribeRecording(const std::string& path,
     header.reference_time = ReferenceTime(*features.clock_data);
   }
   header.features = DescribeFeatures(recording);
-  const perf_data::FilePlaces places = recording.places();
-  header.data_offset = places.data_offset;
-  header.data_size = places.data_size;
-  header.features_offset = places.features_offset;
+  const perf_data::FileLayout::Section& data = recording.layout().data;
+  header.data_offset = data.offset;
+  header.data_size = data.size;
+  header.features_offset = data.offset + data.size;
   // A stream has no list of what it could have.
-  if (places.data_offset != 0) header.missing_features = MissingFeatures(recording);
+  if (data.offset != 0) header.missing_features = MissingFeatures(recording);
   return header;
 }
 

@@ -59,12 +59,12 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   return nullptr;
 }
 
-int Finish(const LoadedProfile& loaded, Output& output) {
+int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
   const absl::Status written = output.Close();
-  for (const std::string& warning : loaded.recording->warnings()) PrintWarning(warning);
-  if (!loaded.reading.ok()) PrintError(loaded.reading);
+  for (const std::string& warning : recording.warnings()) PrintWarning(warning);
+  if (!reading.ok()) PrintError(reading);
   if (!written.ok()) PrintError(written);
-  return loaded.reading.ok() && written.ok() ? kExitOk : kExitFailure;
+  return reading.ok() && written.ok() ? kExitOk : kExitFailure;
 }
 
 }  // namespace profiler::cli

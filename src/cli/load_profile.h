@@ -39,6 +39,9 @@ std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
-int Finish(const LoadedProfile& loaded, Output& output);
+int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
+inline int Finish(const LoadedProfile& loaded, Output& output) {
+  return Finish(*loaded.recording, loaded.reading, output);
+}
 
 }  // namespace profiler::cli

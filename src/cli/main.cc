@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   AddFlameGraphCommands(app, commands);
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
+  AddDumpCommand(app, commands);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);

@@ -64,16 +64,25 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
 int WriteStats(const ReportArguments& arguments) {
   const auto recording = OpenRecordingOrPrint(arguments.input);
   if (recording == nullptr) return kExitFailure;
+  struct EventCount {
+    uint64_t samples = 0, lost = 0;
+  };
   std::map<uint32_t, uint64_t> by_type;
-  std::vector<uint64_t> by_event;
-  const absl::Status status = recording->ForEach(
-      perf_data::Recording::Order::kFile, [&](const perf_data::TimedRecord& record) {
-        ++by_type[record.record.type()];
-        if (record.record.type() != perf_event::kRecordSample) return;
-        if (record.event >= by_event.size()) by_event.resize(record.event + 1);
-        ++by_event[record.event];
-      });
-  for (const std::string& warning : recording->warnings()) PrintWarning(warning);
+  std::vector<EventCount> by_event;
+  const auto count = [&](const perf_data::TimedRecord& record) {
+    const uint32_t type = record.record.type();
+    ++by_type[type];
+    if (type != perf_event::kRecordSample && type != perf_event::kRecordLostSamples) return;
+    if (record.event >= by_event.size()) by_event.resize(record.event + 1);
+    perf_event::LostSamples lost;
+    if (type == perf_event::kRecordSample) {
+      ++by_event[record.event].samples;
+    } else if (record.event < recording->events().size() &&
+               Decode(record.record, recording->events()[record.event].layout, &lost)) {
+      by_event[record.event].lost += lost.lost;
+    }
+  };
+  const absl::Status reading = recording->ForEach(perf_data::Recording::Order::kStored, count);
 
   std::vector<report::RecordCount> records;
   for (const auto& [type, count] : by_type) {
@@ -82,14 +91,11 @@ int WriteStats(const ReportArguments& arguments) {
   }
   std::vector<report::RecordCount> events;
   for (size_t i = 0; i < by_event.size() && i < recording->events().size(); ++i) {
-    events.push_back({recording->events()[i].name, by_event[i]});
+    events.push_back({recording->events()[i].name, by_event[i].samples, by_event[i].lost});
   }
   Output output("-");
   output.Write(report::FormatStats(records, events));
-  absl::Status written = output.Close();
-  if (status.ok() && written.ok()) return kExitOk;
-  PrintError(status.ok() ? written : status);
-  return kExitFailure;
+  return Finish(*recording, reading, output);
 }
 
 int WriteHeaderOnly(const ReportArguments& arguments) {

@@ -5,43 +5,82 @@
 
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
+#include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
-#include "src/report/script.h"
+#include "src/cli/script_printer.h"
+#include "src/perf_data/recording.h"
+#include "src/procfs/machine.h"
 
 namespace profiler::cli {
 namespace {
 
 struct ScriptArguments {
   std::string input = "perf.data";
+  std::vector<std::string> fields;
   FilterText filter;
+  ShownRecords records;
+  std::string time;
+  std::string cpus;
   uint32_t max_stack = 127;
+  bool hide_call_graph = false;
+  bool nanoseconds = false;
   bool no_inline = false;
   bool no_demangle = false;
 };
 
+absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
+  ScriptPlan plan;
+  std::string fields;
+  for (const std::string& given : arguments.fields) fields += given + ",";
+  if (!fields.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(plan.fields, report::ParseScriptFields(fields));
+  }
+  PROFILER_ASSIGN_OR_RETURN(plan.options.filter, ParseFilter(arguments.filter));
+  if (!arguments.time.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(plan.time, ParseTimeRange(arguments.time));
+  }
+  if (!arguments.cpus.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(plan.cpus, procfs::ParseCpuList(arguments.cpus));
+  }
+  plan.options.max_stack = arguments.max_stack;
+  plan.options.callchains = !arguments.hide_call_graph;
+  plan.options.nanoseconds = arguments.nanoseconds;
+  plan.options.inlines = !arguments.no_inline;
+  plan.records = arguments.records;
+  plan.demangle = !arguments.no_demangle;
+  return plan;
+}
+
 int WriteScript(const ScriptArguments& arguments) {
-  report::ScriptOptions options;
-  auto filter = ParseFilter(arguments.filter);
-  if (!filter.ok()) {
-    PrintError(filter.status());
+  auto plan = ReadPlan(arguments);
+  if (!plan.ok()) {
+    PrintError(plan.status());
     return kExitUsage;
   }
-  options.filter = *filter;
-  options.max_stack = arguments.max_stack;
-  options.inlines = !arguments.no_inline;
-
-  LoadOptions load;
-  load.keep_samples = true;
-  load.inlines = options.inlines;
-  load.demangle = !arguments.no_demangle;
-  const auto loaded = LoadProfileOrPrint(arguments.input, load);
-  if (!loaded) return kExitFailure;
+  const auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
+  if (plan->time.begin_percent.has_value()) {
+    const auto& all = recording->features().sample_time;
+    if (!all) {
+      PrintError("--time: the recording does not say when its samples were taken: give seconds");
+      return kExitFailure;
+    }
+    plan->time = plan->time.Within(*all);
+  }
   Output output("-");
-  report::ScriptFormatter(loaded->profile, options).Write([&](std::string_view text) {
-    output.Write(text);
-  });
-  return Finish(*loaded, output);
+  const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
+  return Finish(*recording, reading, output);
+}
+
+void AddRecordOptions(CLI::App& command, ShownRecords& records) {
+  command.add_flag("--show-task-events", records.tasks, "show COMM, FORK and EXIT records");
+  command.add_flag("--show-mmap-events", records.mappings, "show MMAP and MMAP2 records");
+  command.add_flag("--show-switch-events", records.switches, "show context switches");
+  command.add_flag("--show-lost-events", records.lost, "show LOST records");
+  command.add_flag("--show-namespace-events", records.namespaces, "show NAMESPACES records");
+  command.add_flag("--show-cgroup-events", records.cgroups, "show CGROUP records");
+  command.add_flag("--show-bpf-events", records.bpf, "show KSYMBOL and BPF_EVENT records");
 }
 
 }  // namespace
@@ -53,9 +92,28 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
   ScriptArguments& a = *arguments;
   command->add_option("-i,--input", a.input, "recording; - for standard input")
       ->capture_default_str();
+  command
+      ->add_option("-F,--fields", a.fields,
+                   "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
+                   "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
+                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size; "
+                   "+FIELD and -FIELD change the default")
+      ->type_name("FIELD,…")
+      ->allow_extra_args(false);
+  AddRecordOptions(*command, a.records);
+  command
+      ->add_option(
+          "--time", a.time,
+          "only samples from START to STOP, in seconds, of which either may be missing, or "
+          "in percent, as 10%-20%")
+      ->type_name("START,STOP");
+  command->add_option("-C,--cpu", a.cpus, "only samples on these CPUs")->type_name("CPU,…");
   AddFilterOptions(*command, a.filter);
   command->add_option("--max-stack", a.max_stack, "frames shown of a call chain")
       ->capture_default_str();
+  command->add_flag("-G,--hide-call-graph", a.hide_call_graph,
+                    "show where a sample was taken and not its call chain");
+  command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
   command->add_flag("-f,--force")

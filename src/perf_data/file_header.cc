@@ -85,7 +85,7 @@ std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
     if (!header.features[bit]) continue;
     const FileSection section = table.Section();
     const std::span<const std::byte> bytes = BytesInside(file, section);
-    sections.push_back({bit, bytes, table.ok() && bytes.size() == section.size});
+    sections.push_back({bit, bytes, table.ok() && bytes.size() == section.size, section});
   }
   return sections;
 }

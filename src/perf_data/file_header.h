@@ -77,6 +77,7 @@ struct FeatureSection {
   int bit = 0;
   std::span<const std::byte> bytes;
   bool whole = false;
+  FileSection place;  // as the table says; zeroes where that is cut
 };
 std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
                                            const FileHeader& header, uint64_t table_offset);

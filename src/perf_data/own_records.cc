@@ -9,6 +9,7 @@
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/file_header.h"
+#include "src/perf_data/own_layout.h"
 #include "src/perf_data/perf_data_format.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
@@ -53,54 +54,11 @@ bool CollectEventType(FieldReader& reader, EventTable* events) {
   return true;
 }
 
-// Bodies of fixed layout, as the widths in bytes of their fields; what follows the last of them
-// repeats it where `repeats` is set, and is text otherwise.
-struct Shape {
-  uint32_t type;
-  std::string_view widths;
-  bool repeats;
-};
-constexpr Shape kShapes[] = {
-    {perf_event::kRecordHeaderEventType, "8", false},
-    {perf_event::kRecordHeaderTracingData, "4", false},
-    {perf_event::kRecordHeaderBuildId, "4", false},
-    {perf_event::kRecordIdIndex, "8", true},
-    {perf_event::kRecordAuxtraceInfo, "448", true},
-    {perf_event::kRecordAuxtrace, "8884444", false},
-    {perf_event::kRecordAuxtraceError, "4444448", false},
-    {perf_event::kRecordCpuMap, "2", false},
-    {perf_event::kRecordStatConfig, "8", true},
-    {perf_event::kRecordStat, "844888", false},
-    {perf_event::kRecordStatRound, "88", false},
-    {perf_event::kRecordEventUpdate, "88", false},
-    {perf_event::kRecordTimeConv, "8", true},
-    {perf_event::kRecordHeaderFeature, "8", false},
-    {perf_event::kRecordCompressed2, "8", false},
-};
-
-// Turns the field at the start of `body` and passes over it; false when there is none left.
-bool SwapField(std::span<std::byte>& body, size_t width) {
-  if (body.size() < width) return false;
-  std::reverse(body.begin(), body.begin() + static_cast<ptrdiff_t>(width));
-  body = body.subspan(width);
-  return true;
-}
-
-void SwapShape(const Shape& shape, std::span<std::byte> body) {
-  size_t width = 0;
-  for (char digit : shape.widths) {
-    width = digit - '0';
-    if (!SwapField(body, width)) return;
-  }
-  while (shape.repeats && SwapField(body, width)) {
-  }
-}
-
-// struct { header; u64 nr; struct { u64 pid; char comm[16]; } entries[nr]; }
-void SwapThreadMap(std::span<std::byte> body) {
-  constexpr size_t kCommSize = 16;
-  if (!SwapField(body, 8)) return;
-  while (SwapField(body, 8)) body = body.subspan(std::min(body.size(), kCommSize));
+// A little-endian machine's number of any width.
+uint64_t NumberIn(std::span<const std::byte> bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(value)));
+  return value;
 }
 
 void SwapHeaderAttr(std::span<std::byte> body) {
@@ -108,8 +66,8 @@ void SwapHeaderAttr(std::span<std::byte> body) {
   if (!decoded.ok()) return;
   const size_t known = std::min(decoded->bytes, sizeof(decoded->attr));
   std::memcpy(body.data(), &decoded->attr, known);
-  body = body.subspan(decoded->bytes);
-  while (SwapField(body, 8)) {
+  for (body = body.subspan(decoded->bytes); body.size() >= 8; body = body.subspan(8)) {
+    std::reverse(body.begin(), body.begin() + 8);
   }
 }
 
@@ -178,10 +136,12 @@ void SwapOwnBodyToNative(std::span<std::byte> record) {
   std::memcpy(&header, record.data(), sizeof(header));
   const std::span<std::byte> body = record.subspan(kHeaderSize);
   if (header.type == perf_event::kRecordHeaderAttr) return SwapHeaderAttr(body);
-  if (header.type == perf_event::kRecordThreadMap) return SwapThreadMap(body);
-  for (const Shape& shape : kShapes) {
-    if (shape.type == header.type) return SwapShape(shape, body);
-  }
+  WalkOwnFields(OwnPartsOf(header.type, body, true), body,
+                [](const OwnField& field, std::span<std::byte> bytes) {
+                  if (field.kind != OwnField::kNumber) return uint64_t{0};
+                  std::reverse(bytes.begin(), bytes.end());
+                  return NumberIn(bytes);
+                });
 }
 
 }  // namespace profiler::perf_data

@@ -13,8 +13,9 @@ using perf_event::RecordHeader;
 // How much of the mapped files stays resident, more or less.
 constexpr uint64_t kResidentBytes = 64 << 20;
 
-// The most memory for records that are held in chunks until their round ends.
-constexpr uint64_t kMaxHeldBytes = 512 << 20;
+// The most memory for records that are held in chunks until their round ends, and for what sorts
+// them. A small compressed recording can claim any amount.
+constexpr uint64_t kMaxHeldBytes = 256 << 20;
 
 // perf's way to say that a record has no time, besides 0.
 constexpr uint64_t kNoTime = UINT64_MAX;
@@ -22,10 +23,13 @@ constexpr uint64_t kNoTime = UINT64_MAX;
 }  // namespace
 
 void RecordPass::Run(RecordWalker& walker) {
+  if (order_ == Recording::Order::kStored) {
+    walker.Handle(RecordWalker::Compressed::kShowAndInflate);
+  }
   StoredRecord record;
   while (walker.Next(&record)) {
     Take(record, walker.payload());
-    if (order_ == Recording::Order::kFile) context_.chunks->FreeReleased();
+    if (order_ != Recording::Order::kTime) context_.chunks->FreeReleased();
   }
 }
 
@@ -36,7 +40,7 @@ void RecordPass::Take(const StoredRecord& record, std::span<const std::byte> pay
     CollectOwnRecord(record, payload, context_.swapped, context_.events_known, context_.events,
                      context_.features);
   }
-  if (order_ == Recording::Order::kFile) {
+  if (order_ != Recording::Order::kTime) {
     const uint64_t time = context_.events->TimeOf(record);
     Visit(record, time == kNoTime ? 0 : time, payload);
   } else {
@@ -57,7 +61,9 @@ void RecordPass::TakeInTime(const StoredRecord& record, std::span<const std::byt
     return;
   }
   sorter_.Add(time, record.data);
-  if (context_.chunks->held_bytes() > kMaxHeldBytes) [[unlikely]] {
+  const uint64_t held = context_.chunks->held_bytes();
+  if (held != 0 && held + sorter_.held() * sizeof(RoundSorter::Entry) > kMaxHeldBytes)
+      [[unlikely]] {
     gave_order_up_ = true;
     Finish();
     context_.chunks->FreeReleased();

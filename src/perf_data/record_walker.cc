@@ -73,8 +73,9 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
     switch (record->header.type) {
       case perf_event::kRecordCompressed:
       case perf_event::kRecordCompressed2:
-        if (!inflate_) return true;
+        if (compressed_ == Compressed::kKeep) return true;
         OpenCompressed(*record);
+        if (compressed_ == Compressed::kShowAndInflate) return true;
         if (NextInside(record)) return true;
         continue;
       case perf_event::kRecordAuxtrace:

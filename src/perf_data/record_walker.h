@@ -23,11 +23,17 @@ class RecordWalker {
   RecordWalker(std::unique_ptr<ByteSource> source, bool swapped, ChunkStore* chunks)
       : source_(std::move(source)), inflating_(chunks), swapped_(swapped) {}
 
-  // Compressed records appear themselves, and what is inside of them does not.
-  void KeepCompressed() { inflate_ = false; }
+  // What becomes of compressed records.
+  enum class Compressed : uint8_t {
+    kInflate,         // what is inside of them comes in their place
+    kShowAndInflate,  // they come themselves, and then what is inside
+    kKeep,            // they come themselves
+  };
+  void Handle(Compressed how) { compressed_ = how; }
 
   // False at the end; status() and cut_bytes() say of which kind it was. Compressed records do not
-  // appear, what is inside of them does. `record` lives as long as the source's bytes.
+  // appear unless asked for, what is inside of them does. `record` lives as long as the source's
+  // bytes.
   bool Next(StoredRecord* record) {
     if (in_compressed_ && NextInside(record)) return true;
     return NextOutside(record);
@@ -54,7 +60,7 @@ class RecordWalker {
   std::unique_ptr<ByteSource> source_;
   InflatingSource inflating_;
   bool swapped_;
-  bool inflate_ = true;
+  Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // in the file, of the last record outside
   std::span<const std::byte> payload_;

@@ -23,6 +23,20 @@ namespace {
 // How many records at the start of a stream are looked at for events and features.
 constexpr size_t kMaxPrereadRecords = 4096;
 
+FileLayout LayoutOf(const FileHeader& header) {
+  const auto section = [](const FileSection& from) {
+    return FileLayout::Section{from.offset, from.size};
+  };
+  return {.version = header.version,
+          .swapped = header.swapped,
+          .pipe = header.pipe,
+          .attr_entry_size = header.attr_entry_size,
+          .attrs = section(header.attrs),
+          .data = section(header.data),
+          .event_types = section(header.event_types),
+          .features = {}};
+}
+
 class OpenRecording final : public Recording {
  public:
   explicit OpenRecording(OpenedFiles opened)
@@ -30,7 +44,8 @@ class OpenRecording final : public Recording {
         files_(std::move(opened.files)),
         stream_fd_(std::move(opened.stream)),
         header_(opened.header),
-        events_(opened.header.swapped) {}
+        events_(opened.header.swapped),
+        layout_(LayoutOf(opened.header)) {}
 
   // Exactly one of these, first.
   absl::Status ReadFileHeader();
@@ -39,9 +54,7 @@ class OpenRecording final : public Recording {
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }
-  FilePlaces places() const override {
-    return {header_.data.offset, header_.data.size, header_.data.offset + header_.data.size};
-  }
+  const FileLayout& layout() const override { return layout_; }
   absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
@@ -75,6 +88,7 @@ class OpenRecording final : public Recording {
   const FileHeader header_;
   EventTable events_;
   Features features_;
+  FileLayout layout_;
   std::vector<Part> parts_;
   bool cut_ = false;  // the end is missing, which has been said
   std::vector<std::string> warnings_;
@@ -126,6 +140,9 @@ void OpenRecording::ReadFeatures(uint64_t table_offset) {
   size_t unreadable = 0;
   const std::vector<FeatureSection> sections = LocateFeatures(file(), header_, table_offset);
   for (const FeatureSection& section : sections) {
+    if (section.whole || section.place.offset != 0) {
+      layout_.features.push_back({section.bit, {section.place.offset, section.place.size}});
+    }
     if (!section.whole || !DecodeFeature(section.bit, section.bytes, header_.swapped, &features_)) {
       ++unreadable;
     }

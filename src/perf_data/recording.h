@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "src/base/status.h"
 #include "src/perf_data/features.h"
+#include "src/perf_data/file_layout.h"
 #include "src/perf_event/codec.h"
 
 namespace profiler::perf_data {
@@ -35,12 +36,6 @@ struct TimedRecord {
   std::span<const std::byte> payload = {};
 };
 
-// Where in the file things are, as its header says: bytes from its start. All 0 for streams.
-struct FilePlaces {
-  uint64_t data_offset = 0, data_size = 0;
-  uint64_t features_offset = 0;  // of the table of sections
-};
-
 class Recording {
  public:
   // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset
@@ -51,9 +46,10 @@ class Recording {
   // In pipe mode these grow while records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
-  virtual FilePlaces places() const = 0;
+  virtual const FileLayout& layout() const = 0;
 
-  enum class Order { kFile, kTime };
+  // kStored: as kFile, and each COMPRESSED record comes itself, in front of what is inside of it.
+  enum class Order { kFile, kTime, kStored };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
   // anything did: kDataLoss with file offset, record type and field. Everything before that has

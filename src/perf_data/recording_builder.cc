@@ -7,6 +7,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/perf_data/field_io.h"
+#include "src/perf_data/file_header.h"
 #include "src/perf_data/perf_data_format.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
@@ -127,6 +128,30 @@ void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out
   for (const std::span<const std::byte> piece : {BytesOf(header), BytesOfText(body)}) {
     out->insert(out->end(), piece.begin(), piece.end());
   }
+}
+
+std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records) {
+  perf_event::Attr attr = records.attr();
+  attr.size = sizeof(attr);
+  FileHeader header;
+  header.swapped = true;
+  header.attr_entry_size = sizeof(attr) + sizeof(FileSection);
+  header.attrs = {kFileHeaderSize, header.attr_entry_size};
+  header.data = {header.attrs.offset + header.attrs.size, records.bytes().size()};
+  const perf_event::Attr foreign_attr = perf_event::SwapAttrToForeign(attr);
+  const auto start = EncodeFileHeader(header);
+  std::vector<std::byte> file(start.begin(), start.end());
+  for (const std::span<const std::byte> piece :
+       {BytesOf(foreign_attr), BytesOf(FileSection{}), records.bytes()}) {
+    file.insert(file.end(), piece.begin(), piece.end());
+  }
+  std::byte* at = file.data() + header.data.offset;
+  for (const perf_event::RawRecord record : records.records()) {
+    const size_t size = record.bytes().size();
+    perf_event::SwapToForeign({at, size}, records.layout());
+    at += size;
+  }
+  return file;
 }
 
 std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,

@@ -48,6 +48,10 @@ std::string ToldFile(const std::string& path, Recording::Order order);
 std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,
                                 std::span<const std::byte> records);
 
+// A recording of these records, in one event without ids, as a machine of the other byte order
+// writes it.
+std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records);
+
 // Puts a whole record of `type` with this body, size padded to 8 or not, at the end of `*out`.
 void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out);
 

@@ -245,28 +245,8 @@ TEST(Recording, WithoutAnyRecordIsEmpty) {
 
 TEST(Recording, OfTheOtherByteOrderReadsAsTheNativeOne) {
   RecordBuilder records = SomeRecords();
-  FileHeader header;
-  header.swapped = true;
-  header.attr_entry_size = 144 + sizeof(FileSection);
-  header.attrs = {kFileHeaderSize, header.attr_entry_size};
-  header.data = {header.attrs.offset + header.attrs.size, records.bytes().size()};
-  perf_event::Attr attr = UsualAttr();
-  attr.size = 144;
-  const perf_event::Attr foreign_attr = perf_event::SwapAttrToForeign(attr);
-  std::vector<std::byte> file;
-  const auto add = [&file](std::span<const std::byte> bytes) {
-    file.insert(file.end(), bytes.begin(), bytes.end());
-  };
-  add(EncodeFileHeader(header));
-  add(BytesOf(foreign_attr));
-  add(BytesOf(FileSection{}));
-  for (perf_event::RawRecord record : records.records()) {
-    std::vector<std::byte> foreign(record.bytes().begin(), record.bytes().end());
-    perf_event::SwapToForeign(foreign, records.layout());
-    add(foreign);
-  }
   const std::string path = TestPath("foreign.data");
-  WriteFile(path, file);
+  WriteFile(path, FileInOtherOrder(records));
   EXPECT_EQ(ToldFile(path, Order::kTime), "COMM, 10 SAMPLE, 20 SAMPLE, 30 SAMPLE");
   auto recording = Recording::Open(path);
   std::vector<std::byte> native;

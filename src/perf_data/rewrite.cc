@@ -114,10 +114,7 @@ class Rewriter {
     std::optional<SampleTime> all;
     PROFILER_RETURN_IF_ERROR(
         ForEachSampleTime(false, [&](uint64_t time) { all = Widen(all, time); }));
-    if (!all) return absl::OkStatus();
-    const auto length = static_cast<double>(all->last - all->first);
-    time_.begin = all->first + std::llround(length * *time_.begin_percent / 100);
-    time_.end = all->first + std::llround(length * *time_.end_percent / 100);
+    if (all) time_ = time_.Within(*all);
     return absl::OkStatus();
   }
 

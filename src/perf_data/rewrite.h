@@ -24,15 +24,9 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/perf_data/time_range.h"
 
 namespace profiler::perf_data {
-
-// Both ends are inside. In nanoseconds of the samples' clock, or in percent of the time from the
-// first to the last sample.
-struct TimeRange {
-  uint64_t begin = 0, end = UINT64_MAX;
-  std::optional<double> begin_percent, end_percent;  // both or none; 0 to 100
-};
 
 struct RewriteOptions {
   bool as_stream = false;  // "-" and what cannot be sought get a stream in any case

@@ -68,6 +68,24 @@ TEST(RoundSorter, ARecordOlderThanAllReleasedComesAtTheNextRelease) {
   EXPECT_EQ(Sorted("10 20 | 30 | 1 40 | 50 |"), "| 10 20 | 1 30 | 40 | end 50");
 }
 
+TEST(RoundSorter, HoldsTwoRoundsAtMost) {
+  constexpr size_t kRings = 3, kRecordsOfRing = 100;
+  RoundSorter sorter;
+  size_t visited = 0, most_held = 0;
+  const auto visit = [&visited](const RoundSorter::Entry&) { ++visited; };
+  for (size_t round = 0; round < 50; ++round) {
+    for (size_t ring = 0; ring < kRings; ++ring) {
+      for (size_t i = 0; i < kRecordsOfRing; ++i) {
+        sorter.Add(1 + (round * kRecordsOfRing + i) * kRings + ring, nullptr);
+      }
+    }
+    most_held = std::max(most_held, sorter.held());
+    sorter.EndRound(visit);
+  }
+  EXPECT_LE(most_held, 2 * kRings * kRecordsOfRing);
+  EXPECT_GE(visited, 48 * kRings * kRecordsOfRing);
+}
+
 TEST(RoundSorter, StartsAnewAfterAFlush) {
   RoundSorter sorter;
   std::vector<uint64_t> visited;

@@ -147,7 +147,7 @@ absl::Status StoredRecording::Walk(size_t file, uint64_t begin, uint64_t end, bo
   ChunkStore chunks;
   RecordWalker walker(std::make_unique<MappedSource>(opened_.files[file].bytes(), begin, end),
                       swapped(), &chunks);
-  if (!inflate) walker.KeepCompressed();
+  if (!inflate) walker.Handle(RecordWalker::Compressed::kKeep);
   StoredRecord record;
   while (walker.Next(&record)) {
     PROFILER_RETURN_IF_ERROR(visit(record, walker.payload()));

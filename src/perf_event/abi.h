@@ -55,6 +55,9 @@ enum RecordType : uint32_t {
   kRecordCompressed = 81,
   kRecordFinishedInit = 82,
   kRecordCompressed2 = 83,
+  kRecordBpfMetadata = 84,
+  kRecordSchedstatCpu = 85,
+  kRecordSchedstatDomain = 86,
 };
 
 // PERF_RECORD_MISC_*

@@ -1,11 +1,14 @@
 #include "src/perf_event/codec.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "src/perf_event/record_fields.h"
 #include "src/perf_event/record_io.h"
 #include "src/perf_event/sample_fields.h"
+#include "src/perf_event/visit_record.h"
 
 namespace profiler::perf_event {
 namespace {
@@ -62,8 +65,47 @@ uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
   return size < kHeaderSize + from_end ? 0 : WordAt(record, size - from_end);
 }
 
+// An event whose PMU gave no branches at all has nr = 0 and, unlike any other, no hw_idx behind it.
+// Nothing in the record says so but its length, so such samples are read both ways.
+bool MayLackHwIndex(const RecordLayout& layout) {
+  return (layout.branch_sample_type & kBranchHwIndex) != 0 &&
+         (layout.sample_type & kSampleBranchStack) != 0;
+}
+
+RecordLayout WithoutHwIndex(const RecordLayout& layout) {
+  RecordLayout without = layout;
+  without.branch_sample_type &= ~kBranchHwIndex;
+  return without;
+}
+
+// Which of the two it is, tried on a copy, as turning a body twice would spoil it.
 template <SwapDirection kDirection>
-bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& layout) {
+bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLayout& layout) {
+  std::vector<std::byte> copy(body.begin(), body.end());
+  Sample sample;
+  FieldSwapper<kDirection> with(copy, misc);
+  SampleFields(with, layout, sample);
+  if (!sample.branches.empty() || (with.ok() && with.remaining() == 0)) return false;
+  std::copy(body.begin(), body.end(), copy.begin());
+  FieldSwapper<kDirection> without(copy, misc);
+  SampleFields(without, WithoutHwIndex(layout), sample);
+  return without.ok() && (!with.ok() || without.remaining() == 0);
+}
+
+template <SwapDirection kDirection>
+bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& given) {
+  RecordLayout layout = given;
+  if (header.type == kRecordSample && MayLackHwIndex(given) &&
+      LacksHwIndex<kDirection>(body, header.misc, given)) {
+    layout = WithoutHwIndex(given);
+  }
+  if (header.type == kRecordSample) {  // most are, and Sample{} is cleared the slow way
+    alignas(Sample) std::byte cleared[sizeof(Sample)];
+    Zero(cleared, sizeof(cleared));
+    FieldSwapper<kDirection> swapper(body, header.misc);
+    SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
+    return swapper.ok();
+  }
   return VisitRecordType(header.type, [&](auto record) {
     FieldSwapper<kDirection> swapper(body, header.misc);
     Fields(swapper, layout, record);
@@ -103,19 +145,15 @@ RecordLayout::RecordLayout(const Attr& attr)
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   Clear(out);
   FieldReader reader(record.body(), record.misc());
+  out->misc = record.misc();
   SampleFields(reader, layout, *out);
-  const bool maybe_without_hw_index = (layout.branch_sample_type & kBranchHwIndex) != 0 &&
-                                      (layout.sample_type & kSampleBranchStack) != 0 &&
-                                      out->branches.empty();
-  if (!maybe_without_hw_index || (reader.ok() && reader.remaining() == 0)) return reader.ok();
-  // An event whose PMU gave no branches at all has nr = 0 and, unlike any other, no hw_idx behind
-  // it. Nothing in the record says so but its length.
-  RecordLayout without = layout;
-  without.branch_sample_type &= ~kBranchHwIndex;
+  if (!MayLackHwIndex(layout) || !out->branches.empty() || (reader.ok() && reader.remaining() == 0))
+    return reader.ok();
   Sample shorter;
   FieldReader again(record.body(), record.misc());
-  SampleFields(again, without, shorter);
+  SampleFields(again, WithoutHwIndex(layout), shorter);
   if (again.ok() && (!reader.ok() || again.remaining() == 0)) {
+    shorter.misc = out->misc;
     *out = shorter;
     return true;
   }

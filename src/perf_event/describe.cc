@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, 23> kKernelRecords = {
 };
 
 // From kRecordUserFirst on.
-constexpr std::array<std::string_view, 20> kPerfRecords = {
+constexpr std::array<std::string_view, 23> kPerfRecords = {
     "ATTR",      "EVENT_TYPE",    "TRACING_DATA", "BUILD_ID",       "FINISHED_ROUND",
     "ID_INDEX",  "AUXTRACE_INFO", "AUXTRACE",     "AUXTRACE_ERROR", "THREAD_MAP",
     "CPU_MAP",   "STAT_CONFIG",   "STAT",         "STAT_ROUND",     "EVENT_UPDATE",

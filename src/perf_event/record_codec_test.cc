@@ -247,6 +247,26 @@ TEST(RecordCodecTest, ABuildIdLongerThanItsRoomIsCut) {
   EXPECT_EQ(mmap.build_id.size(), 20u);
 }
 
+TEST(RecordCodecTest, AnMmap2OfAnOldKernelHasItsNameWhereTheProtectionIsSince) {
+  constexpr size_t kProtOffset = 8 + 8 + 24 + 24;
+  for (std::string_view name : {"/usr/bin/true", "[stack]", "//anon"}) {
+    std::vector<std::byte> bytes;
+    ASSERT_TRUE(Encode(kRecordMmap2, 0, Layout(), Mmap2{.ino = 9, .filename = name}, &bytes));
+    bytes.erase(bytes.begin() + kProtOffset, bytes.begin() + kProtOffset + 8);
+    const RecordHeader header{kRecordMmap2, 0, static_cast<uint16_t>(bytes.size())};
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    for (int turns = 0; turns < 2; ++turns) {
+      Mmap2 mmap;
+      ASSERT_TRUE(Decode(RawRecord(bytes), Layout(), &mmap));
+      EXPECT_EQ(mmap.filename, name);
+      EXPECT_EQ(mmap.ino, 9u);
+      EXPECT_EQ(mmap.prot, 0u);
+      ASSERT_TRUE(SwapToForeign(bytes, Layout()));
+      ASSERT_TRUE(SwapToNative(bytes, Layout()));
+    }
+  }
+}
+
 TEST(RecordCodecTest, NoTrailerWithoutSampleIdAll) {
   const RecordLayout layout(Attr{.sample_type = kTrailerType});
   std::vector<std::byte> bytes;

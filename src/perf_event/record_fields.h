@@ -32,12 +32,12 @@ void Trailer(Io& io, const RecordLayout& layout, R& record) {
 // MMAP        u32 pid, tid; u64 addr, len, pgoff; char filename[]
 template <class Io, IsA<Mmap> R>
 void Fields(Io& io, const RecordLayout& layout, R& mmap) {
-  io.Value(mmap.pid);
-  io.Value(mmap.tid);
-  io.Value(mmap.addr);
-  io.Value(mmap.len);
-  io.Value(mmap.pgoff);
-  io.Text(mmap.filename, layout.trailer_size);
+  io.Value("pid", mmap.pid);
+  io.Value("tid", mmap.tid);
+  io.Value(Hex("addr"), mmap.addr);
+  io.Value(Hex("len"), mmap.len);
+  io.Value(Hex("pgoff"), mmap.pgoff);
+  io.Text("filename", mmap.filename, layout.trailer_size);
   Trailer(io, layout, mmap);
 }
 
@@ -51,79 +51,89 @@ template <class Io, class R>
 void MappedFileFields(Io& io, R& mmap) {
   constexpr size_t kMaxBuildId = 20;
   if (!(io.misc() & kMiscMmapBuildId)) {
-    io.Value(mmap.maj);
-    io.Value(mmap.min);
-    io.Value(mmap.ino);
-    io.Value(mmap.ino_generation);
+    io.Value("maj", mmap.maj);
+    io.Value("min", mmap.min);
+    io.Value("ino", mmap.ino);
+    io.Value("ino_generation", mmap.ino_generation);
     return;
   }
   std::byte prefix[4] = {std::byte(std::min(mmap.build_id.size(), kMaxBuildId))};
   std::span<const std::byte> prefix_bytes(prefix), build_id = mmap.build_id;
-  io.Bytes(sizeof(prefix), prefix_bytes);
-  io.Bytes(kMaxBuildId, build_id);
+  io.Bytes("build_id_size", sizeof(prefix), prefix_bytes);
+  io.Bytes("build_id", kMaxBuildId, build_id);
   if constexpr (Io::kReads) {
     const size_t size = prefix_bytes.empty() ? 0 : std::to_integer<size_t>(prefix_bytes[0]);
     mmap.build_id = build_id.first(std::min(size, build_id.size()));
   }
 }
 
+// Linux 3.12 to 3.15 write no prot and flags: the name is where they are since. Its first character
+// tells, as the first byte of a prot is at most 7 in either byte order.
+template <class Io>
+bool LacksProtection(const Io& io) {
+  const uint8_t first = io.PeekByte();
+  return first == '/' || first == '[';
+}
+
 // MMAP2       u32 pid, tid; u64 addr, len, pgoff; file (above); u32 prot, flags; char filename[]
 template <class Io, IsA<Mmap2> R>
 void Fields(Io& io, const RecordLayout& layout, R& mmap) {
-  io.Value(mmap.pid);
-  io.Value(mmap.tid);
-  io.Value(mmap.addr);
-  io.Value(mmap.len);
-  io.Value(mmap.pgoff);
+  io.Value("pid", mmap.pid);
+  io.Value("tid", mmap.tid);
+  io.Value(Hex("addr"), mmap.addr);
+  io.Value(Hex("len"), mmap.len);
+  io.Value(Hex("pgoff"), mmap.pgoff);
   MappedFileFields(io, mmap);
-  io.Value(mmap.prot);
-  io.Value(mmap.flags);
-  io.Text(mmap.filename, layout.trailer_size);
+  if (!LacksProtection(io)) {
+    io.Value({"prot", Shown::kProtection}, mmap.prot);
+    io.Value(Hex("flags"), mmap.flags);
+  }
+  io.Text("filename", mmap.filename, layout.trailer_size);
   Trailer(io, layout, mmap);
 }
 
 // LOST        u64 id, lost
 template <class Io, IsA<Lost> R>
 void Fields(Io& io, const RecordLayout& layout, R& lost) {
-  io.Value(lost.id);
-  io.Value(lost.lost);
+  io.Value(Hex("id"), lost.id);
+  io.Value("lost", lost.lost);
   Trailer(io, layout, lost);
 }
 
 // COMM        u32 pid, tid; char comm[]
 template <class Io, IsA<Comm> R>
 void Fields(Io& io, const RecordLayout& layout, R& comm) {
-  io.Value(comm.pid);
-  io.Value(comm.tid);
-  io.Text(comm.comm, layout.trailer_size);
+  io.Value("pid", comm.pid);
+  io.Value("tid", comm.tid);
+  io.Text("comm", comm.comm, layout.trailer_size);
   Trailer(io, layout, comm);
 }
 
 // FORK, EXIT  u32 pid, ppid, tid, ptid; u64 time
 template <class Io, IsA<Task> R>
 void Fields(Io& io, const RecordLayout& layout, R& task) {
-  io.Value(task.pid);
-  io.Value(task.ppid);
-  io.Value(task.tid);
-  io.Value(task.ptid);
-  io.Value(task.time);
+  io.Value("pid", task.pid);
+  io.Value("ppid", task.ppid);
+  io.Value("tid", task.tid);
+  io.Value("ptid", task.ptid);
+  io.Value("time", task.time);
   Trailer(io, layout, task);
 }
 
 // THROTTLE, UNTHROTTLE   u64 time, id, stream_id
 template <class Io, IsA<Throttle> R>
 void Fields(Io& io, const RecordLayout& layout, R& throttle) {
-  io.Value(throttle.time);
-  io.Value(throttle.id);
-  io.Value(throttle.stream_id);
+  io.Value("time", throttle.time);
+  io.Value(Hex("id"), throttle.id);
+  io.Value(Hex("stream_id"), throttle.stream_id);
   Trailer(io, layout, throttle);
 }
 
 // READ        u32 pid, tid; struct read_format values
 template <class Io, IsA<Read> R>
 void Fields(Io& io, const RecordLayout& layout, R& read) {
-  io.Value(read.pid);
-  io.Value(read.tid);
+  io.Value("pid", read.pid);
+  io.Value("tid", read.tid);
   ReadFormatFields(io, layout.read_format, read.values);
   Trailer(io, layout, read);
 }
@@ -137,24 +147,24 @@ void Fields(Io& io, const RecordLayout& layout, R& sample) {
 // AUX         u64 aux_offset, aux_size, flags
 template <class Io, IsA<Aux> R>
 void Fields(Io& io, const RecordLayout& layout, R& aux) {
-  io.Value(aux.aux_offset);
-  io.Value(aux.aux_size);
-  io.Value(aux.flags);
+  io.Value(Hex("aux_offset"), aux.aux_offset);
+  io.Value(Hex("aux_size"), aux.aux_size);
+  io.Value(Hex("flags"), aux.flags);
   Trailer(io, layout, aux);
 }
 
 // ITRACE_START   u32 pid, tid
 template <class Io, IsA<ItraceStart> R>
 void Fields(Io& io, const RecordLayout& layout, R& start) {
-  io.Value(start.pid);
-  io.Value(start.tid);
+  io.Value("pid", start.pid);
+  io.Value("tid", start.tid);
   Trailer(io, layout, start);
 }
 
 // LOST_SAMPLES   u64 lost
 template <class Io, IsA<LostSamples> R>
 void Fields(Io& io, const RecordLayout& layout, R& lost) {
-  io.Value(lost.lost);
+  io.Value("lost", lost.lost);
   Trailer(io, layout, lost);
 }
 
@@ -167,40 +177,40 @@ void Fields(Io& io, const RecordLayout& layout, R& record) {
 // SWITCH_CPU_WIDE   u32 next_prev_pid, next_prev_tid
 template <class Io, IsA<SwitchCpuWide> R>
 void Fields(Io& io, const RecordLayout& layout, R& record) {
-  io.Value(record.next_prev_pid);
-  io.Value(record.next_prev_tid);
+  io.Value("next_prev_pid", record.next_prev_pid);
+  io.Value("next_prev_tid", record.next_prev_tid);
   Trailer(io, layout, record);
 }
 
 // NAMESPACES  u32 pid, tid; u64 nr; { u64 dev, inode } [nr]
 template <class Io, IsA<Namespaces> R>
 void Fields(Io& io, const RecordLayout& layout, R& namespaces) {
-  io.Value(namespaces.pid);
-  io.Value(namespaces.tid);
-  const uint64_t nr = io.Count(uint64_t{namespaces.links.size() / 2});
-  io.Words(SaturatingProduct(nr, 2), namespaces.links);
+  io.Value("pid", namespaces.pid);
+  io.Value("tid", namespaces.tid);
+  const uint64_t nr = io.Count("nr_namespaces", uint64_t{namespaces.links.size() / 2});
+  io.Words({"link_info", Shown::kNamespaces}, SaturatingProduct(nr, 2), namespaces.links);
   Trailer(io, layout, namespaces);
 }
 
 // KSYMBOL     u64 addr; u32 len; u16 ksym_type, flags; char name[]
 template <class Io, IsA<Ksymbol> R>
 void Fields(Io& io, const RecordLayout& layout, R& symbol) {
-  io.Value(symbol.addr);
-  io.Value(symbol.len);
-  io.Value(symbol.ksym_type);
-  io.Value(symbol.flags);
-  io.Text(symbol.name, layout.trailer_size);
+  io.Value(Hex("addr"), symbol.addr);
+  io.Value(Hex("len"), symbol.len);
+  io.Value("ksym_type", symbol.ksym_type);
+  io.Value(Hex("flags"), symbol.flags);
+  io.Text("name", symbol.name, layout.trailer_size);
   Trailer(io, layout, symbol);
 }
 
 // BPF_EVENT   u16 type, flags; u32 id; u8 tag[8]
 template <class Io, IsA<BpfEvent> R>
 void Fields(Io& io, const RecordLayout& layout, R& event) {
-  io.Value(event.event_type);
-  io.Value(event.flags);
-  io.Value(event.id);
+  io.Value("event_type", event.event_type);
+  io.Value(Hex("flags"), event.flags);
+  io.Value("id", event.id);
   std::span<const std::byte> tag = BytesOf(event.tag);
-  io.Bytes(sizeof(event.tag), tag);
+  io.Bytes("tag", sizeof(event.tag), tag);
   if constexpr (Io::kReads) {
     if (tag.size() == sizeof(event.tag)) std::memcpy(&event.tag, tag.data(), tag.size());
   }
@@ -210,86 +220,35 @@ void Fields(Io& io, const RecordLayout& layout, R& event) {
 // CGROUP      u64 id; char path[]
 template <class Io, IsA<Cgroup> R>
 void Fields(Io& io, const RecordLayout& layout, R& cgroup) {
-  io.Value(cgroup.id);
-  io.Text(cgroup.path, layout.trailer_size);
+  io.Value("id", cgroup.id);
+  io.Text("path", cgroup.path, layout.trailer_size);
   Trailer(io, layout, cgroup);
 }
 
 // TEXT_POKE   u64 addr; u16 old_len, new_len; u8 bytes[old_len + new_len], padded with them to 8
 template <class Io, IsA<TextPoke> R>
 void Fields(Io& io, const RecordLayout& layout, R& poke) {
-  io.Value(poke.addr);
-  io.Value(poke.old_len);
-  io.Value(poke.new_len);
-  io.Padded(uint64_t{poke.old_len} + poke.new_len, poke.bytes, layout.trailer_size);
+  io.Value(Hex("addr"), poke.addr);
+  io.Value("old_len", poke.old_len);
+  io.Value("new_len", poke.new_len);
+  io.Padded("bytes", uint64_t{poke.old_len} + poke.new_len, poke.bytes, layout.trailer_size);
   Trailer(io, layout, poke);
 }
 
 // AUX_OUTPUT_HW_ID   u64 hw_id
 template <class Io, IsA<AuxOutputHwId> R>
 void Fields(Io& io, const RecordLayout& layout, R& record) {
-  io.Value(record.hw_id);
+  io.Value(Hex("hw_id"), record.hw_id);
   Trailer(io, layout, record);
 }
 
 // CALLCHAIN_DEFERRED   u64 cookie; u64 nr; u64 ips[nr]
 template <class Io, IsA<CallchainDeferred> R>
 void Fields(Io& io, const RecordLayout& layout, R& deferred) {
-  io.Value(deferred.cookie);
-  io.Words(io.Count(uint64_t{deferred.callchain.size()}), deferred.callchain);
+  io.Value(Hex("cookie"), deferred.cookie);
+  io.Words({"ips", Shown::kCallchain}, io.Count("nr", uint64_t{deferred.callchain.size()}),
+           deferred.callchain);
   Trailer(io, layout, deferred);
-}
-
-// Calls `visit` with a fresh value of the struct that holds records of this type. False, without a
-// call, for types that the kernel does not write.
-template <class Visit>
-bool VisitRecordType(uint32_t type, Visit&& visit) {
-  switch (type) {
-    case kRecordMmap:
-      return visit(Mmap{});
-    case kRecordLost:
-      return visit(Lost{});
-    case kRecordComm:
-      return visit(Comm{});
-    case kRecordExit:
-    case kRecordFork:
-      return visit(Task{});
-    case kRecordThrottle:
-    case kRecordUnthrottle:
-      return visit(Throttle{});
-    case kRecordRead:
-      return visit(Read{});
-    case kRecordSample:
-      return visit(Sample{});
-    case kRecordMmap2:
-      return visit(Mmap2{});
-    case kRecordAux:
-      return visit(Aux{});
-    case kRecordItraceStart:
-      return visit(ItraceStart{});
-    case kRecordLostSamples:
-      return visit(LostSamples{});
-    case kRecordSwitch:
-      return visit(Switch{});
-    case kRecordSwitchCpuWide:
-      return visit(SwitchCpuWide{});
-    case kRecordNamespaces:
-      return visit(Namespaces{});
-    case kRecordKsymbol:
-      return visit(Ksymbol{});
-    case kRecordBpfEvent:
-      return visit(BpfEvent{});
-    case kRecordCgroup:
-      return visit(Cgroup{});
-    case kRecordTextPoke:
-      return visit(TextPoke{});
-    case kRecordAuxOutputHwId:
-      return visit(AuxOutputHwId{});
-    case kRecordCallchainDeferred:
-      return visit(CallchainDeferred{});
-    default:
-      return false;
-  }
 }
 
 }  // namespace profiler::perf_event

@@ -2,17 +2,21 @@
 // round, find a field in it. A layout (record_fields.h, sample_fields.h) is a template over one of
 // these; they share this vocabulary:
 //
-//   Value(field)             one u16, u32 or u64
-//   Count(n)                 a number that says how much follows: written as `n`; returns what
-//   stands
-//                            there
-//   Words(n, array)          n u64s
-//   Bytes(n, bytes)          n bytes without a byte order
-//   Branches(n, bytes)       n branch entries of 24 bytes
-//   Text(text, trailer)      characters up to a NUL, padded to 8, in front of a trailer of that
-//   size Padded(n, bytes, trailer)  n bytes, padded likewise SkipTo(trailer)          over fields
-//   that a newer kernel added, to the trailer PeekWord(array)          the next u64 without passing
-//   it: array[0] misc()                   of the header
+//   Value(name, field)                 one u16, u32 or u64
+//   Count(name, n)                     a number that says how much follows: written as `n`; returns
+//                                      what stands there
+//   Words(name, n, array)              n u64s
+//   Bytes(name, n, bytes)              n bytes without a byte order
+//   Branches(name, n, bytes)           n branch entries of 24 bytes
+//   Text(name, text, trailer)          characters up to a NUL, padded to 8, in front of a
+//                                      trailer of that size
+//   Padded(name, n, bytes, trailer)    n bytes, padded likewise
+//   SkipTo(trailer)                    over fields that a newer kernel added, to the trailer
+//   PeekWord(array)                    the next u64 without passing it: array[0]
+//   PeekByte()                         the next byte without passing it; 0 when writing
+//   misc()                             of the header
+//
+// Names are for people (record_text.cc prints them); to all of the Ios here they are nothing.
 //
 // Private to this package: include codec.h.
 
@@ -27,6 +31,7 @@
 #include <string_view>
 
 #include "src/base/byte_reader.h"
+#include "src/perf_event/field_name.h"
 #include "src/perf_event/records.h"
 
 namespace profiler::perf_event {
@@ -55,33 +60,36 @@ class FieldReader {
   size_t remaining() const { return reader_.remaining(); }
 
   template <class T>
-  void Value(T& field) {
+  void Value(FieldName, T& field) {
     field = reader_.Read<T>();
   }
   template <class T>
-  T Count(T) {
+  T Count(FieldName, T) {
     return reader_.Read<T>();
   }
-  void Words(uint64_t count, U64Array& array) {
+  void Words(FieldName, uint64_t count, U64Array& array) {
     std::span<const std::byte> bytes;
-    Bytes(SaturatingProduct(count, 8), bytes);
+    Bytes("", SaturatingProduct(count, 8), bytes);
     array = U64Array(bytes);
   }
-  void Bytes(uint64_t size, std::span<const std::byte>& bytes) { bytes = reader_.ReadBytes(size); }
-  void Branches(uint64_t count, std::span<const std::byte>& bytes) {
-    Bytes(SaturatingProduct(count, kBranchEntrySize), bytes);
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte>& bytes) {
+    bytes = reader_.ReadBytes(size);
   }
-  void Text(std::string_view& text, size_t trailer) {
+  void Branches(FieldName, uint64_t count, std::span<const std::byte>& bytes) {
+    Bytes("", SaturatingProduct(count, kBranchEntrySize), bytes);
+  }
+  void Text(FieldName, std::string_view& text, size_t trailer) {
     const std::string_view padded = TextOf(UpTo(trailer));
     text = padded.substr(0, padded.find('\0'));
   }
-  void Padded(uint64_t size, std::span<const std::byte>& bytes, size_t trailer) {
+  void Padded(FieldName, uint64_t size, std::span<const std::byte>& bytes, size_t trailer) {
     const std::span<const std::byte> padded = UpTo(trailer);
     if (padded.size() < size) return reader_.Fail();
     bytes = padded.first(size);
   }
   void SkipTo(size_t trailer) { UpTo(trailer); }
   uint64_t PeekWord(const U64Array&) const { return ByteReader(reader_).Read<uint64_t>(); }
+  uint8_t PeekByte() const { return ByteReader(reader_).Read<uint8_t>(); }
 
  private:
   // The bytes from here to the trailer.
@@ -97,7 +105,8 @@ class FieldReader {
   uint16_t misc_;
 };
 
-// Adds up what FieldWriter will write.
+// Adds up what FieldWriter will write. Counts may come from a record that could not be decoded, so
+// the sum stops at kMost, far above the largest record.
 class FieldSizer {
  public:
   static constexpr bool kReads = false;
@@ -108,25 +117,37 @@ class FieldSizer {
   size_t size() const { return size_; }
 
   template <class T>
-  void Value(const T&) {
-    size_ += sizeof(T);
+  void Value(FieldName, const T&) {
+    Add(sizeof(T));
   }
   template <class T>
-  T Count(T count) {
-    size_ += sizeof(T);
+  T Count(FieldName, T count) {
+    Add(sizeof(T));
     return count;
   }
-  void Words(uint64_t count, const U64Array&) { size_ += count * 8; }
-  void Bytes(uint64_t size, std::span<const std::byte>) { size_ += size; }
-  void Branches(uint64_t count, std::span<const std::byte>) { size_ += count * kBranchEntrySize; }
-  void Text(std::string_view text, size_t) { size_ = RoundUp(size_ + text.size() + 1); }
-  void Padded(uint64_t size, std::span<const std::byte>, size_t) { size_ = RoundUp(size_ + size); }
+  void Words(FieldName, uint64_t count, const U64Array&) { Add(SaturatingProduct(count, 8)); }
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte>) { Add(size); }
+  void Branches(FieldName, uint64_t count, std::span<const std::byte>) {
+    Add(SaturatingProduct(count, kBranchEntrySize));
+  }
+  void Text(FieldName name, std::string_view text, size_t) {
+    Padded(name, uint64_t{text.size()} + 1, {}, 0);
+  }
+  void Padded(FieldName, uint64_t size, std::span<const std::byte>, size_t) {
+    Add(size);
+    size_ = RoundUp(size_);
+  }
   void SkipTo(size_t) {}
   uint64_t PeekWord(const U64Array& array) const { return array.empty() ? 0 : array[0]; }
+  uint8_t PeekByte() const { return 0; }
 
   static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
 
  private:
+  static constexpr size_t kMost = size_t{1} << 32;
+
+  void Add(uint64_t size) { size_ = size > kMost - size_ ? kMost : size_ + size; }
+
   size_t size_ = 0;
   uint16_t misc_;
 };
@@ -141,34 +162,37 @@ class FieldWriter {
   uint16_t misc() const { return misc_; }
 
   template <class T>
-  void Value(const T& field) {
+  void Value(FieldName, const T& field) {
     std::memcpy(body_.data() + offset_, &field, sizeof(T));
     offset_ += sizeof(T);
   }
   template <class T>
-  T Count(T count) {
-    Value(count);
+  T Count(FieldName, T count) {
+    Value("", count);
     return count;
   }
-  void Words(uint64_t count, const U64Array& array) { Bytes(count * 8, array.bytes()); }
-  void Bytes(uint64_t size, std::span<const std::byte> bytes) {
+  void Words(FieldName, uint64_t count, const U64Array& array) {
+    Bytes("", count * 8, array.bytes());
+  }
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte> bytes) {
     const size_t given = std::min<size_t>(size, bytes.size());
     if (given != 0) std::memcpy(body_.data() + offset_, bytes.data(), given);
     offset_ += size;
   }
-  void Branches(uint64_t count, std::span<const std::byte> bytes) {
-    Bytes(count * kBranchEntrySize, bytes);
+  void Branches(FieldName, uint64_t count, std::span<const std::byte> bytes) {
+    Bytes("", count * kBranchEntrySize, bytes);
   }
-  void Text(std::string_view text, size_t) {
-    Bytes(text.size(), BytesOfText(text));
+  void Text(FieldName, std::string_view text, size_t) {
+    Bytes("", text.size(), BytesOfText(text));
     offset_ = FieldSizer::RoundUp(offset_ + 1);
   }
-  void Padded(uint64_t size, std::span<const std::byte> bytes, size_t) {
-    Bytes(size, bytes);
+  void Padded(FieldName, uint64_t size, std::span<const std::byte> bytes, size_t) {
+    Bytes("", size, bytes);
     offset_ = FieldSizer::RoundUp(offset_);
   }
   void SkipTo(size_t) {}
   uint64_t PeekWord(const U64Array& array) const { return array.empty() ? 0 : array[0]; }
+  uint8_t PeekByte() const { return 0; }
 
  private:
   std::span<std::byte> body_;
@@ -211,28 +235,28 @@ class FieldSwapper {
   bool ok() const { return ok_; }
 
   template <class T>
-  void Value(T& field) {
+  void Value(FieldName, T& field) {
     std::byte* at = Take(sizeof(T));
     field = at == nullptr ? T{} : SwapAt<T>(at);
   }
   template <class T>
-  T Count(T) {
+  T Count(FieldName, T) {
     T count;
-    Value(count);
+    Value("", count);
     return count;
   }
-  void Words(uint64_t count, U64Array& array) {
+  void Words(FieldName, uint64_t count, U64Array& array) {
     const uint64_t size = SaturatingProduct(count, 8);
     std::byte* at = Take(size);
     if (at == nullptr) return;
     for (uint64_t i = 0; i < size; i += 8) SwapAt<uint64_t>(at + i);
     array = U64Array({at, size});
   }
-  void Bytes(uint64_t size, std::span<const std::byte>& bytes) {
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte>& bytes) {
     std::byte* at = Take(size);
     if (at != nullptr) bytes = {at, size};
   }
-  void Branches(uint64_t count, std::span<const std::byte>& bytes) {
+  void Branches(FieldName, uint64_t count, std::span<const std::byte>& bytes) {
     const uint64_t size = SaturatingProduct(count, kBranchEntrySize);
     std::byte* at = Take(size);
     if (at == nullptr) return;
@@ -243,8 +267,8 @@ class FieldSwapper {
     }
     bytes = {at, size};
   }
-  void Text(std::string_view&, size_t trailer) { SkipTo(trailer); }
-  void Padded(uint64_t, std::span<const std::byte>&, size_t trailer) { SkipTo(trailer); }
+  void Text(FieldName, std::string_view&, size_t trailer) { SkipTo(trailer); }
+  void Padded(FieldName, uint64_t, std::span<const std::byte>&, size_t trailer) { SkipTo(trailer); }
   void SkipTo(size_t trailer) {
     if (remaining() < trailer) {
       Fail();
@@ -258,10 +282,12 @@ class FieldSwapper {
     std::memcpy(&word, body_.data() + offset_, 8);
     return kToNative ? SwapBytes(word) : word;
   }
-
- private:
+  uint8_t PeekByte() const {
+    return remaining() == 0 ? uint8_t{0} : std::to_integer<uint8_t>(body_[offset_]);
+  }
   size_t remaining() const { return body_.size() - offset_; }
 
+ private:
   void Fail() {
     ok_ = false;
     offset_ = body_.size();
@@ -311,9 +337,9 @@ class FieldLocator : public FieldSizer {
   int offset() const { return offset_; }
 
   template <class T>
-  void Value(const T& field) {
+  void Value(FieldName name, const T& field) {
     if (&field == wanted_ && offset_ < 0) offset_ = static_cast<int>(size());
-    FieldSizer::Value(field);
+    FieldSizer::Value(name, field);
   }
 
  private:

@@ -226,6 +226,7 @@ struct Sample {
   uint64_t cgroup = 0;
   uint64_t data_page_size = 0, code_page_size = 0;
   std::span<const std::byte> aux;
+  uint16_t misc = 0;  // of the record's header, as Decode found it
 };
 
 }  // namespace profiler::perf_event

@@ -360,6 +360,29 @@ TEST(SampleCodecTest, BranchStackWithoutBranchesMayLackItsHardwareIndex) {
   EXPECT_EQ(Text(back), "branch_hw_index 3\nweight 5\n");
 }
 
+TEST(SampleCodecTest, SwappingKnowsABranchStackThatLacksItsHardwareIndex) {
+  // As the kernel writes it: nr of 0, then at once the stack, whose bytes are not turned.
+  Attr attr{.sample_type = kSampleBranchStack | kSampleStackUser,
+            .branch_sample_type = kBranchHwIndex};
+  const RecordLayout with(attr);
+  attr.branch_sample_type = 0;
+  Sample sample;
+  sample.user_stack = BytesOfText("abcdefghijklmnop");
+  const auto native = EncodeSample(sample, RecordLayout(attr));
+  auto bytes = native;
+  ASSERT_TRUE(SwapToForeign(bytes, with));
+  EXPECT_NE(bytes, native);
+  ASSERT_TRUE(SwapToNative(bytes, with));
+  EXPECT_EQ(bytes, native);
+
+  sample.branch_hw_index = 3;
+  const auto full = EncodeSample(sample, with);
+  bytes = full;
+  ASSERT_TRUE(SwapToForeign(bytes, with));
+  ASSERT_TRUE(SwapToNative(bytes, with));
+  EXPECT_EQ(bytes, full);
+}
+
 TEST(SampleCodecTest, SwappingTurnsPairsAndBranchFlagsAndLeavesOpaqueBytes) {
   const RecordLayout layout(Attr{.sample_type = kSampleTid | kSampleRaw | kSampleBranchStack});
   Sample sample;
@@ -426,6 +449,23 @@ TEST(SampleCodecTest, RecordsOverTheLargestSizeAreNotWritten) {
   EXPECT_TRUE(bytes.empty());
   EXPECT_TRUE(Encode(kRecordSample, 0, layout, sample(shorter), &bytes));
   EXPECT_EQ(bytes.size(), kMaxRecordSize);
+}
+
+TEST(SampleCodecTest, RecordsThatClaimMoreThanMemoryHoldsAreNotWritten) {
+  const uint64_t most[] = {UINT64_MAX};
+  for (uint64_t claim : {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 15, uint64_t{1} << 61}) {
+    Sample sample;
+    sample.user_stack_size = claim;
+    std::vector<std::byte> bytes;
+    Attr attr;
+    attr.sample_type = kSampleStackUser | kSampleWeight;
+    EXPECT_FALSE(Encode(kRecordSample, 0, RecordLayout(attr), sample, &bytes));
+    attr.sample_type = kSampleRead;
+    attr.read_format = kFormatGroup;
+    sample.read = U64Array(BytesOf(most));
+    EXPECT_FALSE(Encode(kRecordSample, 0, RecordLayout(attr), sample, &bytes));
+    EXPECT_TRUE(bytes.empty());
+  }
 }
 
 }  // namespace

@@ -32,17 +32,17 @@ template <class Io, class R>
 void SampleIdFields(Io& io, const RecordLayout& layout, R& id) {
   const uint64_t type = layout.sample_type;
   if (type & kSampleTid) {
-    io.Value(id.pid);
-    io.Value(id.tid);
+    io.Value("pid", id.pid);
+    io.Value("tid", id.tid);
   }
-  if (type & kSampleTime) io.Value(id.time);
-  if (type & kSampleId) io.Value(id.id);
-  if (type & kSampleStreamId) io.Value(id.stream_id);
+  if (type & kSampleTime) io.Value("time", id.time);
+  if (type & kSampleId) io.Value(Hex("id"), id.id);
+  if (type & kSampleStreamId) io.Value(Hex("stream_id"), id.stream_id);
   if (type & kSampleCpu) {
-    io.Value(id.cpu);
-    io.Value(id.cpu_reserved);
+    io.Value("cpu", id.cpu);
+    io.Value("cpu_reserved", id.cpu_reserved);
   }
-  if (type & kSampleIdentifier) io.Value(id.id);
+  if (type & kSampleIdentifier) io.Value(Hex("id"), id.id);
 }
 
 // struct read_format, of READ records and of samples with READ
@@ -59,19 +59,29 @@ void ReadFormatFields(Io& io, uint64_t format, Array& values) {
   const uint64_t times =
       std::popcount(format & (kFormatTotalTimeEnabled | kFormatTotalTimeRunning));
   const uint64_t entry = 1 + std::popcount(format & (kFormatId | kFormatLost));
-  if (!(format & kFormatGroup)) return io.Words(times + entry, values);
+  if (!(format & kFormatGroup))
+    return io.Words({"read", Shown::kReadFormat}, times + entry, values);
   const uint64_t entries = SaturatingProduct(io.PeekWord(values), entry);
-  io.Words(std::max(entries, 1 + times + entries), values);  // the larger one unless it wrapped
+  io.Words({"read", Shown::kReadFormat}, std::max(entries, 1 + times + entries),
+           values);  // the larger one unless it wrapped
 }
+
+struct RegisterNames {
+  FieldName abi, values;
+};
+inline constexpr RegisterNames kUserRegisterNames = {"user_regs_abi",
+                                                     {"user_regs", Shown::kUserRegisters}};
+inline constexpr RegisterNames kIntrRegisterNames = {"intr_regs_abi",
+                                                     {"intr_regs", Shown::kIntrRegisters}};
 
 // u64 abi; u64 regs[popcount(mask)] unless abi is NONE
 template <class Io, class R>
-void RegisterFields(Io& io, uint64_t mask, R& registers) {
-  io.Value(registers.abi);
+void RegisterFields(Io& io, const RegisterNames& names, uint64_t mask, R& registers) {
+  io.Value(names.abi, registers.abi);
   if constexpr (Io::kReads) registers.mask = mask;
   if (registers.abi == kRegsAbiNone) return;
   U64Array values(registers.values);
-  io.Words(std::popcount(mask), values);
+  io.Words(names.values, std::popcount(mask), values);
   if constexpr (Io::kReads) registers.values = values.bytes();
 }
 
@@ -79,29 +89,32 @@ void RegisterFields(Io& io, uint64_t mask, R& registers) {
 // u64 counters[nr] with BRANCH_COUNTERS
 template <class Io, class R>
 void BranchStackFields(Io& io, const RecordLayout& layout, R& sample) {
-  const uint64_t nr = io.Count(uint64_t{sample.branches.size() / kBranchEntrySize});
-  if (layout.branch_sample_type & kBranchHwIndex) io.Value(sample.branch_hw_index);
-  io.Branches(nr, sample.branches);
-  if (layout.branch_sample_type & kBranchCounters) io.Words(nr, sample.branch_counters);
+  const uint64_t nr = io.Count("branch_nr", uint64_t{sample.branches.size() / kBranchEntrySize});
+  if (layout.branch_sample_type & kBranchHwIndex)
+    io.Value(Hex("branch_hw_index"), sample.branch_hw_index);
+  io.Branches("branches", nr, sample.branches);
+  if (layout.branch_sample_type & kBranchCounters)
+    io.Words(Hex("branch_counters"), nr, sample.branch_counters);
 }
 
 // u32 size; char data[size]. The kernel chooses size so that both together are a multiple of 8.
 template <class Io, class R>
 void RawFields(Io& io, R& sample) {
   const uint32_t padded = static_cast<uint32_t>(FieldSizer::RoundUp(4 + sample.raw.size()) - 4);
-  io.Bytes(io.Count(padded), sample.raw);
+  io.Bytes("raw", io.Count("raw_size", padded), sample.raw);
 }
 
 // u64 size; char data[size] and u64 dyn_size unless size is 0. dyn_size bytes of data are stack.
 template <class Io, class R>
 void UserStackFields(Io& io, R& sample) {
   const uint64_t least = FieldSizer::RoundUp(sample.user_stack.size());
-  const uint64_t size = io.Count(std::max(uint64_t{sample.user_stack_size}, least));
+  const uint64_t size =
+      io.Count("user_stack_size", std::max(uint64_t{sample.user_stack_size}, least));
   if constexpr (Io::kReads) sample.user_stack_size = size;
   if (size == 0) return;
   std::span<const std::byte> reserved = sample.user_stack;
-  io.Bytes(size, reserved);
-  const uint64_t used = io.Count(uint64_t{sample.user_stack.size()});
+  io.Bytes("user_stack", size, reserved);
+  const uint64_t used = io.Count("user_stack_dyn_size", uint64_t{sample.user_stack.size()});
   if constexpr (Io::kReads) {
     sample.user_stack = reserved.first(std::min<uint64_t>(used, reserved.size()));
   }
@@ -110,7 +123,8 @@ void UserStackFields(Io& io, R& sample) {
 // u64 size; char data[size]
 template <class Io, class R>
 void AuxFields(Io& io, R& sample) {
-  io.Bytes(io.Count(uint64_t{FieldSizer::RoundUp(sample.aux.size())}), sample.aux);
+  io.Bytes("aux", io.Count("aux_size", uint64_t{FieldSizer::RoundUp(sample.aux.size())}),
+           sample.aux);
 }
 
 // PERF_RECORD_SAMPLE
@@ -135,24 +149,25 @@ void AuxFields(Io& io, R& sample) {
 template <class Io, class R>
 void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
   const uint64_t type = layout.sample_type;
-  if (type & kSampleIdentifier) io.Value(sample.id);
-  if (type & kSampleIp) io.Value(sample.ip);
+  if (type & kSampleIdentifier) io.Value(Hex("id"), sample.id);
+  if (type & kSampleIp) io.Value(Hex("ip"), sample.ip);
   if (type & kSampleTid) {
-    io.Value(sample.pid);
-    io.Value(sample.tid);
+    io.Value("pid", sample.pid);
+    io.Value("tid", sample.tid);
   }
-  if (type & kSampleTime) io.Value(sample.time);
-  if (type & kSampleAddr) io.Value(sample.addr);
-  if (type & kSampleId) io.Value(sample.id);
-  if (type & kSampleStreamId) io.Value(sample.stream_id);
+  if (type & kSampleTime) io.Value("time", sample.time);
+  if (type & kSampleAddr) io.Value(Hex("addr"), sample.addr);
+  if (type & kSampleId) io.Value(Hex("id"), sample.id);
+  if (type & kSampleStreamId) io.Value(Hex("stream_id"), sample.stream_id);
   if (type & kSampleCpu) {
-    io.Value(sample.cpu);
-    io.Value(sample.cpu_reserved);
+    io.Value("cpu", sample.cpu);
+    io.Value("cpu_reserved", sample.cpu_reserved);
   }
-  if (type & kSamplePeriod) io.Value(sample.period);
+  if (type & kSamplePeriod) io.Value("period", sample.period);
   if (type & kSampleRead) ReadFormatFields(io, layout.read_format, sample.read);
   if (type & kSampleCallchain) {
-    io.Words(io.Count(uint64_t{sample.callchain.size()}), sample.callchain);
+    io.Words({"callchain", Shown::kCallchain},
+             io.Count("callchain_nr", uint64_t{sample.callchain.size()}), sample.callchain);
   }
   constexpr uint64_t kUpToCallchain = kSampleIdentifier | kSampleIp | kSampleTid | kSampleTime |
                                       kSampleAddr | kSampleId | kSampleStreamId | kSampleCpu |
@@ -160,16 +175,19 @@ void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
   if ((type & ~kUpToCallchain) == 0) return;  // most recordings: saves the look at the other bits
   if (type & kSampleRaw) RawFields(io, sample);
   if (type & kSampleBranchStack) BranchStackFields(io, layout, sample);
-  if (type & kSampleRegsUser) RegisterFields(io, layout.user_regs_mask, sample.user_regs);
+  if (type & kSampleRegsUser)
+    RegisterFields(io, kUserRegisterNames, layout.user_regs_mask, sample.user_regs);
   if (type & kSampleStackUser) UserStackFields(io, sample);
-  if (type & (kSampleWeight | kSampleWeightStruct)) io.Value(sample.weight);
-  if (type & kSampleDataSrc) io.Value(sample.data_src);
-  if (type & kSampleTransaction) io.Value(sample.transaction);
-  if (type & kSampleRegsIntr) RegisterFields(io, layout.intr_regs_mask, sample.intr_regs);
-  if (type & kSamplePhysAddr) io.Value(sample.phys_addr);
-  if (type & kSampleCgroup) io.Value(sample.cgroup);
-  if (type & kSampleDataPageSize) io.Value(sample.data_page_size);
-  if (type & kSampleCodePageSize) io.Value(sample.code_page_size);
+  if (type & (kSampleWeight | kSampleWeightStruct))
+    io.Value({"weight", Shown::kWeight}, sample.weight);
+  if (type & kSampleDataSrc) io.Value({"data_src", Shown::kDataSource}, sample.data_src);
+  if (type & kSampleTransaction) io.Value(Hex("transaction"), sample.transaction);
+  if (type & kSampleRegsIntr)
+    RegisterFields(io, kIntrRegisterNames, layout.intr_regs_mask, sample.intr_regs);
+  if (type & kSamplePhysAddr) io.Value(Hex("phys_addr"), sample.phys_addr);
+  if (type & kSampleCgroup) io.Value("cgroup", sample.cgroup);
+  if (type & kSampleDataPageSize) io.Value(Hex("data_page_size"), sample.data_page_size);
+  if (type & kSampleCodePageSize) io.Value(Hex("code_page_size"), sample.code_page_size);
   if (type & kSampleAux) AuxFields(io, sample);
 }
 

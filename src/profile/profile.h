@@ -47,6 +47,7 @@ struct Event {
   uint64_t period =
       0;  // their summed periods; with no PERIOD in sample_type each counts its attr's period
   bool frequency = false;
+  bool callchains = false;  // its samples have them
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry.
@@ -135,6 +136,19 @@ struct Losses {
   std::vector<std::string> warnings;  // lines for a person
 };
 
+// How the user call chains end that were unwound from registers and stack bytes.
+struct UnwoundChains {
+  uint64_t unwound = 0;  // all of them
+  uint64_t whole = 0;    // end at the start of their thread
+  uint64_t guessed = 0;  // so do these, but with a frame found by its frame pointer alone
+  struct Cut {
+    StringId reason{};  // "stack too short"
+    DsoId dso{};        // of the last frame
+    uint64_t count = 0;
+  };
+  std::vector<Cut> cut;
+};
+
 struct Profile {
   StringTable strings;
   std::vector<Event> events;
@@ -146,7 +160,11 @@ struct Profile {
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
   Losses losses;
+<<<<<<< HEAD
   ChainQuality chains;  // of those that were unwound, while recording or now; else all zero
+=======
+  UnwoundChains unwound_chains;
+>>>>>>> unwind
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }

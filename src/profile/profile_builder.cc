@@ -72,6 +72,8 @@ class ProfileBuilder::Impl {
     return profile_;
   }
   Profile Finish();
+  FrameId FrameAt(uint32_t pid, uint64_t address);
+  ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
 
  private:
   struct EventLayout {
@@ -133,8 +135,9 @@ class ProfileBuilder::Impl {
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr) {
   // perf takes the field for the period whatever it is; so does its report.
   events_.push_back({RecordLayout(attr), attr.sample_period});
-  profile_.events.push_back(
-      {.name = profile_.strings.Intern(name), .frequency = attr.has(perf_event::kAttrFreq)});
+  profile_.events.push_back({.name = profile_.strings.Intern(name),
+                             .frequency = attr.has(perf_event::kAttrFreq),
+                             .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0});
   return EventId(static_cast<uint32_t>(profile_.events.size() - 1));
 }
 
@@ -304,10 +307,19 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                     .time = time,
                     .count = 1,
                     .period = period});
+<<<<<<< HEAD
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
                .ip = sample.ip,
                .callchain = user_unwinder_.Chain(sample)});
+=======
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
+  chains_.Add({.pid = sample.pid,
+               .mode = ModeOf(misc),
+               .ip = sample.ip,
+               .callchain = chain.entries,
+               .exact_user = chain.is_unwound});
+>>>>>>> unwind
   if (options_.on_sample) {
     const Row row = CountBatch();
     namer_.NameNewFrames();
@@ -357,6 +369,19 @@ void ProfileBuilder::Impl::CountDeferred(const std::vector<DeferredSample>& samp
   }
 }
 
+FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
+  if (address >= perf_event::kContextMax) return kNoFrame;
+  CountBatch();
+  if (!kernel_is_placed_) PlaceKernel();
+  chains_.Add({.pid = pid,
+               .mode = address >> 63 != 0 ? Mode::kKernel : Mode::kUser,
+               .ip = address,
+               .callchain = {}});
+  const FrameId frame = chains_.ResolveBatch().front().self;
+  namer_.NameNewFrames();
+  return frame;
+}
+
 Profile ProfileBuilder::Impl::Finish() {
   CountDeferred(deferred_.TakeAll(), {});
   CountBatch();
@@ -365,7 +390,13 @@ Profile ProfileBuilder::Impl::Finish() {
                      [](const Row& a, const Row& b) { return a.time < b.time; });
   }
   namer_.NameNewFrames();
+<<<<<<< HEAD
   profile_.chains = user_unwinder_.Quality();
+=======
+  profile_.unwound_chains =
+      user_unwinder_.Quality([this](symbolize::ImageId image) { return images_.DsoOf(image); },
+                             images_.unknown_dso(), profile_.strings);
+>>>>>>> unwind
   return std::move(profile_);
 }
 
@@ -384,6 +415,10 @@ void ProfileBuilder::AddBuildId(std::string_view filename, std::span<const std::
 void ProfileBuilder::Add(RawRecord record, uint32_t event, uint64_t time) {
   impl_->Add(record, event, time);
 }
+FrameId ProfileBuilder::FrameAt(uint32_t pid, uint64_t address) {
+  return impl_->FrameAt(pid, address);
+}
+ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->ThreadOf(pid, tid); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
 Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
 

@@ -7,7 +7,7 @@
 //
 //   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
 //               COMM, FORK           ──▶ ThreadTable
-//               SAMPLE               ──▶ ChainResolver ──▶ Row
+//               SAMPLE               ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
 //   Finish  ──▶ FrameNamer: every distinct frame once
 //
@@ -28,6 +28,7 @@
 #include "src/perf_event/attr.h"
 #include "src/perf_event/codec.h"
 #include "src/profile/profile.h"
+#include "src/profile/sample_details.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/registers.h"
 
@@ -79,6 +80,12 @@ class ProfileBuilder {
   // none). Records that make no sense are counted in Losses; perf's own (from 64 on) are passed
   // over.
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
+
+  // What stands at an address of a process, and what a thread is called, as of the last record. For
+  // views that show records one by one, `on_sample` among them. An address in the upper half is the
+  // kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
+  FrameId FrameAt(uint32_t pid, uint64_t address);
+  ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 
   // The profile as far as it is; frames have names only where `on_sample` is given. Valid until the
   // next call.

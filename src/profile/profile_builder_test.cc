@@ -310,6 +310,12 @@ TEST_F(ProfileBuilderTest, ARenamedThreadIsAnotherOneUntilItHasItsNameBack) {
   EXPECT_EQ(profile.threads.size(), 2u);
 }
 
+TEST_F(ProfileBuilderTest, AChildOfTheIdleThreadIsCalledAsThatIs) {
+  records_.At(1).By(0, 0).Fork(1, 1);
+  records_.At(2).By(1, 1).Sample(0x1234, {kContextUser, 0x1234});
+  EXPECT_EQ(Rows(), "swapper 1/1: 0x1234@[unknown]  1 1\n");
+}
+
 TEST_F(ProfileBuilderTest, APidThatIsUsedAgainStartsAfresh) {
   StartCat();
   records_.At(2).Exit();

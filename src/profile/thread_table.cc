@@ -3,6 +3,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace profiler::profile {
+namespace {
+
+constexpr std::string_view kIdle = "swapper";
+
+}  // namespace
 
 void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
   ForgetLast();
@@ -12,7 +17,8 @@ void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
 void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid) {
   ForgetLast();
   const auto parent = states_.find(Key(parent_pid, parent_tid));
-  const StringId comm = parent == states_.end() ? StringId::kEmpty : parent->second.comm;
+  StringId comm = parent == states_.end() ? StringId::kEmpty : parent->second.comm;
+  if (comm == StringId::kEmpty && parent_tid == 0) comm = profile_.strings.Intern(kIdle);
   states_[Key(pid, tid)] = {.comm = comm};
 }
 
@@ -24,7 +30,7 @@ ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
     StringId comm = state.comm;
     if (comm == StringId::kEmpty) {
       const std::string unnamed =
-          tid == 0 ? "swapper" : absl::StrCat(":", static_cast<int32_t>(tid));
+          tid == 0 ? std::string(kIdle) : absl::StrCat(":", static_cast<int32_t>(tid));
       comm = profile_.strings.Intern(unnamed);
     }
     state.id = merge_by_name_ ? Intern({0, 0, comm}) : Intern({pid, tid, comm});

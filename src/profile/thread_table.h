@@ -26,7 +26,7 @@ class ThreadTable {
   void Rename(uint32_t pid, uint32_t tid, std::string_view comm);
 
   // FORK: the child has its parent's name, whoever had its tid before. A child of a parent without
-  // a name has none.
+  // a name has none, unless that is the idle thread.
   void Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid);
 
   // The entry for the thread under its present name. Threads that nothing has named are called

@@ -1,7 +1,7 @@
 #include "src/profile/user_unwinder.h"
 
-#include <optional>
 #include <span>
+#include <utility>
 
 #include "src/perf_event/abi.h"
 #include "symbolize/image_file.h"
@@ -16,6 +16,15 @@ using symbolize::ImageSpec;
 // More than the largest dump has room for.
 constexpr uint32_t kMaxFrames = 1 << 13;
 
+<<<<<<< HEAD
+=======
+constexpr uint32_t kNoImage = ~uint32_t{0};
+
+bool IsUserMarker(uint64_t entry) {
+  return entry == perf_event::kContextUser || entry == perf_event::kContextUserDeferred;
+}
+
+>>>>>>> unwind
 }  // namespace
 
 UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
@@ -43,11 +52,11 @@ std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId
   return files;
 }
 
-U64Array UserUnwinder::Chain(const perf_event::Sample& sample) {
-  if (sample.user_stack.empty()) return sample.callchain;
+UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample) {
+  if (sample.user_stack.empty()) return {sample.callchain};
   const auto registers = symbolize::RegisterSet::FromPerf(
       architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
-  if (!registers) return sample.callchain;
+  if (!registers) return {sample.callchain};
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
   unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);
@@ -60,12 +69,35 @@ U64Array UserUnwinder::Chain(const perf_event::Sample& sample) {
   for (const symbolize::UnwoundFrame& frame : unwound_.frames) {
     chain_.push_back(frame.instruction().value);
   }
-  return U64Array(std::as_bytes(std::span(chain_)));
+  return {U64Array(std::as_bytes(std::span(chain_))), true};
 }
 
+<<<<<<< HEAD
 ChainQuality UserUnwinder::Quality() const {
   return tally_.Quality(
       [this](uint32_t image) { return symbolizer_.image(symbolize::ImageId(image)).path; });
+=======
+void UserUnwinder::Count() {
+  ++quality_.unwound;
+  if (unwound_.whole()) {
+    ++(unwound_.guessed != 0 ? quality_.guessed : quality_.whole);
+    return;
+  }
+  const bool has_image = unwound_.end != symbolize::ChainEnd::kNoImage;
+  ++cut_[{unwound_.end, has_image ? unwound_.end_image : kNoImage}];
+}
+
+UnwoundChains UserUnwinder::Quality(const std::function<DsoId(symbolize::ImageId)>& dso_of,
+                                    DsoId unknown, StringTable& strings) const {
+  UnwoundChains quality = quality_;
+  for (const auto& [key, count] : cut_) {
+    const auto& [end, image] = key;
+    quality.cut.push_back({.reason = strings.Intern(symbolize::ChainEndName(end)),
+                           .dso = image == kNoImage ? unknown : dso_of(symbolize::ImageId(image)),
+                           .count = count});
+  }
+  return quality;
+>>>>>>> unwind
 }
 
 }  // namespace profiler::profile

@@ -5,18 +5,30 @@
 //   chain      ctx KERNEL  k0 k1  ctx USER  u0 u1−1 u2−1 …
 //
 // A user part that the kernel found as well (by frame pointers) is replaced. Callers stand as
-// return address − 1, inside the call, as perf's own unwinding has them.
+// return address − 1, inside the call, as perf's own unwinding has them; what a signal interrupted
+// stands as it is. So each entry is looked up where it points to.
 //
 // Private to this package.
 
 #pragma once
 
 #include <cstdint>
+<<<<<<< HEAD
 #include <optional>
 #include <vector>
 
 #include "src/base/chain_quality.h"
+=======
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "src/base/string_table.h"
+>>>>>>> unwind
 #include "src/perf_event/records.h"
+#include "src/profile/profile.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/chain_tally.h"
@@ -33,12 +45,24 @@ class UserUnwinder {
   UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
                symbolize::Architecture architecture);
 
-  // The call chain of `sample`: as it was recorded, or, where it has registers and stack bytes,
+  // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
   // with its user part unwound. Valid until the next call.
+<<<<<<< HEAD
   perf_event::U64Array Chain(const perf_event::Sample& sample);
 
   // How the unwound chains ended.
   ChainQuality Quality() const;
+=======
+  struct Chain {
+    perf_event::U64Array entries;
+    bool is_unwound = false;  // its user entries lie in the instructions themselves
+  };
+  Chain ChainOf(const perf_event::Sample& sample);
+
+  // How the chains ended that were unwound so far. `dso_of` names images.
+  UnwoundChains Quality(const std::function<DsoId(symbolize::ImageId)>& dso_of, DsoId unknown,
+                        StringTable& strings) const;
+>>>>>>> unwind
 
  private:
   std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
@@ -51,7 +75,12 @@ class UserUnwinder {
   symbolize::Unwinder unwinder_;
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
+<<<<<<< HEAD
   symbolize::ChainTally tally_;
+=======
+  UnwoundChains quality_;                                             // without `cut`
+  std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut_;  // by reason and image
+>>>>>>> unwind
 };
 
 }  // namespace profiler::profile

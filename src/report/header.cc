@@ -168,9 +168,15 @@ std::string FormatStats(const std::vector<RecordCount>& records,
                           100.0 * static_cast<double>(record.count) / static_cast<double>(total));
   }
   for (const RecordCount& event : samples_by_event) {
-    if (event.count == 0) continue;
+    if (event.count == 0 && event.lost_samples == 0) continue;
     AppendSafe(event.name, text);
-    absl::StrAppendFormat(&text, " stats:\n%20s events: %10d\n", "SAMPLE", event.count);
+    text += " stats:\n";
+    const auto add = [&text](std::string_view name, uint64_t count) {
+      if (count == 0) return;
+      absl::StrAppendFormat(&text, "%20s events: %10d\n", name, count);
+    };
+    add("SAMPLE", event.count);
+    add("LOST_SAMPLES", event.lost_samples);
   }
   return text;
 }

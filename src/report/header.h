@@ -62,6 +62,7 @@ std::string_view RecordingHeaderHint();
 struct RecordCount {
   std::string name;
   uint64_t count = 0;
+  uint64_t lost_samples = 0;  // of an event: as its LOST_SAMPLES records say
 };
 
 // `perf report --stats`: all records, then the samples of each event. Zero counts are left out, the

@@ -7,25 +7,29 @@
 
 namespace profiler::report {
 
+using profile::Branch;
 using profile::Dso;
-using profile::DsoId;
 using profile::DsoKind;
 using profile::Event;
+using profile::EventId;
 using profile::Frame;
+using profile::FrameId;
+using profile::kNoFrame;
 using profile::kNoStack;
 using profile::kNoSymbol;
 using profile::Line;
+using profile::Mode;
 using profile::Profile;
+using profile::RegisterValues;
 using profile::Row;
+using profile::SampleDetails;
 using profile::StackId;
-using profile::Symbol;
 using profile::SymbolId;
 using profile::Thread;
 
 namespace {
 
 constexpr uint64_t kNanosecondsPerSecond = 1'000'000'000;
-constexpr size_t kPiece = 1 << 16;
 
 SymbolId BaseOf(std::span<const Line> lines) {
   return lines.empty() ? kNoSymbol : lines.back().symbol;
@@ -47,99 +51,294 @@ bool Names(const std::vector<uint32_t>& list, uint32_t id) {
   return list.empty() || std::find(list.begin(), list.end(), id) != list.end();
 }
 
-}  // namespace
-
-ScriptFormatter::ScriptFormatter(const Profile& profile, const ScriptOptions& options)
-    : profile_(profile), options_(options), has_chains_(profile.events.size(), false) {
-  for (const Event& event : profile.events) {
-    event_width_ = std::max(event_width_, profile.text(event.name).size());
-  }
-  for (const Row& sample : profile.rows) {
-    if (profile[sample.stack].depth > 1) has_chains_[static_cast<uint32_t>(sample.event)] = true;
-  }
+void AppendZeroPadded(uint64_t value, int width, std::string& out) {
+  const auto digits = static_cast<std::ptrdiff_t>(out.size());
+  AppendNumber(value, width, out);
+  std::replace(out.begin() + digits, out.end(), ' ', '0');
 }
 
-void ScriptFormatter::FormatSample(const Row& sample, std::string* out) const {
-  AppendHead(sample, *out);
-  if (!has_chains_[static_cast<uint32_t>(sample.event)]) {
-    *out += ' ';
-    const Frame& frame = profile_[sample.self];
-    AppendHex(frame.ip.value, 16, *out);
-    *out += ' ';
-    const SymbolId symbol = BaseOf(profile_.LinesOf(frame));
-    AppendSymbol(frame, symbol, *out);
-    *out += " (";
-    AppendSafe(NameOf(profile_, profile_[frame.dso]), *out);
-    *out += ")\n";
+// As a number that was read as C's int.
+void AppendId(uint32_t id, int width, std::string& out) {
+  AppendRightAligned(std::to_string(static_cast<int32_t>(id)), width, out);
+}
+
+// Where the code ran: K kernel, U user, H hypervisor, G guest's kernel, g guest's user code.
+std::string MiscText(uint16_t misc, std::string_view marks) {
+  constexpr std::string_view kModes[] = {"", "K", "U", "H", "G", "g", "", ""};
+  std::string text(kModes[misc & 7]);
+  text += marks;
+  return text;
+}
+
+// "4K", "2M"; "N/A" where it is not known.
+void AppendPageSize(uint64_t size, std::string& out) {
+  if (size == 0) {
+    out += "N/A";
     return;
   }
-  *out += '\n';
-  uint32_t shown = 0;
-  for (StackId id = sample.stack; id != kNoStack && shown < options_.max_stack; ++shown) {
-    AppendFrame(profile_[profile_[id].frame], *out);
-    id = profile_[id].parent;
+  constexpr std::string_view kUnits = "BKMG";
+  size_t unit = 0;
+  for (; unit + 1 < kUnits.size() && size / 1024 > 1; ++unit) size /= 1024;
+  out += std::to_string(size);
+  out += kUnits[unit];
+}
+
+void AppendRegisters(const RegisterValues& registers, std::string& out) {
+  if (registers.abi == 0) return;
+  out += " ABI:";
+  AppendNumber(registers.abi, 0, out);
+  out += ' ';
+  for (const auto& [name, value] : registers.values) {
+    AppendRightAligned(name, 5, out);
+    out += ":0x";
+    AppendHex(value, 0, out);
+    out += ' ';
+  }
+}
+
+// The bits of a branch's flags, see perf_event::BranchEntry: /M or P/X in a transaction/A aborts
+// it/cycles/what kind/speculation.
+void AppendBranchFlags(uint64_t flags, std::string& out) {
+  constexpr std::string_view kTypes[] = {
+      "",       "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
+      "SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", ""};
+  constexpr std::string_view kNewTypes[] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+                                            "ARCH_2",     "ARCH_3",     "ARCH_4",     "ARCH_5"};
+  constexpr uint64_t kExtended = 15;
+  constexpr std::string_view kSpeculation[] = {"-", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH",
+                                               "SPEC_CORRECT_PATH"};
+  const bool mispredicted = (flags & 1) != 0, predicted = (flags & 2) != 0;
+  out += '/';
+  out += predicted ? 'P' : mispredicted ? 'M' : '-';
+  out += (flags & 4) != 0 ? "/X" : "/-";
+  out += (flags & 8) != 0 ? "/A/" : "/-/";
+  AppendNumber(flags >> 4 & 0xffff, 0, out);
+  out += '/';
+  const uint64_t type = flags >> 20 & 0xf, new_type = flags >> 26 & 0xf;
+  if (type != kExtended) {
+    out += kTypes[type];
+  } else if (new_type < std::size(kNewTypes)) {
+    out += kNewTypes[new_type];
+  }
+  out += '/';
+  out += kSpeculation[flags >> 24 & 3];
+  out += ' ';
+}
+
+}  // namespace
+
+void ScriptFormatter::FormatSample(const Row& row, const SampleDetails& details, std::string* out) {
+  if (!Passes(row)) return;
+  const Thread& thread = profile_[row.thread];
+  const bool chains = HasChains(row.event);
+  AppendHead({.comm = profile_.text(thread.comm),
+              .pid = thread.pid,
+              .tid = thread.tid,
+              .cpu = row.cpu,
+              .time = row.time,
+              .misc = details.misc},
+             chains && has(ScriptField::kIp), *out);
+  if (has(ScriptField::kPeriod)) {
+    AppendNumber(row.period, 10, *out);
+    *out += ' ';
+  }
+  if (has(ScriptField::kEvent)) AppendEvent(row, *out);
+  // Which kind of branch it is: known of decoded traces alone.
+  if (has(ScriptField::kFlags)) out->append(24, ' ');
+  if (has(ScriptField::kAddr)) AppendAddr(details, *out);
+  if (has(ScriptField::kDataSrc)) AppendDataSource(details, *out);
+  if (has(ScriptField::kWeight)) AppendNumber(details.weight, 16, *out);
+  if (has(ScriptField::kInsLat)) AppendNumber(details.instruction_latency, 16, *out);
+  if (has(ScriptField::kRetireLat)) AppendNumber(details.retire_latency, 16, *out);
+  if (has(ScriptField::kCgroup)) {
+    *out += ' ';
+    AppendSafe(details.cgroup.empty() ? "unknown" : details.cgroup, *out);
+  }
+  if (has(ScriptField::kIp)) AppendPlace(row, details, *out);
+  if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
+  if (has(ScriptField::kUregs)) AppendRegisters(details.user_registers, *out);
+  AppendBranches(details, *out);
+  if (has(ScriptField::kPhysAddr)) AppendHex(details.phys_addr, 16, *out);
+  if (has(ScriptField::kDataPageSize)) {
+    *out += ' ';
+    AppendPageSize(details.data_page_size, *out);
+  }
+  if (has(ScriptField::kCodePageSize)) {
+    *out += ' ';
+    AppendPageSize(details.code_page_size, *out);
   }
   *out += '\n';
 }
 
-void ScriptFormatter::AppendHead(const Row& sample, std::string& out) const {
-  const Thread& thread = profile_[sample.thread];
-  const bool chains = has_chains_[static_cast<uint32_t>(sample.event)];
-  const size_t start = out.size();
-  AppendSafe(profile_.text(thread.comm), out);
-  const size_t printed = out.size() - start;
-  if (!chains && printed < 16) out.insert(start, 16 - printed, ' ');
-  out += ' ';
-  AppendNumber(thread.tid, 7, out);
-  out += ' ';
-  if (options_.show_cpu) {
+void ScriptFormatter::FormatHead(const ScriptHead& head, EventId event, std::string* out) const {
+  AppendHead(head, HasChains(event) && has(ScriptField::kIp), *out);
+}
+
+bool ScriptFormatter::HasChains(EventId event) const {
+  return options_.callchains && profile_[event].callchains;
+}
+
+void ScriptFormatter::AppendHead(const ScriptHead& head, bool with_chain, std::string& out) const {
+  if (has(ScriptField::kComm)) {
+    const size_t start = out.size();
+    AppendSafe(head.comm, out);
+    const size_t printed = out.size() - start;
+    if (!with_chain && printed < 16) out.insert(start, 16 - printed, ' ');
+    out += ' ';
+  }
+  const bool pid = has(ScriptField::kPid), tid = has(ScriptField::kTid);
+  if (pid) AppendId(head.pid, 7, out);
+  if (pid && tid) {
+    out += '/';
+    AppendLeftAligned(std::to_string(static_cast<int32_t>(head.tid)), 7, out);
+  } else if (tid) {
+    AppendId(head.tid, 7, out);
+  }
+  if (pid || tid) out += ' ';
+  if (has(ScriptField::kCpu)) {
     out += '[';
-    const size_t digits = out.size();
-    AppendNumber(sample.cpu, 3, out);
-    std::replace(out.begin() + static_cast<std::ptrdiff_t>(digits), out.end(), ' ', '0');
+    AppendZeroPadded(head.cpu, 3, out);
     out += "] ";
   }
-  AppendNumber(sample.time / kNanosecondsPerSecond, 5, out);
-  out += '.';
-  const size_t micros = out.size();
-  AppendNumber(sample.time % kNanosecondsPerSecond / 1000, 6, out);
-  std::replace(out.begin() + static_cast<std::ptrdiff_t>(micros), out.end(), ' ', '0');
+  if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(head.misc, head.marks), 6, out);
+  if (has(ScriptField::kTime)) {
+    AppendNumber(head.time / kNanosecondsPerSecond, 5, out);
+    out += '.';
+    const uint64_t fraction = head.time % kNanosecondsPerSecond;
+    if (options_.nanoseconds) {
+      AppendZeroPadded(fraction, 9, out);
+    } else {
+      AppendZeroPadded(fraction / 1000, 6, out);
+    }
+    out += ": ";
+  }
+}
+
+void ScriptFormatter::AppendEvent(const Row& row, std::string& out) {
+  if (event_width_ == 0) {
+    for (const Event& event : profile_.events) {
+      event_width_ = std::max(event_width_, profile_.text(event.name).size());
+    }
+  }
+  AppendRightAligned(profile_.text(profile_[row.event].name), event_width_, out);
   out += ": ";
-  AppendNumber(sample.period, 10, out);
+}
+
+void ScriptFormatter::AppendAddr(const SampleDetails& details, std::string& out) const {
+  AppendHex(details.addr, 16, out);
+  if (details.addr_frame == kNoFrame) return;
+  const Frame& frame = profile_[details.addr_frame];
+  if (has(ScriptField::kSym)) {
+    out += ' ';
+    AppendSymbol(frame, BaseOf(profile_.LinesOf(frame)), has(ScriptField::kSymOff), out);
+  }
+  if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
+}
+
+// A column as wide as the widest so far, as perf has it.
+void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string& out) {
+  std::string text;
+  AppendHex(details.data_src, 16, text);
+  text += ' ';
+  text += details.data_source;
+  data_source_width_ = std::max(data_source_width_, text.size());
+  AppendLeftAligned(text, data_source_width_, out);
+}
+
+// The call chain, or where there is none the ip.
+void ScriptFormatter::AppendPlace(const Row& row, const SampleDetails& details,
+                                  std::string& out) const {
+  if (HasChains(row.event)) {
+    out += '\n';
+    StackId id = details.has_chain ? row.stack : kNoStack;
+    for (uint32_t shown = 0; id != kNoStack && shown < options_.max_stack; ++shown) {
+      AppendFrame(profile_[profile_[id].frame], out);
+      id = profile_[id].parent;
+    }
+    return;
+  }
   out += ' ';
-  AppendRightAligned(profile_.text(profile_[sample.event].name), event_width_, out);
-  out += ": ";
+  const Frame& frame = profile_[row.self];
+  AppendHex(frame.ip.value, 16, out);
+  if (has(ScriptField::kSym)) {
+    out += ' ';
+    AppendSymbol(frame, BaseOf(profile_.LinesOf(frame)), has(ScriptField::kSymOff), out);
+  }
+  if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
 }
 
 void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
-  for (size_t i = 0; options_.inlines && base != kNoSymbol && i + 1 < lines.size(); ++i) {
+  const bool inlines = options_.inlines && has(ScriptField::kSym) && base != kNoSymbol;
+  for (size_t i = 0; inlines && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
     AppendHex(frame.ip.value, 16, out);
     out += ' ';
-    AppendSymbol(frame, lines[i].symbol, out);
+    AppendSymbol(frame, lines[i].symbol, has(ScriptField::kSymOff), out);
     out += " (inlined)\n";
   }
   out += '\t';
   AppendHex(frame.ip.value, 16, out);
-  out += ' ';
-  AppendSymbol(frame, base, out);
-  out += " (";
-  AppendSafe(NameOf(profile_, profile_[frame.dso]), out);
-  out += ")\n";
+  if (has(ScriptField::kSym)) {
+    out += ' ';
+    AppendSymbol(frame, base, has(ScriptField::kSymOff), out);
+  }
+  if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
+  out += '\n';
 }
 
 // An inlined function is shown at its distance from where the function around it starts.
-void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, std::string& out) const {
+void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, bool offset,
+                                   std::string& out) const {
   if (name == kNoSymbol) {
     out += "[unknown]";
     return;
   }
   AppendSafe(profile_.text(profile_[name].name), out);
+  if (!offset) return;
   out += "+0x";
   AppendHex(frame.symbol_offset, 0, out);
+}
+
+void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& out) const {
+  const Dso& dso = profile_[frame.dso];
+  out += " (";
+  AppendSafe(NameOf(profile_, dso), out);
+  if (offset && (dso.kind == DsoKind::kUser || dso.kind == DsoKind::kVdso)) {
+    out += "+0x";
+    AppendHex(frame.offset.value, 0, out);
+  }
+  out += ')';
+}
+
+void ScriptFormatter::AppendBranches(const SampleDetails& details, std::string& out) const {
+  const bool symbols = !has(ScriptField::kBrstack) && has(ScriptField::kBrstackSym);
+  if (!has(ScriptField::kBrstack) && !symbols && !has(ScriptField::kBrstackOff)) return;
+  for (const Branch& branch : details.branches) {
+    if (!symbols) out += ' ';
+    AppendBranchEnd(branch.from, branch.from_frame, out);
+    out += '/';
+    AppendBranchEnd(branch.to, branch.to_frame, out);
+    AppendBranchFlags(branch.flags, out);
+  }
+}
+
+void ScriptFormatter::AppendBranchEnd(uint64_t address, FrameId id, std::string& out) const {
+  const Frame unmapped;
+  const bool known = id != kNoFrame;
+  const Frame& frame = known ? profile_[id] : unmapped;
+  if (has(ScriptField::kBrstack)) {
+    out += "0x";
+    AppendHex(address, 0, out);
+  } else if (has(ScriptField::kBrstackSym)) {
+    AppendSymbol(frame, known ? BaseOf(profile_.LinesOf(frame)) : kNoSymbol, true, out);
+  } else {
+    out += "0x";
+    AppendHex(known ? frame.offset.value : address, 0, out);
+  }
+  if (has(ScriptField::kDso)) AppendDso(frame, false, out);
 }
 
 bool ScriptFormatter::Passes(const Row& sample) const {
@@ -159,24 +358,6 @@ bool ScriptFormatter::Passes(const Row& sample) const {
   const SymbolId symbol = BaseOf(profile_.LinesOf(frame));
   return filter.symbols.empty() ||
          (symbol != kNoSymbol && Names(filter.symbols, profile_.text(profile_[symbol].name)));
-}
-
-void ScriptFormatter::Write(TextSink sink) const {
-  std::string out;
-  for (const Row& sample : profile_.rows) {
-    if (!Passes(sample)) continue;
-    FormatSample(sample, &out);
-    if (out.size() >= kPiece) {
-      sink(out);
-      out.clear();
-    }
-  }
-  if (!out.empty()) sink(out);
-}
-
-void FormatSample(const Profile& profile, const Row& sample, const ScriptOptions& options,
-                  std::string* out) {
-  ScriptFormatter(profile, options).FormatSample(sample, out);
 }
 
 }  // namespace profiler::report

@@ -16,46 +16,70 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "src/profile/profile.h"
+#include "src/profile/sample_details.h"
 #include "src/report/options.h"
 #include "src/report/report.h"
+#include "src/report/script_fields.h"
 
 namespace profiler::report {
 
 struct ScriptOptions {
-  bool show_cpu = true;  // the profile's rows have their cpu
+  ScriptFields fields = DefaultScriptFields();
+  bool nanoseconds = false;  // of times: nine digits behind the point, not six
+  bool callchains = true;    // else only where the sample was taken
   bool inlines = true;
   uint32_t max_stack = 127;  // frames shown of a chain, from the interrupted one
   Filter filter;             // samples that it does not name are left out
 };
 
-// Formats the rows of one profile, which must have been built with a row a sample (time and cpu
-// kept) and must outlive this. Formatting is thread-safe.
+// Who and when, in front of a sample or of another record.
+struct ScriptHead {
+  std::string_view comm;
+  uint32_t pid = 0, tid = 0;
+  uint32_t cpu = 0;
+  uint64_t time = 0;            // nanoseconds
+  uint16_t misc = 0;            // of the record's header
+  std::string_view marks = {};  // what misc says besides where the code ran: "E", "M", "S", "Sp"
+};
+
+// Formats samples one by one while a profile grows. The profile must outlive it. Formatting is
+// thread-safe while the profile does not change, but for the first call, which aligns the names of
+// events, and columns that grow with what was in them (data_src).
 class ScriptFormatter {
  public:
-  ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options);
+  ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
+      : profile_(profile), options_(options) {}
 
-  // Appends the sample's block.
-  void FormatSample(const profile::Row& sample, std::string* out) const;
+  // Appends the block of a sample, unless the filter leaves it out. `row` is of one sample and has
+  // its time and CPU.
+  void FormatSample(const profile::Row& row, const profile::SampleDetails& details,
+                    std::string* out);
 
-  // All samples that pass the filter, in the profile's order.
-  void Write(TextSink sink) const;
+  // Appends what stands in front of records other than samples, of this event.
+  void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out) const;
 
  private:
-  void AppendHead(const profile::Row& sample, std::string& out) const;
-  void AppendFrame(const profile::Frame& frame, std::string& out) const;
-  void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, std::string& out) const;
+  bool has(ScriptField field) const { return options_.fields.has(field); }
+  bool HasChains(profile::EventId event) const;
   bool Passes(const profile::Row& sample) const;
+  void AppendHead(const ScriptHead& head, bool with_chain, std::string& out) const;
+  void AppendEvent(const profile::Row& row, std::string& out);
+  void AppendAddr(const profile::SampleDetails& details, std::string& out) const;
+  void AppendDataSource(const profile::SampleDetails& details, std::string& out);
+  void AppendPlace(const profile::Row& row, const profile::SampleDetails& details,
+                   std::string& out) const;
+  void AppendFrame(const profile::Frame& frame, std::string& out) const;
+  void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, bool offset,
+                    std::string& out) const;
+  void AppendDso(const profile::Frame& frame, bool offset, std::string& out) const;
+  void AppendBranches(const profile::SampleDetails& details, std::string& out) const;
+  void AppendBranchEnd(uint64_t address, profile::FrameId frame, std::string& out) const;
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
-  std::vector<bool> has_chains_;  // by event
   size_t event_width_ = 0;
+  size_t data_source_width_ = 0;
 };
-
-// The same for one sample. For many, keep a ScriptFormatter: its construction looks at all rows.
-void FormatSample(const profile::Profile& profile, const profile::Row& sample,
-                  const ScriptOptions& options, std::string* out);
 
 }  // namespace profiler::report

@@ -9,10 +9,18 @@
 namespace profiler::report {
 namespace {
 
-std::string Script(ProfileBuilder& builder, const ScriptOptions& options = {}) {
+std::string Script(ProfileBuilder& builder, const ScriptOptions& options = {},
+                   const profile::SampleDetails& details = {}) {
   std::string text;
-  ScriptFormatter(builder.profile(), options).Write([&](std::string_view piece) { text += piece; });
+  ScriptFormatter formatter(builder.profile(), options);
+  for (const profile::Row& row : builder.profile().rows) {
+    formatter.FormatSample(row, details, &text);
+  }
   return text;
+}
+
+ScriptOptions Showing(std::string_view fields) {
+  return {.fields = ParseScriptFields(fields)->fields};
 }
 
 TEST(ScriptTest, ASampleIsABlockWithItsChainInnermostFirst) {
@@ -28,7 +36,8 @@ TEST(ScriptTest, ASampleIsABlockWithItsChainInnermostFirst) {
             "\t    7f0000003029 outer+0x29 (/usr/lib/libc.so.6)\n"
             "\t    7f0000001040 main+0x40 (/usr/lib/app)\n"
             "\n");
-  EXPECT_EQ(Script(builder, {.show_cpu = false, .inlines = false, .max_stack = 2}),
+  EXPECT_EQ(Script(builder,
+                   {.fields = ParseScriptFields("-cpu")->fields, .inlines = false, .max_stack = 2}),
             "worker    4712  2180.110871:    1001001 cpu-clock: \n"
             "\t    7f0000004001 copy+0x1 ([kernel.kallsyms])\n"
             "\t    7f0000003029 outer+0x29 (/usr/lib/libc.so.6)\n"
@@ -85,17 +94,95 @@ TEST(ScriptTest, OnlySamplesThatPassTheFilterAreWritten) {
   EXPECT_EQ(lines({.tids = {9}}), 0);
 }
 
-TEST(ScriptTest, OneSampleCanBeFormattedByItself) {
+TEST(ScriptTest, NamesThatWouldLookLikeLinesDoNot) {
   ProfileBuilder builder;
   builder.Sample("a\nb", {"main@app", "f@app"});
-  std::string text = "before\n";
-  FormatSample(builder.profile(), builder.profile().rows[0], {}, &text);
-  EXPECT_EQ(text,
-            "before\n"
+  EXPECT_EQ(Script(builder),
             "a?b     100 [000]     0.000000:    1000000 cpu-clock: \n"
             "\t            2000 f+0x0 (/usr/lib/app)\n"
             "\t            1000 main+0x0 (/usr/lib/app)\n"
             "\n");
+}
+
+TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
+  ProfileBuilder builder;
+  builder.Thread(7, 8).Cpu(3).Time(1'000'000'002).Sample("app", {"f+0x10@app"});
+  EXPECT_EQ(Script(builder, Showing("ip")), "             1010\n");
+  EXPECT_EQ(Script(builder, Showing("pid,tid,sym")), "      7/8       \n");
+  EXPECT_EQ(Script(builder, Showing("tid,ip,sym")), "      8              1010 f\n");
+  EXPECT_EQ(Script(builder, Showing("ip,dso,dsoff")), "             1010 (/usr/lib/app+0x1010)\n");
+  ScriptOptions nanoseconds = Showing("time");
+  nanoseconds.nanoseconds = true;
+  EXPECT_EQ(Script(builder, nanoseconds), "    1.000000002: \n");
+}
+
+TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"});
+  profile::SampleDetails details;
+  details.misc = 2;
+  details.addr = 0x7000;
+  details.data_src = 0x142;
+  details.data_source = "|OP LOAD";
+  details.weight = 12;
+  details.instruction_latency = 3;
+  details.retire_latency = 4;
+  details.phys_addr = 0xabc;
+  details.data_page_size = 4096;
+  details.cgroup = "/user";
+  details.user_registers = {2, {{"AX", 0x1f}, {"FLAGS", 0}}};
+  details.branches = {{.from = 0x10, .to = 0x20, .flags = 1 | 0x12 << 4 | 4 << 20}};
+  const auto shown = [&](std::string_view fields) {
+    return Script(builder, Showing(fields), details);
+  };
+  EXPECT_EQ(shown("misc"), "U     \n");
+  EXPECT_EQ(shown("addr"), "            7000\n");
+  EXPECT_EQ(shown("data_src"), "             142 |OP LOAD\n");
+  EXPECT_EQ(shown("weight,ins_lat,retire_lat"),
+            "              12               3               4\n");
+  EXPECT_EQ(shown("cgroup,phys_addr"), " /user             abc\n");
+  EXPECT_EQ(shown("data_page_size,code_page_size"), " 4K N/A\n");
+  EXPECT_EQ(shown("uregs,iregs"), " ABI:2    AX:0x1f FLAGS:0x0 \n");
+  EXPECT_EQ(shown("brstack"), " 0x10/0x20/M/-/-/18/CALL/- \n");
+  EXPECT_EQ(shown("brstacksym"), "[unknown]/[unknown]/M/-/-/18/CALL/- \n");
+}
+
+TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "f@app"});
+  EXPECT_EQ(Script(builder, Showing("comm,ip"), {.has_chain = false}), "app \n\n");
+}
+
+TEST(ScriptTest, OtherRecordsHaveTheSameHead) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"});
+  std::string text;
+  const ScriptHead head{
+      .comm = "ls", .pid = 0xffffffff, .tid = 4, .time = 5'000, .misc = 1, .marks = "M"};
+  ScriptFormatter(builder.profile(), Showing("comm,pid,tid,misc,time,ip"))
+      .FormatHead(head, profile::EventId{0}, &text);
+  EXPECT_EQ(text, "              ls      -1/4       KM        0.000005: ");
+}
+
+TEST(ScriptFieldsTest, AreReadAsPerfReadsThem) {
+  using enum ScriptField;
+  EXPECT_EQ(ParseScriptFields("comm,ip")->fields, (ScriptFields{kComm, kIp}));
+  ScriptFields changed = DefaultScriptFields();
+  changed.Add(kAddr);
+  changed.Remove(kComm);
+  EXPECT_EQ(ParseScriptFields("+addr,-comm")->fields, changed);
+  EXPECT_EQ(ParseScriptFields("+addr,-comm")->asked_for, ScriptFields{kAddr});
+}
+
+TEST(ScriptFieldsTest, SayWhatIsWrong) {
+  const auto message = [](std::string_view text) {
+    return std::string(ParseScriptFields(text).status().message());
+  };
+  EXPECT_EQ(message("foo"), "-F: \"foo\" is no field");
+  EXPECT_EQ(message("comm,srcline"), "-F: \"srcline\" cannot be shown");
+  EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
+  EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
+  EXPECT_EQ(message(","), "-F: names no field");
 }
 
 }  // namespace

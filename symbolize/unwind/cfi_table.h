@@ -53,7 +53,8 @@ struct UnwindRule {
 
   uint32_t kind : 3 = kNone;
   uint32_t signal_frame : 1 = 0;  // the caller was interrupted, it did not call
-  int32_t return_slot : 14 = 0;   // of the return address; 0: it is in the link register
+  uint32_t not_called : 1 = 0;    // only in the Unwinder: the frame's address follows no call
+  int32_t return_slot : 13 = 0;   // of the return address; 0: it is in the link register
   int32_t frame_slot : 14 = 0;    // of the caller's frame pointer; 0: it is still in its register
   int32_t cfa_offset = 0;
 

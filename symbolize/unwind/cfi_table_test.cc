@@ -179,8 +179,8 @@ TEST(CfiTableTest, PacksSavedFramePointers) {
 TEST(CfiTableTest, PacksLargeFrames) {
   EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_offset}.Uleb(1 << 30)), "sp 1073741824 return -1");
   EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_offset}.Uleb(uint64_t{1} << 31)), "full");
-  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb(1 << 13)), "sp 8 return -1 frame -8192");
-  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb((1 << 13) + 1)), "full");
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb(1 << 12)), "sp 8 return -1 frame -4096");
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb((1 << 12) + 1)), "full");
 }
 
 TEST(CfiTableTest, LeavesOutRegistersThatAreNotFollowed) {

@@ -11,7 +11,7 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr int64_t kWord = 8;
-constexpr int64_t kMostSlots = 1 << 13;  // what 14 bits hold
+constexpr int64_t kMostSlots = 1 << 12;  // what 13 bits hold
 
 // The slot of a register that is saved at `offset` from the CFA.
 std::optional<int32_t> SlotOf(int64_t offset) {

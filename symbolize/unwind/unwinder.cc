@@ -1,5 +1,6 @@
 #include "symbolize/unwind/unwinder.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -12,7 +13,10 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kWord = 8;
-constexpr size_t kCachedRules = 1 << 14;
+constexpr unsigned kCachedRulesLog2 = 15;
+// Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
+constexpr uint64_t kPrefetch = 1024;
+constexpr uint64_t kCacheLine = 64;
 // How far behind the copied bytes a register may point and still be taken for one of the stack's.
 constexpr uint64_t kStackReach = uint64_t{64} << 20;
 // An image's entry point has no caller, and often says nothing of itself.
@@ -47,10 +51,14 @@ std::string_view ChainEndName(ChainEnd end) {
   return "unknown";
 }
 
+// Found by image and address, in 16 bytes, as the look-up is a wait for memory.
+//
+//   key   20 bits CfiTable::id(), 43 bits ELF address, 1 bit: a return address
 struct Unwinder::CachedRule {
-  uint64_t key = 0;    // ELF address of the frame's pc, twice, and whether it is a return address
-  uint32_t table = 0;  // CfiTable::id(); 0: nothing is here
-  bool is_return_address = false;
+  static constexpr unsigned kAddressBits = 43;
+  static constexpr unsigned kIdBits = 20;
+
+  uint64_t key = 0;  // 0: nothing is here, as no table has the id 0
   UnwindRule rule;
 };
 
@@ -100,6 +108,8 @@ class Unwinder::Walk final : public MemoryReader {
     all_registers_ = all_registers;
     complete_ = true;
     knows_link_ = !pc_is_return_address;
+    prefetched_ = registers.sp() - stack_.start;
+    Prefetch(registers.sp());
     chain_.frames.clear();
     chain_.guessed = chain_.late_read = 0;
     Push(FrameOrigin::kRegisters, pc_is_return_address);
@@ -162,28 +172,34 @@ class Unwinder::Walk final : public MemoryReader {
 
   // The rule of the last frame, whose instruction is at `address`.
   UnwindRule FindRule(ElfAddress address) {
-    const uint64_t key = address.value << 1 | (is_return_address_ ? 1 : 0);
-    const uint32_t table = code_.cfi->id();
-    const uint64_t mixed = (key ^ uint64_t{table} << 7) * 0x9e3779b97f4a7c15;
-    CachedRule& cached = cache_[mixed >> 50];
-    static_assert(kCachedRules == 1 << (64 - 50));
-    if (cached.key != key || cached.table != table) {
-      cached = {key, table, is_return_address_, code_.cfi->Find(address)};
-      if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &cached);
+    const uint64_t table = code_.cfi->id();
+    const uint64_t key =
+        (table << CachedRule::kAddressBits | address.value) << 1 | (is_return_address_ ? 1 : 0);
+    CachedRule& cached = cache_[key * 0x9e3779b97f4a7c15 >> (64 - kCachedRulesLog2)];
+    if (cached.key != key) {
+      UnwindRule rule = code_.cfi->Find(address);
+      if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
+      // Where nothing real is, and what is too rare, has no room in the key.
+      const bool fits =
+          address.value >> CachedRule::kAddressBits == 0 && table >> CachedRule::kIdBits == 0;
+      if (!fits) return Reconsidered(rule);
+      cached = {key, rule};
     }
-    if (cached.is_return_address != is_return_address_) {
-      is_return_address_ = chain_.frames.back().is_return_address = false;
-    }
-    return cached.rule;
+    return Reconsidered(cached.rule);
+  }
+
+  UnwindRule Reconsidered(UnwindRule rule) {
+    if (rule.not_called != 0) is_return_address_ = chain_.frames.back().is_return_address = false;
+    return rule;
   }
 
   // What throws an exception "returns" to the code that catches it. That is no return address: what
   // stands before it is other code, often the end of another path through the function.
-  void ReconsiderReturnAddress(ElfAddress target, CachedRule* cached) {
-    const UnwindRule rule = code_.cfi->Find(target);
-    if (rule == cached->rule || rule.kind == UnwindRule::kNone || MayFollowCall()) return;
-    cached->rule = rule;
-    cached->is_return_address = false;
+  void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
+    const UnwindRule at_target = code_.cfi->Find(target);
+    if (at_target == *rule || at_target.kind == UnwindRule::kNone || MayFollowCall()) return;
+    *rule = at_target;
+    rule->not_called = 1;
   }
 
   // False where the instruction before the last frame's pc is known to be no call.
@@ -237,7 +253,19 @@ class Unwinder::Walk final : public MemoryReader {
     // A leaf on AArch64 may have no frame at all.
     if (cfa < sp || (cfa == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
     complete_ = false;
+    Prefetch(cfa);
     return GoTo(return_address, cfa, caller_fp, FrameOrigin::kCfi, rule.signal_frame == 0);
+  }
+
+  // Asks for the stack from where that was done last up to somewhat above `address`.
+  void Prefetch(uint64_t address) {
+    const uint64_t end = address - stack_.start + kPrefetch;
+    // Not through a frame that is larger than that.
+    if (end - prefetched_ > 2 * kPrefetch) prefetched_ = end - kPrefetch;
+    const uint64_t last = std::min<uint64_t>(end, stack_.bytes.size());
+    for (; prefetched_ < last; prefetched_ += kCacheLine) {
+      __builtin_prefetch(stack_.bytes.data() + prefetched_);
+    }
   }
 
   // The common case of ReadBytes.
@@ -367,13 +395,14 @@ class Unwinder::Walk final : public MemoryReader {
   bool late_ = false;  // memory was read that was not copied
   bool switched_stack_ = false;
   uint64_t unreadable_ = 0;
+  uint64_t prefetched_ = 0;  // bytes of the stack
 
   bool in_code_ = false;
   MappedCode code_;
   FrameRules rules_;
 };
 
-Unwinder::Unwinder() : rules_(kCachedRules) {}
+Unwinder::Unwinder() : rules_(size_t{1} << kCachedRulesLog2) {}
 Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;

@@ -86,6 +86,7 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;
   event.period += count * period;
+  event.callchains |= chain.size() > 1;
   return *this;
 }
 

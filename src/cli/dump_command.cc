@@ -1,0 +1,60 @@
+// profiler dump
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/cli/command.h"
+#include "src/cli/load_profile.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/perf_data/dump.h"
+#include "src/perf_data/recording.h"
+
+namespace profiler::cli {
+namespace {
+
+struct DumpArguments {
+  std::string input = "perf.data";
+  std::string types;
+  uint64_t max_records = UINT64_MAX;
+  bool hex = false;
+};
+
+int WriteDump(const DumpArguments& arguments) {
+  perf_data::DumpOptions options;
+  for (const std::string& name : SplitList(arguments.types)) {
+    const auto type = perf_data::ParseRecordType(name);
+    if (!type.ok()) {
+      PrintError(type.status());
+      return kExitUsage;
+    }
+    options.types.push_back(*type);
+  }
+  options.max_records = arguments.max_records;
+  options.hex = arguments.hex;
+  const auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
+  Output output("-");
+  const absl::Status reading =
+      perf_data::Dump(*recording, options, [&](std::string_view text) { output.Write(text); });
+  return Finish(*recording, reading, output);
+}
+
+}  // namespace
+
+void AddDumpCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "dump", "Print every record of a recording with its place and all its fields");
+  auto arguments = std::make_shared<DumpArguments>();
+  DumpArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command->add_option("--type", a.types, "only records of these types, by name or number")
+      ->type_name("NAME,…");
+  command->add_option("--max", a.max_records, "only the first N of them")->type_name("N");
+  command->add_flag("--hex", a.hex, "show the bytes of each record as well");
+  commands[command] = [arguments] { return WriteDump(*arguments); };
+}
+
+}  // namespace profiler::cli

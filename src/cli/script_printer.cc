@@ -1,0 +1,280 @@
+#include "src/cli/script_printer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/read_values.h"
+#include "src/perf_event/record_line.h"
+
+namespace profiler::cli {
+namespace {
+
+using perf_data::EventDescription;
+using perf_data::TimedRecord;
+using perf_event::Attr;
+using profile::EventId;
+using profile::Row;
+using report::ScriptField;
+
+constexpr size_t kPiece = 1 << 16;
+
+// What of a sample_type each field shows; fields that every sample has are not here.
+struct FieldSource {
+  ScriptField field;
+  uint64_t sample_type;  // any of these bits
+};
+constexpr FieldSource kSources[] = {
+    {ScriptField::kPid, perf_event::kSampleTid},
+    {ScriptField::kTid, perf_event::kSampleTid},
+    {ScriptField::kTime, perf_event::kSampleTime},
+    {ScriptField::kCpu, perf_event::kSampleCpu},
+    {ScriptField::kIp, perf_event::kSampleIp},
+    {ScriptField::kAddr, perf_event::kSampleAddr},
+    {ScriptField::kDataSrc, perf_event::kSampleDataSrc},
+    {ScriptField::kWeight, perf_event::kSampleWeight | perf_event::kSampleWeightStruct},
+    {ScriptField::kInsLat, perf_event::kSampleWeightStruct},
+    {ScriptField::kRetireLat, perf_event::kSampleWeightStruct},
+    {ScriptField::kCgroup, perf_event::kSampleCgroup},
+    {ScriptField::kIregs, perf_event::kSampleRegsIntr},
+    {ScriptField::kUregs, perf_event::kSampleRegsUser},
+    {ScriptField::kPhysAddr, perf_event::kSamplePhysAddr},
+    {ScriptField::kDataPageSize, perf_event::kSampleDataPageSize},
+    {ScriptField::kCodePageSize, perf_event::kSampleCodePageSize},
+};
+
+bool IsDummy(const Attr& attr) {
+  constexpr uint64_t kSoftwareDummy = 9;
+  return attr.type == perf_event::kTypeSoftware && attr.config == kSoftwareDummy;
+}
+
+// The address of a page fault is where the code was that touched the page, or its data.
+bool AddrIsLookedUp(const Attr& attr) {
+  constexpr uint64_t kPageFaults = 2, kMinorFaults = 5, kMajorFaults = 6;
+  return attr.type == perf_event::kTypeSoftware &&
+         (attr.config == kPageFaults || attr.config == kMinorFaults || attr.config == kMajorFaults);
+}
+
+perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
+  const std::string& machine = recording.features().arch;
+  return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
+}
+
+std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const ScriptPlan& plan) {
+  symbolize::SymbolizerOptions naming;
+  naming.demangle = plan.demangle;
+  naming.inlines = plan.options.inlines;
+  return symbolize::Symbolizer::Create(naming);
+}
+
+// What misc says of a record besides where the code ran, as perf marks it.
+std::string_view MarksOf(uint32_t type, uint16_t misc) {
+  switch (type) {
+    case perf_event::kRecordMmap:
+    case perf_event::kRecordMmap2:
+      return (misc & perf_event::kMiscMmapData) != 0 ? "M" : "";
+    case perf_event::kRecordComm:
+      return (misc & perf_event::kMiscCommExec) != 0 ? "E" : "";
+    case perf_event::kRecordSwitch:
+    case perf_event::kRecordSwitchCpuWide:
+      if ((misc & perf_event::kMiscSwitchOut) == 0) return "";
+      return (misc & perf_event::kMiscSwitchOutPreempt) != 0 ? "Sp" : "S";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+bool ShownRecords::Includes(uint32_t type) const {
+  switch (type) {
+    case perf_event::kRecordComm:
+    case perf_event::kRecordFork:
+    case perf_event::kRecordExit:
+      return tasks;
+    case perf_event::kRecordMmap:
+    case perf_event::kRecordMmap2:
+      return mappings;
+    case perf_event::kRecordSwitch:
+    case perf_event::kRecordSwitchCpuWide:
+      return switches;
+    case perf_event::kRecordLost:
+      return lost;
+    case perf_event::kRecordNamespaces:
+      return namespaces;
+    case perf_event::kRecordCgroup:
+      return cgroups;
+    case perf_event::kRecordKsymbol:
+    case perf_event::kRecordBpfEvent:
+      return bpf;
+    default:
+      return false;
+  }
+}
+
+ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
+                             Output& output)
+    : recording_(recording),
+      plan_(plan),
+      output_(output),
+      symbolizer_(MakeSymbolizer(plan)),
+      builder_(*symbolizer_,
+               {.keep_cpu = true,
+                .keep_time = true,
+                .keep_addresses = true,
+                .keep_rows = false,
+                .on_sample = [this](const profile::Profile&, const Row& row,
+                                    const perf_event::Sample& sample,
+                                    EventId event) { TakeSample(row, sample, event); }}),
+      reader_(ArchitectureOf(recording)) {
+  for (const auto& entry : recording.features().build_ids) {
+    builder_.AddBuildId(entry.filename, entry.build_id);
+  }
+}
+
+// Shown unless said otherwise, as far as it is recorded.
+report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
+                                               perf_data::Recording& recording) {
+  report::ScriptOptions options = plan.options;
+  options.fields = plan.fields.fields;
+  const auto& events = recording.events();
+  for (const FieldSource& source : kSources) {
+    const bool recorded = std::any_of(events.begin(), events.end(), [&](const auto& event) {
+      return (event.attr.sample_type & source.sample_type) != 0;
+    });
+    if (!recorded && !plan.fields.asked_for.has(source.field)) options.fields.Remove(source.field);
+  }
+  return options;
+}
+
+absl::Status ScriptPrinter::CheckFields() const {
+  for (const EventDescription& event : recording_.events()) {
+    if (IsDummy(event.attr)) continue;
+    for (const FieldSource& source : kSources) {
+      const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
+      if (recorded || !plan_.fields.asked_for.has(source.field)) continue;
+      const std::string_view field = report::NameOf(source.field);
+      return absl::InvalidArgumentError(
+          absl::StrCat("-F: the samples of ", event.name, " do not have \"",
+                       absl::string_view(field.data(), field.size()), "\""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ScriptPrinter::Print() {
+  PROFILER_RETURN_IF_ERROR(CheckFields());
+  formatter_ =
+      std::make_unique<report::ScriptFormatter>(builder_.profile(), OptionsOf(plan_, recording_));
+  const auto order = perf_data::Recording::Order::kTime;
+  const absl::Status status =
+      recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
+  // Samples that waited for the rest of their call chain come now.
+  std::move(builder_).Finish();
+  Flush(0);
+  return status;
+}
+
+void ScriptPrinter::AddNewEvents() {
+  const auto& events = recording_.events();
+  for (; events_ < events.size(); ++events_) {
+    builder_.AddEvent(events[events_].name, events[events_].attr);
+    for (uint64_t id : events[events_].ids) {
+      event_of_id_.try_emplace(id, static_cast<uint32_t>(events_));
+    }
+  }
+}
+
+void ScriptPrinter::Take(const TimedRecord& timed) {
+  AddNewEvents();
+  const uint32_t type = timed.record.type();
+  builder_.Add(timed.record, timed.event, timed.time);
+  if (type == perf_event::kRecordCgroup && timed.event < events_) {
+    perf_event::Cgroup cgroup;
+    if (Decode(timed.record, recording_.events()[timed.event].layout, &cgroup)) {
+      reader_.AddCgroup(cgroup);
+    }
+  }
+  if (plan_.records.Includes(type)) PrintRecord(timed);
+  Flush(kPiece);
+}
+
+void ScriptPrinter::TakeSample(const Row& row, const perf_event::Sample& sample, EventId event) {
+  if (!plan_.time.Contains(row.time)) return;
+  if (!plan_.cpus.empty() && std::find(plan_.cpus.begin(), plan_.cpus.end(),
+                                       static_cast<int>(row.cpu)) == plan_.cpus.end()) {
+    return;
+  }
+  const EventDescription& description = recording_.events()[static_cast<uint32_t>(event)];
+  const uint64_t read_format = description.attr.read_format;
+  if ((description.attr.sample_type & perf_event::kSampleRead) != 0 &&
+      (read_format & perf_event::kFormatId) != 0) {
+    TakeCounts(row, sample, description);
+  } else {
+    PrintSample(row, sample);
+  }
+}
+
+// A sample that read counters is one sample for each of them, of as many events as there were since
+// the last, as in perf.
+void ScriptPrinter::TakeCounts(Row row, const perf_event::Sample& sample,
+                               const EventDescription& event) {
+  const bool by_thread = event.attr.has(perf_event::kAttrInherit);
+  const perf_event::ReadValues values(sample.read, event.attr.read_format);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const perf_event::CounterValue counter = values[i];
+    const auto counted = event_of_id_.find(counter.id);
+    if (counted == event_of_id_.end()) continue;
+    uint64_t& last = counts_[{counter.id, by_thread ? sample.tid : 0}];
+    row.period = counter.value - std::exchange(last, counter.value);
+    if (row.period == 0) continue;
+    row.event = EventId(counted->second);
+    PrintSample(row, sample);
+  }
+}
+
+void ScriptPrinter::PrintSample(const Row& row, const perf_event::Sample& sample) {
+  const auto& fields = plan_.fields.fields;
+  const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
+  profile::SampleReader::LookUps look_ups;
+  const bool names = fields.has(ScriptField::kSym) || fields.has(ScriptField::kDso);
+  look_ups.addr = fields.has(ScriptField::kAddr) && names && AddrIsLookedUp(event.attr);
+  look_ups.branches = fields.has(ScriptField::kBrstackSym) ||
+                      fields.has(ScriptField::kBrstackOff) ||
+                      (fields.has(ScriptField::kBrstack) && fields.has(ScriptField::kDso));
+  const profile::SampleDetails& details = reader_.Read(sample, event.layout, look_ups, builder_);
+  formatter_->FormatSample(row, details, &text_);
+}
+
+void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
+  static const perf_event::RecordLayout kNoLayout;
+  const perf_event::RawRecord record = timed.record;
+  const bool has_event = timed.event < events_;
+  const perf_event::RecordLayout& layout =
+      has_event ? recording_.events()[timed.event].layout : kNoLayout;
+  perf_event::RecordSubject subject;
+  if (has_event && SubjectOf(record, layout, &subject)) {
+    // The kernel's mappings are of process -1.
+    const bool idle = subject.tid == 0;
+    const profile::ThreadId thread = builder_.ThreadOf(idle ? 0 : subject.pid, subject.tid);
+    const profile::Profile& profile = builder_.profile();
+    formatter_->FormatHead({.comm = profile.text(profile[thread].comm),
+                            .pid = subject.written.pid,
+                            .tid = subject.written.tid,
+                            .cpu = subject.written.cpu,
+                            .time = subject.written.time,
+                            .misc = record.misc(),
+                            .marks = MarksOf(record.type(), record.misc())},
+                           EventId(timed.event), &text_);
+  }
+  text_ += RecordLine(record, layout);
+}
+
+void ScriptPrinter::Flush(size_t least) {
+  if (text_.size() < least || text_.empty()) return;
+  output_.Write(text_);
+  text_.clear();
+}
+
+}  // namespace profiler::cli

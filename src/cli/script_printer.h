@@ -1,0 +1,82 @@
+// A recording's samples, and other records that were asked for, as text while they are read: what
+// stays in memory are the names, not the samples.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/status.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/perf_data/recording.h"
+#include "src/profile/profile_builder.h"
+#include "src/profile/sample_reader.h"
+#include "src/report/script.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::cli {
+
+// Which records other than samples are shown.
+struct ShownRecords {
+  bool tasks = false;  // COMM, FORK, EXIT
+  bool mappings = false;
+  bool switches = false;
+  bool lost = false;  // LOST
+  bool namespaces = false;
+  bool cgroups = false;
+  bool bpf = false;  // KSYMBOL, BPF_EVENT
+
+  bool Includes(uint32_t type) const;
+};
+
+struct ScriptPlan {
+  report::ScriptOptions options;
+  report::ScriptFieldChoice fields;
+  ShownRecords records;
+  perf_data::TimeRange time;  // samples outside are left out
+  std::vector<int> cpus;      // only samples of these; empty: of all
+  bool demangle = true;
+};
+
+// Not thread-safe. The recording must outlive it.
+class ScriptPrinter {
+ public:
+  ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan, Output& output);
+
+  // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
+  // kInvalidArgument when an event does not record a field that was asked for.
+  absl::Status Print();
+
+ private:
+  static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
+  absl::Status CheckFields() const;
+  void AddNewEvents();
+  void Take(const perf_data::TimedRecord& timed);
+  void TakeSample(const profile::Row& row, const perf_event::Sample& sample,
+                  profile::EventId event);
+  void TakeCounts(profile::Row row, const perf_event::Sample& sample,
+                  const perf_data::EventDescription& event);
+  void PrintSample(const profile::Row& row, const perf_event::Sample& sample);
+  void PrintRecord(const perf_data::TimedRecord& timed);
+  void Flush(size_t least);
+
+  perf_data::Recording& recording_;
+  const ScriptPlan& plan_;
+  Output& output_;
+  const std::unique_ptr<symbolize::Symbolizer> symbolizer_;
+  profile::ProfileBuilder builder_;
+  profile::SampleReader reader_;
+  std::unique_ptr<report::ScriptFormatter> formatter_;
+  size_t events_ = 0;  // that the builder knows
+  // By counter id and, where each thread has its own, tid: the count at its last sample.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint64_t> counts_;
+  absl::flat_hash_map<uint64_t, uint32_t> event_of_id_;
+  std::string text_;
+};
+
+}  // namespace profiler::cli

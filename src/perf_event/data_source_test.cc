@@ -1,0 +1,30 @@
+#include "src/perf_event/data_source.h"
+
+#include "gtest/gtest.h"
+
+namespace profiler::perf_event {
+namespace {
+
+// What perf 7.2 prints of the same values.
+TEST(DataSourceTest, IsToldInPerfsWords) {
+  EXPECT_EQ(DataSourceInPerfsWords(0x5080021), "|OP N/A|LVL N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A");
+  EXPECT_EQ(DataSourceInPerfsWords(0x68100142),
+            "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A");
+}
+
+TEST(DataSourceTest, ALevelByNumberComesBeforeTheOldBits) {
+  const uint64_t remote_ram_miss = 1ull << 2 | 4ull << 5 | 13ull << 33 | 1ull << 37 | 1ull << 43;
+  EXPECT_EQ(DataSourceInPerfsWords(remote_ram_miss),
+            "|OP STORE|LVL Remote core, same node RAM miss|SNP N/A|TLB N/A|LCK No|BLK  N/A");
+}
+
+TEST(DataSourceTest, SeveralBitsAreAlternatives) {
+  const uint64_t data_src = 1ull << 1 | 0x28ull << 5 | 6ull << 19 | 2ull << 38 | 2ull << 24 |
+                            0x6ull << 40 | 0x24ull << 26;
+  EXPECT_EQ(
+      DataSourceInPerfsWords(data_src),
+      "|OP LOAD|LVL L1 or L2 |SNP None or Hit or Peer|TLB Walker miss|LCK Yes|BLK  Data Addr");
+}
+
+}  // namespace
+}  // namespace profiler::perf_event

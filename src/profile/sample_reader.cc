@@ -1,0 +1,85 @@
+#include "src/profile/sample_reader.h"
+
+#include "src/perf_event/abi.h"
+#include "src/perf_event/data_source.h"
+
+namespace profiler::profile {
+
+using perf_event::RecordLayout;
+using perf_event::U64Array;
+
+namespace {
+
+bool HasAddress(U64Array callchain) {
+  for (size_t i = 0; i < callchain.size(); ++i) {
+    if (callchain[i] < perf_event::kContextMax) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void SampleReader::AddCgroup(const perf_event::Cgroup& cgroup) {
+  cgroups_[cgroup.id] = std::string(cgroup.path);
+}
+
+const SampleDetails& SampleReader::Read(const perf_event::Sample& sample,
+                                        const RecordLayout& layout, LookUps look_ups,
+                                        ProfileBuilder& builder) {
+  const uint64_t type = layout.sample_type;
+  SampleDetails& details = details_;
+  details.misc = sample.misc;
+  details.has_chain = (type & perf_event::kSampleCallchain) == 0 || HasAddress(sample.callchain);
+  details.addr = sample.addr;
+  details.addr_frame = kNoFrame;
+  if (look_ups.addr && (type & perf_event::kSampleAddr) != 0) {
+    details.addr_frame = builder.FrameAt(sample.pid, sample.addr);
+  }
+  details.data_src = sample.data_src;
+  details.data_source.clear();
+  if ((type & perf_event::kSampleDataSrc) != 0) {
+    details.data_source = perf_event::DataSourceInPerfsWords(sample.data_src);
+  }
+  const bool split = (type & perf_event::kSampleWeightStruct) != 0;
+  details.weight = split ? sample.weight & 0xffffffff : sample.weight;
+  details.instruction_latency = split ? sample.weight >> 32 & 0xffff : 0;
+  details.retire_latency = split ? sample.weight >> 48 : 0;
+  const auto cgroup = cgroups_.find(sample.cgroup);
+  details.cgroup = cgroup == cgroups_.end() ? std::string_view() : cgroup->second;
+  details.phys_addr = sample.phys_addr;
+  details.data_page_size = sample.data_page_size;
+  details.code_page_size = sample.code_page_size;
+  ReadBranches(sample, look_ups.branches, builder);
+  ReadRegisters(sample.user_regs, &details.user_registers);
+  ReadRegisters(sample.intr_regs, &details.interrupt_registers);
+  return details;
+}
+
+void SampleReader::ReadBranches(const perf_event::Sample& sample, bool look_up,
+                                ProfileBuilder& builder) {
+  const U64Array words(sample.branches);
+  details_.branches.clear();
+  for (size_t i = 0; i + 2 < words.size(); i += 3) {
+    Branch& branch = details_.branches.emplace_back();
+    branch.from = words[i];
+    branch.to = words[i + 1];
+    branch.flags = words[i + 2];
+    if (!look_up) continue;
+    branch.from_frame = builder.FrameAt(sample.pid, branch.from);
+    branch.to_frame = builder.FrameAt(sample.pid, branch.to);
+  }
+}
+
+void SampleReader::ReadRegisters(const perf_event::Registers& registers,
+                                 RegisterValues* out) const {
+  out->abi = registers.abi;
+  out->values.clear();
+  const U64Array words(registers.values);
+  size_t next = 0;
+  for (int bit = 0; bit < 64 && next < words.size(); ++bit) {
+    if ((registers.mask >> bit & 1) == 0) continue;
+    out->values.emplace_back(perf_event::RegisterName(architecture_, bit), words[next++]);
+  }
+}
+
+}  // namespace profiler::profile

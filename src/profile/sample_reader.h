@@ -1,0 +1,45 @@
+// From a decoded sample to the value that views read.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/codec.h"
+#include "src/perf_event/registers.h"
+#include "src/profile/profile_builder.h"
+#include "src/profile/sample_details.h"
+
+namespace profiler::profile {
+
+// Not thread-safe.
+class SampleReader {
+ public:
+  // `architecture`: of the recorder, whose registers have names.
+  explicit SampleReader(perf_event::Architecture architecture) : architecture_(architecture) {}
+
+  // CGROUP: samples of this id are of this cgroup from now on.
+  void AddCgroup(const perf_event::Cgroup& cgroup);
+
+  // Which addresses to look up.
+  struct LookUps {
+    bool addr = false, branches = false;
+  };
+
+  // The details of a sample whose event has this layout; good until the next call. `builder` is at
+  // this sample.
+  const SampleDetails& Read(const perf_event::Sample& sample,
+                            const perf_event::RecordLayout& layout, LookUps look_ups,
+                            ProfileBuilder& builder);
+
+ private:
+  void ReadBranches(const perf_event::Sample& sample, bool look_up, ProfileBuilder& builder);
+  void ReadRegisters(const perf_event::Registers& registers, RegisterValues* out) const;
+
+  const perf_event::Architecture architecture_;
+  absl::flat_hash_map<uint64_t, std::string> cgroups_;
+  SampleDetails details_;  // kept to save its allocations
+};
+
+}  // namespace profiler::profile

@@ -1,0 +1,79 @@
+// What `script` shows of a sample, as -F says it.
+
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <string_view>
+
+#include "src/base/status.h"
+
+namespace profiler::report {
+
+enum class ScriptField : uint8_t {
+  kComm,
+  kPid,
+  kTid,
+  kTime,
+  kCpu,
+  kEvent,
+  kIp,
+  kSym,
+  kSymOff,
+  kDso,
+  kDsoOff,
+  kPeriod,
+  kAddr,
+  kMisc,
+  kFlags,
+  kDataSrc,
+  kWeight,
+  kInsLat,
+  kRetireLat,
+  kCgroup,
+  kIregs,
+  kUregs,
+  kBrstack,
+  kBrstackSym,
+  kBrstackOff,
+  kPhysAddr,
+  kDataPageSize,
+  kCodePageSize,
+};
+inline constexpr int kScriptFields = 28;
+
+// A set of them.
+class ScriptFields {
+ public:
+  ScriptFields() = default;
+  ScriptFields(std::initializer_list<ScriptField> fields) {
+    for (ScriptField field : fields) Add(field);
+  }
+
+  bool has(ScriptField field) const { return bits_[static_cast<size_t>(field)]; }
+  void Add(ScriptField field) { bits_.set(static_cast<size_t>(field)); }
+  void Remove(ScriptField field) { bits_.reset(static_cast<size_t>(field)); }
+  bool operator==(const ScriptFields&) const = default;
+
+ private:
+  std::bitset<kScriptFields> bits_;
+};
+
+// "comm", "symoff", …
+std::string_view NameOf(ScriptField field);
+
+// What is shown when nothing is said: comm,tid,cpu,time,period,event,ip,sym,symoff,dso.
+ScriptFields DefaultScriptFields();
+
+struct ScriptFieldChoice {
+  ScriptFields fields = DefaultScriptFields();
+  // Those that were asked for by name: an event that does not record them cannot show them.
+  ScriptFields asked_for;
+};
+
+// "comm,tid,ip", or "+addr,-comm" to change the default. kInvalidArgument, which quotes what is
+// wrong: an unknown field, one that this program does not show, names with and without signs, a
+// kind of events in front ("sw:ip").
+absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text);
+
+}  // namespace profiler::report

@@ -1,0 +1,171 @@
+// Runs `profiler script` on the recordings of the corpus and compares what it prints with what perf
+// 6.1 printed of the same fields (the goldens beside them): samples field by field, other records
+// line by line.
+//
+// Where the two may differ, and why:
+//  - perf 6.1 prints user frames of a call chain relative to their image: the page they are in
+//    differs, their place in it does not. (perf 7.2 prints them as we do.)
+//  - perf 6.1 unwinds stack dumps while it prints: its chain goes on where the recorded one ends.
+//  - perf calls an event that its file does not name cycles:HG where hosts and guests both count.
+//  - perf takes the beginning of the name of an MMAP2 of Linux 3.12 to 3.15 for its protection:
+//  only
+//    what stands before is compared.
+//  - perf 6.1 does not turn prot and flags of an MMAP2 of the other byte order.
+//  - perf makes samples of its own from AUX traces (intel_pt): not compared.
+//  - Numbers of processes are in columns of 7 as in perf 7.2, not of 5: columns are not compared.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/corpus.h"
+#include "tests/conformance/perf_script.h"
+
+namespace profiler::conformance {
+namespace {
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
+  return text;
+}
+
+std::vector<std::string> OurScriptLines(const CorpusFile& file) {
+  const std::string command =
+      "./profiler script --no-inline --show-task-events --show-mmap-events --show-switch-events "
+      "--show-lost-events --show-namespace-events -F " +
+      Joined(file.script_fields) + " -i '" + file.path + "'";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::vector<std::string> lines;
+  std::string text;
+  char buffer[1 << 16];
+  while (const size_t count = fread(buffer, 1, sizeof(buffer), pipe.get())) {
+    text.append(buffer, count);
+  }
+  std::stringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+bool SameFrame(uint64_t ours, uint64_t perfs) {
+  constexpr uint64_t kKernel = 1ull << 63, kInPage = 0xfff;
+  return ours == perfs || (ours < kKernel && (ours & kInPage) == (perfs & kInPage));
+}
+
+std::string NameWithoutGuests(const std::string& name) {
+  const size_t at = name.find(":HG");
+  return at == std::string::npos ? name : name.substr(0, at);
+}
+
+// What differs, empty when nothing does.
+std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool unwound) {
+  if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
+  if (ours.cpu != perfs.cpu) return "cpu";
+  if (ours.time != perfs.time) return "time: " + ours.time;
+  if (ours.event != NameWithoutGuests(perfs.event)) return "event: " + ours.event;
+  if (ours.period != perfs.period) return "period: " + std::to_string(ours.period);
+  if (ours.addr != perfs.addr) return "addr";
+  if (ours.branches != perfs.branches) return "branches";
+  if (ours.user_regs != perfs.user_regs) return "registers";
+  if (ours.ips.size() > perfs.ips.size() || (ours.ips.size() < perfs.ips.size() && !unwound)) {
+    return "call chain of " + std::to_string(ours.ips.size()) + " and " +
+           std::to_string(perfs.ips.size());
+  }
+  for (size_t i = 0; i < ours.ips.size(); ++i) {
+    if (!SameFrame(ours.ips[i], perfs.ips[i])) return "frame " + std::to_string(i);
+  }
+  return "";
+}
+
+// Of the one file with MMAP2 records from a kernel that did not write their protection yet.
+bool LacksProtection(const CorpusFile& file) {
+  return file.exercises.find("k3.10.0-123") != std::string::npos;
+}
+
+// The lines of records other than samples, blanks made one. `with_protection`: else what is mapped
+// how is left out; `with_names`: else what is behind that, too.
+std::vector<std::string> RecordLines(const std::vector<std::string>& lines, bool with_protection,
+                                     bool with_names) {
+  std::vector<std::string> records;
+  for (const std::string& line : lines) {
+    const size_t mark = line.find("PERF_RECORD_");
+    if (mark == std::string::npos && line.rfind("\t\t", 0) != 0) continue;
+    std::stringstream words(line);
+    std::string record;
+    bool is_protection = false, is_behind = false;
+    for (std::string word; words >> word;) {
+      is_behind |= is_protection && !with_names;
+      if (!is_behind && (!is_protection || with_protection))
+        record += (record.empty() ? "" : " ") + word;
+      is_protection = word.size() > 2 && word.substr(word.size() - 2) == "]:";
+    }
+    records.push_back(record);
+  }
+  return records;
+}
+
+class ScriptOfCorpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::optional<std::string> directory = CorpusDirectory();
+    if (!directory) {
+      GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+    }
+    for (const CorpusFile& file : CorpusFiles(*directory)) {
+      const bool traced = file.exercises.find("AUXTRACE") != std::string::npos;
+      if (!file.script_fields.empty() && !traced) files_.push_back(file);
+    }
+    ASSERT_FALSE(files_.empty());
+  }
+
+  std::vector<CorpusFile> files_;
+};
+
+TEST_F(ScriptOfCorpus, HasEveryFieldOfEverySampleAsPerfPrintsIt) {
+  size_t compared = 0;
+  for (const CorpusFile& file : files_) {
+    SCOPED_TRACE(file.name);
+    const auto ours = ParseScript(OurScriptLines(file), file.script_fields);
+    const auto perfs = ParseScript(ScriptLines(file), file.script_fields);
+    EXPECT_EQ(ours.size(), perfs.size());
+    const bool unwound = file.exercises.find("STACK_USER") != std::string::npos;
+    size_t differing = 0;
+    for (size_t i = 0; i < std::min(perfs.size(), ours.size()); ++i) {
+      const std::string difference = Difference(ours[i], perfs[i], unwound);
+      if (difference.empty()) continue;
+      if (++differing > 3) continue;
+      ADD_FAILURE() << "sample " << i << " at " << perfs[i].time << ": " << difference;
+    }
+    EXPECT_EQ(differing, 0u);
+    compared += perfs.size();
+  }
+  std::printf("compared %zu samples with perf's\n", compared);
+}
+
+TEST_F(ScriptOfCorpus, ShowsOtherRecordsAsPerfPrintsThem) {
+  size_t compared = 0;
+  for (const CorpusFile& file : files_) {
+    SCOPED_TRACE(file.name);
+    const bool native = file.exercises.rfind("BE", 0) != 0;
+    const bool named = !LacksProtection(file);
+    const auto ours = RecordLines(OurScriptLines(file), native, named);
+    const auto perfs = RecordLines(ScriptLines(file), native, named);
+    EXPECT_EQ(ours.size(), perfs.size());
+    size_t differing = 0;
+    for (size_t i = 0; i < std::min(perfs.size(), ours.size()); ++i) {
+      if (ours[i] == perfs[i] || ++differing > 3) continue;
+      ADD_FAILURE() << "ours:   " << ours[i] << "\nperf's: " << perfs[i];
+    }
+    EXPECT_EQ(differing, 0u);
+    compared += perfs.size();
+  }
+  std::printf("compared %zu records with perf's\n", compared);
+}
+
+}  // namespace
+}  // namespace profiler::conformance

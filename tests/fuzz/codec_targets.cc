@@ -1,0 +1,266 @@
+// Single records, attrs and feature sections: between bytes and values, and back.
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "src/base/byte_reader.h"
+#include "src/perf_data/features_codec.h"
+#include "src/perf_data/field_io.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/recording_builder.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/attr_codec.h"
+#include "src/perf_event/codec.h"
+#include "src/perf_event/describe.h"
+#include "src/perf_event/event_name.h"
+#include "src/perf_event/record_builder.h"
+#include "src/perf_event/visit_record.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/use_features.h"
+
+namespace profiler::fuzz {
+namespace {
+
+using perf_event::RawRecord;
+using perf_event::RecordHeader;
+using perf_event::RecordLayout;
+
+Bytes ToBytes(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+
+void Append(std::span<const std::byte> bytes, Bytes* out) {
+  out->insert(out->end(), bytes.begin(), bytes.end());
+}
+
+// --- records -----------------------------------------------------------------------------------
+
+// In front of the record: what its attr says of its layout.
+struct RecordPrefix {
+  uint64_t sample_type = 0;
+  uint64_t user_regs = 0, intr_regs = 0;
+  uint64_t branch_sample_type = 0;
+  uint32_t type = 0;
+  uint16_t misc = 0;
+  uint8_t read_format = 0;
+  bool sample_id_all() const { return (options & 1) != 0; }
+  uint8_t options = 0;
+};
+
+perf_event::Attr AttrOf(const RecordPrefix& prefix) {
+  perf_event::Attr attr;
+  attr.sample_type = prefix.sample_type & perf_event::kSampleAll;
+  attr.sample_regs_user = prefix.user_regs;
+  attr.sample_regs_intr = prefix.intr_regs;
+  attr.branch_sample_type = prefix.branch_sample_type;
+  attr.read_format = prefix.read_format;
+  if (prefix.sample_id_all()) attr.flags = perf_event::kAttrSampleIdAll;
+  return attr;
+}
+
+// With no branches, only a record's length tells whether their index in hardware is there, and what
+// is written is padded.
+template <class Record>
+bool HasOneReading(const Record& record, const RecordLayout& layout) {
+  if constexpr (std::is_same_v<Record, perf_event::Sample>) {
+    return (layout.branch_sample_type & perf_event::kBranchHwIndex) == 0 ||
+           (layout.sample_type & perf_event::kSampleBranchStack) == 0 || !record.branches.empty();
+  }
+  return true;
+}
+
+// What was decoded is written in the one way that the kernel would, which decodes and encodes to
+// itself and survives a turn of its byte order and back.
+template <class Record>
+bool CheckDecoded(RawRecord raw, const RecordLayout& layout, Record record) {
+  const bool whole = perf_event::Decode(raw, layout, &record);
+  Bytes written, again;
+  const bool fits = perf_event::Encode(raw.type(), raw.misc(), layout, record, &written);
+  if (!whole || !fits || !HasOneReading(record, layout)) return whole;
+  Record reread;
+  Require(perf_event::Decode(RawRecord(written), layout, &reread), "what is written can be read");
+  Require(perf_event::Encode(raw.type(), raw.misc(), layout, reread, &again), "and written");
+  Require(written == again, "encoding what was decoded gives the same bytes");
+  (void)perf_event::TimeOf(RawRecord(written), layout);
+  (void)perf_event::IdOf(RawRecord(written), layout);
+  Require(perf_event::SwapToForeign(again, layout), "a whole record can be turned");
+  Require(perf_event::SwapToNative(again, layout), "and turned back");
+  Require(written == again, "turning twice changes nothing");
+  return true;
+}
+
+// { RecordPrefix; body }
+void ReadRecord(std::span<const std::byte> input) {
+  RecordPrefix prefix;
+  if (input.size() < sizeof(prefix)) return;
+  std::memcpy(static_cast<void*>(&prefix), input.data(), sizeof(prefix));
+  const std::span<const std::byte> body = input.subspan(sizeof(prefix));
+  const RecordLayout layout(AttrOf(prefix));
+  const size_t size =
+      std::min(sizeof(RecordHeader) + body.size(), perf_event::kMaxRecordSize) / 8 * 8;
+  const RecordHeader header = {prefix.type, prefix.misc, static_cast<uint16_t>(size)};
+  Bytes bytes = ToBytes(BytesOf(header));
+  Append(body.first(size - sizeof(header)), &bytes);
+
+  const RawRecord raw{bytes};
+  (void)perf_event::TimeOf(raw, layout);
+  (void)perf_event::IdOf(raw, layout);
+  perf_event::VisitRecordType(
+      prefix.type, [&](auto record) { return CheckDecoded(raw, layout, std::move(record)); });
+  // As if it came from a machine of the other byte order.
+  Bytes foreign = bytes;
+  (void)perf_event::SwapBodyToNative(foreign, layout);
+}
+
+template <class Record>
+Bytes RecordSeed(const RecordPrefix& prefix, const Record& record) {
+  Bytes bytes, seed = ToBytes(BytesOf(prefix));
+  Require(
+      perf_event::Encode(prefix.type, prefix.misc, RecordLayout(AttrOf(prefix)), record, &bytes),
+      "a seed can be written");
+  Append(std::span(bytes).subspan(sizeof(RecordHeader)), &seed);
+  return seed;
+}
+
+std::vector<Bytes> RecordSeeds() {
+  std::vector<Bytes> seeds;
+  RecordPrefix prefix;
+  prefix.sample_type = perf_event::kSampleAll;
+  prefix.user_regs = prefix.intr_regs = 0xff;
+  prefix.options = 1;
+  // Every type, with zeroes in every field.
+  for (uint32_t type = 1; type <= perf_event::kRecordCallchainDeferred; ++type) {
+    prefix.type = type;
+    perf_event::VisitRecordType(type, [&](const auto& record) {
+      seeds.push_back(RecordSeed(prefix, record));
+      return true;
+    });
+  }
+  // Samples with each of the fields alone, and with all of them filled.
+  prefix.type = perf_event::kRecordSample;
+  for (uint64_t bit = 1; bit < perf_event::kSampleAll; bit <<= 1) {
+    prefix.sample_type = bit;
+    seeds.push_back(RecordSeed(prefix, perf_event::Sample{}));
+  }
+  const uint64_t words[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  perf_event::Sample sample;
+  sample.callchain = perf_event::U64Array(std::as_bytes(std::span(words)));
+  sample.raw = std::as_bytes(std::span(words)).first(20);
+  sample.branches = std::as_bytes(std::span(words)).first(48);
+  sample.branch_counters = perf_event::U64Array(std::as_bytes(std::span(words)).first(16));
+  sample.user_regs =
+      sample.intr_regs = {perf_event::kRegsAbi64, 0xff, std::as_bytes(std::span(words))};
+  sample.user_stack = std::as_bytes(std::span(words));
+  sample.user_stack_size = sizeof(words);
+  sample.aux = std::as_bytes(std::span(words)).first(16);
+  prefix.sample_type = perf_event::kSampleAll & ~perf_event::kSampleRead;
+  for (uint64_t branches : {uint64_t{0}, perf_event::kBranchHwIndex,
+                            perf_event::kBranchHwIndex | perf_event::kBranchCounters}) {
+    prefix.branch_sample_type = branches;
+    seeds.push_back(RecordSeed(prefix, sample));
+  }
+  return seeds;
+}
+
+// --- attrs -------------------------------------------------------------------------------------
+
+// { u8 byte order; attr }
+void ReadAttr(std::span<const std::byte> input) {
+  if (input.empty()) return;
+  const bool swapped = (std::to_integer<int>(input[0]) & 1) != 0;
+  const std::span<const std::byte> bytes = input.subspan(1);
+  const auto decoded = perf_event::ReadAttr(bytes, swapped);
+  if (!decoded.ok()) return;
+  const perf_event::Attr& attr = decoded->attr;
+  (void)RecordLayout(attr);
+  (void)perf_event::DescribeAttr(attr);
+  (void)perf_event::EventName(attr);
+  Require(perf_event::SwapAttrToNative(perf_event::SwapAttrToForeign(attr)) == attr,
+          "turning an attr twice changes nothing");
+  Require(decoded->bytes <= bytes.size(), "an attr is no longer than what it is read from");
+  // The kernel's sizes are whole words. Of a field that is cut inside the other byte order keeps
+  // other bytes.
+  if (decoded->bytes % 8 != 0) return;
+  Bytes written;
+  perf_event::WriteAttr(attr, &written);
+  const auto again = perf_event::ReadAttr(written, false);
+  Require(again.ok() && again->attr == attr, "an attr that was written is read as it was");
+}
+
+std::vector<Bytes> AttrSeeds() {
+  std::vector<Bytes> seeds;
+  for (bool swapped : {false, true}) {
+    for (uint32_t size : {64, 96, 112, 144}) {
+      perf_event::Attr attr = perf_data::UsualAttr();
+      attr.size = size;
+      if (swapped) attr = perf_event::SwapAttrToForeign(attr);
+      Bytes& seed = seeds.emplace_back(Bytes{std::byte{swapped}});
+      Append(BytesOf(attr).first(size), &seed);
+    }
+  }
+  return seeds;
+}
+
+// --- feature sections --------------------------------------------------------------------------
+
+// { u8 feature; u8 byte order; section }
+void ReadFeature(std::span<const std::byte> input) {
+  if (input.size() < 2) return;
+  const int bit = std::to_integer<int>(input[0]);
+  const bool swapped = (std::to_integer<int>(input[1]) & 1) != 0;
+  const std::span<const std::byte> section = input.subspan(2);
+  perf_data::Features features;
+  features.nrcpus = {{8, 8}};  // the sections of topology count by it
+  const bool whole = perf_data::DecodeFeature(bit, section, swapped, &features);
+  UseFeatures(features);
+  const auto events = perf_data::DecodeEventDesc(section, swapped);
+  Require(
+      perf_data::DecodeEventDesc(BytesOfText(perf_data::EncodeEventDesc(events)), false).size() ==
+          events.size(),
+      "events that were written can be read");
+  if (!whole) return;
+  perf_data::Features again;
+  again.other_swapped = features.other_swapped;
+  for (const auto& [feature, bytes] : perf_data::EncodeFeatures(features)) {
+    const bool stays_swapped = features.other.count(feature) != 0 && swapped;
+    Require(perf_data::DecodeFeature(feature, BytesOfText(bytes), stays_swapped, &again),
+            "features that were written can be read");
+  }
+  Require(again == features, "features that were written are read as they were");
+}
+
+std::vector<Bytes> FeatureSeeds() {
+  std::vector<Bytes> seeds;
+  const auto add = [&seeds](int bit, std::string_view section) {
+    Bytes& seed = seeds.emplace_back(Bytes{std::byte(bit), std::byte{0}});
+    Append(BytesOfText(section), &seed);
+  };
+  for (const auto& [bit, section] : perf_data::EncodeFeatures(perf_data::UsualFeatures())) {
+    add(bit, section);
+  }
+  add(perf_data::kFeatureEventDesc, perf_data::EncodeEventDesc(std::vector<perf_data::EventDesc>{
+                                        {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
+  // Two entries of two numbers and two strings are a start for every section that has a value.
+  std::string some;
+  perf_data::FieldWriter writer(&some);
+  writer.U32(2);
+  for (int i = 0; i < 2; ++i) {
+    writer.U32(1);
+    writer.String("name");
+    writer.U64(2);
+    writer.String("0-3");
+  }
+  for (int bit = perf_data::kFeatureCpuTopology; bit <= perf_data::kFeatureEMachine; ++bit) {
+    add(bit, some);
+  }
+  return seeds;
+}
+
+}  // namespace
+
+FuzzTarget RecordTarget() { return {"record", "one record by its attr", ReadRecord, RecordSeeds}; }
+FuzzTarget AttrTarget() { return {"attr", "a perf_event_attr", ReadAttr, AttrSeeds}; }
+FuzzTarget FeatureTarget() { return {"feature", "a feature section", ReadFeature, FeatureSeeds}; }
+
+}  // namespace profiler::fuzz

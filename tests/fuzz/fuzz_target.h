@@ -1,0 +1,47 @@
+// What is fed hostile bytes. The same targets run in two ways: libFuzzer drives them for as long as
+// somebody lets it (tools/fuzz), and fuzz_test gives each its seeds and a fixed number of mutations
+// of them in every `bazel test`.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace profiler::fuzz {
+
+using Bytes = std::vector<std::byte>;
+
+struct FuzzTarget {
+  std::string_view name;
+  std::string_view what;  // it reads
+  // Must come back whatever the bytes say. A law that the bytes break ends the process (Require).
+  void (*run)(std::span<const std::byte> input);
+  // Good inputs to start from, made by the project's own writers.
+  std::vector<Bytes> (*seeds)();
+  // Files of others are inputs as they are.
+  bool reads_recordings = false;
+};
+
+std::span<const FuzzTarget> Targets();
+
+// Null where there is none.
+const FuzzTarget* FindTarget(std::string_view name);
+
+// Says which law is broken, and aborts.
+void Require(bool holds, const char* law);
+
+// In recording_targets.cc, codec_targets.cc and symbolize_targets.cc.
+FuzzTarget FileTarget();
+FuzzTarget PipeTarget();
+FuzzTarget CompressedTarget();
+FuzzTarget FeatureTarget();
+FuzzTarget RecordTarget();
+FuzzTarget AttrTarget();
+FuzzTarget ElfTarget();
+FuzzTarget PerfMapTarget();
+FuzzTarget KallsymsTarget();
+FuzzTarget DemangleTarget();
+
+}  // namespace profiler::fuzz

@@ -1,0 +1,100 @@
+// Every target with its seeds, with mutations of them, and with recordings by others where those
+// lie beside the source tree. tools/fuzz goes on from here for as long as wanted.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <ostream>
+#include <string>
+
+#include "src/base/byte_reader.h"
+#include "tests/conformance/corpus.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/heap_meter.h"
+#include "tests/fuzz/mutator.h"
+
+namespace profiler::fuzz {
+
+void PrintTo(const FuzzTarget& target, std::ostream* out) { *out << target.name; }
+
+namespace {
+
+constexpr int kMutations = 2000;
+constexpr int kMutationsOfOthers = 20;
+// Mutated, larger ones only cost time.
+constexpr size_t kLargestFile = 64 << 10;
+
+// Far below the 512 MB that a reader may take at most; these inputs are small. What zstd may ask
+// for by itself is its window.
+constexpr size_t kMostMemory = 160 << 20;
+
+// With what is at hand where it fails: a crash leaves no message of the test's own.
+void Feed(const FuzzTarget& target, const Bytes& input) {
+  // A copy that ends where its memory ends, for AddressSanitizer to see what reads past it.
+  const Bytes exact(input);
+  const size_t before = ResetPeakHeap();
+  target.run(exact);
+  ASSERT_LE(PeakHeap() - before, kMostMemory) << "on " << input.size() << " bytes";
+}
+
+class FuzzTest : public testing::TestWithParam<FuzzTarget> {};
+
+TEST_P(FuzzTest, GetsThroughItsSeeds) {
+  const std::vector<Bytes> seeds = GetParam().seeds();
+  ASSERT_FALSE(seeds.empty());
+  for (const Bytes& seed : seeds) ASSERT_NO_FATAL_FAILURE(Feed(GetParam(), seed));
+}
+
+TEST_P(FuzzTest, GetsThroughSeedsCutAnywhere) {
+  for (const Bytes& seed : GetParam().seeds()) {
+    const size_t step = 1 + seed.size() / 256;
+    for (size_t size = 0; size < seed.size(); size += step) {
+      ASSERT_NO_FATAL_FAILURE(
+          Feed(GetParam(), Bytes(seed.begin(), seed.begin() + static_cast<ptrdiff_t>(size))));
+    }
+  }
+}
+
+TEST_P(FuzzTest, GetsThroughMutationsOfItsSeeds) {
+  const std::vector<Bytes> seeds = GetParam().seeds();
+  Mutator mutator(1);
+  for (int i = 0; i < kMutations; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_NO_FATAL_FAILURE(Feed(GetParam(), mutator.Mutate(seeds)));
+  }
+}
+
+Bytes ReadWhole(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::span<const std::byte> bytes = BytesOfText(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST_P(FuzzTest, GetsThroughMutationsOfRecordingsByOthers) {
+  if (!GetParam().reads_recordings) GTEST_SKIP() << "reads no recordings";
+  const auto directory = conformance::CorpusDirectory();
+  if (!directory) GTEST_SKIP() << "no corpus beside the source tree";
+  Mutator mutator(2);
+  for (const conformance::CorpusFile& file : conformance::CorpusFiles(*directory)) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file.path, error)) continue;
+    if (std::filesystem::file_size(file.path, error) > kLargestFile) continue;
+    SCOPED_TRACE(file.name);
+    const Bytes seeds[] = {ReadWhole(file.path)};
+    ASSERT_NO_FATAL_FAILURE(Feed(GetParam(), seeds[0]));
+    for (int i = 0; i < kMutationsOfOthers; ++i) {
+      ASSERT_NO_FATAL_FAILURE(Feed(GetParam(), mutator.Mutate(seeds)));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest, testing::ValuesIn(Targets().begin(), Targets().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace profiler::fuzz

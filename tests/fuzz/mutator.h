@@ -1,0 +1,29 @@
+// Changes good inputs into bad ones, the same way in every run.
+
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+
+#include "tests/fuzz/fuzz_target.h"
+
+namespace profiler::fuzz {
+
+class Mutator {
+ public:
+  explicit Mutator(uint64_t seed) : random_(seed) {}
+
+  // One of `seeds` with one to four changes: bits, numbers that are hard on parsers, pieces left
+  // out, doubled, or taken from another seed. `seeds` is not empty.
+  Bytes Mutate(std::span<const Bytes> seeds);
+
+ private:
+  size_t Below(size_t bound) { return bound == 0 ? 0 : random_() % bound; }
+  void Change(std::span<const Bytes> seeds, Bytes* input);
+  void PutNumber(Bytes* input);
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace profiler::fuzz

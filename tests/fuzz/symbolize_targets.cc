@@ -1,0 +1,150 @@
+// Files that names come from: ELF images, maps of JITs, kallsyms; and mangled names.
+
+#include <elf.h>
+
+#include <cstring>
+#include <string>
+
+#include "src/base/byte_reader.h"
+#include "symbolize/demangle.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/elf_symbols.h"
+#include "symbolize/kernel_symbols.h"
+#include "symbolize/perf_map.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace profiler::fuzz {
+namespace {
+
+Bytes ToBytes(std::string_view text) {
+  const std::span<const std::byte> bytes = BytesOfText(text);
+  return {bytes.begin(), bytes.end()};
+}
+
+// As the parsers of whole texts want it: with a NUL at the end.
+Bytes NulTerminated(std::span<const std::byte> text) {
+  Bytes bytes(text.begin(), text.end());
+  bytes.push_back(std::byte{0});
+  return bytes;
+}
+
+// Looks symbols up where they start and end, and names them.
+void UseSymbols(const symbolize::SymbolTable& table) {
+  for (const symbolize::Symbol& symbol : table.symbols()) {
+    Require(table.Find(symbol.start) != nullptr, "a symbol is found where it starts");
+    (void)table.Find(symbol.end);
+    (void)table.RawName(symbol);
+    (void)table.ShownName(symbol);
+  }
+  (void)table.Find(UINT64_MAX);
+}
+
+void ReadElf(std::span<const std::byte> input) {
+  const auto image = symbolize::ElfImage::Parse(input);
+  if (!image.ok()) return;
+  (void)symbolize::ReadDebugLink(*image);
+  for (const symbolize::ElfSegment& segment : image->segments()) {
+    (void)image->AddressOf(segment.offset);
+    (void)image->OffsetOf(segment.address);
+    (void)image->BytesAt(segment.address, 16);
+  }
+  (void)symbolize::HasSymtab(*image);
+  UseSymbols(symbolize::ReadElfSymbols(*image, *image));
+}
+
+template <class T>
+void Put(const T& value, size_t at, Bytes* out) {
+  if (out->size() < at + sizeof(value)) out->resize(at + sizeof(value));
+  std::memcpy(out->data() + at, &value, sizeof(value));
+}
+
+// A shared object with a segment, a note, a .plt and two symbols.
+Bytes SmallElf() {
+  constexpr size_t kSegments = 0x40, kNotes = 0xc0, kCode = 0x100, kSymbols = 0x140,
+                   kStrings = 0x1a0, kSectionNames = 0x1c0, kSections = 0x200;
+  Bytes bytes;
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_type = ET_DYN;
+  header.e_machine = EM_X86_64;
+  header.e_phoff = kSegments;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  header.e_shoff = kSections;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 6;
+  header.e_shstrndx = 5;
+  Put(header, 0, &bytes);
+  Put(Elf64_Phdr{PT_LOAD, PF_R | PF_X, 0, 0, 0, 0x1000, 0x1000, 0x1000}, kSegments, &bytes);
+  Put(Elf64_Phdr{PT_NOTE, PF_R, kNotes, kNotes, 0, 0x18, 0x18, 4}, kSegments + sizeof(Elf64_Phdr),
+      &bytes);
+  Put(Elf64_Nhdr{4, 8, NT_GNU_BUILD_ID}, kNotes, &bytes);
+  Put(uint32_t{0x554e47}, kNotes + 12, &bytes);  // "GNU"
+  Put(uint64_t{0x1122334455667788}, kNotes + 16, &bytes);
+  Put(uint64_t{0x0000000025ff}, kCode, &bytes);  // jmp *0(%rip)
+  Put(Elf64_Sym{1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 2, kCode + 16, 16},
+      kSymbols + sizeof(Elf64_Sym), &bytes);
+  Put(Elf64_Sym{8, ELF64_ST_INFO(STB_LOCAL, STT_FUNC), 0, 2, kCode + 32, 0},
+      kSymbols + 2 * sizeof(Elf64_Sym), &bytes);
+  Put("\0_Z1fv\0\0local", kStrings, &bytes);
+  Put("\0.plt\0.symtab\0.strtab\0.note", kSectionNames, &bytes);
+  const auto section = [&](size_t index, uint32_t name, uint32_t type, uint64_t at, uint64_t size,
+                           uint32_t link, uint64_t entry) {
+    Put(Elf64_Shdr{name, type, SHF_ALLOC | SHF_EXECINSTR, at, at, size, link, 0, 4, entry},
+        kSections + index * sizeof(Elf64_Shdr), &bytes);
+  };
+  section(1, 22, SHT_NOTE, kNotes, 0x18, 0, 0);
+  section(2, 1, SHT_PROGBITS, kCode, 0x40, 0, 16);
+  section(3, 6, SHT_SYMTAB, kSymbols, 3 * sizeof(Elf64_Sym), 4, sizeof(Elf64_Sym));
+  section(4, 14, SHT_STRTAB, kStrings, 0x20, 0, 0);
+  section(5, 14, SHT_STRTAB, kSectionNames, 0x40, 0, 0);
+  return bytes;
+}
+
+void ReadPerfMap(std::span<const std::byte> input) {
+  const symbolize::PerfMap map = symbolize::PerfMap::Parse(NulTerminated(input));
+  (void)map.Find(0);
+  (void)map.Find(0x7f0000000010);
+  (void)map.Find(UINT64_MAX);
+}
+
+void ReadKallsyms(std::span<const std::byte> input) {
+  const symbolize::KernelSymbols symbols = symbolize::KernelSymbols::Parse(NulTerminated(input));
+  UseSymbols(symbols.table());
+  (void)symbols.ReferenceAddress("_stext");
+  (void)symbols.ModuleStart("nf_conntrack");
+}
+
+void ReadName(std::span<const std::byte> input) { (void)symbolize::Demangle(TextOf(input)); }
+
+std::vector<Bytes> ElfSeeds() { return {SmallElf()}; }
+std::vector<Bytes> PerfMapSeeds() {
+  return {ToBytes("7f0000000000 20 add\n7f0000000010 20 LazyCompile:~f file.js:3\n0x10 0x1 x\n")};
+}
+std::vector<Bytes> KallsymsSeeds() {
+  return {ToBytes("ffffffff81000000 T _stext\nffffffff81000100 t do_it\n"
+                  "ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]\n"
+                  "ffffffffc0a32000 d table\t[nf_conntrack]\n"),
+          ToBytes("0000000000000000 T _text\n")};
+}
+std::vector<Bytes> NameSeeds() {
+  return {ToBytes("_ZNSt6vectorIiSaIiEE9push_backEOi"),
+          ToBytes("_Z3fooi.isra.0"),
+          ToBytes("_ZN3foo3bar17h0123456789abcdefE"),
+          ToBytes("_RNvC6_123foo3bar"),
+          ToBytes("_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE"),
+          ToBytes("_RNvMs_NtCs1234_7mycrateINtB5_3FooTjEE3new")};
+}
+
+}  // namespace
+
+FuzzTarget ElfTarget() { return {"elf", "an ELF image and its symbols", ReadElf, ElfSeeds}; }
+FuzzTarget PerfMapTarget() { return {"perf_map", "the map of a JIT", ReadPerfMap, PerfMapSeeds}; }
+FuzzTarget KallsymsTarget() {
+  return {"kallsyms", "the kernel's symbols", ReadKallsyms, KallsymsSeeds};
+}
+FuzzTarget DemangleTarget() { return {"demangle", "a mangled name", ReadName, NameSeeds}; }
+
+}  // namespace profiler::fuzz

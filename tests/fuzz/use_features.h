@@ -1,0 +1,27 @@
+// Reads every feature section of a recording as a value.
+
+#pragma once
+
+#include "src/perf_data/feature_values.h"
+
+namespace profiler::fuzz {
+
+inline void UseFeatures(const perf_data::Features& features) {
+  (void)ReadCpuTopology(features);
+  (void)ReadNumaTopology(features);
+  (void)ReadPmuMappings(features);
+  (void)ReadGroups(features);
+  (void)ReadAuxtraceIndex(features);
+  (void)ReadCaches(features);
+  (void)ReadMemoryTopology(features);
+  (void)ReadDirFormat(features);
+  (void)ReadBpfPrograms(features);
+  (void)ReadBpfTypes(features);
+  (void)ReadCompression(features);
+  (void)ReadCpuPmuCaps(features);
+  (void)ReadPmuCaps(features);
+  (void)ReadHybridTopology(features);
+  (void)ReadElfMachine(features);
+}
+
+}  // namespace profiler::fuzz
