@@ -24,6 +24,8 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   } else if (recording->features().arch == "x86_64") {
     keep.architecture = symbolize::Architecture::kX86_64;
   }
+  auto chains = perf_data::ReadChainQuality(recording->features());
+  keep.exact_user_chains = chains.has_value();
   profile::ProfileBuilder builder(*symbolizer, keep);
   for (const auto& entry : recording->features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
@@ -38,9 +40,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
         builder.Add(timed.record, timed.event, timed.time);
       });
   LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
-  if (auto chains = perf_data::ReadChainQuality(loaded.recording->features())) {
-    loaded.profile.chains = *std::move(chains);
-  }
+  if (chains) loaded.profile.chains = *std::move(chains);
   return loaded;
 }
 

@@ -136,19 +136,6 @@ struct Losses {
   std::vector<std::string> warnings;  // lines for a person
 };
 
-// How the user call chains end that were unwound from registers and stack bytes.
-struct UnwoundChains {
-  uint64_t unwound = 0;  // all of them
-  uint64_t whole = 0;    // end at the start of their thread
-  uint64_t guessed = 0;  // so do these, but with a frame found by its frame pointer alone
-  struct Cut {
-    StringId reason{};  // "stack too short"
-    DsoId dso{};        // of the last frame
-    uint64_t count = 0;
-  };
-  std::vector<Cut> cut;
-};
-
 struct Profile {
   StringTable strings;
   std::vector<Event> events;
@@ -160,11 +147,7 @@ struct Profile {
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
   Losses losses;
-<<<<<<< HEAD
   ChainQuality chains;  // of those that were unwound, while recording or now; else all zero
-=======
-  UnwoundChains unwound_chains;
->>>>>>> unwind
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }

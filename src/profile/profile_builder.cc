@@ -307,19 +307,12 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                     .time = time,
                     .count = 1,
                     .period = period});
-<<<<<<< HEAD
-  chains_.Add({.pid = sample.pid,
-               .mode = ModeOf(misc),
-               .ip = sample.ip,
-               .callchain = user_unwinder_.Chain(sample)});
-=======
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
                .ip = sample.ip,
                .callchain = chain.entries,
-               .exact_user = chain.is_unwound});
->>>>>>> unwind
+               .exact_user = chain.is_unwound || options_.exact_user_chains});
   if (options_.on_sample) {
     const Row row = CountBatch();
     namer_.NameNewFrames();
@@ -390,13 +383,7 @@ Profile ProfileBuilder::Impl::Finish() {
                      [](const Row& a, const Row& b) { return a.time < b.time; });
   }
   namer_.NameNewFrames();
-<<<<<<< HEAD
   profile_.chains = user_unwinder_.Quality();
-=======
-  profile_.unwound_chains =
-      user_unwinder_.Quality([this](symbolize::ImageId image) { return images_.DsoOf(image); },
-                             images_.unknown_dso(), profile_.strings);
->>>>>>> unwind
   return std::move(profile_);
 }
 

@@ -49,6 +49,10 @@ struct BuilderOptions {
   // Of the machine that was recorded: whose registers samples have.
   symbolize::Architecture architecture = symbolize::kNativeArchitecture;
 
+  // User entries of call chains lie in the instructions themselves, not behind the calls, as our
+  // recorder writes those that it unwinds.
+  bool exact_user_chains = false;
+
   // Entries of a call chain that are kept, nearest to the leaf; at least 1.
   uint32_t max_stack = UINT32_MAX;
 

@@ -16,15 +16,6 @@ using symbolize::ImageSpec;
 // More than the largest dump has room for.
 constexpr uint32_t kMaxFrames = 1 << 13;
 
-<<<<<<< HEAD
-=======
-constexpr uint32_t kNoImage = ~uint32_t{0};
-
-bool IsUserMarker(uint64_t entry) {
-  return entry == perf_event::kContextUser || entry == perf_event::kContextUserDeferred;
-}
-
->>>>>>> unwind
 }  // namespace
 
 UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
@@ -72,32 +63,9 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample) {
   return {U64Array(std::as_bytes(std::span(chain_))), true};
 }
 
-<<<<<<< HEAD
 ChainQuality UserUnwinder::Quality() const {
   return tally_.Quality(
       [this](uint32_t image) { return symbolizer_.image(symbolize::ImageId(image)).path; });
-=======
-void UserUnwinder::Count() {
-  ++quality_.unwound;
-  if (unwound_.whole()) {
-    ++(unwound_.guessed != 0 ? quality_.guessed : quality_.whole);
-    return;
-  }
-  const bool has_image = unwound_.end != symbolize::ChainEnd::kNoImage;
-  ++cut_[{unwound_.end, has_image ? unwound_.end_image : kNoImage}];
-}
-
-UnwoundChains UserUnwinder::Quality(const std::function<DsoId(symbolize::ImageId)>& dso_of,
-                                    DsoId unknown, StringTable& strings) const {
-  UnwoundChains quality = quality_;
-  for (const auto& [key, count] : cut_) {
-    const auto& [end, image] = key;
-    quality.cut.push_back({.reason = strings.Intern(symbolize::ChainEndName(end)),
-                           .dso = image == kNoImage ? unknown : dso_of(symbolize::ImageId(image)),
-                           .count = count});
-  }
-  return quality;
->>>>>>> unwind
 }
 
 }  // namespace profiler::profile

@@ -13,22 +13,11 @@
 #pragma once
 
 #include <cstdint>
-<<<<<<< HEAD
 #include <optional>
 #include <vector>
 
 #include "src/base/chain_quality.h"
-=======
-#include <functional>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "src/base/string_table.h"
->>>>>>> unwind
 #include "src/perf_event/records.h"
-#include "src/profile/profile.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/chain_tally.h"
@@ -47,22 +36,14 @@ class UserUnwinder {
 
   // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
   // with its user part unwound. Valid until the next call.
-<<<<<<< HEAD
-  perf_event::U64Array Chain(const perf_event::Sample& sample);
-
-  // How the unwound chains ended.
-  ChainQuality Quality() const;
-=======
   struct Chain {
     perf_event::U64Array entries;
     bool is_unwound = false;  // its user entries lie in the instructions themselves
   };
   Chain ChainOf(const perf_event::Sample& sample);
 
-  // How the chains ended that were unwound so far. `dso_of` names images.
-  UnwoundChains Quality(const std::function<DsoId(symbolize::ImageId)>& dso_of, DsoId unknown,
-                        StringTable& strings) const;
->>>>>>> unwind
+  // How the chains ended that were unwound so far.
+  ChainQuality Quality() const;
 
  private:
   std::optional<symbolize::UnwindImageFiles> Open(symbolize::ImageId image) const;
@@ -75,12 +56,7 @@ class UserUnwinder {
   symbolize::Unwinder unwinder_;
   symbolize::UnwoundChain unwound_;
   std::vector<uint64_t> chain_;
-<<<<<<< HEAD
   symbolize::ChainTally tally_;
-=======
-  UnwoundChains quality_;                                             // without `cut`
-  std::map<std::pair<symbolize::ChainEnd, uint32_t>, uint64_t> cut_;  // by reason and image
->>>>>>> unwind
 };
 
 }  // namespace profiler::profile
