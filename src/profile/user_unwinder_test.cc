@@ -140,9 +140,9 @@ TEST_F(UserUnwinderTest, UnwindsToTheThreadsStart) {
   EXPECT_TRUE(absl::StartsWith(stack, "_start;")) << stack;
   EXPECT_TRUE(absl::StrContains(stack, ";main;")) << stack;
   EXPECT_TRUE(absl::EndsWith(stack, kOwnFrames)) << stack;
-  EXPECT_EQ(profile.unwound_chains.unwound, 1u);
-  EXPECT_EQ(profile.unwound_chains.whole, 1u);
-  EXPECT_TRUE(profile.unwound_chains.cut.empty());
+  EXPECT_EQ(profile.chains.chains(), 1u);
+  EXPECT_EQ(profile.chains.complete, 1u);
+  EXPECT_TRUE(profile.chains.cuts.empty());
 }
 
 TEST_F(UserUnwinderTest, KeepsTheKernelsPartAndReplacesTheUsers) {
@@ -159,10 +159,10 @@ TEST_F(UserUnwinderTest, KeepsTheKernelsPartAndReplacesTheUsers) {
 TEST_F(UserUnwinderTest, CountsWhatIsCutAndWhy) {
   AddSample({}, 64);
   const Profile profile = Build();
-  EXPECT_EQ(profile.unwound_chains.whole, 0u);
-  ASSERT_EQ(profile.unwound_chains.cut.size(), 1u);
-  EXPECT_EQ(profile.text(profile.unwound_chains.cut[0].reason), "stack too short");
-  EXPECT_EQ(profile.unwound_chains.cut[0].count, 1u);
+  EXPECT_EQ(profile.chains.whole(), 0u);
+  ASSERT_EQ(profile.chains.cuts.size(), 1u);
+  EXPECT_EQ(profile.chains.cuts[0].reason, "stack too short");
+  EXPECT_EQ(profile.chains.cuts[0].chains, 1u);
 }
 
 TEST_F(UserUnwinderTest, ASampleWithoutStackKeepsItsChain) {
@@ -170,7 +170,7 @@ TEST_F(UserUnwinderTest, ASampleWithoutStackKeepsItsChain) {
   const Profile profile = Build();
   ASSERT_EQ(profile.rows.size(), 1u);
   EXPECT_EQ(StackText(profile, profile.rows[0].stack), "InnermostForTest");
-  EXPECT_EQ(profile.unwound_chains.unwound, 0u);
+  EXPECT_EQ(profile.chains.chains(), 0u);
 }
 
 }  // namespace
