@@ -7,8 +7,9 @@ namespace profiler::fuzz {
 
 std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
-      FileTarget(), PipeTarget(), CompressedTarget(), FeatureTarget(),  RecordTarget(),
-      AttrTarget(), ElfTarget(),  PerfMapTarget(),    KallsymsTarget(), DemangleTarget(),
+      FileTarget(),     PipeTarget(),     CompressedTarget(), FeatureTarget(),
+      RecordTarget(),   AttrTarget(),     ElfTarget(),        PerfMapTarget(),
+      KallsymsTarget(), DemangleTarget(), UnwindTarget(),
   };
   return kTargets;
 }
