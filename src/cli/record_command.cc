@@ -287,7 +287,7 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
   command
       .add_option("--call-graph", a.call_graph,
                   "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
-                  "many bytes of stack (16384), without frame pointers; auto: dwarf where the "
+                  "many bytes of stack (32768), without frame pointers; auto: dwarf where the "
                   "targets have none; none")
       ->type_name("fp|dwarf[,BYTES]|auto|none");
   command.add_flag("--post-unwind", a.post_unwind,

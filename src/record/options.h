@@ -57,7 +57,7 @@ struct RecordOptions {
   uint64_t period = 0;       // if not 0: a sample every so many events, instead of `frequency`
   CallGraph call_graph = CallGraph::kNone;
   static constexpr uint32_t kMostStackBytes = 65528;
-  uint32_t stack_bytes = 16384;  // of stack copied a sample with kDwarf: a multiple of 8
+  uint32_t stack_bytes = 32768;  // of stack copied a sample with kDwarf: a multiple of 8
   // With kDwarf: registers and stack bytes go into the file as they are, for others to unwind.
   bool post_unwind = false;
   bool inherit = true;  // follow new threads and children

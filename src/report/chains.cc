@@ -16,7 +16,7 @@ struct Remedy {
   std::string_view text;
 };
 constexpr std::array<Remedy, 6> kRemedies = {{
-    {"stack too short", "copy more of the stack: --call-graph dwarf,32768 (at most 65528)"},
+    {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
     {"no image", "code outside of all files (JIT): let it keep frame pointers"},

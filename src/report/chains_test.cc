@@ -32,8 +32,7 @@ TEST(ChainsTest, TellsWhereChainsAreCutAndWhatMendsThem) {
             "         0    0.00%  whole, the outer part read from the process afterwards\n"
             "        40    4.00%  whole, with frames guessed from frame pointers\n"
             "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
-            "                       copy more of the stack: --call-graph dwarf,32768 (at most "
-            "65528)\n"
+            "                       copy more of the stack: --call-graph dwarf,65528\n"
             "         3    0.30%  cut: no image\n"
             "                       code outside of all files (JIT): let it keep frame pointers\n");
 }

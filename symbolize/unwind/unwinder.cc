@@ -155,6 +155,11 @@ class Unwinder::Walk final : public MemoryReader {
       rule = FindRule(address);
       address.value += was_return_address && !is_return_address_ ? 1 : 0;
     }
+    if (rule.kind == UnwindRule::kNone && chain_.frames.size() == 1 && !is_return_address_ &&
+        in_code_ && code_.cfi != nullptr && IsBehindSystemCall(pc)) {
+      address.value -= 1;
+      rule = FindRule(address);
+    }
     // A signal handler returns to the first instruction of code that calls nothing.
     if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
     switch (rule.kind) {
@@ -171,6 +176,15 @@ class Unwinder::Walk final : public MemoryReader {
   }
 
   // The rule of the last frame, whose instruction is at `address`.
+  // A thread in a system call stands behind the instruction, which may be the last one of its
+  // function: of the C library's code that returns from a signal, for instance.
+  bool IsBehindSystemCall(uint64_t pc) {
+    constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0f}, std::byte{0x05}};
+    std::array<std::byte, 2> code;
+    return registers_.architecture() == Architecture::kX86_64 &&
+           space_.ReadMemory(pc - code.size(), code) && code == kSyscall;
+  }
+
   UnwindRule FindRule(ElfAddress address) {
     const uint64_t table = code_.cfi->id();
     const uint64_t key =
