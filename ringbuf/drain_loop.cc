@@ -149,11 +149,12 @@ class AsioDrainLoop final : public DrainLoop {
     ++passes_;
     read_.clear();
     views_.clear();
+    const uint64_t began = events_.MonotonicNow();
     for (const EventSet::Ring& ring : events_.rings()) {
       RingView& view = ring.memory->view();
       const RingBytes bytes = view.Peek();
       if (bytes.size() == 0) continue;
-      read_.push_back({ring.cpu, bytes});
+      read_.push_back({ring.cpu, bytes, view.capacity(), began, bytes.size()});
       views_.push_back(&view);
     }
     if (read_.empty()) return absl::OkStatus();
@@ -161,7 +162,7 @@ class AsioDrainLoop final : public DrainLoop {
     absl::Status status = on_pass_(read_);
     passing_ = false;
     if (!status.ok()) return status;
-    for (size_t i = 0; i < read_.size(); ++i) views_[i]->Consume(read_[i].bytes.size());
+    for (size_t i = 0; i < read_.size(); ++i) views_[i]->Consume(read_[i].consume);
     return absl::OkStatus();
   }
 

@@ -32,6 +32,13 @@ namespace profiler::ringbuf {
 struct RingPass {
   int cpu = 0;
   RingBytes bytes;
+  size_t capacity = 0;  // of the ring, bytes
+  // CLOCK_MONOTONIC in ns, read before the pass read any data_head: whatever the kernel had
+  // published by then is in `bytes`, of every ring.
+  uint64_t began = 0;
+  // How many of the bytes are done with; all, unless on_pass takes fewer. The rest is handed over
+  // again, in front of what has come since. Whole records only.
+  size_t consume = 0;
 };
 
 struct DrainLoopOptions {
@@ -44,9 +51,9 @@ struct DrainLoopOptions {
 class DrainLoop {
  public:
   // Gets the rings that have bytes, at least one, in the order of EventSet::rings. What it returns
-  // OK for is consumed, all of it; on an error nothing is, and the loop ends. Must not call
-  // PassNow. It may add threads to the set.
-  using OnPass = std::function<absl::Status(std::span<const RingPass>)>;
+  // OK for is consumed, as far as each RingPass says; on an error nothing is, and the loop ends.
+  // Must not call PassNow. It may add threads to the set.
+  using OnPass = std::function<absl::Status(std::span<RingPass>)>;
 
   // `io` and `events` must outlive the loop; threads may be added to `events` at any time, and
   // their rings are taken in with the next wake-up. Errors: those of epoll_create1(2) and of

@@ -46,7 +46,7 @@ class DrainLoopTest : public testing::Test {
 
   void MakeLoop(milliseconds tick) {
     auto loop = DrainLoop::Create(io_, *events_, {.tick = tick},
-                                  [this](std::span<const RingPass> rings) { return Take(rings); });
+                                  [this](std::span<RingPass> rings) { return Take(rings); });
     ASSERT_TRUE(loop.ok());
     loop_ = *std::move(loop);
   }
@@ -62,8 +62,10 @@ class DrainLoopTest : public testing::Test {
     ASSERT_EQ(loop_->wakeups(), 1u);
   }
 
-  absl::Status Take(std::span<const RingPass> rings) {
-    for (const RingPass& ring : rings) {
+  absl::Status Take(std::span<RingPass> rings) {
+    for (RingPass& ring : rings) {
+      began_ = ring.began;
+      if (leave_behind_ != 0) ring.consume -= leave_behind_;
       RecordCursor cursor(ring.bytes, bounce_);
       while (auto record = cursor.Next()) {
         taken_ += std::to_string(ring.cpu) + ":" + std::to_string(record->type()) + " ";
@@ -100,6 +102,8 @@ class DrainLoopTest : public testing::Test {
   BounceBuffer bounce_;
   std::string taken_;  // "cpu:type" of each record handed over
   std::function<void()> during_pass_;
+  size_t leave_behind_ = 0;  // bytes of each ring
+  uint64_t began_ = 0;       // of the last pass
   absl::Status result_;
 };
 
@@ -121,6 +125,29 @@ TEST_F(DrainLoopTest, WhatWasHandedOverIsConsumedAndNothingElse) {
   EXPECT_TRUE(loop_->PassNow().ok());
   EXPECT_EQ(taken_, "0:4 0:6 ");
   EXPECT_EQ(kernel_.ring(0).tail(), 32u);
+}
+
+TEST_F(DrainLoopTest, WhatAPassDoesNotConsumeComesAgainWithTheNext) {
+  StartLoop({7});
+  leave_behind_ = 16;
+  PublishQuietly(0, 4);
+  PublishQuietly(0, 5);
+  EXPECT_TRUE(loop_->PassNow().ok());
+  EXPECT_EQ(taken_, "0:4 0:5 ");
+  EXPECT_EQ(kernel_.ring(0).tail(), 16u);
+  leave_behind_ = 0;
+  PublishQuietly(0, 6);
+  EXPECT_TRUE(loop_->PassNow().ok());
+  EXPECT_EQ(taken_, "0:4 0:5 0:5 0:6 ");
+  EXPECT_EQ(kernel_.ring(0).tail(), 48u);
+}
+
+TEST_F(DrainLoopTest, APassTellsWhenItBegan) {
+  StartLoop({7});
+  kernel_.AdvanceClock(500);
+  PublishQuietly(0, 4);
+  EXPECT_TRUE(loop_->PassNow().ok());
+  EXPECT_EQ(began_, kernel_.MonotonicNow());
 }
 
 TEST_F(DrainLoopTest, RingsWithoutBytesAreNotHandedOver) {

@@ -86,6 +86,7 @@ class PerfEventSet final : public EventSet {
     return -1;
   }
 
+  uint64_t MonotonicNow() override { return kernel_.MonotonicNow(); }
   absl::Status Enable(size_t attr) override { return OnEventsOf(attr, &Kernel::Enable); }
   absl::Status Disable(size_t attr) override { return OnEventsOf(attr, &Kernel::Disable); }
 

@@ -89,6 +89,9 @@ class EventSet {
   // when there is none (yet). It belongs to the set.
   virtual int NextWatch(size_t ring) = 0;
 
+  // CLOCK_MONOTONIC in nanoseconds, as the kernel has it that the events were opened on.
+  virtual uint64_t MonotonicNow() = 0;
+
   // All events of that attr, also when one of them fails; the first error.
   virtual absl::Status Enable(size_t attr) = 0;
   virtual absl::Status Disable(size_t attr) = 0;

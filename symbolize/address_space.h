@@ -73,6 +73,8 @@ class AddressSpaces {
   // Does nothing when both are one process: a new thread.
   void Fork(uint32_t parent, uint32_t child);
   void Exec(uint32_t pid);
+  // Drops a process of which no sample can come any more; its AddressSpace is gone.
+  void Forget(uint32_t pid) { processes_.erase(pid); }
   // Changes nothing: samples that were taken before the exit may still come. A later Fork or Exec
   // with the same pid is what drops the mappings.
   void Exit(uint32_t /*pid*/) {}

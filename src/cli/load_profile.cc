@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/cli/command.h"
+#include "src/perf_data/feature_values.h"
 #include "src/profile/profile_builder.h"
 
 namespace profiler::cli {
@@ -18,6 +19,13 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_thread = options.keep_thread || options.keep_samples;
   keep.keep_time = options.keep_samples;
   keep.keep_addresses = options.keep_samples;
+  if (recording->features().arch == "aarch64") {
+    keep.architecture = symbolize::Architecture::kAArch64;
+  } else if (recording->features().arch == "x86_64") {
+    keep.architecture = symbolize::Architecture::kX86_64;
+  }
+  auto chains = perf_data::ReadChainQuality(recording->features());
+  keep.exact_user_chains = chains.has_value();
   profile::ProfileBuilder builder(*symbolizer, keep);
   for (const auto& entry : recording->features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
@@ -31,7 +39,9 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
         }
         builder.Add(timed.record, timed.event, timed.time);
       });
-  return LoadedProfile{std::move(recording), std::move(builder).Finish(), reading};
+  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+  if (chains) loaded.profile.chains = *std::move(chains);
+  return loaded;
 }
 
 std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,

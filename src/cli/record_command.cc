@@ -4,12 +4,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
@@ -39,8 +41,9 @@ struct RecordArguments {
   bool system_wide = false;
   std::string cpus;
   std::string output = "perf.data";
-  bool frame_pointers = false;
+  bool call_chains = false;
   std::string call_graph;
+  bool post_unwind = false;
   std::string ring_size;
   double delay_ms = 0;
   double duration = kNever;
@@ -83,15 +86,35 @@ absl::Status ReadEvents(const std::vector<std::string>& texts, bool verbose,
   return absl::InvalidArgumentError("-e: name at least one event");
 }
 
-absl::Status ReadCallGraph(const RecordArguments& arguments, bool* call_graph) {
-  if (!arguments.call_graph.empty() && arguments.call_graph != "fp" &&
-      arguments.call_graph != "none") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--call-graph: '", arguments.call_graph, "' is not known: give fp or none"));
+// fp, dwarf, dwarf,BYTES, auto or none; -g alone is auto.
+absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptions* options) {
+  using record::CallGraph;
+  const std::string& text = arguments.call_graph;
+  const size_t comma = std::min(text.find(','), text.size());
+  const std::string how = text.substr(0, comma);
+  if (how == "fp") {
+    options->call_graph = CallGraph::kFramePointers;
+  } else if (how == "dwarf") {
+    options->call_graph = CallGraph::kDwarf;
+  } else if (how == "auto" || (how.empty() && arguments.call_chains)) {
+    options->call_graph = CallGraph::kAuto;
+  } else if (!how.empty() && how != "none") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--call-graph: '", text, "' is not known: give fp, dwarf[,BYTES], auto or none"));
   }
-  *call_graph =
-      arguments.call_graph == "fp" || (arguments.frame_pointers && arguments.call_graph != "none");
-  return absl::OkStatus();
+  if (comma < text.size()) {
+    uint32_t bytes = 0;
+    if (how != "dwarf" || !absl::SimpleAtoi(text.substr(comma + 1), &bytes) || bytes == 0 ||
+        bytes > record::RecordOptions::kMostStackBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--call-graph: '", text, "': give dwarf,BYTES with at most ",
+                       record::RecordOptions::kMostStackBytes, " bytes of stack"));
+    }
+    options->stack_bytes = (bytes + 7) / 8 * 8;
+  }
+  options->post_unwind = arguments.post_unwind;
+  if (!options->post_unwind || options->call_graph == CallGraph::kDwarf) return absl::OkStatus();
+  return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
 }
 
 std::chrono::milliseconds Milliseconds(double value) {
@@ -122,7 +145,7 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
       options.command.empty()) {
     options.system_wide = true;
   }
-  PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options.call_graph));
+  PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);
@@ -157,6 +180,21 @@ void PrintProgress(const record::RecordProgress& progress) {
                static_cast<unsigned long long>(progress.lost), progress.bytes / 1e6);
 }
 
+void PrintChains(const record::RecordSummary& summary) {
+  const ChainQuality& chains = summary.chains;
+  std::string line = absl::StrFormat("%.2f %% of %d call chains are whole",
+                                     100.0 * chains.whole() / chains.chains(), chains.chains());
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
+  };
+  add(chains.joined, "of them joined");
+  add(chains.late_read, "of them read late");
+  add(chains.guessed, "of them guessed");
+  add(chains.cut(), "are cut (`report --chains` tells where)");
+  add(summary.hurried_passes, "times the rings were too full to wait for time order");
+  std::fprintf(stderr, "[ %s ]\n", line.c_str());
+}
+
 void PrintSummary(const record::RecordSummary& summary, const std::string& output, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
   std::fprintf(stderr,
@@ -172,6 +210,7 @@ void PrintSummary(const record::RecordSummary& summary, const std::string& outpu
         "frequency (-F) loses less ]\n",
         static_cast<unsigned long long>(summary.lost_chunks), summary.ring_bytes / 1024);
   }
+  if (summary.chains.chains() > 0) PrintChains(summary);
   if (verbose) {
     std::fprintf(stderr, "[ %zuK of ring a CPU, %llu wake-ups, %.0f ms user, %.0f ms system ]\n",
                  summary.ring_bytes / 1024, static_cast<unsigned long long>(summary.wakeups),
@@ -207,6 +246,9 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
     }
   };
   print_notes();
+  if (!arguments.quiet && !summary.call_graph.empty()) {
+    std::fprintf(stderr, "[ call graph: %s ]\n", summary.call_graph.c_str());
+  }
   const absl::Status status = (*session)->Run();
   if (live_line) std::fprintf(stderr, "\r\033[K");
   print_notes();
@@ -241,8 +283,15 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       ->type_name("FILE|-")
       ->capture_default_str();
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
-  command.add_flag("-g", a.frame_pointers, "record call chains: --call-graph fp");
-  command.add_option("--call-graph", a.call_graph, "fp (frame pointers) or none")->type_name("HOW");
+  command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");
+  command
+      .add_option("--call-graph", a.call_graph,
+                  "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
+                  "many bytes of stack (32768), without frame pointers; auto: dwarf where the "
+                  "targets have none; none")
+      ->type_name("fp|dwarf[,BYTES]|auto|none");
+  command.add_flag("--post-unwind", a.post_unwind,
+                   "with dwarf: keep stack bytes in the file, for reports to unwind");
   command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
       ->type_name("PAGES|SIZE");
   command.add_option("-D,--delay", a.delay_ms, "begin to sample so much later")->type_name("MS");

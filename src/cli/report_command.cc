@@ -13,6 +13,7 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/perf_event/describe.h"
+#include "src/report/chains.h"
 #include "src/report/header.h"
 #include "src/report/report.h"
 
@@ -35,6 +36,7 @@ struct ReportArguments {
   bool header = false;
   bool header_only = false;
   bool stats = false;
+  bool chains = false;
   bool no_inline = false;
   bool no_demangle = false;
 };
@@ -120,6 +122,10 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   const auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   Output output("-");
+  if (arguments.chains) {
+    output.Write(report::FormatChains(loaded->profile.chains));
+    return Finish(*loaded, output);
+  }
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.input, *loaded->recording)));
@@ -166,6 +172,8 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");
+  command->add_flag("--chains", a.chains,
+                    "how many unwound call chains are whole, and what would mend the others");
   command->add_flag("--stdio", a.stdio, "plain text, which is the only form; for habit's sake");
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/chain_quality.h"
 #include "src/perf_data/features.h"
 
 namespace profiler::perf_data {
@@ -144,5 +145,12 @@ std::optional<ElfMachine> ReadElfMachine(const Features& features);
 
 // CLN_SIZE: bytes of a cache line.
 std::optional<uint32_t> ReadCacheLineSize(const Features& features);
+
+// ---- ours
+
+// CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
+// recorder unwound them. Lines of text (FORMAT.md).
+std::optional<ChainQuality> ReadChainQuality(const Features& features);
+void SetChainQuality(const ChainQuality& chains, Features* features);
 
 }  // namespace profiler::perf_data

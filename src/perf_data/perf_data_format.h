@@ -82,6 +82,9 @@ enum FeatureBit : int {
   kFeatureCpuDomainInfo = 32,
   kFeatureEMachine = 33,
   kFeatureCacheLineSize = 34,
+
+  // Ours. perf passes over what it does not know.
+  kFeatureChainQuality = 200,
 };
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];

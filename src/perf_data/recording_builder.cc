@@ -139,10 +139,11 @@ std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records
   header.attrs = {kFileHeaderSize, header.attr_entry_size};
   header.data = {header.attrs.offset + header.attrs.size, records.bytes().size()};
   const perf_event::Attr foreign_attr = perf_event::SwapAttrToForeign(attr);
+  const FileSection no_ids;
   const auto start = EncodeFileHeader(header);
   std::vector<std::byte> file(start.begin(), start.end());
   for (const std::span<const std::byte> piece :
-       {BytesOf(foreign_attr), BytesOf(FileSection{}), records.bytes()}) {
+       {BytesOf(foreign_attr), BytesOf(no_ids), records.bytes()}) {
     file.insert(file.end(), piece.begin(), piece.end());
   }
   std::byte* at = file.data() + header.data.offset;

@@ -31,6 +31,17 @@ class U64Array {
   std::span<const std::byte> bytes_;
 };
 
+// The front part of a call chain, up to where its user part begins: the kernel's frames, with their
+// marker.
+inline U64Array WithoutUserPart(U64Array chain) {
+  size_t size = 0;
+  while (size < chain.size() && chain[size] != kContextUser &&
+         chain[size] != kContextUserDeferred) {
+    ++size;
+  }
+  return U64Array(chain.bytes().first(size * 8));
+}
+
 // What sample_id_all puts behind every non-sample record. Fields whose bit is not in sample_type
 // are zero.
 struct SampleId {

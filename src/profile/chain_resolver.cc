@@ -141,7 +141,8 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
   for (size_t i = NextEntry(chain, 0, &mode); i < chain.size() && left != 0;
        i = NextEntry(chain, i, &mode)) {
     for (bool caller = false; i < chain.size() && left != 0 && !IsMarker(chain[i]); ++i, --left) {
-      entries_.push_back({chain[i], mode, caller});
+      const bool is_exact = point.exact_user && mode == Mode::kUser;
+      entries_.push_back({chain[i], mode, caller && !is_exact});
       caller = true;
     }
   }

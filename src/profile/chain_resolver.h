@@ -46,6 +46,8 @@ struct SamplePoint {
   // One without any entry that is no marker, or with a marker that is none (which is counted), is
   // taken for a chain of the ip alone.
   perf_event::U64Array callchain;
+  // The user's callers are no return addresses but lie in the calls themselves.
+  bool exact_user = false;
 };
 
 struct ResolvedStack {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "src/base/address.h"
+#include "src/base/chain_quality.h"
 #include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
@@ -146,6 +147,7 @@ struct Profile {
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
   Losses losses;
+  ChainQuality chains;  // of those that were unwound, while recording or now; else all zero
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }

@@ -12,6 +12,7 @@
 #include "src/profile/image_table.h"
 #include "src/profile/row_table.h"
 #include "src/profile/thread_table.h"
+#include "src/profile/user_unwinder.h"
 #include "symbolize/address_space.h"
 
 namespace profiler::profile {
@@ -58,6 +59,7 @@ class ProfileBuilder::Impl {
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
+        user_unwinder_(symbolizer, spaces_, options_.architecture),
         namer_(profile_, images_, symbolizer),
         rows_(profile_),
         adds_up_(options_.keep_rows && !options_.keep_time) {}
@@ -119,6 +121,7 @@ class ProfileBuilder::Impl {
   ImageTable images_;
   ThreadTable threads_;
   ChainResolver chains_;
+  UserUnwinder user_unwinder_;
   FrameNamer namer_;
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
@@ -304,8 +307,12 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                     .time = time,
                     .count = 1,
                     .period = period});
-  chains_.Add(
-      {.pid = sample.pid, .mode = ModeOf(misc), .ip = sample.ip, .callchain = sample.callchain});
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
+  chains_.Add({.pid = sample.pid,
+               .mode = ModeOf(misc),
+               .ip = sample.ip,
+               .callchain = chain.entries,
+               .exact_user = chain.is_unwound || options_.exact_user_chains});
   if (options_.on_sample) {
     const Row row = CountBatch();
     namer_.NameNewFrames();
@@ -376,6 +383,7 @@ Profile ProfileBuilder::Impl::Finish() {
                      [](const Row& a, const Row& b) { return a.time < b.time; });
   }
   namer_.NameNewFrames();
+  profile_.chains = user_unwinder_.Quality();
   return std::move(profile_);
 }
 

@@ -7,7 +7,7 @@
 //
 //   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
 //               COMM, FORK           ──▶ ThreadTable
-//               SAMPLE               ──▶ ChainResolver ──▶ Row
+//               SAMPLE               ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
 //   Finish  ──▶ FrameNamer: every distinct frame once
 //
@@ -30,6 +30,7 @@
 #include "src/profile/profile.h"
 #include "src/profile/sample_details.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/unwind/registers.h"
 
 namespace profiler::profile {
 
@@ -44,6 +45,13 @@ struct BuilderOptions {
   bool keep_addresses = false;
   // Without it the profile has no rows: for a view that only wants `on_sample`.
   bool keep_rows = true;
+
+  // Of the machine that was recorded: whose registers samples have.
+  symbolize::Architecture architecture = symbolize::kNativeArchitecture;
+
+  // User entries of call chains lie in the instructions themselves, not behind the calls, as our
+  // recorder writes those that it unwinds.
+  bool exact_user_chains = false;
 
   // Entries of a call chain that are kept, nearest to the leaf; at least 1.
   uint32_t max_stack = UINT32_MAX;

@@ -47,7 +47,8 @@ int CheckExecutable(const std::string& path) {
 }
 
 // What execvp(3) will run into, found out before anything is opened or renamed.
-int LookUp(const std::string& name) {
+int LookUp(const std::string& name, std::string* program) {
+  *program = name;
   if (name.empty()) return ENOENT;
   if (name.find('/') != std::string::npos) return CheckExecutable(name);
   const char* path = std::getenv("PATH");
@@ -57,7 +58,8 @@ int LookUp(const std::string& name) {
     const size_t colon = rest.find(':');
     std::string directory(rest.substr(0, colon));
     if (directory.empty()) directory = ".";
-    const int found = CheckExecutable(directory + "/" + name);
+    *program = directory + "/" + name;
+    const int found = CheckExecutable(*program);
     if (found == 0) return 0;
     if (found == EACCES) error = EACCES;
     if (colon == std::string_view::npos) return error;
@@ -94,6 +96,12 @@ absl::StatusOr<Pipe> MakePipe() {
 
 }  // namespace
 
+absl::StatusOr<std::string> FindProgram(const std::string& name) {
+  std::string program;
+  if (const int error = LookUp(name, &program); error != 0) return ExecFailure(name, error);
+  return program;
+}
+
 std::optional<int> CommandFailure(const absl::Status& status) {
   const auto payload = status.GetPayload(kFailurePayload);
   int code = 0;
@@ -104,7 +112,7 @@ std::optional<int> CommandFailure(const absl::Status& status) {
 absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::string>& argv,
                                                        bool output_to_error) {
   if (argv.empty()) return absl::InvalidArgumentError("no command");
-  if (const int error = LookUp(argv[0]); error != 0) return ExecFailure(argv[0], error);
+  PROFILER_RETURN_IF_ERROR(FindProgram(argv[0]).status());
   PROFILER_ASSIGN_OR_RETURN(Pipe go, MakePipe());
   PROFILER_ASSIGN_OR_RETURN(Pipe failed, MakePipe());
   std::vector<char*> arguments;

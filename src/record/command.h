@@ -23,6 +23,10 @@
 
 namespace profiler::record {
 
+// Where execvp(3) will find `name`, made absolute or not as PATH has it. Errors: kNotFound,
+// kPermissionDenied (see CommandFailure).
+absl::StatusOr<std::string> FindProgram(const std::string& name);
+
 // One thread.
 class Command {
  public:

@@ -21,6 +21,13 @@ constexpr uint64_t kSampleType = perf_event::kSampleIdentifier | perf_event::kSa
 constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel |
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
+// What an unwinder may need: all general registers and pc. On x86-64 without those of segments and
+// flags. Source: arch/*/include/uapi/asm/perf_regs.h, Linux 6.18.
+#if defined(__aarch64__)
+constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
+#else
+constexpr uint64_t kUserRegisters = 0xff0fff;
+#endif
 // perf_event_attr of linux-libc-dev may be older than ours.
 constexpr size_t kKernelAttrSize = std::min(sizeof(perf_event_attr), sizeof(Attr));
 
@@ -41,6 +48,7 @@ class Planner {
 
   absl::StatusOr<EventPlan> Plan() {
     if (options_.events.empty()) return absl::InvalidArgumentError("no event to record");
+    plan_.unwinds = options_.call_graph == CallGraph::kDwarf && !options_.post_unwind;
     ChooseFrequency();
     for (const EventRequest& request : options_.events) {
       PROFILER_RETURN_IF_ERROR(PlanSampling(request));
@@ -88,10 +96,29 @@ class Planner {
       attr.flags |= perf_event::kAttrFreq;
       attr.sample_period = frequency_;  // sample_freq
     }
-    if (options_.call_graph) attr.sample_type |= perf_event::kSampleCallchain;
+    if (options_.call_graph != CallGraph::kNone) attr.sample_type |= perf_event::kSampleCallchain;
+    if (options_.call_graph == CallGraph::kDwarf) CopyStacks(&attr);
     if (target_.enable_on_exec) attr.flags |= perf_event::kAttrEnableOnExec;
     request.attr = attr;
     return ProbeSampling(std::move(request));
+  }
+
+  // The kernel's own walk of the user stack would only stand beside ours.
+  void CopyStacks(Attr* attr) const {
+    attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
+    attr->flags |= perf_event::kAttrExcludeCallchainUser;
+    attr->sample_regs_user = kUserRegisters;
+    attr->sample_stack_user = options_.stack_bytes;
+  }
+
+  // As the file has it.
+  Attr Written(Attr attr) const {
+    if (options_.call_graph != CallGraph::kDwarf || options_.post_unwind) return attr;
+    attr.sample_type &= ~(perf_event::kSampleRegsUser | perf_event::kSampleStackUser);
+    attr.flags &= ~perf_event::kAttrExcludeCallchainUser;
+    attr.sample_regs_user = 0;
+    attr.sample_stack_user = 0;
+    return attr;
   }
 
   absl::Status ProbeSampling(EventRequest event) {
@@ -112,7 +139,7 @@ class Planner {
     if (!opened.ok()) return Explain(opened, event.name);
     if (user_only) FallBackToUser(event);
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
-    plan_.sampling.push_back(std::move(event));
+    plan_.sampling.push_back({event.attr, Written(event.attr), std::move(event.name)});
     return absl::OkStatus();
   }
 
@@ -154,14 +181,14 @@ class Planner {
     attr.sample_period = 1;
     attr.flags |= perf_event::kAttrMmap | perf_event::kAttrMmap2 | perf_event::kAttrComm |
                   perf_event::kAttrCommExec | perf_event::kAttrTask;
-    plan_.sideband_name = "dummy";
+    std::string name = "dummy";
     absl::Status opened = Try(attr);
     if (IsRefusal(ErrnoOf(opened))) {
       attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
-      plan_.sideband_name = "dummy:u";
+      name = "dummy:u";
       opened = Try(attr);
     }
-    if (!opened.ok()) return Explain(opened, plan_.sideband_name);
+    if (!opened.ok()) return Explain(opened, name);
     // Each on its own: one that this kernel does not know must not cost the others.
     for (const uint64_t flag :
          {perf_event::kAttrBuildId, perf_event::kAttrKsymbol, perf_event::kAttrBpfEvent}) {
@@ -169,7 +196,7 @@ class Planner {
       with_flag.flags |= flag;
       if (Try(with_flag).ok()) attr = with_flag;
     }
-    plan_.sideband = attr;
+    plan_.sideband = {attr, attr, std::move(name)};
     return absl::OkStatus();
   }
 

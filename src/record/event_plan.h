@@ -19,13 +19,21 @@
 
 namespace profiler::record {
 
+// One event: as it is opened, and as the file says that it was. They differ where samples are
+// unwound on their way: the file's have neither registers nor stack bytes.
+struct PlannedEvent {
+  perf_event::Attr attr;
+  perf_event::Attr written;
+  std::string name;
+};
+
 struct EventPlan {
   // A dummy software event: it counts nothing and carries MMAP2, COMM, FORK, EXIT and the like, so
   // that these come while sampling is still off. Opened enabled.
-  perf_event::Attr sideband;
-  std::string sideband_name;
+  PlannedEvent sideband;
   // Opened disabled.
-  std::vector<EventRequest> sampling;
+  std::vector<PlannedEvent> sampling;
+  bool unwinds = false;  // call chains are made by us, of registers and stack bytes
   // Kernel addresses may turn up in samples.
   bool kernel_samples = false;
   std::vector<std::string> notes;
@@ -42,7 +50,8 @@ struct ProbeTarget {
 // user only where the kernel may not be sampled; a frequency over the limit is clamped: each with a
 // note (of cpu-clock only where the event was asked for, see EventRequest::is_default). Errors:
 // kInvalidArgument or kNotFound for an event that this machine has not, kPermissionDenied with the
-// sysctl that would permit it, kNotFound (ESRCH) for a dead target.
+// sysctl that would permit it, kNotFound (ESRCH) for a dead target. `options.call_graph` is not
+// kAuto.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
 

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -19,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "src/perf_data/feature_values.h"
 #include "src/perf_event/event_name.h"
 #include "src/record/recorded_file.h"
 #include "src/record/session.h"
@@ -96,7 +98,7 @@ class LiveTest : public testing::Test {
 TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   Child child([] { Burn(std::chrono::milliseconds(300)); });
   options_.pids = {child.pid()};
-  options_.call_graph = true;
+  options_.call_graph = CallGraph::kFramePointers;
   CREATE_OR_SKIP(session);
   child.Release();
   ASSERT_TRUE((*session)->Run().ok());
@@ -173,6 +175,138 @@ TEST_F(LiveTest, RecordsACommandFromItsExec) {
   EXPECT_GT(file.count("SAMPLE"), 10);
   EXPECT_GE(file.count("COMM"), 1);
   EXPECT_GE(file.count("MMAP2"), 3);
+}
+
+// ---- unwound while recording
+
+// Programs to unwind: each spends its time at the end of a chain that frame pointers do not show,
+// or that is longer than the copied stack.
+
+int CompareSlowly(const void* a, const void* b) {
+  volatile int sink = 0;
+  for (int i = 0; i < 200; ++i) sink = sink + i;
+  return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+}
+void SortFor(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+    std::array<int, 500> numbers;
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i * 7919 % 1009);
+    qsort(numbers.data(), numbers.size(), sizeof(int), CompareSlowly);
+  }
+}
+
+[[gnu::noinline]] void BurnBelow(int frames, std::chrono::milliseconds time) {
+  volatile char local = 0;
+  if (frames == 0) {
+    Burn(time);
+  } else {
+    BurnBelow(frames - 1, time);
+  }
+  local = local + 1;
+}
+
+void BurnInHandler(int) { Burn(std::chrono::milliseconds(200)); }
+void BurnOnOtherStack() {
+  static std::array<char, 1 << 16> memory;
+  const stack_t stack = {.ss_sp = memory.data(), .ss_flags = 0, .ss_size = memory.size()};
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = BurnInHandler;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGUSR1, &action, nullptr);
+  raise(SIGUSR1);
+}
+
+[[gnu::noinline]] void Throw(int frames) {
+  if (frames == 0) throw std::runtime_error("on purpose");
+  Throw(frames - 1);
+  asm volatile("");
+}
+void ThrowFor(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+    try {
+      Throw(20);
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+  }
+}
+
+class LiveUnwindTest : public LiveTest {
+ protected:
+  // Records `body` and says how its chains came out.
+  void Record(const std::function<void()>& body) {
+    options_.call_graph = CallGraph::kDwarf;
+    Child child(body);
+    options_.pids = {child.pid()};
+    CREATE_OR_SKIP(session);
+    child.Release();
+    ASSERT_TRUE((*session)->Run().ok());
+    summary_ = (*session)->summary();
+    file_ = ReadBack(options_.output);
+    const ChainQuality& chains = summary_.chains;
+    ASSERT_GT(chains.chains(), 50u);
+    for (const ChainQuality::Cut& cut : chains.cuts) {
+      std::cout << cut.chains << " cut: " << cut.reason << " in " << cut.image << "\n";
+    }
+    EXPECT_GE(static_cast<double>(chains.whole()), 0.99 * static_cast<double>(chains.chains()));
+  }
+
+  RecordSummary summary_;
+  RecordedFile file_;
+};
+
+TEST_F(LiveUnwindTest, ChainsPassThroughTheCLibrary) {
+  Record([] { SortFor(std::chrono::milliseconds(300)); });
+  if (IsSkipped()) return;
+  EXPECT_GT(file_.longest_chain, 6u);
+}
+
+TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
+  Record([] { SortFor(std::chrono::milliseconds(300)); });
+  if (IsSkipped()) return;
+  EXPECT_EQ(file_.sample_type & (perf_event::kSampleRegsUser | perf_event::kSampleStackUser), 0u);
+  EXPECT_NE(file_.sample_type & perf_event::kSampleCallchain, 0u);
+  EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
+  EXPECT_LT(summary_.bytes / summary_.samples, 1000u);
+}
+
+TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStack) {
+  Record([] { BurnBelow(3000, std::chrono::milliseconds(300)); });
+  if (IsSkipped()) return;
+  EXPECT_GT(summary_.chains.joined, 0u);
+  EXPECT_GT(file_.longest_chain, 3000u);
+}
+
+TEST_F(LiveUnwindTest, HandlersOnAStackOfTheirOwn) { Record(BurnOnOtherStack); }
+
+TEST_F(LiveUnwindTest, ExceptionsOnTheirWay) {
+  Record([] { ThrowFor(std::chrono::milliseconds(300)); });
+}
+
+TEST_F(LiveUnwindTest, KeepsRawStacksWhenToldTo) {
+  Child child([] { SortFor(std::chrono::milliseconds(100)); });
+  options_.pids = {child.pid()};
+  options_.call_graph = CallGraph::kDwarf;
+  options_.post_unwind = true;
+  CREATE_OR_SKIP(session);
+  child.Release();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().chains.chains(), 0u);
+  const RecordedFile file = ReadBack(options_.output);
+  EXPECT_NE(file.sample_type & perf_event::kSampleStackUser, 0u);
+  EXPECT_GT((*session)->summary().bytes / (*session)->summary().samples, 1000u);
+}
+
+TEST_F(LiveTest, DecidesByTheTargetsImages) {
+  options_.command = {"sh", "-c", "exit 0"};
+  options_.call_graph = CallGraph::kAuto;
+  CREATE_OR_SKIP(session);
+  const std::string choice = (*session)->summary().call_graph;
+  EXPECT_TRUE(choice.starts_with("dwarf, as ") || choice.starts_with("fp, as ")) << choice;
+  ASSERT_TRUE((*session)->Run().ok());
 }
 
 TEST_F(LiveTest, LeavesAReadableFileWhenItIsKilled) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/chain_quality.h"
 #include "src/perf_event/attr.h"
 #include "src/procfs/proc_file.h"
 
@@ -33,6 +34,14 @@ struct RecordProgress {
   uint64_t bytes = 0;  // of the file so far
 };
 
+// How the user part of call chains is found; the kernel's part comes from the kernel.
+enum class CallGraph : uint8_t {
+  kNone,           // no call chains
+  kFramePointers,  // by the kernel, which follows frame pointers
+  kDwarf,          // by call frame information: the kernel copies registers and stack, we unwind
+  kAuto,           // kDwarf where the targets' images lack frame pointers, else kFramePointers
+};
+
 struct RecordOptions {
   // Targets: processes, threads, all CPUs, or a command. A command may go together with any of the
   // others and then only says how long to record; alone, it is what is recorded.
@@ -46,8 +55,12 @@ struct RecordOptions {
   static constexpr uint64_t kMaxFrequency = UINT64_MAX;
   uint64_t frequency = 999;  // Hz; kMaxFrequency: as high as the kernel permits
   uint64_t period = 0;       // if not 0: a sample every so many events, instead of `frequency`
-  bool call_graph = false;   // frame-pointer call chains, made by the kernel
-  bool inherit = true;       // follow new threads and children
+  CallGraph call_graph = CallGraph::kNone;
+  static constexpr uint32_t kMostStackBytes = 65528;
+  uint32_t stack_bytes = 32768;  // of stack copied a sample with kDwarf: a multiple of 8
+  // With kDwarf: registers and stack bytes go into the file as they are, for others to unwind.
+  bool post_unwind = false;
+  bool inherit = true;  // follow new threads and children
 
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
@@ -87,6 +100,11 @@ struct RecordSummary {
   // What recording itself cost, attaching and writing the header included; the command's not.
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
+  ChainQuality chains;  // of those unwound while recording
+  // Passes that did not wait for records of other rings, because their own was filling up.
+  uint64_t hurried_passes = 0;
+  // How kAuto was decided, and why, in words; empty otherwise.
+  std::string call_graph;
   size_t ring_bytes = 0;  // a CPU, as it was in the end
   StopReason stop_reason = StopReason::kError;
   int stop_signal = 0;  // with kSignal

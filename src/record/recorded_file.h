@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -19,6 +20,8 @@ struct RecordedFile {
   std::set<uint32_t> sampled_pids, sampled_tids;
   std::vector<std::string> events;
   perf_data::Features features;
+  uint64_t sample_type = 0;  // of the first event
+  size_t longest_chain = 0;  // entries of a sample's call chain
   bool opened = false;
 
   int count(const std::string& type) const {
@@ -43,9 +46,13 @@ inline RecordedFile ReadBack(const std::string& path) {
             EXPECT_TRUE(perf_event::Decode(timed.record, layout, &sample));
             file.sampled_pids.insert(sample.pid);
             file.sampled_tids.insert(sample.tid);
+            file.longest_chain = std::max(file.longest_chain, sample.callchain.size());
           });
   EXPECT_TRUE(read.ok()) << read;
   for (const auto& event : (*recording)->events()) file.events.push_back(event.name);
+  if (!(*recording)->events().empty()) {
+    file.sample_type = (*recording)->events()[0].attr.sample_type;
+  }
   file.features = (*recording)->features();
   return file;
 }

@@ -9,16 +9,25 @@ namespace profiler::record {
 namespace {
 
 constexpr size_t kUnlimitedBytes = 4 << 20;
+constexpr size_t kMostBytes = 64 << 20;
 constexpr size_t kLeastBytes = 16 << 10;
+// A second has so many times the time that a ring of stack bytes has to bridge.
+constexpr uint64_t kBridgedShare = 20;
 constexpr int64_t kDefaultMlockKb = 516;
 
 }  // namespace
 
-RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size) {
+RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
+                     uint64_t bytes_per_second) {
   const size_t least = std::max<size_t>(1, std::bit_floor(kLeastBytes / page_size));
   const bool unlimited =
       (capabilities & (1ull << CAP_IPC_LOCK)) != 0 || limits.paranoid.value_or(2) < 0;
-  if (unlimited) return {std::max<size_t>(1, std::bit_floor(kUnlimitedBytes / page_size)), least};
+  const size_t needed = std::min<uint64_t>(bytes_per_second / kBridgedShare, kMostBytes);
+  if (unlimited) {
+    const size_t bytes = std::max(kUnlimitedBytes, std::bit_ceil(needed));
+    return {std::max<size_t>(1, std::bit_floor(bytes / page_size)), least};
+  }
+  if (needed > 0) return {std::max(least, std::bit_ceil(needed / page_size)), least};
   // The limit counts the metadata page too.
   const int64_t kib = std::max<int64_t>(0, limits.mlock_kb.value_or(kDefaultMlockKb));
   const size_t allowed = std::min<size_t>(static_cast<size_t>(kib) * 1024, kUnlimitedBytes);

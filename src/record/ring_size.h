@@ -17,7 +17,12 @@ struct RingSize {
 // For a process that may lock memory as it likes: 4 MiB a CPU, which at 25 000 samples a second of
 // 400 bytes holds 400 ms. For all others: what kernel.perf_event_mlock_kb allows, 512 KiB by
 // default.
-RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size);
+//
+// `bytes_per_second` is what a CPU is expected to write where samples carry stack bytes, else 0. A
+// ring then holds at least 50 ms of it, up to 64 MiB, or the most that the limits allow: besides
+// the sysctl those on locked memory, so it has to be tried.
+RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
+                     uint64_t bytes_per_second = 0);
 
 // `bytes` rounded up to a power of two of pages, at least one.
 RingSize RequestedRing(size_t bytes, size_t page_size);

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
+#include "src/perf_data/feature_values.h"
 #include "src/procfs/machine.h"
 #include "src/record/priority.h"
 #include "src/record/session_setup.h"
@@ -71,6 +72,7 @@ class Session final : public RecordSession {
         duration_timer_(io_),
         progress_timer_(io_) {
     summary_.notes = setup_.notes;
+    summary_.call_graph = setup_.call_graph;
     // Now, while the clocks' distance is what it is for the whole recording.
     clock_data_ = {CLOCK_MONOTONIC, Nanoseconds(CLOCK_REALTIME), Nanoseconds(CLOCK_MONOTONIC)};
   }
@@ -85,7 +87,7 @@ class Session final : public RecordSession {
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
                     io_, *setup_.events, {options_.tick},
-                    [this](std::span<const ringbuf::RingPass> rings) { return Write(rings); }));
+                    [this](std::span<ringbuf::RingPass> rings) { return Write(rings); }));
     pieces_.reserve(2 * setup_.events->rings().size());
     return absl::OkStatus();
   }
@@ -159,21 +161,30 @@ class Session final : public RecordSession {
     return absl::OkStatus();
   }
 
-  // One pass: counted, into the file as it is, and a round of its own.
-  absl::Status Write(std::span<const ringbuf::RingPass> rings) {
+  // One pass: counted, into the file as it is or unwound, and a round of its own.
+  absl::Status Write(std::span<ringbuf::RingPass> rings) {
     pieces_.clear();
     absl::Status status;
-    for (const ringbuf::RingPass& ring : rings) {
-      status = setup_.tally->Take(ring.bytes);
-      if (!status.ok()) return Ended(std::move(status));
-      for (const std::span<const std::byte> piece : ring.bytes.spans) {
-        if (!piece.empty()) pieces_.push_back(piece);
-      }
+    if (setup_.unwinding != nullptr) {
+      status = setup_.unwinding->Take(rings, is_last_pass_);
+      ringbuf::RingBytes unwound;
+      unwound.spans[0] = setup_.unwinding->output();
+      status.Update(TakePieces(unwound));
+    } else {
+      for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
     }
+    if (!status.ok()) return Ended(std::move(status));
     status = setup_.writer->Append(pieces_);
     status.Update(setup_.writer->FinishRound());
     write_failed_ = !status.ok();
     return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
+  }
+
+  absl::Status TakePieces(const ringbuf::RingBytes& bytes) {
+    for (const std::span<const std::byte> piece : bytes.spans) {
+      if (!piece.empty()) pieces_.push_back(piece);
+    }
+    return setup_.tally->Take(bytes);
   }
 
   // Ends the recording unless `status` is OK; hands it back.
@@ -265,6 +276,7 @@ class Session final : public RecordSession {
     summary_.duration = Elapsed<std::chrono::nanoseconds>();
     absl::Status status = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
     drain_->Stop();
+    is_last_pass_ = true;
     // What was written between the last pass and now; after a failed write it stays lost.
     if (!write_failed_) status.Update(drain_->PassNow());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
@@ -291,6 +303,9 @@ class Session final : public RecordSession {
     features.clock_data = clock_data_;
     features.build_ids = setup_.tally->images().Entries(
         setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
+    if (setup_.unwinding != nullptr) {
+      perf_data::SetChainQuality(setup_.unwinding->quality(), &features);
+    }
     const absl::Status written = setup_.writer->Finish(features);
     return ReaderLeft(written) ? absl::OkStatus() : written;
   }
@@ -314,6 +329,10 @@ class Session final : public RecordSession {
     summary_.user_time = now.user - before_.user;
     summary_.system_time = now.system - before_.system;
     summary_.wakeups = drain_->wakeups();
+    if (setup_.unwinding != nullptr) {
+      summary_.chains = setup_.unwinding->quality();
+      summary_.hurried_passes = setup_.unwinding->hurried();
+    }
     summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
 
@@ -331,6 +350,7 @@ class Session final : public RecordSession {
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
   bool stopped_ = false;
+  bool is_last_pass_ = false;
   bool command_exited_ = false;
   bool write_failed_ = false;
   absl::Status failure_;

@@ -13,20 +13,33 @@
 #include "src/procfs/synthesizer.h"
 #include "src/procfs/tasks.h"
 #include "src/record/attach.h"
+#include "src/record/call_graph_choice.h"
 #include "src/record/ring_size.h"
 
 namespace profiler::record {
 namespace {
 
+// While one thread keeps a CPU busy.
+constexpr uint64_t kWakeUpsPerSecond = 250;
+// Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
+constexpr uint64_t kBesideStack = 512;
+
 class SetupSteps {
  public:
-  SetupSteps(ringbuf::Kernel& kernel, const RecordOptions& options)
-      : kernel_(kernel), options_(options), limits_(procfs::ReadPerfLimits(options.roots)) {}
+  SetupSteps(ringbuf::Kernel& kernel, RecordOptions options)
+      : kernel_(kernel),
+        options_(std::move(options)),
+        limits_(procfs::ReadPerfLimits(options_.roots)) {}
 
   absl::StatusOr<SessionSetup> Run() {
     PROFILER_RETURN_IF_ERROR(CheckTargets());
     PROFILER_RETURN_IF_ERROR(ChooseCpus());
     PROFILER_RETURN_IF_ERROR(FindThreads());
+    if (options_.call_graph == CallGraph::kAuto) {
+      CallGraphChoice choice = ChooseCallGraph(options_);
+      options_.call_graph = choice.call_graph;
+      setup_.call_graph = std::move(choice.reason);
+    }
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
     if (!options_.command.empty()) {
@@ -34,8 +47,12 @@ class SetupSteps {
                                 Command::Fork(options_.command, options_.output == "-"));
     }
     PROFILER_RETURN_IF_ERROR(OpenEvents());
-    const perf_event::RecordLayout layout(setup_.plan.sampling.front().attr);
+    const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
+    if (setup_.plan.unwinds) {
+      const perf_event::RecordLayout opened(setup_.plan.sampling.front().attr);
+      setup_.unwinding = std::make_unique<UnwindStage>(opened, layout, options_.roots);
+    }
     PROFILER_RETURN_IF_ERROR(WriteWhatRuns(layout));
     return std::move(setup_);
   }
@@ -107,13 +124,15 @@ class SetupSteps {
 
   absl::Status OpenEvents() {
     const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    const RingSize ring =
-        options_.ring_bytes != 0
-            ? RequestedRing(options_.ring_bytes, page_size)
-            : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots), page_size);
+    const RingSize ring = options_.ring_bytes != 0
+                              ? RequestedRing(options_.ring_bytes, page_size)
+                              : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots),
+                                            page_size, BytesPerSecond());
     ringbuf::EventSetOptions set;
-    set.attrs.push_back(ToKernelAttr(setup_.plan.sideband));
-    for (const EventRequest& event : setup_.plan.sampling) {
+    perf_event::Attr sideband = setup_.plan.sideband.attr;
+    if (setup_.plan.unwinds) WakeSoon(ring.pages * page_size, &sideband);
+    set.attrs.push_back(ToKernelAttr(sideband));
+    for (const PlannedEvent& event : setup_.plan.sampling) {
       set.attrs.push_back(ToKernelAttr(event.attr));
     }
     set.cpus = cpus_;
@@ -130,6 +149,28 @@ class SetupSteps {
     }
     NoteLimits(ring.pages, page_size);
     return absl::OkStatus();
+  }
+
+  // What the stack bytes of one CPU's samples come to; 0 where they carry none.
+  uint64_t BytesPerSecond() const {
+    uint64_t sum = 0;
+    for (const PlannedEvent& event : setup_.plan.sampling) {
+      if (event.attr.sample_stack_user == 0) continue;
+      // How often a period comes round is not known.
+      const uint64_t rate =
+          event.attr.has(perf_event::kAttrFreq) ? event.attr.sample_period : options_.frequency;
+      sum += std::min<uint64_t>(rate, 1'000'000) * (event.attr.sample_stack_user + kBesideStack);
+    }
+    return sum;
+  }
+
+  // What lies beyond the copied stack is read from the process: the sooner, the more of it is there
+  // as it was. The kernel wakes us by the watermark of the event that owns the ring; by default
+  // when half of it is full.
+  void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
+    const uint64_t soon = std::max<uint64_t>(BytesPerSecond() / kWakeUpsPerSecond, 1);
+    sideband->flags |= perf_event::kAttrWatermark;
+    sideband->wakeup_events = static_cast<uint32_t>(std::min<uint64_t>(soon, ring_bytes / 2));
   }
 
   void NoteLimits(size_t wanted_pages, size_t page_size) {
@@ -160,6 +201,9 @@ class SetupSteps {
     ringbuf::RingBytes bytes;
     bytes.spans[0] = pieces[0];
     PROFILER_RETURN_IF_ERROR(setup_.tally->Take(bytes));
+    if (setup_.unwinding != nullptr) {
+      PROFILER_RETURN_IF_ERROR(setup_.unwinding->Observe(pieces[0]));
+    }
     if (pieces[0].empty()) return absl::OkStatus();
     PROFILER_RETURN_IF_ERROR(setup_.writer->Append(pieces));
     return setup_.writer->FinishRound();
@@ -169,7 +213,7 @@ class SetupSteps {
     procfs::SynthesizerOptions how;
     how.roots = options_.roots;
     how.layout = layout;
-    how.build_ids = setup_.plan.sideband.has(perf_event::kAttrBuildId);
+    how.build_ids = setup_.plan.sideband.written.has(perf_event::kAttrBuildId);
     how.modules_directory =
         "/lib/modules/" +
         procfs::ReadLine(options_.roots.proc + "/sys/kernel/osrelease").value_or("");
@@ -190,10 +234,10 @@ class SetupSteps {
   // The sampling events first: a record without an id belongs to a file's first event.
   std::vector<perf_data::EventToWrite> EventsToWrite() const {
     std::vector<perf_data::EventToWrite> events;
-    for (const EventRequest& event : setup_.plan.sampling) {
-      events.push_back({event.attr, event.name, {}});
+    for (const PlannedEvent& event : setup_.plan.sampling) {
+      events.push_back({event.written, event.name, {}});
     }
-    events.push_back({setup_.plan.sideband, setup_.plan.sideband_name, {}});
+    events.push_back({setup_.plan.sideband.written, setup_.plan.sideband.name, {}});
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
       const size_t event = opened.attr == 0 ? events.size() - 1 : opened.attr - 1;
       events[event].ids.push_back(opened.id);
@@ -205,7 +249,7 @@ class SetupSteps {
   }
 
   ringbuf::Kernel& kernel_;
-  const RecordOptions& options_;
+  RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
   size_t expected_threads_ = 0;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ringbuf/event_set.h"
 #include "ringbuf/kernel.h"
@@ -12,6 +14,7 @@
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
+#include "src/record/unwind_stage.h"
 
 namespace profiler::record {
 
@@ -24,6 +27,8 @@ struct SessionSetup {
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<perf_data::Writer> writer;  // with what already runs in front
   std::unique_ptr<RecordTally> tally;         // has seen that too
+  std::unique_ptr<UnwindStage> unwinding;  // likewise; null where records are written as they are
+  std::string call_graph;                  // how `auto` was decided, for the summary
   std::vector<std::string> notes;
 };
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/report/call_graph.h"
+#include "src/report/chains.h"
 #include "src/report/functions.h"
 #include "src/report/hist.h"
 #include "src/report/text.h"
@@ -314,6 +315,8 @@ class Report {
       AppendSafe(warning, line);
     }
     if (!line.empty()) absl::StrAppend(&out_, line, "\n#\n");
+    const std::string chains = ChainsLine(profile_.chains);
+    if (!chains.empty()) absl::StrAppend(&out_, chains, "#\n");
   }
 
   void AppendEvent(EventId event) {

@@ -62,7 +62,9 @@ std::string NameWithoutGuests(const std::string& name) {
   return at == std::string::npos ? name : name.substr(0, at);
 }
 
-// What differs, empty when nothing does.
+// What differs, empty when nothing does. Where user frames were unwound from a copy of the stack,
+// perf had the images and we have not, so ours may be fewer; or it had not either and left out even
+// the one frame that the registers say, which we show.
 std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool unwound) {
   if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
   if (ours.cpu != perfs.cpu) return "cpu";
@@ -72,11 +74,12 @@ std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool
   if (ours.addr != perfs.addr) return "addr";
   if (ours.branches != perfs.branches) return "branches";
   if (ours.user_regs != perfs.user_regs) return "registers";
-  if (ours.ips.size() > perfs.ips.size() || (ours.ips.size() < perfs.ips.size() && !unwound)) {
+  const size_t most = perfs.ips.size() + (unwound ? 1 : 0);
+  if (ours.ips.size() > most || (ours.ips.size() < perfs.ips.size() && !unwound)) {
     return "call chain of " + std::to_string(ours.ips.size()) + " and " +
            std::to_string(perfs.ips.size());
   }
-  for (size_t i = 0; i < ours.ips.size(); ++i) {
+  for (size_t i = 0; i < std::min(ours.ips.size(), perfs.ips.size()); ++i) {
     if (!SameFrame(ours.ips[i], perfs.ips[i])) return "frame " + std::to_string(i);
   }
   return "";

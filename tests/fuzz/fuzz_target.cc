@@ -9,7 +9,7 @@ std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
       FileTarget(),    PipeTarget(),     CompressedTarget(), FeatureTarget(),
       RecordTarget(),  AttrTarget(),     ElfTarget(),        DebugInfoTarget(),
-      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),
+      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   UnwindTarget(),
   };
   return kTargets;
 }

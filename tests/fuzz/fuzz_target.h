@@ -32,7 +32,7 @@ const FuzzTarget* FindTarget(std::string_view name);
 // Says which law is broken, and aborts.
 void Require(bool holds, const char* law);
 
-// In recording_targets.cc, codec_targets.cc and symbolize_targets.cc.
+// In recording_targets.cc, codec_targets.cc, symbolize_targets.cc and unwind_target.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
@@ -44,5 +44,6 @@ FuzzTarget DebugInfoTarget();
 FuzzTarget PerfMapTarget();
 FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
+FuzzTarget UnwindTarget();
 
 }  // namespace profiler::fuzz

@@ -1,0 +1,38 @@
+// How good the call chains of a recording are, where they were unwound from stack bytes.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace profiler {
+
+// Counts of user call chains, one a sample. A chain is whole when it ends at the thread's start;
+// how it got there tells the whole ones apart, the least certain way deciding.
+struct ChainQuality {
+  uint64_t complete = 0;   // from registers and copied bytes, by call frame information alone
+  uint64_t joined = 0;     // the outer part is that of an earlier chain of the same thread
+  uint64_t late_read = 0;  // the outer part was read from the live process after the sample
+  uint64_t guessed = 0;    // with a frame that was found by its frame pointer
+
+  // Chains that end too early.
+  struct Cut {
+    uint64_t chains = 0;
+    std::string reason;  // such as "stack too short"
+    std::string image;   // of the last frame; empty where it lies in none
+    bool operator==(const Cut&) const = default;
+  };
+  std::vector<Cut> cuts;  // the most frequent first
+
+  uint64_t whole() const { return complete + joined + late_read + guessed; }
+  uint64_t cut() const {
+    uint64_t sum = 0;
+    for (const Cut& cut : cuts) sum += cut.chains;
+    return sum;
+  }
+  uint64_t chains() const { return whole() + cut(); }
+  bool operator==(const ChainQuality&) const = default;
+};
+
+}  // namespace profiler

@@ -1,0 +1,71 @@
+#include "src/profile/user_unwinder.h"
+
+#include <span>
+#include <utility>
+
+#include "src/perf_event/abi.h"
+#include "symbolize/image_file.h"
+
+namespace profiler::profile {
+namespace {
+
+using perf_event::U64Array;
+using symbolize::ImageKind;
+using symbolize::ImageSpec;
+
+// More than the largest dump has room for.
+constexpr uint32_t kMaxFrames = 1 << 13;
+
+}  // namespace
+
+UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
+                           symbolize::AddressSpaces& spaces, symbolize::Architecture architecture)
+    : symbolizer_(symbolizer),
+      spaces_(spaces),
+      architecture_(architecture),
+      images_([this](symbolize::ImageId image, uint32_t, const symbolize::Mapping&) {
+        return Open(image);
+      }),
+      space_(images_) {}
+
+std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId image) const {
+  const ImageSpec& spec = symbolizer_.image(image);
+  const symbolize::SymbolizerOptions options;
+  symbolize::OpenedImage opened;
+  if (spec.kind == ImageKind::kUser) {
+    opened = symbolize::OpenImage(spec, options);
+  } else if (spec.kind == ImageKind::kVdso && architecture_ == symbolize::kNativeArchitecture) {
+    opened = symbolize::OpenVdso(spec);
+  }
+  if (!opened.file) return std::nullopt;
+  symbolize::UnwindImageFiles files{*std::move(opened.file), std::nullopt};
+  if (spec.kind == ImageKind::kUser) files.debug = symbolize::OpenDebugFile(files.image, options);
+  return files;
+}
+
+UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample) {
+  if (sample.user_stack.empty()) return {sample.callchain};
+  const auto registers = symbolize::RegisterSet::FromPerf(
+      architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
+  if (!registers) return {sample.callchain};
+  space_.Enter(sample.pid, spaces_.Process(sample.pid));
+  unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
+                   {.max_frames = kMaxFrames}, &unwound_);
+  tally_.Count(unwound_);
+
+  chain_.clear();
+  const U64Array outside = perf_event::WithoutUserPart(sample.callchain);
+  for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
+  chain_.push_back(perf_event::kContextUser);
+  for (const symbolize::UnwoundFrame& frame : unwound_.frames) {
+    chain_.push_back(frame.instruction().value);
+  }
+  return {U64Array(std::as_bytes(std::span(chain_))), true};
+}
+
+ChainQuality UserUnwinder::Quality() const {
+  return tally_.Quality(
+      [this](uint32_t image) { return symbolizer_.image(symbolize::ImageId(image)).path; });
+}
+
+}  // namespace profiler::profile

@@ -1,0 +1,38 @@
+#include "src/record/frame_pointers.h"
+
+#include "symbolize/unwind/cfi_table.h"
+
+namespace profiler::record {
+namespace {
+
+using symbolize::UnwindRule;
+
+constexpr uint64_t kSampledAddresses = 256;
+
+}  // namespace
+
+std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image) {
+  const symbolize::ElfSection* text = image.FindSection(".text");
+  if (text == nullptr || text->size == 0) return std::nullopt;
+  auto table = symbolize::CfiTable::Create(image);
+  if (!table.ok()) return std::nullopt;
+  uint64_t with = 0;
+  uint64_t without = 0;
+  const bool is_aarch64 = (*table)->architecture() == symbolize::Architecture::kAArch64;
+  for (uint64_t i = 0; i < kSampledAddresses; ++i) {
+    const uint64_t distance = text->size / kSampledAddresses * i;
+    const UnwindRule rule = (*table)->Find(ElfAddress{text->address.value + distance});
+    if (rule.kind == UnwindRule::kFromFramePointer || rule.kind == UnwindRule::kRealigned) {
+      ++with;
+    } else if (rule.kind == UnwindRule::kFromStackPointer) {
+      // On AArch64 a frame is found by the stack pointer even where x29 points to its record.
+      if (is_aarch64 && rule.frame_slot != 0) ++with;
+      // Nothing can be told of a leaf that keeps nothing, or of a prologue.
+      if (rule.cfa_offset > 16 && !(is_aarch64 && rule.frame_slot != 0)) ++without;
+    }
+  }
+  if (with + without == 0) return std::nullopt;
+  return with > without;
+}
+
+}  // namespace profiler::record

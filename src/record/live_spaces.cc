@@ -1,0 +1,175 @@
+#include "src/record/live_spaces.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace profiler::record {
+namespace {
+
+using symbolize::ImageId;
+using symbolize::ImageKind;
+
+constexpr size_t kPage = 4096;
+constexpr size_t kWindowPages = 4;
+// Processes that have exited and are kept, for samples taken before that.
+constexpr size_t kExitedKept = 256;
+
+ImageKind KindOf(std::string_view name) {
+  if (name == "[vdso]") return ImageKind::kVdso;
+  if (!name.starts_with('/')) return ImageKind::kAnonymous;
+  // What looks like a path and is memory.
+  for (const std::string_view prefix : {"//anon", "/dev/zero", "/anon_hugepage", "/SYSV"}) {
+    if (name.starts_with(prefix)) return ImageKind::kAnonymous;
+  }
+  return ImageKind::kUser;
+}
+
+bool IsKernel(uint16_t misc) {
+  return (misc & perf_event::kMiscCpumodeMask) == perf_event::kMiscKernel;
+}
+
+std::string TextOf(std::span<const std::byte> bytes) {
+  std::string text(bytes.size(), '\0');
+  std::memcpy(text.data(), bytes.data(), bytes.size());
+  return text;
+}
+
+}  // namespace
+
+// ---- memory
+
+void LiveSpace::BeginLateReads() {
+  late_ = true;
+  window_.resize(kWindowPages * kPage);
+  window_size_ = 0;
+}
+
+bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
+  if (MappedSpace::ReadMemory(address, bytes)) return true;
+  if (!late_ || bytes.size() > kPage) return false;
+  if (!InWindow(address, bytes.size())) {
+    // A piece a page: pages behind the end of the mapping cost only themselves.
+    window_start_ = address & ~(kPage - 1);
+    iovec local{window_.data(), window_.size()};
+    std::array<iovec, kWindowPages> remote{};
+    for (size_t i = 0; i < kWindowPages; ++i) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+      remote[i] = {reinterpret_cast<void*>(window_start_ + i * kPage), kPage};
+    }
+    const ssize_t size =
+        process_vm_readv(static_cast<pid_t>(pid()), &local, 1, remote.data(), remote.size(), 0);
+    window_size_ = size > 0 ? static_cast<size_t>(size) : 0;
+    if (!InWindow(address, bytes.size())) return false;
+  }
+  std::memcpy(bytes.data(), window_.data() + (address - window_start_), bytes.size());
+  return true;
+}
+
+// ---- mappings
+
+LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path)
+    : layout_(layout),
+      unwind_images_(
+          [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
+      space_(unwind_images_) {
+  files_.proc_path = proc_path;
+}
+
+void LiveSpaces::Take(perf_event::RawRecord record) {
+  switch (record.type()) {
+    case perf_event::kRecordMmap2: {
+      perf_event::Mmap2 mapping;
+      if (Decode(record, layout_, &mapping)) Map(mapping, record.misc());
+      break;
+    }
+    case perf_event::kRecordComm: {
+      perf_event::Comm comm;
+      if ((record.misc() & perf_event::kMiscCommExec) == 0) break;
+      if (Decode(record, layout_, &comm)) spaces_.Exec(comm.pid);
+      break;
+    }
+    case perf_event::kRecordFork: {
+      perf_event::Task task;
+      // Those made up for what already runs: each process's mappings follow.
+      if ((record.misc() & perf_event::kMiscForkExec) != 0) break;
+      if (Decode(record, layout_, &task) && task.pid != task.ppid) {
+        spaces_.Fork(task.ppid, task.pid);
+      }
+      break;
+    }
+    case perf_event::kRecordExit: {
+      perf_event::Task task;
+      if (Decode(record, layout_, &task) && task.pid == task.tid) Exit(task.pid);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void LiveSpaces::Map(const perf_event::Mmap2& mapping, uint16_t misc) {
+  if (IsKernel(misc)) return;
+  symbolize::AddressSpace& space = spaces_.Process(mapping.pid);
+  if ((mapping.prot & PROT_EXEC) == 0) {
+    space.Unmap(RuntimeAddress{mapping.addr}, mapping.len);  // whatever code was there is gone
+    return;
+  }
+  const ImageKind kind = KindOf(mapping.filename);
+  const uint64_t offset = kind == ImageKind::kUser ? mapping.pgoff : 0;
+  space.Map(
+      {RuntimeAddress{mapping.addr}, mapping.len, FileOffset{offset}, ImageOf(mapping, kind)});
+}
+
+ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
+  // Memory is all the same to the unwinder; its mappings are told apart by their names.
+  const bool is_file = kind == ImageKind::kUser;
+  const std::span<const std::byte> build_id =
+      is_file ? mapping.build_id : std::span<const std::byte>();
+  const auto [known, is_new] =
+      ids_.try_emplace({std::string(mapping.filename), TextOf(build_id), is_file ? mapping.maj : 0,
+                        is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
+                       ImageId(static_cast<uint32_t>(images_.size())));
+  if (!is_new) return known->second;
+  Image image;
+  image.spec = {.kind = kind,
+                .path = std::string(mapping.filename),
+                .build_id = {build_id.begin(), build_id.end()},
+                .pid = mapping.pid};
+  if (is_file) image.file = symbolize::OpenImage(image.spec, files_).file;
+  if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec).file;
+  images_.push_back(std::move(image));
+  return known->second;
+}
+
+std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (!image.file) return std::nullopt;
+  symbolize::UnwindImageFiles files{*std::exchange(image.file, std::nullopt), std::nullopt};
+  const symbolize::ElfImage& elf = files.image.elf;
+  if (elf.FindSection(".eh_frame") == nullptr && elf.FindSection(".debug_frame") == nullptr) {
+    files.debug = symbolize::OpenDebugFile(files.image, files_);
+  }
+  return files;
+}
+
+void LiveSpaces::Exit(uint32_t pid) {
+  exited_.push_back(pid);
+  if (exited_.size() <= kExitedKept) return;
+  const uint32_t oldest = exited_.front();
+  exited_.pop_front();
+  // Its first thread is gone: others may run on, and the pid may have been taken again.
+  if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
+    spaces_.Forget(oldest);
+  } else {
+    exited_.push_back(oldest);
+  }
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,94 @@
+// What the processes of a recording have mapped while it goes on, and the images there, opened
+// while they can be: a file may be gone a moment later, its process too.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/codec.h"
+#include "symbolize/address_space.h"
+#include "symbolize/image_file.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/unwind/unwind_images.h"
+
+namespace profiler::record {
+
+// The memory of a process that runs, for what the copied stack does not have. One thread.
+class LiveSpace final : public symbolize::MappedSpace {
+ public:
+  explicit LiveSpace(symbolize::UnwindImages& images) : MappedSpace(images) {}
+
+  // From here to EndLateReads, ReadMemory asks the process as it is now (process_vm_readv), a
+  // window of 16 KiB at a time. The process entered last is meant.
+  void BeginLateReads();
+  void EndLateReads() { late_ = false; }
+
+  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
+
+ private:
+  bool InWindow(uint64_t address, size_t size) const {
+    return address >= window_start_ && address - window_start_ < window_size_ &&
+           size <= window_size_ - (address - window_start_);
+  }
+
+  bool late_ = false;
+  std::vector<std::byte> window_;
+  uint64_t window_start_ = 0;
+  size_t window_size_ = 0;  // that could be read
+};
+
+// One thread. Fed with records in time order. Allocates for mappings and images alone.
+class LiveSpaces {
+ public:
+  // `layout` is that of the records; `proc_path` is where /proc is.
+  LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path);
+
+  // MMAP2, FORK, EXIT and COMM change what is mapped where; all other types do nothing. An
+  // executable image that was not met before is opened now: its headers are read, nothing else.
+  void Take(perf_event::RawRecord record);
+
+  // The process whose samples come next.
+  LiveSpace& Enter(uint32_t pid) {
+    space_.Enter(pid, spaces_.Process(pid));
+    return space_;
+  }
+
+  // Of an image's number, as MappedCode has it.
+  const std::string& ImagePath(uint32_t image) const { return images_[image].spec.path; }
+  // Heap memory of the unwinding tables.
+  size_t table_memory() const { return unwind_images_.memory_used(); }
+
+ private:
+  struct Image {
+    symbolize::ImageSpec spec;
+    std::optional<symbolize::ImageFile> file;  // until its first frame is met
+  };
+
+  void Map(const perf_event::Mmap2& mapping, uint16_t misc);
+  symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
+  std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
+  void Exit(uint32_t pid);
+
+  const perf_event::RecordLayout layout_;
+  symbolize::SymbolizerOptions files_;  // where image files are looked for
+  symbolize::AddressSpaces spaces_;
+  std::vector<Image> images_;  // by ImageId
+  // By path, build-id, device and inode.
+  absl::flat_hash_map<std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>,
+                      symbolize::ImageId>
+      ids_;
+  symbolize::UnwindImages unwind_images_;
+  LiveSpace space_;
+  std::deque<uint32_t> exited_;
+};
+
+}  // namespace profiler::record

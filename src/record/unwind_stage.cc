@@ -1,0 +1,191 @@
+#include "src/record/unwind_stage.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "src/perf_event/abi.h"
+#include "src/perf_event/records.h"
+
+namespace profiler::record {
+namespace {
+
+using perf_event::RawRecord;
+using symbolize::ChainEnd;
+using symbolize::UnwoundFrame;
+
+// Entries of a call chain, markers included: what fits into a record beside everything else.
+constexpr size_t kMostEntries = 8000;
+// Late reads look for a frame of an earlier chain after so many of their own.
+constexpr uint32_t kFramesAtOnce = 64;
+
+}  // namespace
+
+UnwindStage::UnwindStage(const perf_event::RecordLayout& opened,
+                         const perf_event::RecordLayout& written, const procfs::Roots& roots)
+    : opened_(opened), written_(written), merge_(opened), spaces_(opened, roots.proc) {}
+
+absl::Status UnwindStage::Observe(std::span<const std::byte> records) {
+  ringbuf::RingBytes bytes;
+  bytes.spans[0] = records;
+  ringbuf::BounceBuffer bounce;
+  ringbuf::RecordCursor cursor(bytes, bounce);
+  while (const auto record = cursor.Next()) spaces_.Take(*record);
+  return cursor.status();
+}
+
+absl::Status UnwindStage::Take(std::span<ringbuf::RingPass> rings, bool last) {
+  output_.clear();
+  uint64_t until = UINT64_MAX;
+  if (!last && !rings.empty()) {
+    until = rings.front().began - std::min(rings.front().began, kPublishingMargin);
+  }
+  return merge_.Run(rings, until, [this](RawRecord record) { TakeRecord(record); });
+}
+
+ChainQuality UnwindStage::quality() const {
+  return tally_.Quality([this](uint32_t image) { return spaces_.ImagePath(image); });
+}
+
+void UnwindStage::TakeRecord(RawRecord record) {
+  switch (record.type()) {
+    case perf_event::kRecordSample:
+      return TakeSample(record);
+    case perf_event::kRecordExit:
+    case perf_event::kRecordComm: {
+      // Both begin with pid and tid; a new name alone changes no stack.
+      perf_event::Task task;
+      perf_event::Comm comm;
+      if (record.type() == perf_event::kRecordExit && Decode(record, opened_, &task)) {
+        joiner_.Forget(task.tid);
+      } else if ((record.misc() & perf_event::kMiscCommExec) != 0 &&
+                 Decode(record, opened_, &comm)) {
+        joiner_.Forget(comm.tid);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  spaces_.Take(record);
+  output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
+}
+
+void UnwindStage::TakeSample(RawRecord record) {
+  perf_event::Sample sample;
+  if (!Decode(record, opened_, &sample)) return;  // the kernel writes none such
+  chain_.clear();
+  overflowed_ = false;
+  const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
+  for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
+  if (sample.user_regs.abi != perf_event::kRegsAbiNone) {
+    const auto registers =
+        symbolize::RegisterSet::FromPerf(symbolize::kNativeArchitecture, sample.user_regs.abi,
+                                         sample.user_regs.mask, sample.user_regs.values);
+    chain_.push_back(perf_event::kContextUser);
+    if (registers) {
+      UnwindSample(sample, *registers);
+    } else {
+      // A 32-bit program.
+      if (outside.empty()) chain_.push_back(sample.ip);
+      tally_.CountCut(ChainEnd::kNoImage, 0);
+    }
+  }
+  perf_event::Sample unwound = sample;
+  unwound.callchain = perf_event::U64Array(std::as_bytes(std::span(chain_)));
+  unwound.user_regs = {};
+  unwound.user_stack = {};
+  unwound.user_stack_size = 0;
+  Encode(perf_event::kRecordSample, record.misc(), written_, unwound, &output_);
+}
+
+void UnwindStage::Append(uint64_t instruction) {
+  if (chain_.size() < kMostEntries) {
+    chain_.push_back(instruction);
+  } else {
+    overflowed_ = true;
+  }
+}
+
+void UnwindStage::CountMended(bool guessed, bool late) {
+  if (overflowed_) {
+    tally_.CountCut(ChainEnd::kTooDeep, unwound_.end_image);
+  } else if (late) {
+    tally_.CountLateRead(guessed);
+  } else {
+    tally_.CountJoined(guessed);
+  }
+}
+
+void UnwindStage::UnwindSample(const perf_event::Sample& sample,
+                               const symbolize::RegisterSet& registers) {
+  const symbolize::StackBytes stack{registers.sp(), sample.user_stack};
+  const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
+  unwinder_.Unwind(registers, stack, spaces_.Enter(sample.pid), {.max_frames = most}, &unwound_);
+  for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
+  if (unwound_.end == ChainEnd::kStackTooShort) return FindOuterPart(sample, stack);
+  tally_.Count(unwound_);
+  // Those that leave much of the copied bytes unused are of no use for longer ones.
+  const uint64_t depth =
+      unwound_.frames.back().stack_pointer - unwound_.frames.front().stack_pointer;
+  if (unwound_.whole() && depth > stack.bytes.size() / 2) {
+    joiner_.Remember(sample.tid, 0, unwound_.frames);
+  }
+}
+
+void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
+  if (const auto outer = joiner_.Find(sample.tid, unwound_.frames.back())) {
+    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
+    CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
+    joiner_.Remember(sample.tid, outer->callers.size(), unwound_.frames);
+    return;
+  }
+  if (!ReadOuterPart(sample, stack)) tally_.Count(unwound_);
+}
+
+// Goes on in the process as it is now, as far as a frame that is known from an earlier chain or the
+// thread's start.
+bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
+  LiveSpace& space = spaces_.Enter(sample.pid);
+  space.BeginLateReads();
+  frames_.assign(unwound_.frames.begin(), unwound_.frames.end());
+  bool guessed = unwound_.guessed != 0;
+  std::optional<ChainJoiner::Outer> outer;
+  bool whole = false;
+  bool goes_on = StillRuns(frames_.back(), space);
+  symbolize::RegisterSet registers = unwound_.registers;
+  while (goes_on && frames_.size() < kMostEntries) {
+    unwinder_.Unwind(registers, stack, space, {.max_frames = kFramesAtOnce}, &piece_,
+                     frames_.back().is_return_address);
+    guessed = guessed || piece_.guessed != 0;
+    for (size_t i = 1; i < piece_.frames.size() && !outer; ++i) {
+      frames_.push_back(piece_.frames[i]);
+      outer = joiner_.Find(sample.tid, frames_.back());
+    }
+    whole = piece_.whole() || outer;
+    goes_on = !whole && piece_.end == ChainEnd::kTooDeep && piece_.frames.size() > 1;
+    registers = piece_.registers;
+  }
+  space.EndLateReads();
+  if (!whole) return false;
+  for (size_t i = unwound_.frames.size(); i < frames_.size(); ++i) {
+    Append(frames_[i].instruction().value);
+  }
+  const size_t callers = outer ? outer->callers.size() : 0;
+  for (size_t i = callers; i-- > 0;) Append(outer->callers[i].instruction);
+  CountMended(guessed || (outer && outer->guessed), /*late=*/true);
+  joiner_.Remember(sample.tid, callers, frames_);
+  return true;
+}
+
+// Whether the return address that brought us to this frame is still where it was. If the function
+// has returned meanwhile, what stands outside of it is the stack of something else.
+bool UnwindStage::StillRuns(const UnwoundFrame& frame, LiveSpace& space) const {
+  if (symbolize::kNativeArchitecture != symbolize::Architecture::kX86_64) return true;
+  if (!frame.is_return_address) return true;
+  uint64_t word = 0;
+  return space.ReadMemory(frame.stack_pointer - sizeof(word),
+                          std::as_writable_bytes(std::span(&word, 1))) &&
+         word == frame.address.value;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,84 @@
+// The stage between the rings and the file of a recording with --call-graph dwarf: registers and
+// stack bytes go in, ordinary call chains come out.
+//
+//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces          ──▶ output, as they are
+//                      └──▶ samples ──▶ Unwinder ──▶ ChainJoiner      ──▶ output, with CALLCHAIN
+//                                                └─▶ late reads
+//
+//   in    … CALLCHAIN ctx KERNEL k0 k1 │ REGS_USER │ STACK_USER
+//   out   … CALLCHAIN ctx KERNEL k0 k1 ctx USER u0 u1 u2 …
+//
+// A chain that ends where the copied stack does is joined with an earlier one of its thread
+// (chain_joiner.h), or unwound further in the memory of the process as it is by now. The latter
+// counts only if the chain becomes whole by that; otherwise it stays as it was found. Callers are
+// listed as perf_data/FORMAT.md says.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ringbuf/drain_loop.h"
+#include "src/base/chain_quality.h"
+#include "src/base/status.h"
+#include "src/perf_event/codec.h"
+#include "src/procfs/proc_file.h"
+#include "src/record/chain_joiner.h"
+#include "src/record/live_spaces.h"
+#include "src/record/ring_merge.h"
+#include "symbolize/unwind/chain_tally.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::record {
+
+// One thread. Allocates nothing a sample once its buffers have grown; new mappings and images
+// excepted.
+class UnwindStage {
+ public:
+  // `opened` is the layout of the rings' records, `written` that of the file's.
+  UnwindStage(const perf_event::RecordLayout& opened, const perf_event::RecordLayout& written,
+              const procfs::Roots& roots);
+
+  // What already runs, as it stands in front of the recording: whole records.
+  absl::Status Observe(std::span<const std::byte> records);
+
+  // One pass: sets how much of each ring is consumed. What is not older than the pass by
+  // kPublishingMargin stays in the rings, unless it is the `last` one. kDataLoss for bytes that are
+  // no records.
+  absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
+  // The records of the last pass as they go into the file. Valid until the next one.
+  std::span<const std::byte> output() const { return output_; }
+
+  ChainQuality quality() const;
+  uint64_t hurried() const { return merge_.hurried(); }
+
+ private:
+  void TakeRecord(perf_event::RawRecord record);
+  void TakeSample(perf_event::RawRecord record);
+  // Appends the user part of the sample's chain to chain_.
+  void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
+  void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
+  bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
+  bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
+  void Append(uint64_t instruction);
+  void CountMended(bool guessed, bool late);
+
+  const perf_event::RecordLayout opened_, written_;
+  RingMerge merge_;
+  LiveSpaces spaces_;
+  symbolize::Unwinder unwinder_;
+  ChainJoiner joiner_;
+  symbolize::ChainTally tally_;
+  std::vector<std::byte> output_;
+
+  // Of the sample at hand.
+  std::vector<uint64_t> chain_;  // as written
+  bool overflowed_ = false;      // there was more than it may hold
+  symbolize::UnwoundChain unwound_;
+  symbolize::UnwoundChain piece_;  // of what late reads find
+  std::vector<symbolize::UnwoundFrame> frames_;
+};
+
+}  // namespace profiler::record

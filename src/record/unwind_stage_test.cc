@@ -1,0 +1,270 @@
+// The stage on samples of this process itself: registers and stack bytes are those of the test.
+
+#include "src/record/unwind_stage.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <array>
+#include <functional>
+#include <iterator>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "ringbuf/fake_ring.h"
+#include "src/perf_event/record_builder.h"
+#include "src/procfs/memory_map.h"
+
+namespace profiler::record {
+namespace {
+
+using perf_event::Attr;
+using perf_event::RecordBuilder;
+
+constexpr uint64_t kRegisters = 0xff0fff;
+
+// A sample of the caller, while it runs: what the kernel would have copied of it.
+struct Captured {
+  std::array<uint64_t, 20> registers{};
+  std::vector<std::byte> stack;
+};
+
+#if defined(__x86_64__)
+[[gnu::noinline]] Captured Capture(size_t stack_bytes) {
+  ucontext_t context;
+  getcontext(&context);
+  const auto& regs = context.uc_mcontext.gregs;
+  constexpr std::array<int, 20> kOrder = {REG_RAX,    REG_RBX,    REG_RCX, REG_RDX, REG_RSI,
+                                          REG_RDI,    REG_RBP,    REG_RSP, REG_RIP, REG_EFL,
+                                          REG_CSGSFS, REG_CSGSFS, REG_R8,  REG_R9,  REG_R10,
+                                          REG_R11,    REG_R12,    REG_R13, REG_R14, REG_R15};
+  Captured captured;
+  for (size_t i = 0; i < kOrder.size(); ++i) {
+    captured.registers[i] = static_cast<uint64_t>(regs[kOrder[i]]);
+  }
+  // As much as there is of it, as the kernel does.
+  captured.stack.resize(stack_bytes);
+  const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = pread(memory, captured.stack.data(), stack_bytes, regs[REG_RSP]);
+  close(memory);
+  captured.stack.resize(size < 0 ? 0 : static_cast<size_t>(size));
+  return captured;
+}
+#endif
+
+// Calls `body` so many frames below.
+[[gnu::noinline]] void Deep(int frames,
+                            const std::function<void()>& body) {  // NOLINT(misc-no-recursion)
+  if (frames == 0) {
+    body();
+  } else {
+    Deep(frames - 1, body);
+  }
+  asm volatile("");
+}
+
+// Overwrites the stack below the caller.
+[[gnu::noinline]] void Scribble() {
+  volatile uint64_t words[1 << 14];
+  for (uint64_t i = 0; i < std::size(words); ++i) words[i] = i;
+}
+
+class UnwindStageTest : public testing::Test {
+ protected:
+  static constexpr size_t kRing = 1 << 20;
+
+  void SetUp() override {
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "the test captures registers of x86-64 only";
+#endif
+  }
+
+  static Attr Written() {
+    return perf_event::SampleAttr(perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                                  perf_event::kSampleTid | perf_event::kSampleTime |
+                                  perf_event::kSampleCallchain);
+  }
+  static Attr Opened() {
+    Attr attr = Written();
+    attr.sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
+    attr.sample_regs_user = kRegisters;
+    attr.sample_stack_user = 16384;
+    return attr;
+  }
+
+  static perf_event::Sample SampleOf(const Captured& captured, uint64_t time) {
+    perf_event::Sample sample;
+    sample.pid = sample.tid = static_cast<uint32_t>(getpid());
+    sample.time = time;
+    sample.ip = captured.registers[8];
+    sample.user_regs = {perf_event::kRegsAbi64, kRegisters,
+                        std::as_bytes(std::span(captured.registers))};
+    sample.user_stack = captured.stack;
+    return sample;
+  }
+
+  void Publish(size_t ring, const RecordBuilder& records) {
+    for (const auto record : records.records()) {
+      ASSERT_TRUE(rings_[ring].Publish(record.bytes()));
+    }
+  }
+  void PublishSample(size_t ring, const Captured& captured, uint64_t time) {
+    RecordBuilder records(Opened());
+    records.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOf(captured, time));
+    Publish(ring, records);
+  }
+  // What of this process is executable, as MMAP2 records.
+  void PublishMappings(size_t ring, uint64_t time) {
+    std::string maps;
+    ASSERT_TRUE(procfs::ReadFile("/proc/self/maps", &maps).ok());
+    RecordBuilder records(Opened());
+    const auto pid = static_cast<uint32_t>(getpid());
+    records.At(time).By(pid, pid);
+    for (procfs::TextScanner lines(maps); !lines.done();) {
+      const auto map = procfs::ParseMapsLine(lines.Until('\n'));
+      if (!map || (map->prot & PROT_EXEC) == 0) continue;
+      records.Mmap2(map->start, map->end - map->start, map->pgoff, map->name);
+    }
+    Publish(ring, records);
+  }
+
+  // One pass that began so; the records that it wrote, a line each.
+  std::string Pass(uint64_t began, bool last = false) {
+    std::vector<ringbuf::RingPass> passes;
+    for (auto& ring : rings_) {
+      const ringbuf::RingBytes bytes = ring.view().Peek();
+      passes.push_back({0, bytes, kRing, began, bytes.size()});
+    }
+    const absl::Status status = stage_.Take(passes, last);
+    EXPECT_TRUE(status.ok()) << status;
+    for (size_t i = 0; i < rings_.size(); ++i) rings_[i].view().Consume(passes[i].consume);
+    std::string text;
+    ringbuf::RingBytes bytes;
+    bytes.spans[0] = stage_.output();
+    ringbuf::BounceBuffer bounce;
+    ringbuf::RecordCursor cursor(bytes, bounce);
+    while (const auto record = cursor.Next()) {
+      if (record->type() != perf_event::kRecordSample) continue;
+      perf_event::Sample sample;
+      EXPECT_TRUE(Decode(*record, written_, &sample));
+      chain_.clear();
+      for (size_t i = 0; i < sample.callchain.size(); ++i) chain_.push_back(sample.callchain[i]);
+      absl::StrAppend(&text, "sample at ", sample.time, "\n");
+    }
+    EXPECT_TRUE(cursor.status().ok());
+    return text;
+  }
+
+  std::string Quality() {
+    const ChainQuality q = stage_.quality();
+    return absl::StrCat("complete ", q.complete, " joined ", q.joined, " late ", q.late_read,
+                        " guessed ", q.guessed, " cut ", q.cut());
+  }
+
+  const perf_event::RecordLayout written_{Written()};
+  std::array<ringbuf::FakeRing, 2> rings_{ringbuf::FakeRing(kRing), ringbuf::FakeRing(kRing)};
+  UnwindStage stage_{perf_event::RecordLayout(Opened()), written_, procfs::Roots()};
+  std::vector<uint64_t> chain_;  // of the last sample
+};
+
+#if defined(__x86_64__)
+
+TEST_F(UnwindStageTest, WritesAnOrdinaryCallChainInPlaceOfTheStack) {
+  PublishMappings(0, 1);
+  Deep(20, [&] { PublishSample(0, Capture(16384), 2); });
+  EXPECT_EQ(Pass(0, /*last=*/true), "sample at 2\n");
+  EXPECT_EQ(Quality(), "complete 1 joined 0 late 0 guessed 0 cut 0");
+  EXPECT_GT(chain_.size(), 22u);
+  EXPECT_EQ(chain_[0], perf_event::kContextUser);
+}
+
+TEST_F(UnwindStageTest, TheKernelsPartStaysInFront) {
+  PublishMappings(0, 1);
+  const Captured captured = Capture(16384);
+  perf_event::Sample sample = SampleOf(captured, 2);
+  const std::array<uint64_t, 3> kernel = {perf_event::kContextKernel, 0xffffffff81000000,
+                                          0xffffffff81000010};
+  sample.callchain = perf_event::U64Array(std::as_bytes(std::span(kernel)));
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  ASSERT_GT(chain_.size(), 5u);
+  EXPECT_TRUE(std::equal(kernel.begin(), kernel.end(), chain_.begin()));
+  EXPECT_EQ(chain_[3], perf_event::kContextUser);
+  EXPECT_EQ(chain_[4], captured.registers[8]);
+}
+
+TEST_F(UnwindStageTest, AMappingPublishedAfterALaterSampleIsAppliedBeforeIt) {
+  PublishSample(0, Capture(16384), 2'000'000);
+  EXPECT_EQ(Pass(2'100'000), "") << "the margin is not over";
+  PublishMappings(1, 1'900'000);
+  EXPECT_EQ(Pass(3'000'000), "sample at 2000000\n");
+  EXPECT_EQ(Quality(), "complete 1 joined 0 late 0 guessed 0 cut 0");
+}
+
+TEST_F(UnwindStageTest, TheLastPassLeavesNothingBehind) {
+  PublishSample(0, Capture(16384), 2'000'000);
+  EXPECT_EQ(Pass(2'000'001, /*last=*/true), "sample at 2000000\n");
+  EXPECT_EQ(rings_[0].head(), rings_[0].tail());
+}
+
+TEST_F(UnwindStageTest, ReadsTheRestOfAStackThatWasNotCopiedThenJoinsOn) {
+  PublishMappings(0, 1);
+  std::vector<uint64_t> late;
+  Deep(300, [&] {
+    PublishSample(0, Capture(1024), 2);
+    Pass(0, /*last=*/true);
+    late = chain_;
+    EXPECT_EQ(Quality(), "complete 0 joined 0 late 1 guessed 0 cut 0");
+    Deep(5, [&] {
+      PublishSample(0, Capture(4096), 3);
+      Pass(0, /*last=*/true);
+    });
+  });
+  EXPECT_EQ(Quality(), "complete 0 joined 1 late 1 guessed 0 cut 0");
+  EXPECT_GT(late.size(), 300u);
+  EXPECT_GT(chain_.size(), late.size());
+  // The outer parts are one: where the test's body called Deep.
+  EXPECT_TRUE(std::equal(late.end() - 250, late.end(), chain_.end() - 250));
+}
+
+TEST_F(UnwindStageTest, DoesNotReadOnWhereTheFunctionHasReturned) {
+  PublishMappings(0, 1);
+  Captured captured;
+  Deep(300, [&] { captured = Capture(1024); });
+  Scribble();
+  PublishSample(0, captured, 2);
+  Pass(0, /*last=*/true);
+  const ChainQuality quality = stage_.quality();
+  ASSERT_EQ(quality.cuts.size(), 1u);
+  EXPECT_EQ(quality.cuts[0].reason, "stack too short");
+}
+
+TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
+  RecordBuilder records(Opened());
+  perf_event::Sample sample;
+  sample.time = 2;
+  const std::array<uint64_t, 2> kernel = {perf_event::kContextKernel, 0xffffffff81000000};
+  sample.callchain = perf_event::U64Array(std::as_bytes(std::span(kernel)));
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(chain_, std::vector(kernel.begin(), kernel.end()));
+  EXPECT_EQ(stage_.quality().chains(), 0u);
+}
+
+TEST_F(UnwindStageTest, CountsAChainWithoutImages) {
+  PublishSample(0, Capture(16384), 2);
+  Pass(0, /*last=*/true);
+  const ChainQuality quality = stage_.quality();
+  ASSERT_EQ(quality.cut() + quality.guessed, 1u);
+}
+
+#endif
+
+}  // namespace
+}  // namespace profiler::record

@@ -1,0 +1,88 @@
+#include "src/report/chains.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/report/text.h"
+
+namespace profiler::report {
+namespace {
+
+struct Remedy {
+  std::string_view reason;  // as the unwinder calls it
+  std::string_view text;
+};
+constexpr std::array<Remedy, 6> kRemedies = {{
+    {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
+    {"no call frame information",
+     "install its debug symbols; for JIT code, let it keep frame pointers"},
+    {"no image", "code outside of all files (JIT): let it keep frame pointers"},
+    {"bad register", "install its debug symbols, or try --call-graph fp"},
+    {"no progress", "its call frame information is wrong: try --call-graph fp"},
+    {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
+}};
+
+std::string_view RemedyFor(std::string_view reason) {
+  const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
+                                  [reason](const Remedy& r) { return r.reason == reason; });
+  return found == kRemedies.end() ? std::string_view() : found->text;
+}
+
+double Percent(uint64_t part, uint64_t whole) {
+  return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+std::string ChainsLine(const ChainQuality& chains) {
+  if (chains.chains() == 0) return {};
+  std::string line = absl::StrFormat("# Call chains: %.2f%% of %d are whole",
+                                     Percent(chains.whole(), chains.chains()), chains.chains());
+  std::string_view before = " (";
+  const auto add = [&](uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    absl::StrAppend(&line, absl::string_view(before.data(), before.size()), count, " ",
+                    absl::string_view(what.data(), what.size()));
+    before = ", ";
+  };
+  add(chains.joined, "joined");
+  add(chains.late_read, "read late");
+  add(chains.guessed, "guessed");
+  if (before == ", ") line += ')';
+  if (chains.cut() > 0) absl::StrAppend(&line, ", ", chains.cut(), " cut");
+  return line + "\n";
+}
+
+std::string FormatChains(const ChainQuality& chains) {
+  if (chains.chains() == 0) {
+    return "# No call chains were unwound: record with --call-graph dwarf.\n";
+  }
+  std::string text = ChainsLine(chains);
+  const auto row = [&](uint64_t count, std::string_view what) {
+    absl::StrAppendFormat(&text, "%10d  %6.2f%%  %s\n", count, Percent(count, chains.chains()),
+                          std::string(what));
+  };
+  text += "#\n#   Chains    Share\n# ........  .......\n#\n";
+  row(chains.complete, "whole, by call frame information");
+  row(chains.joined, "whole, joined with an earlier chain of the thread");
+  row(chains.late_read, "whole, the outer part read from the process afterwards");
+  row(chains.guessed, "whole, with frames guessed from frame pointers");
+  for (const ChainQuality::Cut& cut : chains.cuts) {
+    std::string what = absl::StrCat("cut: ", cut.reason);
+    if (!cut.image.empty()) {
+      what += " in ";
+      AppendSafe(cut.image, what);
+    }
+    row(cut.chains, what);
+    if (const std::string_view remedy = RemedyFor(cut.reason); !remedy.empty()) {
+      absl::StrAppend(&text, "                       ",
+                      absl::string_view(remedy.data(), remedy.size()), "\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace profiler::report

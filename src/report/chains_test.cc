@@ -1,0 +1,51 @@
+#include "src/report/chains.h"
+
+#include "gtest/gtest.h"
+
+namespace profiler::report {
+namespace {
+
+ChainQuality Some() {
+  return {.complete = 900,
+          .joined = 50,
+          .late_read = 0,
+          .guessed = 40,
+          .cuts = {{7, "stack too short", "/usr/bin/g++"}, {3, "no image", ""}}};
+}
+
+TEST(ChainsTest, OneLineSaysHowManyAreWhole) {
+  EXPECT_EQ(ChainsLine(Some()),
+            "# Call chains: 99.00% of 1000 are whole (50 joined, 40 guessed), 10 cut\n");
+  EXPECT_EQ(ChainsLine({.complete = 4, .cuts = {}}), "# Call chains: 100.00% of 4 are whole\n");
+  EXPECT_EQ(ChainsLine(ChainQuality{}), "");
+}
+
+TEST(ChainsTest, TellsWhereChainsAreCutAndWhatMendsThem) {
+  EXPECT_EQ(FormatChains(Some()),
+            "# Call chains: 99.00% of 1000 are whole (50 joined, 40 guessed), 10 cut\n"
+            "#\n"
+            "#   Chains    Share\n"
+            "# ........  .......\n"
+            "#\n"
+            "       900   90.00%  whole, by call frame information\n"
+            "        50    5.00%  whole, joined with an earlier chain of the thread\n"
+            "         0    0.00%  whole, the outer part read from the process afterwards\n"
+            "        40    4.00%  whole, with frames guessed from frame pointers\n"
+            "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
+            "                       copy more of the stack: --call-graph dwarf,65528\n"
+            "         3    0.30%  cut: no image\n"
+            "                       code outside of all files (JIT): let it keep frame pointers\n");
+}
+
+TEST(ChainsTest, SaysWhereNoneWereUnwound) {
+  EXPECT_EQ(FormatChains(ChainQuality{}),
+            "# No call chains were unwound: record with --call-graph dwarf.\n");
+}
+
+TEST(ChainsTest, NamesFromARecordingCannotLookLikeLinesOfOurs) {
+  const ChainQuality chains{.cuts = {{1, "no image", "/a\n# b"}}};
+  EXPECT_EQ(FormatChains(chains).find("\n# b"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace profiler::report

@@ -1,0 +1,258 @@
+// Call frame information, and ELF files that hold it, byte by byte. For tests.
+
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symbolize/unwind/registers.h"
+
+namespace profiler::symbolize {
+
+// Bytes that grow: fixed-size and variable-length numbers.
+class ByteBuilder {
+ public:
+  ByteBuilder() = default;
+  ByteBuilder(std::initializer_list<int> bytes) {
+    for (const int byte : bytes) U8(byte);
+  }
+
+  ByteBuilder& U8(int value) { return Append(static_cast<uint8_t>(value)); }
+  ByteBuilder& U16(uint16_t value) { return Append(value); }
+  ByteBuilder& U32(uint32_t value) { return Append(value); }
+  ByteBuilder& U64(uint64_t value) { return Append(value); }
+  ByteBuilder& Uleb(uint64_t value) {
+    do {
+      U8(static_cast<int>(value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+      value >>= 7;
+    } while (value != 0);
+    return *this;
+  }
+  ByteBuilder& Sleb(int64_t value) {
+    for (;;) {
+      const int low = static_cast<int>(value & 0x7f);
+      value >>= 7;
+      const bool is_last = (value == 0 && (low & 0x40) == 0) || (value == -1 && (low & 0x40) != 0);
+      U8(low | (is_last ? 0 : 0x80));
+      if (is_last) return *this;
+    }
+  }
+  ByteBuilder& Text(std::string_view text) {
+    for (const char c : text) U8(c);
+    return U8(0);
+  }
+  ByteBuilder& Bytes(const ByteBuilder& other) {
+    bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
+    return *this;
+  }
+  // Its length and it.
+  ByteBuilder& Block(const ByteBuilder& other) { return Uleb(other.size()).Bytes(other); }
+  ByteBuilder& Pad(size_t alignment, int value = 0) {
+    while (size() % alignment != 0) U8(value);
+    return *this;
+  }
+  void Patch32(size_t offset, uint32_t value) { std::memcpy(&bytes_[offset], &value, 4); }
+
+  size_t size() const { return bytes_.size(); }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  template <class T>
+  ByteBuilder& Append(T value) {
+    const auto* data = reinterpret_cast<const std::byte*>(&value);
+    bytes_.insert(bytes_.end(), data, data + sizeof(T));
+    return *this;
+  }
+
+  std::vector<std::byte> bytes_;
+};
+
+struct CieSpec {
+  std::string augmentation = "zR";
+  int version = 1;
+  uint64_t code_alignment = 1;
+  int64_t data_alignment = -8;
+  int return_address = 16;
+  ByteBuilder instructions = {0x0c, 7, 8, 0x90, 1};  // CFA = rsp + 8; the return address at CFA − 8
+};
+
+struct FdeSpec {
+  uint64_t start = 0x1000;
+  uint64_t size = 0x100;
+  ByteBuilder instructions;
+};
+
+// .eh_frame with one CIE; pointers are PC-relative in 4 bytes where the augmentation has 'R', else
+// absolute.
+class EhFrameBuilder {
+ public:
+  EhFrameBuilder(uint64_t address, const CieSpec& cie) : address_(address), cie_(cie) {
+    ByteBuilder body;
+    body.U32(0).U8(cie.version).Text(cie.augmentation);
+    if (cie.version == 4) body.U8(8).U8(0);
+    body.Uleb(cie.code_alignment).Sleb(cie.data_alignment);
+    if (cie.version == 1) {
+      body.U8(cie.return_address);
+    } else {
+      body.Uleb(static_cast<uint64_t>(cie.return_address));
+    }
+    if (cie.augmentation.starts_with('z')) {
+      ByteBuilder data;
+      for (const char letter : cie.augmentation.substr(1)) {
+        if (letter == 'R') data.U8(0x1b);
+        if (letter == 'L') data.U8(0x1b);
+        if (letter == 'P') data.U8(0x9b).U32(0x1234);
+      }
+      body.Block(data);
+    }
+    body.Bytes(cie.instructions).Pad(8);
+    AppendEntry(body);
+  }
+
+  EhFrameBuilder& Add(const FdeSpec& fde) {
+    offsets_.push_back(section_.size());
+    starts_.push_back(fde.start);
+    ByteBuilder body;
+    const size_t here = section_.size() + 4;
+    body.U32(static_cast<uint32_t>(here));  // back to the CIE, which is at 0
+    if (cie_.augmentation.find('R') != std::string::npos) {
+      body.U32(static_cast<uint32_t>(fde.start - (address_ + here + 4)));
+      body.U32(static_cast<uint32_t>(fde.size));
+    } else {
+      body.U64(fde.start).U64(fde.size);
+    }
+    if (cie_.augmentation.starts_with('z')) {
+      ByteBuilder data;
+      if (cie_.augmentation.find('L') != std::string::npos) data.U32(0);
+      body.Block(data);
+    }
+    body.Bytes(fde.instructions).Pad(8);
+    AppendEntry(body);
+    return *this;
+  }
+
+  uint64_t address() const { return address_; }
+  const ByteBuilder& section() const { return section_; }
+  // Of the FDE numbered so.
+  size_t offset(size_t fde) const { return offsets_[fde]; }
+
+  // .eh_frame_hdr at `address`: the table is sorted if the FDEs were added in order.
+  ByteBuilder Header(uint64_t address) const {
+    ByteBuilder header{1, 0x1b, 0x03, 0x3b};
+    header.U32(static_cast<uint32_t>(address_ - (address + 4)));
+    header.U32(static_cast<uint32_t>(starts_.size()));
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      header.U32(static_cast<uint32_t>(starts_[i] - address));
+      header.U32(static_cast<uint32_t>(address_ + offsets_[i] - address));
+    }
+    return header;
+  }
+
+ private:
+  void AppendEntry(const ByteBuilder& body) {
+    section_.U32(static_cast<uint32_t>(body.size())).Bytes(body);
+  }
+
+  uint64_t address_;
+  CieSpec cie_;
+  ByteBuilder section_;
+  std::vector<size_t> offsets_;
+  std::vector<uint64_t> starts_;
+};
+
+// .debug_frame of one CIE (version 4) and its FDEs.
+inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
+                              const std::vector<FdeSpec>& functions) {
+  ByteBuilder cie;
+  cie.U32(0xffffffff).U8(4).Text("").U8(8).U8(0).Uleb(1).Sleb(-8).Uleb(16);
+  cie.Bytes(common_instructions).Pad(8);
+  ByteBuilder section;
+  section.U32(static_cast<uint32_t>(cie.size())).Bytes(cie);
+  for (const FdeSpec& function : functions) {
+    ByteBuilder fde;
+    fde.U32(0).U64(function.start).U64(function.size).Bytes(function.instructions).Pad(8);
+    section.U32(static_cast<uint32_t>(fde.size())).Bytes(fde);
+  }
+  return section;
+}
+
+// An ELF file of sections and nothing else.
+class ElfBuilder {
+ public:
+  explicit ElfBuilder(uint16_t machine = EM_X86_64) : machine_(machine) {}
+
+  ElfBuilder& Entry(uint64_t address) {
+    entry_ = address;
+    return *this;
+  }
+  ElfBuilder& Section(const std::string& name, uint64_t address, const ByteBuilder& contents,
+                      uint64_t flags = SHF_ALLOC) {
+    sections_.push_back({name, address, contents, flags});
+    return *this;
+  }
+
+  std::vector<std::byte> Build() const {
+    ByteBuilder names{0};
+    ByteBuilder contents;
+    std::vector<Elf64_Shdr> headers(1);
+    for (const Part& part : sections_) {
+      contents.Pad(8);
+      headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
+                         .sh_type = SHT_PROGBITS,
+                         .sh_flags = part.flags,
+                         .sh_addr = part.address,
+                         .sh_offset = sizeof(Elf64_Ehdr) + contents.size(),
+                         .sh_size = part.contents.size()});
+      names.Text(part.name);
+      contents.Bytes(part.contents);
+    }
+    headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
+                       .sh_type = SHT_STRTAB,
+                       .sh_offset = sizeof(Elf64_Ehdr) + contents.size()});
+    names.Text(".shstrtab");
+    headers.back().sh_size = names.size();
+    contents.Bytes(names).Pad(8);
+
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = ET_DYN;
+    header.e_machine = machine_;
+    header.e_entry = entry_;
+    header.e_shoff = sizeof(Elf64_Ehdr) + contents.size();
+    header.e_ehsize = sizeof(Elf64_Ehdr);
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = static_cast<Elf64_Half>(headers.size());
+    header.e_shstrndx = static_cast<Elf64_Half>(headers.size() - 1);
+
+    std::vector<std::byte> file(sizeof(header) + contents.size() +
+                                headers.size() * sizeof(Elf64_Shdr));
+    std::memcpy(file.data(), &header, sizeof(header));
+    std::memcpy(file.data() + sizeof(header), contents.bytes().data(), contents.size());
+    std::memcpy(file.data() + header.e_shoff, headers.data(), headers.size() * sizeof(Elf64_Shdr));
+    return file;
+  }
+
+ private:
+  struct Part {
+    std::string name;
+    uint64_t address;
+    ByteBuilder contents;
+    uint64_t flags;
+  };
+  uint16_t machine_;
+  uint64_t entry_ = 0;
+  std::vector<Part> sections_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,245 @@
+#include "symbolize/unwind/cfi_program.h"
+
+#include <dwarf.h>
+
+#include <limits>
+
+namespace profiler::symbolize {
+namespace {
+
+// Compilers nest to two or three.
+constexpr size_t kMaxRemembered = 64;
+
+// The three instructions that have an operand in their low six bits.
+constexpr uint8_t kHighBits = 0xc0;
+constexpr uint8_t kLowBits = 0x3f;
+
+// Not in elfutils' dwarf.h of 2022. On AArch64 0x2d, which is DW_CFA_GNU_window_save elsewhere,
+// tells that the return address is signed from here on.
+constexpr uint8_t kAArch64NegateStateWithPc = 0x2c;
+constexpr uint8_t kAArch64NegateState = 0x2d;
+
+}  // namespace
+
+void CfiProgram::Run(Architecture architecture, const FrameSection& section,
+                     const FunctionEntry& function, RowVisitor visit) {
+  architecture_ = architecture;
+  section_ = &section;
+  function_ = &function;
+  rules_ = FrameRules();
+  rules_.return_address = function.common.return_address;
+  rules_.signal_frame = function.common.signal_frame;
+  rules_.expressions = section.bytes();
+  remembered_.clear();
+  location_ = function.start;
+  initial_ = rules_;
+  if (!RunCommon(function.common.instructions)) return;
+  initial_ = rules_;
+
+  const uint64_t end = function.start + function.size;
+  DwarfReader code(function.instructions);
+  code_address_ = section.address() +
+                  static_cast<uint64_t>(function.instructions.data() - section.bytes().data());
+  while (code.remaining() != 0) {
+    switch (Execute(code)) {
+      case Step::kNext:
+        break;
+      case Step::kMalformed:
+        return;
+      case Step::kAdvance:
+        if (next_location_ < location_) return;
+        if (next_location_ >= end) code.Skip(code.remaining());
+        if (next_location_ < end && next_location_ != location_) {
+          if (!visit(location_, next_location_, rules_)) return;
+          location_ = next_location_;
+        }
+        break;
+    }
+  }
+  if (location_ < end) visit(location_, end, rules_);
+}
+
+bool CfiProgram::RunCommon(std::span<const std::byte> instructions) {
+  DwarfReader code(instructions);
+  while (code.remaining() != 0) {
+    if (Execute(code) != Step::kNext) return false;
+  }
+  return true;
+}
+
+int64_t CfiProgram::Factored(uint64_t value) const {
+  return static_cast<int64_t>(value * static_cast<uint64_t>(function_->common.data_alignment));
+}
+
+CfiProgram::Step CfiProgram::AdvanceBy(uint64_t distance) {
+  next_location_ = location_ + distance * function_->common.code_alignment;
+  return Step::kAdvance;
+}
+
+CfiProgram::Step CfiProgram::SetRegister(uint64_t number, RegisterRule rule) {
+  // Others, such as vector registers, are of no use. AArch64's 32 is no register of a frame; here
+  // it stands for the pc.
+  const bool is_pc_only = architecture_ == Architecture::kAArch64 && number == 32;
+  if (number < kRegisters && !is_pc_only) rules_.registers[number] = rule;
+  return Step::kNext;
+}
+
+CfiProgram::Step CfiProgram::SetCfaRegister(uint64_t number, int64_t offset) {
+  if (number >= kRegisters) return Step::kMalformed;
+  rules_.cfa = {
+      .kind = CfaRule::kRegister, .number = static_cast<uint8_t>(number), .offset = offset};
+  return Step::kNext;
+}
+
+CfiProgram::Step CfiProgram::RestoreInitial(uint64_t number) {
+  return SetRegister(number, number < kRegisters ? initial_.registers[number] : RegisterRule());
+}
+
+CfiProgram::Step CfiProgram::Expression(DwarfReader& code, int64_t* offset, uint32_t* size) {
+  const uint64_t length = code.Uleb();
+  const std::span<const std::byte> bytes = code.ReadBytes(length);
+  if (!code.ok() || length > std::numeric_limits<uint32_t>::max()) return Step::kMalformed;
+  *offset = bytes.data() - section_->bytes().data();
+  *size = static_cast<uint32_t>(length);
+  return Step::kNext;
+}
+
+CfiProgram::Step CfiProgram::Execute(DwarfReader& code) {
+  const auto op = code.Read<uint8_t>();
+  const uint64_t operand = op & kLowBits;
+  Step step = Step::kNext;
+  switch (op & kHighBits) {
+    case DW_CFA_advance_loc:
+      return AdvanceBy(operand);
+    case DW_CFA_offset:
+      step = SetRegister(operand, {.kind = RegisterRule::kOffset, .offset = Factored(code.Uleb())});
+      break;
+    case DW_CFA_restore:
+      step = RestoreInitial(operand);
+      break;
+    default:
+      step = ExecuteExtended(op, code);
+  }
+  return code.ok() ? step : Step::kMalformed;
+}
+
+CfiProgram::Step CfiProgram::ExecuteExtended(uint8_t op, DwarfReader& code) {
+  switch (op) {
+    case DW_CFA_nop:
+      return Step::kNext;
+    case DW_CFA_set_loc:
+      next_location_ = code.Pointer(function_->common.pointer_encoding, code_address_);
+      return Step::kAdvance;
+    case DW_CFA_advance_loc1:
+      return AdvanceBy(code.Read<uint8_t>());
+    case DW_CFA_advance_loc2:
+      return AdvanceBy(code.Read<uint16_t>());
+    case DW_CFA_advance_loc4:
+      return AdvanceBy(code.Read<uint32_t>());
+    case DW_CFA_MIPS_advance_loc8:
+      return AdvanceBy(code.Read<uint64_t>());
+    case DW_CFA_remember_state:
+      if (remembered_.size() == kMaxRemembered) return Step::kMalformed;
+      remembered_.push_back(rules_);
+      return Step::kNext;
+    case DW_CFA_restore_state:
+      if (remembered_.empty()) return Step::kMalformed;
+      rules_ = remembered_.back();
+      remembered_.pop_back();
+      return Step::kNext;
+    case DW_CFA_GNU_args_size:  // how much a call pushed; the CFA says it as well
+      code.Uleb();
+      return Step::kNext;
+    case kAArch64NegateState:
+    case kAArch64NegateStateWithPc:
+      // Signatures are taken off every return address, told or not.
+      return architecture_ == Architecture::kAArch64 ? Step::kNext : Step::kMalformed;
+    case DW_CFA_def_cfa:
+    case DW_CFA_def_cfa_register:
+    case DW_CFA_def_cfa_offset:
+    case DW_CFA_def_cfa_expression:
+    case DW_CFA_def_cfa_sf:
+    case DW_CFA_def_cfa_offset_sf:
+      return SetCfa(op, code);
+    default:
+      return SetRule(op, code);
+  }
+}
+
+CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
+  switch (op) {
+    case DW_CFA_def_cfa: {
+      const uint64_t number = code.Uleb();
+      return SetCfaRegister(number, static_cast<int64_t>(code.Uleb()));
+    }
+    case DW_CFA_def_cfa_sf: {
+      const uint64_t number = code.Uleb();
+      return SetCfaRegister(number, Factored(static_cast<uint64_t>(code.Sleb())));
+    }
+    case DW_CFA_def_cfa_expression:
+      rules_.cfa = {.kind = CfaRule::kExpression};
+      return Expression(code, &rules_.cfa.offset, &rules_.cfa.expression_size);
+    default:
+      break;
+  }
+  // The others change one half of a register and its offset.
+  if (rules_.cfa.kind != CfaRule::kRegister) return Step::kMalformed;
+  switch (op) {
+    case DW_CFA_def_cfa_register:
+      return SetCfaRegister(code.Uleb(), rules_.cfa.offset);
+    case DW_CFA_def_cfa_offset:
+      rules_.cfa.offset = static_cast<int64_t>(code.Uleb());
+      return Step::kNext;
+    case DW_CFA_def_cfa_offset_sf:
+      rules_.cfa.offset = Factored(static_cast<uint64_t>(code.Sleb()));
+      return Step::kNext;
+    default:
+      return Step::kMalformed;
+  }
+}
+
+CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {
+  const uint64_t number = code.Uleb();  // first operand of them all
+  RegisterRule rule;
+  switch (op) {
+    case DW_CFA_restore_extended:
+      return RestoreInitial(number);
+    case DW_CFA_undefined:
+      rule.kind = RegisterRule::kUndefined;
+      break;
+    case DW_CFA_same_value:
+      rule.kind = RegisterRule::kSameValue;
+      break;
+    case DW_CFA_offset_extended:
+    case DW_CFA_val_offset:
+      rule.kind = op == DW_CFA_val_offset ? RegisterRule::kValueOffset : RegisterRule::kOffset;
+      rule.offset = Factored(code.Uleb());
+      break;
+    case DW_CFA_offset_extended_sf:
+    case DW_CFA_val_offset_sf:
+      rule.kind = op == DW_CFA_val_offset_sf ? RegisterRule::kValueOffset : RegisterRule::kOffset;
+      rule.offset = Factored(static_cast<uint64_t>(code.Sleb()));
+      break;
+    case DW_CFA_GNU_negative_offset_extended:
+      rule.kind = RegisterRule::kOffset;
+      rule.offset = Factored(0 - code.Uleb());
+      break;
+    case DW_CFA_register:
+      rule.kind = RegisterRule::kRegister;
+      rule.offset = static_cast<int64_t>(code.Uleb());
+      break;
+    case DW_CFA_expression:
+    case DW_CFA_val_expression:
+      rule.kind =
+          op == DW_CFA_expression ? RegisterRule::kExpression : RegisterRule::kValueExpression;
+      if (Expression(code, &rule.offset, &rule.expression_size) == Step::kMalformed) {
+        return Step::kMalformed;
+      }
+      break;
+    default:
+      return Step::kMalformed;
+  }
+  return SetRegister(number, rule);
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,67 @@
+// Runs the instructions of a CIE and an FDE, which build the rows of a table
+//
+//   address      CFA        rbx      rbp      return address
+//   start        rsp+8      —        —        CFA−8
+//   start+1      rsp+16     —        CFA−16   CFA−8
+//   …
+//
+// one after the other.
+//
+// Source: DWARF 5, 6.4.2 and 7.24; DW_CFA_GNU_* of binutils; DW_CFA_AARCH64_*.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "symbolize/unwind/dwarf_reader.h"
+#include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/frame_section.h"
+
+namespace profiler::symbolize {
+
+// Reused from function to function, so that what is remembered takes no new memory. Not
+// thread-safe.
+class CfiProgram {
+ public:
+  // [start, end) have these rules; to go on, return true.
+  using RowVisitor = absl::FunctionRef<bool(uint64_t start, uint64_t end, const FrameRules&)>;
+
+  // The rows of `function`, in order and without overlap, as long as `visit` returns true and the
+  // instructions make sense: at one that does not the rows end. Time by the number of bytes of
+  // instructions.
+  void Run(Architecture architecture, const FrameSection& section, const FunctionEntry& function,
+           RowVisitor visit);
+
+ private:
+  enum class Step { kNext, kAdvance, kMalformed };
+
+  bool RunCommon(std::span<const std::byte> instructions);
+  Step Execute(DwarfReader& code);
+  Step ExecuteExtended(uint8_t op, DwarfReader& code);
+  Step SetCfa(uint8_t op, DwarfReader& code);
+  Step SetRule(uint8_t op, DwarfReader& code);
+  Step AdvanceBy(uint64_t distance);
+  Step SetRegister(uint64_t number, RegisterRule rule);
+  Step SetCfaRegister(uint64_t number, int64_t offset);
+  Step RestoreInitial(uint64_t number);
+  Step Expression(DwarfReader& code, int64_t* offset, uint32_t* size);
+  int64_t Factored(uint64_t value) const;
+
+  Architecture architecture_ = kNativeArchitecture;
+  const FrameSection* section_ = nullptr;
+  const FunctionEntry* function_ = nullptr;
+  uint64_t code_address_ = 0;  // in memory, of the instructions that run
+  uint64_t location_ = 0;
+  uint64_t next_location_ = 0;  // of kAdvance
+  FrameRules rules_;
+  FrameRules initial_;  // after the CIE
+  std::vector<FrameRules> remembered_;
+};
+
+}  // namespace profiler::symbolize

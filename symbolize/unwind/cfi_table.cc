@@ -1,0 +1,271 @@
+#include "symbolize/unwind/cfi_table.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/byte_reader.h"
+#include "symbolize/unwind/cfi_program.h"
+#include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/frame_section.h"
+#include "symbolize/unwind/function_index.h"
+#include "symbolize/unwind/rule_packing.h"
+#include "symbolize/unwind/section_contents.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// The distinct rules of an image, by 16-bit numbers.
+class RuleTable {
+ public:
+  RuleTable() {
+    Intern({});
+    Intern({.kind = UnwindRule::kFull});
+  }
+
+  uint16_t Intern(const UnwindRule& rule) {
+    uint64_t bits;
+    std::memcpy(&bits, &rule, sizeof(bits));
+    const auto it = numbers_.find(bits);
+    if (it != numbers_.end()) return it->second;
+    if (rules_.size() > std::numeric_limits<uint16_t>::max()) return kFullNumber;
+    const auto number = static_cast<uint16_t>(rules_.size());
+    rules_.push_back(rule);
+    numbers_.emplace(bits, number);
+    return number;
+  }
+  UnwindRule operator[](uint16_t number) const { return rules_[number]; }
+  size_t memory_used() const {
+    return rules_.capacity() * sizeof(UnwindRule) +
+           numbers_.capacity() * (sizeof(uint64_t) + sizeof(uint64_t) + 1);
+  }
+
+ private:
+  static constexpr uint16_t kFullNumber = 1;  // what a rule is when there are no more numbers
+
+  std::vector<UnwindRule> rules_;
+  absl::flat_hash_map<uint64_t, uint16_t> numbers_;
+};
+
+}  // namespace
+
+// One of the two sections, with what was compiled from it.
+//
+//   slots_[function] ──▶ first of its rows: {number of rows}, {distance, rule} …, {size, none}
+class CfiTable::Section {
+ public:
+  Section(Architecture architecture, FrameSection section, FunctionIndex index,
+          std::vector<std::byte> owned)
+      : architecture_(architecture),
+        owned_(std::move(owned)),
+        section_(section),
+        index_(std::move(index)),
+        slots_(index_.size()) {
+    AddRow(0, 0);  // so that no function's rows begin at 0
+  }
+
+  size_t functions() const { return index_.size(); }
+
+  UnwindRule Find(uint64_t address) {
+    const std::optional<size_t> function = index_.Find(address);
+    if (!function) return {};
+    CompileOnce(*function);
+    const uint64_t distance = address - index_.Start(*function);
+    const auto first = distances_.begin() + slots_[*function] + 1;
+    const auto last = first + distances_[slots_[*function]];
+    const auto after = std::upper_bound(first, last, distance);
+    return rules_[numbers_[static_cast<size_t>(after - distances_.begin()) - 1]];
+  }
+
+  bool FullRules(uint64_t address, FrameRules* rules) {
+    const std::optional<size_t> function = index_.Find(address);
+    if (!function) return false;
+    const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(*function));
+    if (!entry || address < entry->start || address - entry->start >= entry->size) return false;
+    bool found = false;
+    program_.Run(architecture_, section_, *entry,
+                 [&](uint64_t start, uint64_t end, const FrameRules& row) {
+                   found = address >= start && address < end;
+                   if (found) *rules = row;
+                   return !found;
+                 });
+    return found && rules->cfa.kind != CfaRule::kNone;
+  }
+
+  void CompileOnce(size_t function) {
+    if (slots_[function] != 0) return;
+    const uint32_t slot = static_cast<uint32_t>(distances_.size());
+    const uint64_t start = index_.Start(function);
+    slots_[function] = slot;
+    AddRow(0, 0);  // the number of rows, later
+    uint64_t end = start;
+    const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(function));
+    // The index of a corrupt file may lead to another function.
+    if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
+      program_.Run(architecture_, section_, *entry,
+                   [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
+                     const uint16_t number = rules_.Intern(PackRule(architecture_, rules));
+                     const bool is_first = distances_.size() == slot + 1;
+                     if (is_first || numbers_.back() != number) AddRow(row_start - start, number);
+                     end = row_end;
+                     return true;
+                   });
+    }
+    AddRow(end - start, 0);
+    distances_[slot] = static_cast<uint32_t>(distances_.size() - slot - 1);
+  }
+
+  size_t memory_used() const {
+    return owned_.capacity() + index_.memory_used() + slots_.capacity() * sizeof(uint32_t) +
+           distances_.capacity() * sizeof(uint32_t) + numbers_.capacity() * sizeof(uint16_t) +
+           rules_.memory_used();
+  }
+
+ private:
+  void AddRow(uint64_t distance, uint16_t number) {
+    // By an eighth and not by two, or half of the table would be air.
+    if (distances_.size() == distances_.capacity()) {
+      const size_t room = distances_.size() + distances_.size() / 8 + 1024;
+      distances_.reserve(room);
+      numbers_.reserve(room);
+    }
+    distances_.push_back(static_cast<uint32_t>(distance));
+    numbers_.push_back(number);
+  }
+
+  const Architecture architecture_;
+  std::vector<std::byte> owned_;  // decompressed
+  FrameSection section_;
+  FunctionIndex index_;
+  CfiProgram program_;
+  std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
+  std::vector<uint32_t> distances_;
+  std::vector<uint16_t> numbers_;
+  RuleTable rules_;
+};
+
+namespace {
+
+uint32_t NextId() {
+  static std::atomic<uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+ElfAddress EntryPoint(const ElfImage& image) {
+  ByteReader reader(image.bytes());
+  return {reader.Read<Elf64_Ehdr>().e_entry};
+}
+
+bool HasDebugFrame(const ElfImage& image) {
+  return image.FindSection(".debug_frame") != nullptr ||
+         image.FindSection(".zdebug_frame") != nullptr;
+}
+
+}  // namespace
+
+CfiTable::~CfiTable() = default;
+
+absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image,
+                                                           const ElfImage* debug) {
+  const std::optional<Architecture> architecture = ArchitectureOfElf(image.machine());
+  if (!architecture || !image.is_64_bit()) {
+    return absl::UnimplementedError("no unwinding on this machine");
+  }
+  std::unique_ptr<CfiTable> table(new CfiTable());
+  table->architecture_ = *architecture;
+  table->id_ = NextId();
+  table->entry_ = EntryPoint(image);
+
+  if (const ElfSection* section = image.FindSection(".eh_frame");
+      section != nullptr && !section->contents.empty()) {
+    const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value);
+    std::optional<FunctionIndex> index;
+    if (const ElfSection* header = image.FindSection(".eh_frame_hdr")) {
+      index = FunctionIndex::FromHeader(header->contents, header->address.value, frames);
+    }
+    if (!index) index = FunctionIndex::Scan(frames);
+    table->eh_frame_ = std::make_unique<Section>(*architecture, frames, *std::move(index),
+                                                 std::vector<std::byte>());
+  }
+
+  table->AddLinkageTables(image);
+  for (const ElfImage* source : {&image, debug}) {
+    if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
+    table->debug_source_ = *source;
+  }
+  return table;
+}
+
+// Reading through .debug_frame, and maybe decompressing it, waits for a function that is not in
+// .eh_frame.
+CfiTable::Section* CfiTable::DebugFrame() {
+  if (!debug_source_) return debug_frame_.get();
+  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame");
+  debug_source_.reset();
+  if (contents.bytes.empty()) return nullptr;
+  const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);
+  debug_frame_ = std::make_unique<Section>(architecture_, frames, FunctionIndex::Scan(frames),
+                                           std::move(contents.owned));
+  return debug_frame_.get();
+}
+
+UnwindRule CfiTable::Find(ElfAddress address) {
+  UnwindRule rule;
+  if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value);
+  if (rule.kind != UnwindRule::kNone) return rule;
+  if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value);
+  if (rule.kind != UnwindRule::kNone) return rule;
+  for (const LinkageTable& table : linkage_tables_) {
+    if (address.value - table.start < table.size) return table.rule;
+  }
+  return rule;
+}
+
+// .plt pushes in each entry if functions are bound when they are first called, the others jump.
+void CfiTable::AddLinkageTables(const ElfImage& image) {
+  constexpr int32_t kPushesBefore = 11;
+  for (const ElfSection& section : image.sections()) {
+    const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
+    if (!is_code || (!section.name.starts_with(".plt") && section.name != ".iplt")) continue;
+    UnwindRule rule{.kind = UnwindRule::kFromStackPointer};
+    if (architecture_ == Architecture::kX86_64) {
+      rule.cfa_offset = sizeof(uint64_t);
+      rule.return_slot = -1;
+      if (section.name == ".plt") {
+        rule.kind = UnwindRule::kLinkageTable;
+        rule.return_slot = kPushesBefore;
+      }
+    }
+    linkage_tables_.push_back({section.address.value, section.size, rule});
+  }
+}
+
+bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
+  if (eh_frame_ != nullptr && eh_frame_->FullRules(address.value, rules)) return true;
+  Section* debug_frame = DebugFrame();
+  return debug_frame != nullptr && debug_frame->FullRules(address.value, rules);
+}
+
+size_t CfiTable::memory_used() const {
+  return sizeof(*this) + (eh_frame_ == nullptr ? 0 : eh_frame_->memory_used()) +
+         (debug_frame_ == nullptr ? 0 : debug_frame_->memory_used());
+}
+
+size_t CfiTable::CompileAll() {
+  size_t functions = 0;
+  for (Section* section : {eh_frame_.get(), DebugFrame()}) {
+    for (size_t i = 0; section != nullptr && i < section->functions(); ++i, ++functions) {
+      section->CompileOnce(i);
+    }
+  }
+  return functions;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,118 @@
+// What an image's call frame information says, as a table that unwinding can use:
+//
+//   address ──▶ function (FDE) ──▶ row ──▶ UnwindRule, 8 bytes: where CFA, return address and frame
+//                                          pointer are
+//
+// The functions are found through the image's own .eh_frame_hdr, or, where that is missing, through
+// an index that is made from .eh_frame; then in .debug_frame, which may be compressed and may stand
+// in a separate debug file. A function is compiled to rows when an address in it is first asked
+// for, so an image costs next to nothing to open, however big it is, and pages of its file come in
+// as its functions are met.
+//
+// What a linker makes may be described nowhere: linkage tables (.plt, .plt.sec …) are known by
+// their sections.
+//
+//   row     u32 distance from the function's start, u16 number of a rule; functions share rules
+//
+// Sources: DWARF 5, 6.4; Linux Standard Base core 5.0, 10.6 (.eh_frame, .eh_frame_hdr); the AArch64
+// DWARF supplement, 4.4 (pointer authentication).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "src/base/address.h"
+#include "src/base/status.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/unwind/registers.h"
+
+namespace profiler::symbolize {
+
+struct FrameRules;
+
+// How to come from a frame to its caller, where that takes the stack and frame pointers alone: all
+// rows of compilers' code but very few. Slots are distances from the CFA in words of 8 bytes.
+struct UnwindRule {
+  enum Kind : uint32_t {
+    kNone,              // no function is known here
+    kThreadStart,       // the return address is undefined: no caller
+    kFromStackPointer,  // CFA = sp + cfa_offset
+    kFromFramePointer,  // CFA = fp + cfa_offset
+    // A procedure linkage table, 16 bytes an entry, that pushes in each of them:
+    // CFA = sp + cfa_offset + ((pc & 15) >= return_slot ? 8 : 0), the return address is under it.
+    kLinkageTable,
+    // A function that realigned its stack: CFA = word at fp + cfa_offset, the caller's frame
+    // pointer is at fp + 8 * frame_slot.
+    kRealigned,
+    kFull,  // ask FullRules
+  };
+
+  uint32_t kind : 3 = kNone;
+  uint32_t signal_frame : 1 = 0;  // the caller was interrupted, it did not call
+  uint32_t not_called : 1 = 0;    // only in the Unwinder: the frame's address follows no call
+  int32_t return_slot : 13 = 0;   // of the return address; 0: it is in the link register
+  int32_t frame_slot : 14 = 0;    // of the caller's frame pointer; 0: it is still in its register
+  int32_t cfa_offset = 0;
+
+  bool operator==(const UnwindRule&) const = default;
+};
+static_assert(sizeof(UnwindRule) == 8);
+
+// Of one image, for every process that maps it. Not thread-safe: look-ups compile. Immutable to the
+// eye: the same address always has the same rule.
+class CfiTable {
+ public:
+  // `debug` is the image's separate debug file or null. Views of both files are kept, so their
+  // bytes must outlive the table. An image without any call frame information gives an empty table.
+  // Errors: kUnimplemented for a machine that is not unwound.
+  static absl::StatusOr<std::unique_ptr<CfiTable>> Create(const ElfImage& image,
+                                                          const ElfImage* debug = nullptr);
+  ~CfiTable();
+  CfiTable(const CfiTable&) = delete;
+  CfiTable& operator=(const CfiTable&) = delete;
+
+  Architecture architecture() const { return architecture_; }
+  // Distinct over all tables of the program run, never 0.
+  uint32_t id() const { return id_; }
+  // Where the image's first instruction is, 0 for a shared library.
+  ElfAddress entry() const { return entry_; }
+  // The rule at an instruction. For a return address the caller passes address − 1. Corrupt
+  // information counts as none. Cost: two binary searches; the first time in a function it is
+  // compiled, which is bounded by the size of its FDE.
+  UnwindRule Find(ElfAddress address);
+
+  // All that is known of the frame at an instruction, evaluated anew from the FDE: slow. False
+  // where Find has kNone.
+  bool FullRules(ElfAddress address, FrameRules* rules);
+
+  // Heap memory, in bytes.
+  size_t memory_used() const;
+
+  // Compiles everything, as a test of memory_used wants it. Functions in both sections count twice.
+  size_t CompileAll();
+
+ private:
+  class Section;  // .eh_frame or .debug_frame
+  struct LinkageTable {
+    uint64_t start, size;
+    UnwindRule rule;
+  };
+
+  CfiTable() = default;
+  Section* DebugFrame();  // null where there is none
+  void AddLinkageTables(const ElfImage& image);
+
+  Architecture architecture_ = kNativeArchitecture;
+  uint32_t id_ = 0;
+  ElfAddress entry_;
+  std::unique_ptr<Section> eh_frame_;
+  std::vector<LinkageTable> linkage_tables_;
+  std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
+  std::unique_ptr<Section> debug_frame_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,284 @@
+#include "symbolize/unwind/cfi_table.h"
+
+#include <dwarf.h>
+#include <zlib.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/frame_rules.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint64_t kFrames = 0x5000;
+constexpr uint64_t kHeader = 0x4000;
+
+std::string Text(const UnwindRule& rule) {
+  static constexpr const char* kKinds[] = {"none",          "thread start", "sp",  "fp",
+                                           "linkage table", "realigned",    "full"};
+  std::string text = kKinds[rule.kind];
+  if (rule.cfa_offset != 0) absl::StrAppend(&text, " ", rule.cfa_offset);
+  if (rule.return_slot != 0) absl::StrAppend(&text, " return ", rule.return_slot);
+  if (rule.frame_slot != 0) absl::StrAppend(&text, " frame ", rule.frame_slot);
+  if (rule.signal_frame != 0) absl::StrAppend(&text, " signal");
+  return text;
+}
+
+// A file in memory with its table.
+struct Table {
+  std::vector<std::byte> file;
+  std::vector<std::byte> debug_file;
+  std::unique_ptr<CfiTable> table;
+
+  explicit Table(std::vector<std::byte> bytes, std::vector<std::byte> debug_bytes = {})
+      : file(std::move(bytes)), debug_file(std::move(debug_bytes)) {
+    const ElfImage image = *ElfImage::Parse(file);
+    ElfImage debug;
+    if (!debug_file.empty()) debug = *ElfImage::Parse(debug_file);
+    table = *CfiTable::Create(image, debug_file.empty() ? nullptr : &debug);
+  }
+  std::string At(uint64_t address) const { return Text(table->Find({address})); }
+};
+
+// The rule at the start of one function with these instructions.
+std::string RuleOf(const ByteBuilder& instructions, const CieSpec& cie = {},
+                   uint16_t machine = EM_X86_64) {
+  EhFrameBuilder frames(kFrames, cie);
+  frames.Add({.instructions = instructions});
+  const Table table(ElfBuilder(machine).Section(".eh_frame", kFrames, frames.section()).Build());
+  return table.At(0x1000);
+}
+
+const CieSpec kArm = {
+    .code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}};
+
+EhFrameBuilder TwoFunctions() {
+  EhFrameBuilder frames(kFrames, {});
+  frames.Add({.start = 0x1000,
+              .size = 0x10,
+              .instructions = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6,
+                               2, DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6}});
+  frames.Add({.start = 0x1040, .size = 0x20});
+  return frames;
+}
+
+void ExpectTwoFunctions(const Table& table) {
+  EXPECT_EQ(table.At(0xfff), "none");
+  EXPECT_EQ(table.At(0x1000), "sp 8 return -1");
+  EXPECT_EQ(table.At(0x1001), "sp 16 return -1 frame -2");
+  EXPECT_EQ(table.At(0x1003), "sp 16 return -1 frame -2");
+  EXPECT_EQ(table.At(0x1004), "fp 16 return -1 frame -2");
+  EXPECT_EQ(table.At(0x100f), "fp 16 return -1 frame -2");
+  EXPECT_EQ(table.At(0x1010), "none");
+  EXPECT_EQ(table.At(0x103f), "none");
+  EXPECT_EQ(table.At(0x1040), "sp 8 return -1");
+  EXPECT_EQ(table.At(0x105f), "sp 8 return -1");
+  EXPECT_EQ(table.At(0x1060), "none");
+}
+
+TEST(CfiTableTest, FindsRowsThroughTheHeader) {
+  const EhFrameBuilder frames = TwoFunctions();
+  ExpectTwoFunctions(Table(ElfBuilder()
+                               .Section(".eh_frame_hdr", kHeader, frames.Header(kHeader))
+                               .Section(".eh_frame", kFrames, frames.section())
+                               .Build()));
+}
+
+TEST(CfiTableTest, FindsRowsWithoutAHeader) {
+  ExpectTwoFunctions(
+      Table(ElfBuilder().Section(".eh_frame", kFrames, TwoFunctions().section()).Build()));
+}
+
+TEST(CfiTableTest, FindsRowsWithAHeaderOfAnotherEncoding) {
+  ByteBuilder header{1, 0x1b, 0x03, 0x1b};
+  header.U32(kFrames - kHeader - 4).U32(0);
+  ExpectTwoFunctions(Table(ElfBuilder()
+                               .Section(".eh_frame_hdr", kHeader, header)
+                               .Section(".eh_frame", kFrames, TwoFunctions().section())
+                               .Build()));
+}
+
+TEST(CfiTableTest, AHeaderThatLeadsElsewhereFindsNothing) {
+  const EhFrameBuilder frames = TwoFunctions();
+  ByteBuilder header = frames.Header(kHeader);
+  header.Patch32(16, 0x7fffffff);                            // outside of the section
+  header.Patch32(24, kFrames + frames.offset(0) - kHeader);  // another function
+  const Table table(ElfBuilder()
+                        .Section(".eh_frame_hdr", kHeader, header)
+                        .Section(".eh_frame", kFrames, frames.section())
+                        .Build());
+  EXPECT_EQ(table.At(0x1000), "none");
+  EXPECT_EQ(table.At(0x1040), "none");
+}
+
+TEST(CfiTableTest, FindsRowsInDebugFrame) {
+  const ByteBuilder frames =
+      DebugFrame({DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1},
+                 {{.start = 0x1040, .size = 0x20},
+                  {.start = 0x1000, .size = 0x10, .instructions = {DW_CFA_def_cfa_offset, 24}}});
+  const Table table(ElfBuilder().Section(".debug_frame", 0, frames, 0).Build());
+  EXPECT_EQ(table.At(0x1000), "sp 24 return -1");
+  EXPECT_EQ(table.At(0x1010), "none");
+  EXPECT_EQ(table.At(0x105f), "sp 8 return -1");
+}
+
+TEST(CfiTableTest, FindsInDebugFrameWhatEhFrameLacks) {
+  const ByteBuilder debug_frame = DebugFrame({DW_CFA_def_cfa, 7, 32, DW_CFA_offset | 16, 1},
+                                             {{.start = 0x1000, .size = 0x2000}});
+  const ElfBuilder image = ElfBuilder().Section(".eh_frame", kFrames, TwoFunctions().section());
+  const ElfBuilder debug = ElfBuilder().Section(".debug_frame", 0, debug_frame, 0);
+  const Table table(image.Build(), debug.Build());
+  EXPECT_EQ(table.At(0x1000), "sp 8 return -1");
+  EXPECT_EQ(table.At(0x1020), "sp 32 return -1");
+}
+
+ByteBuilder Deflated(const ByteBuilder& contents) {
+  std::vector<Bytef> room(contents.size() + 1000);
+  uLongf size = room.size();
+  EXPECT_EQ(compress(room.data(), &size, reinterpret_cast<const Bytef*>(contents.bytes().data()),
+                     contents.size()),
+            Z_OK);
+  ByteBuilder deflated;
+  for (size_t i = 0; i < size; ++i) deflated.U8(room[i]);
+  return deflated;
+}
+
+TEST(CfiTableTest, FindsRowsInCompressedDebugFrame) {
+  const ByteBuilder frames = DebugFrame({DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1}, {{}});
+  const ByteBuilder header = ByteBuilder().U32(ELFCOMPRESS_ZLIB).U32(0).U64(frames.size()).U64(8);
+  const Table table(
+      ElfBuilder()
+          .Section(".debug_frame", 0, ByteBuilder(header).Bytes(Deflated(frames)), SHF_COMPRESSED)
+          .Build());
+  EXPECT_EQ(table.At(0x1000), "sp 8 return -1");
+
+  ByteBuilder gnu{'Z', 'L', 'I', 'B', 0, 0, 0, 0};
+  gnu.U8(0)
+      .U8(0)
+      .U8(static_cast<int>(frames.size() >> 8))
+      .U8(static_cast<int>(frames.size() & 255));
+  const Table old(ElfBuilder().Section(".zdebug_frame", 0, gnu.Bytes(Deflated(frames)), 0).Build());
+  EXPECT_EQ(old.At(0x1000), "sp 8 return -1");
+}
+
+TEST(CfiTableTest, ACompressedSectionThatLiesAboutItsSizeFindsNothing) {
+  const ByteBuilder header =
+      ByteBuilder().U32(ELFCOMPRESS_ZLIB).U32(0).U64(uint64_t{1} << 60).U64(8);
+  const Table table(ElfBuilder().Section(".debug_frame", 0, header, SHF_COMPRESSED).Build());
+  EXPECT_EQ(table.At(0x1000), "none");
+}
+
+TEST(CfiTableTest, PacksSavedFramePointers) {
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2}), "sp 16 return -1 frame -2");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2}), "fp 16 return -1 frame -2");
+}
+
+TEST(CfiTableTest, PacksLargeFrames) {
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_offset}.Uleb(1 << 30)), "sp 1073741824 return -1");
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_offset}.Uleb(uint64_t{1} << 31)), "full");
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb(1 << 12)), "sp 8 return -1 frame -4096");
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_offset | 6}.Uleb((1 << 12) + 1)), "full");
+}
+
+TEST(CfiTableTest, LeavesOutRegistersThatAreNotFollowed) {
+  EXPECT_EQ(RuleOf({DW_CFA_offset | 3, 2, DW_CFA_offset | 12, 3, DW_CFA_undefined, 0}),
+            "sp 8 return -1");
+}
+
+TEST(CfiTableTest, RulesThatNeedMoreAreFull) {
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 10, 0}), "full");  // another base
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 2, DW_OP_breg0 + 7, 8}), "full");
+  EXPECT_EQ(RuleOf({DW_CFA_register, 16, 5}), "full");  // vfork
+  EXPECT_EQ(RuleOf({DW_CFA_undefined, 6}), "full");     // no frame pointer
+  EXPECT_EQ(RuleOf({DW_CFA_same_value, 7}), "full");    // stack pointer
+  EXPECT_EQ(RuleOf({DW_CFA_val_offset, 6, 2}), "full");
+}
+
+TEST(CfiTableTest, AnUndefinedReturnAddressIsTheStartOfAThread) {
+  EXPECT_EQ(RuleOf({DW_CFA_undefined, 16}), "thread start");
+}
+
+TEST(CfiTableTest, PacksLinkageTables) {
+  const ByteBuilder push_at_11{DW_OP_breg0 + 7, 8,         DW_OP_breg0 + 16, 0,
+                               DW_OP_lit15,     DW_OP_and, DW_OP_lit11,      DW_OP_ge,
+                               DW_OP_lit3,      DW_OP_shl, DW_OP_plus};
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_expression}.Block(push_at_11)),
+            "linkage table 8 return 11");
+  const ByteBuilder other{DW_OP_breg0 + 7, 8,         DW_OP_breg0 + 16, 0,
+                          DW_OP_lit15,     DW_OP_and, DW_OP_lit11,      DW_OP_ge,
+                          DW_OP_lit4,      DW_OP_shl, DW_OP_plus};
+  EXPECT_EQ(RuleOf(ByteBuilder{DW_CFA_def_cfa_expression}.Block(other)), "full");
+}
+
+TEST(CfiTableTest, KnowsLinkageTablesByTheirSections) {
+  const ByteBuilder code{0, 0, 0, 0, 0, 0, 0, 0};
+  const auto build = [&](uint16_t machine) {
+    return ElfBuilder(machine)
+        .Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR)
+        .Section(".plt.sec", 0x2100, code, SHF_ALLOC | SHF_EXECINSTR)
+        .Build();
+  };
+  const Table table(build(EM_X86_64));
+  EXPECT_EQ(table.At(0x2004), "linkage table 8 return 11");
+  EXPECT_EQ(table.At(0x2008), "none");
+  EXPECT_EQ(table.At(0x2100), "sp 8 return -1");
+  EXPECT_EQ(Table(build(EM_AARCH64)).At(0x2004), "sp");
+}
+
+TEST(CfiTableTest, PacksRealignedFrames) {
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 6, 0x78, DW_OP_deref,
+                    DW_CFA_expression, 6, 2, DW_OP_breg0 + 6, 0}),
+            "realigned -8 return -1");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 6, 0x78, DW_OP_deref}), "full");
+}
+
+TEST(CfiTableTest, TellsSignalFrames) {
+  EXPECT_EQ(RuleOf({}, {.augmentation = "zRS"}), "sp 8 return -1 signal");
+}
+
+TEST(CfiTableTest, OnAArch64TheReturnAddressMayBeInItsRegister) {
+  EXPECT_EQ(RuleOf({}, kArm, EM_AARCH64), "sp");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3}, kArm,
+                   EM_AARCH64),
+            "sp 32 return -3 frame -4");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 29, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3}, kArm,
+                   EM_AARCH64),
+            "fp 32 return -3 frame -4");
+  EXPECT_EQ(RuleOf({DW_CFA_undefined, 30}, kArm, EM_AARCH64), "thread start");
+}
+
+TEST(CfiTableTest, FullRulesHaveAllRegisters) {
+  EhFrameBuilder frames(kFrames, {});
+  frames.Add({.instructions = {DW_CFA_offset | 3, 2, DW_CFA_advance_loc | 1, DW_CFA_restore | 3}});
+  const Table table(ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build());
+  FrameRules rules;
+  ASSERT_TRUE(table.table->FullRules({0x1000}, &rules));
+  EXPECT_EQ(rules.registers[3], (RegisterRule{.kind = RegisterRule::kOffset, .offset = -16}));
+  ASSERT_TRUE(table.table->FullRules({0x1001}, &rules));
+  EXPECT_EQ(rules.registers[3], RegisterRule());
+  EXPECT_FALSE(table.table->FullRules({0x1100}, &rules));
+}
+
+TEST(CfiTableTest, AnImageThatSaysNothingHasNoRules) {
+  const Table table(ElfBuilder().Entry(0x1000).Build());
+  EXPECT_EQ(table.At(0x1000), "none");
+  EXPECT_EQ(table.table->entry().value, 0x1000u);
+}
+
+TEST(CfiTableTest, OtherMachinesAreNotUnwound) {
+  const std::vector<std::byte> file = ElfBuilder(EM_RISCV).Build();
+  EXPECT_EQ(CfiTable::Create(*ElfImage::Parse(file)).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CfiTableTest, TablesHaveIdsOfTheirOwn) {
+  const Table a(ElfBuilder().Build());
+  const Table b(ElfBuilder().Build());
+  EXPECT_NE(a.table->id(), b.table->id());
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

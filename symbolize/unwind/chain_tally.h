@@ -1,0 +1,38 @@
+// Counts how the chains of a recording were found and where they ended.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "src/base/chain_quality.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::symbolize {
+
+// Not thread-safe. Allocates when a reason is met the first time in an image.
+class ChainTally {
+ public:
+  // A chain as the Unwinder found it, from copied bytes.
+  void Count(const UnwoundChain& chain) {
+    if (!chain.whole()) return CountCut(chain.end, chain.end_image);
+    ++(chain.guessed != 0 ? whole_.guessed : whole_.complete);
+  }
+  // One whose outer part came from elsewhere.
+  void CountJoined(bool guessed) { ++(guessed ? whole_.guessed : whole_.joined); }
+  void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
+  // `image` has no meaning with kNoImage.
+  void CountCut(ChainEnd end, uint32_t image);
+
+  // The most frequent cuts first. `path_of` names an image.
+  ChainQuality Quality(absl::FunctionRef<std::string(uint32_t image)> path_of) const;
+
+ private:
+  ChainQuality whole_;
+  std::map<std::pair<ChainEnd, uint32_t>, uint64_t> cuts_;
+};
+
+}  // namespace profiler::symbolize

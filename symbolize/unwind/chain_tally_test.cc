@@ -1,0 +1,45 @@
+#include "symbolize/unwind/chain_tally.h"
+
+#include "gtest/gtest.h"
+
+namespace profiler::symbolize {
+namespace {
+
+std::string PathOf(uint32_t image) { return image == 1 ? "/bin/one" : "/bin/other"; }
+
+UnwoundChain Chain(ChainEnd end, uint32_t image, uint32_t guessed = 0) {
+  UnwoundChain chain;
+  chain.end = end;
+  chain.end_image = image;
+  chain.guessed = guessed;
+  return chain;
+}
+
+TEST(ChainTallyTest, TheLeastCertainWayDecides) {
+  ChainTally tally;
+  tally.Count(Chain(ChainEnd::kThreadStart, 1));
+  tally.Count(Chain(ChainEnd::kThreadStart, 1, 2));
+  tally.CountJoined(false);
+  tally.CountJoined(true);
+  tally.CountLateRead(false);
+  EXPECT_EQ(tally.Quality(PathOf),
+            (ChainQuality{.complete = 1, .joined = 1, .late_read = 1, .guessed = 2, .cuts = {}}));
+}
+
+TEST(ChainTallyTest, CutsAreByReasonAndPathTheMostFrequentFirst) {
+  ChainTally tally;
+  tally.Count(Chain(ChainEnd::kNoImage, 1));
+  tally.Count(Chain(ChainEnd::kNoImage, 2));
+  tally.Count(Chain(ChainEnd::kNoCfi, 1));
+  for (const uint32_t image : {2, 3, 4}) tally.Count(Chain(ChainEnd::kStackTooShort, image));
+  const ChainQuality quality = tally.Quality(PathOf);
+  ASSERT_EQ(quality.cuts.size(), 3u);
+  EXPECT_EQ(quality.cuts[0], (ChainQuality::Cut{3, "stack too short", "/bin/other"}));
+  EXPECT_EQ(quality.cuts[1], (ChainQuality::Cut{2, "no image", ""}));
+  EXPECT_EQ(quality.cuts[2], (ChainQuality::Cut{1, "no call frame information", "/bin/one"}));
+  EXPECT_EQ(quality.cut(), 6u);
+  EXPECT_EQ(quality.whole(), 0u);
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

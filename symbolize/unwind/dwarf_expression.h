@@ -1,0 +1,42 @@
+// Evaluates the DWARF expressions of call frame information: where a register is saved, or what the
+// CFA is. A stack machine of 64-bit numbers that reads registers and memory.
+//
+// Source: DWARF 5, 2.5 and 6.4.2: no operators that need a compilation unit or a call frame.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "symbolize/unwind/registers.h"
+
+namespace profiler::symbolize {
+
+// Memory of the process: the copied stack, and what can be read beside it.
+class MemoryReader {
+ public:
+  virtual ~MemoryReader() = default;
+  virtual bool ReadBytes(uint64_t address, std::span<std::byte> bytes) = 0;
+
+  bool ReadWord(uint64_t address, uint64_t* value) {
+    return ReadBytes(address, std::as_writable_bytes(std::span(value, 1)));
+  }
+};
+
+enum class Evaluation : uint8_t {
+  kDone,
+  kMalformed,        // unknown operator, stack empty or too high, too many steps
+  kUnknownRegister,  // needs a register that is lost
+  kUnreadable,       // needs memory that is not there
+};
+
+// Puts the top of the stack into `result`. `start`, where given, is on the stack at first: the CFA,
+// for registers. At most 1 000 steps, however the expression jumps.
+Evaluation Evaluate(std::span<const std::byte> expression, const RegisterSet& registers,
+                    MemoryReader& memory, std::optional<uint64_t> start, uint64_t* result);
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,97 @@
+// The variable-length numbers of DWARF, over untrusted bytes. Failure is sticky, as in ByteReader.
+//
+// Source: DWARF 5, 7.6; Linux Standard Base core 5.0, 10.5 (DW_EH_PE_*).
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "src/base/byte_reader.h"
+
+namespace profiler::symbolize {
+
+// DW_EH_PE_*: how a pointer is written (low four bits) and what it is relative to (the next three).
+inline constexpr uint8_t kPointerAbsolute = 0x00;
+inline constexpr uint8_t kPointerPcRelative = 0x10;
+inline constexpr uint8_t kPointerDataRelative = 0x30;
+inline constexpr uint8_t kPointerIndirect = 0x80;
+inline constexpr uint8_t kPointerOmitted = 0xff;
+inline constexpr uint8_t kPointerFormat = 0x0f;
+inline constexpr uint8_t kPointerSigned4 = 0x0b;
+
+class DwarfReader : public ByteReader {
+ public:
+  using ByteReader::ByteReader;
+
+  // A number of more than 64 bits loses those above.
+  uint64_t Uleb() {
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const auto byte = Read<uint8_t>();
+      if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+  }
+  int64_t Sleb() {
+    uint64_t value = 0;
+    for (unsigned shift = 0;;) {
+      const auto byte = Read<uint8_t>();
+      if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+      shift += 7;
+      if ((byte & 0x80) != 0) continue;
+      if (shift < 64 && (byte & 0x40) != 0) value |= ~uint64_t{0} << shift;
+      return static_cast<int64_t>(value);
+    }
+  }
+
+  // A pointer written as `encoding` says. `here` is the memory address of this reader's first byte,
+  // `data` what data-relative pointers are relative to. Fails for one that is omitted, or that
+  // stands in another place of memory.
+  uint64_t Pointer(uint8_t encoding, uint64_t here, uint64_t data = 0) {
+    if ((encoding & kPointerIndirect) != 0) Fail();
+    const uint64_t at = here + offset();
+    const uint64_t value = PointerValue(encoding & kPointerFormat);
+    switch (encoding & 0x70) {
+      case kPointerAbsolute:
+        return value;
+      case kPointerPcRelative:
+        return value + at;
+      case kPointerDataRelative:
+        return value + data;
+      default:
+        Fail();
+        return 0;
+    }
+  }
+
+ private:
+  uint64_t PointerValue(uint8_t format) {
+    switch (format) {
+      case 0x00:  // absptr; both architectures have 8 bytes
+      case 0x04:
+      case 0x0c:
+        return Read<uint64_t>();
+      case 0x01:
+        return Uleb();
+      case 0x02:
+        return Read<uint16_t>();
+      case 0x03:
+        return Read<uint32_t>();
+      case 0x09:
+        return static_cast<uint64_t>(Sleb());
+      case 0x0a:
+        return static_cast<uint64_t>(int64_t{Read<int16_t>()});
+      case kPointerSigned4:
+        return static_cast<uint64_t>(int64_t{Read<int32_t>()});
+      default:
+        Fail();
+        return 0;
+    }
+  }
+};
+
+}  // namespace profiler::symbolize

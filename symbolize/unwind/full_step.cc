@@ -1,0 +1,198 @@
+#include "symbolize/unwind/full_step.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace profiler::symbolize {
+namespace {
+
+Stepped FromEvaluation(Evaluation evaluation) {
+  switch (evaluation) {
+    case Evaluation::kDone:
+      return Stepped::kCaller;
+    case Evaluation::kUnknownRegister:
+      return Stepped::kUnknownRegister;
+    case Evaluation::kUnreadable:
+      return Stepped::kUnreadable;
+    case Evaluation::kMalformed:
+      return Stepped::kMalformed;
+  }
+  return Stepped::kMalformed;
+}
+
+Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryReader& memory,
+                uint64_t* cfa) {
+  switch (rules.cfa.kind) {
+    case CfaRule::kNone:
+      return Stepped::kMalformed;
+    case CfaRule::kRegister:
+      if (!registers.Knows(rules.cfa.number)) return Stepped::kUnknownRegister;
+      *cfa = registers.Get(rules.cfa.number) + static_cast<uint64_t>(rules.cfa.offset);
+      return Stepped::kCaller;
+    case CfaRule::kExpression:
+      return FromEvaluation(Evaluate(rules.Expression(rules.cfa.offset, rules.cfa.expression_size),
+                                     registers, memory, std::nullopt, cfa));
+  }
+  return Stepped::kMalformed;
+}
+
+class Frame {
+ public:
+  Frame(const FrameRules& rules, bool is_interrupted, const RegisterSet& registers, uint64_t cfa,
+        MemoryReader& memory)
+      : rules_(rules),
+        may_be_epilogue_(is_interrupted && !rules.signal_frame),
+        registers_(registers),
+        cfa_(cfa),
+        memory_(memory) {}
+
+  // The caller's value of register `number`, which kCaller says was found.
+  Stepped Recover(unsigned number, uint64_t* value) const {
+    const RegisterRule& rule = rules_.registers[number];
+    const auto offset = static_cast<uint64_t>(rule.offset);
+    switch (rule.kind) {
+      case RegisterRule::kUndefined:
+        return Stepped::kUnknownRegister;
+      case RegisterRule::kUnspecified:
+      case RegisterRule::kSameValue:
+        return Copy(number, value);
+      case RegisterRule::kOffset:
+        return Load(number, cfa_ + offset, value);
+      case RegisterRule::kValueOffset:
+        *value = cfa_ + offset;
+        return Stepped::kCaller;
+      case RegisterRule::kRegister:
+        return Copy(offset, value);
+      case RegisterRule::kExpression:
+      case RegisterRule::kValueExpression: {
+        uint64_t result = 0;
+        const Stepped stepped =
+            FromEvaluation(Evaluate(rules_.Expression(rule.offset, rule.expression_size),
+                                    registers_, memory_, cfa_, &result));
+        if (stepped != Stepped::kCaller) return stepped;
+        if (rule.kind == RegisterRule::kExpression) return Load(number, result, value);
+        *value = result;
+        return Stepped::kCaller;
+      }
+    }
+    return Stepped::kMalformed;
+  }
+
+ private:
+  Stepped Copy(uint64_t number, uint64_t* value) const {
+    if (number >= kRegisters || !registers_.Knows(static_cast<unsigned>(number))) {
+      return Stepped::kUnknownRegister;
+    }
+    *value = registers_.Get(static_cast<unsigned>(number));
+    return Stepped::kCaller;
+  }
+
+  Stepped Load(unsigned number, uint64_t address, uint64_t* value) const {
+    const bool is_in_frame = address >= registers_.sp() && address < cfa_;
+    if (may_be_epilogue_ && !is_in_frame && number != rules_.return_address) {
+      return Copy(number, value);
+    }
+    return memory_.ReadWord(address, value) ? Stepped::kCaller : Stepped::kUnreadable;
+  }
+
+  const FrameRules& rules_;
+  const bool may_be_epilogue_;
+  const RegisterSet& registers_;
+  const uint64_t cfa_;
+  MemoryReader& memory_;
+};
+
+bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned number) {
+  return rules.registers[number].kind != RegisterRule::kUnspecified || rules.signal_frame ||
+         IsCalleeSaved(architecture, number);
+}
+
+// Where ucontext has register n of `order`: from `offset` on, one word each.
+struct SignalFrame {
+  uint64_t offset;
+  std::span<const uint8_t> order;  // DWARF numbers
+};
+
+constexpr std::array<uint8_t, 17> kX86Order = {8, 9, 10, 11, 12, 13, 14, 15, 5,
+                                               4, 6, 3,  1,  0,  2,  7,  16};
+constexpr uint64_t kX86Offset = 40;  // uc_flags, uc_link, uc_stack
+
+constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                               11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                               22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+// siginfo; uc_flags, uc_link, uc_stack, uc_sigmask with its padding and what aligns uc_mcontext;
+// fault_address.
+constexpr uint64_t kArmOffset = 128 + 176 + 8;
+
+std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
+                                                 const RegisterSet& registers) {
+  using Code = std::array<uint8_t, 9>;
+  constexpr Code kMovRax = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+  constexpr Code kMovEax = {0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+  constexpr Code kArm = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+  const auto stands_here = [&](const Code& expected, size_t size) {
+    Code code{};
+    return memory.ReadBytes(registers.pc(), std::as_writable_bytes(std::span(code)).first(size)) &&
+           code == expected;
+  };
+  if (registers.architecture() == Architecture::kAArch64) {
+    if (!stands_here(kArm, 8)) return std::nullopt;
+    return SignalFrame{kArmOffset, kArmOrder};
+  }
+  if (!stands_here(kMovRax, 9) && !stands_here(kMovEax, 7)) return std::nullopt;
+  return SignalFrame{kX86Offset, kX86Order};
+}
+
+}  // namespace
+
+Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
+                    RegisterSet* registers) {
+  const Architecture architecture = registers->architecture();
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  if (rules.return_address >= kRegisters) return Stepped::kMalformed;
+  const RegisterRule& return_rule = rules.registers[rules.return_address];
+  if (return_rule.kind == RegisterRule::kUndefined) return Stepped::kThreadStart;
+
+  uint64_t cfa = 0;
+  if (const Stepped found = FindCfa(rules, *registers, memory, &cfa); found != Stepped::kCaller) {
+    return found;
+  }
+  const Frame frame(rules, is_interrupted, *registers, cfa, memory);
+  uint64_t return_address = 0;
+  const Stepped returned = frame.Recover(rules.return_address, &return_address);
+  if (returned != Stepped::kCaller) return returned;
+
+  RegisterSet caller(architecture);
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    uint64_t value = 0;
+    if (i != numbers.pc && i != rules.return_address && IsRestored(rules, architecture, i) &&
+        frame.Recover(i, &value) == Stepped::kCaller) {
+      caller.Set(i, value);
+    }
+  }
+  // Where the stack pointer has no rule it is the CFA. The link register is the caller's again only
+  // after a signal.
+  if (rules.registers[numbers.sp].kind == RegisterRule::kUnspecified) caller.Set(numbers.sp, cfa);
+  if (!caller.Knows(numbers.sp)) return Stepped::kUnreadable;
+  caller.Set(numbers.pc, return_address);
+  *registers = caller;
+  return Stepped::kCaller;
+}
+
+Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers) {
+  const std::optional<SignalFrame> frame = RecognizeSignalReturn(memory, *registers);
+  if (!frame) return Stepped::kMalformed;
+  RegisterSet caller(registers->architecture());
+  uint64_t address = registers->sp() + frame->offset;
+  for (const uint8_t number : frame->order) {
+    uint64_t value = 0;
+    if (!memory.ReadWord(address, &value)) return Stepped::kUnreadable;
+    caller.Set(number, value);
+    address += sizeof(value);
+  }
+  *registers = caller;
+  return Stepped::kCaller;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,59 @@
+// Rules as libdw understands them, evaluated on registers and memory that are made up. For tests.
+
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "symbolize/unwind/registers.h"
+
+namespace profiler::symbolize {
+
+// What one step to the caller gives.
+struct OracleStep {
+  bool thread_start = false;
+  bool signal_frame = false;
+  RegisterSet caller;  // what is known of it
+  uint64_t row_start = 0, row_end = 0;
+};
+
+// One ELF file in libdw.
+class LibdwOracle {
+ public:
+  using Memory = std::function<uint64_t(uint64_t address)>;
+
+  // .eh_frame of `path`, or with `debug_frame` that section.
+  LibdwOracle(const std::string& path, bool debug_frame, Architecture architecture);
+  ~LibdwOracle();
+  LibdwOracle(const LibdwOracle&) = delete;
+  LibdwOracle& operator=(const LibdwOracle&) = delete;
+
+  bool ok() const { return cfi_ != nullptr; }
+  // How many FDEs there are.
+  size_t CountFunctions() const;
+  // Empty where libdw knows no rule, or the step needs something that is lost.
+  std::optional<OracleStep> Step(uint64_t address, const RegisterSet& registers,
+                                 const Memory& memory) const;
+
+ private:
+  struct Value {
+    uint64_t value;
+    bool is_location;
+  };
+  std::optional<Value> Evaluate(const Dwarf_Op* ops, size_t count, std::optional<uint64_t> cfa,
+                                const RegisterSet& registers, const Memory& memory) const;
+
+  Architecture architecture_;
+  int fd_ = -1;
+  Elf* elf_ = nullptr;
+  Dwarf* dwarf_ = nullptr;
+  Dwarf_CFI* cfi_ = nullptr;
+  bool debug_frame_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,321 @@
+// Every row of call frame information of real files, against libdw: one step from made-up registers
+// and memory must give the same caller.
+
+#include "symbolize/unwind/libdw_oracle.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/base/mapped_file.h"
+#include "symbolize/elf_image.h"
+#include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/frame_section.h"
+#include "symbolize/unwind/full_step.h"
+#include "symbolize/unwind/section_contents.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// Every word of memory, from its address: a multiple of 8, so that it may stand for a CFA.
+uint64_t MadeUpWord(uint64_t address) {
+  return (address * 0x9e3779b97f4a7c15 >> 20 & ~uint64_t{7}) | uint64_t{1} << 46;
+}
+
+constexpr unsigned kRbx = 3;  // on x86-64
+
+class MadeUpMemory : public MemoryReader {
+ public:
+  bool ReadBytes(uint64_t address, std::span<std::byte> bytes) override {
+    const uint64_t word = MadeUpWord(address);
+    std::memcpy(bytes.data(), &word, std::min(bytes.size(), sizeof(word)));
+    return bytes.size() <= sizeof(word);
+  }
+};
+
+// One image that is everywhere, at its own addresses.
+class OneImage : public UnwindSpace {
+ public:
+  explicit OneImage(CfiTable* cfi) : cfi_(cfi) {}
+  bool FindCode(RuntimeAddress, MappedCode* code) override {
+    *code = {.start = {0}, .size = ~uint64_t{0}, .cfi = cfi_};
+    return true;
+  }
+  // Of the stack, but not of code.
+  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
+    return address >> 40 != 0 && MadeUpMemory().ReadBytes(address, bytes);
+  }
+
+ private:
+  CfiTable* cfi_;
+};
+
+RegisterSet MadeUpRegisters(Architecture architecture, uint64_t pc) {
+  RegisterSet registers(architecture);
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    if (architecture == Architecture::kX86_64 && i > 16) break;
+    registers.Set(i, 0x7f0000000000 + uint64_t{i} * 0x100000);
+  }
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  registers.Set(numbers.sp, 0x7e0000000000);
+  registers.Set(numbers.fp, 0x7e0000100000);
+  registers.Set(numbers.pc, pc);
+  return registers;
+}
+
+// The same frame as that of a caller, in which no slot has been popped yet.
+RegisterSet InCall(RegisterSet registers) {
+  registers.Set(NumbersOf(registers.architecture()).pc, registers.pc() + 1);
+  return registers;
+}
+
+std::string Text(const RegisterSet& registers) {
+  std::string text;
+  char buffer[64];
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    if (!registers.Knows(i)) continue;
+    std::snprintf(buffer, sizeof(buffer), " r%u=%lx", i, registers.Get(i));
+    text += buffer;
+  }
+  return text;
+}
+
+struct Comparison {
+  size_t functions = 0, rows = 0, different = 0, fast = 0, different_fast = 0;
+  std::string first_difference;
+};
+
+class Comparer {
+ public:
+  Comparer(const std::string& path, const std::string& section, size_t every)
+      : section_name_(section), every_(every) {
+    auto file = MappedFile::Open(path);
+    if (!file.ok()) return;
+    file_ = *std::move(file);
+    elf_ = *ElfImage::Parse(file_.bytes());
+    table_ = *CfiTable::Create(elf_);
+    oracle_ =
+        std::make_unique<LibdwOracle>(path, section == ".debug_frame", table_->architecture());
+  }
+
+  bool opened() const { return oracle_ != nullptr && oracle_->ok(); }
+  size_t CountFunctions() const { return oracle_->CountFunctions(); }
+  CfiTable& table() { return *table_; }
+  size_t section_size() const { return elf_.FindSection(section_name_)->size; }
+
+  Comparison Compare() {
+    Comparison all;
+    const bool is_debug = section_name_ == ".debug_frame";
+    const SectionContents contents = ReadSectionContents(elf_, section_name_);
+    const FrameSection section(is_debug ? FrameSection::kDebugFrame : FrameSection::kEhFrame,
+                               contents.bytes,
+                               is_debug ? 0 : elf_.FindSection(section_name_)->address.value);
+    std::optional<uint64_t> offset = 0;
+    for (; offset; offset = section.Next(*offset)) {
+      const std::optional<FunctionEntry> function = section.ReadFunction(*offset);
+      if (!function) continue;
+      ++all.functions;
+      if (all.functions % every_ != 0 || function->size == 0) continue;
+      for (uint64_t address = function->start; address < function->start + function->size;) {
+        address = CompareRow(address, function->start + function->size, &all);
+      }
+    }
+    return all;
+  }
+
+ private:
+  // Compares at the first and the last byte; returns where the next row starts.
+  uint64_t CompareRow(uint64_t address, uint64_t end, Comparison* all) {
+    const RegisterSet registers = MadeUpRegisters(table_->architecture(), address);
+    const auto expected = oracle_->Step(address, registers, MadeUpWord);
+    ++all->rows;
+    CompareAt(address, expected, all);
+    if (!expected || expected->row_end <= address || expected->row_end > end) return end;
+    const uint64_t last = expected->row_end - 1;
+    if (last != address) {
+      const RegisterSet at_last = MadeUpRegisters(table_->architecture(), last);
+      CompareAt(last, oracle_->Step(last, at_last, MadeUpWord), all);
+    }
+    return expected->row_end;
+  }
+
+  void CompareAt(uint64_t address, const std::optional<OracleStep>& expected, Comparison* all) {
+    const std::string ours = FullText(address, expected);
+    const std::string theirs = !expected                ? "no step"
+                               : expected->thread_start ? "thread start"
+                                                        : Text(Comparable(expected->caller));
+    if (ours != theirs) {
+      ++all->different;
+      Note(address, ours, theirs, all);
+    }
+    if (!expected) return;
+    CompareFast(address, *expected, all);
+  }
+
+  std::string FullText(uint64_t address, const std::optional<OracleStep>& expected) {
+    const RegisterSet before = MadeUpRegisters(table_->architecture(), address);
+    RegisterSet registers = before;
+    FrameRules rules;
+    if (!table_->FullRules({address}, &rules)) return "no step";
+    MadeUpMemory memory;
+    switch (StepByRules(rules, false, memory, &registers)) {
+      case Stepped::kCaller:
+        // libdw does not count rbx among the registers that functions keep.
+        if (expected && !expected->caller.Knows(kRbx) && registers.Get(kRbx) == before.Get(kRbx)) {
+          registers.Forget(kRbx);
+        }
+        return Text(Comparable(registers));
+      case Stepped::kThreadStart:
+        return "thread start";
+      default:
+        return "no step";
+    }
+  }
+
+  // Registers that a callee may change are of no use to anyone.
+  RegisterSet Comparable(RegisterSet registers) const {
+    const RegisterNumbers numbers = NumbersOf(table_->architecture());
+    for (unsigned i = 0; i < kRegisters; ++i) {
+      if (!IsCalleeSaved(table_->architecture(), i) && i != numbers.sp && i != numbers.pc) {
+        registers.Forget(i);
+      }
+    }
+    return registers;
+  }
+
+  // The same through the table.
+  void CompareFast(uint64_t address, const OracleStep& expected, Comparison* all) {
+    const UnwindRule rule = table_->Find({address});
+    if (rule.kind == UnwindRule::kFull) return;
+    ++all->fast;
+    const RegisterSet registers = MadeUpRegisters(table_->architecture(), address);
+    const RegisterNumbers numbers = NumbersOf(table_->architecture());
+    if (expected.thread_start != (rule.kind == UnwindRule::kThreadStart)) {
+      ++all->different_fast;
+      return Note(address, "kind " + std::to_string(rule.kind), "thread start", all);
+    }
+    const uint64_t cfa = expected.caller.sp();
+    // A step that the engine would refuse, as one to a stack pointer that is not above.
+    if (expected.thread_start || cfa % 8 != 0 || cfa <= registers.sp()) return;
+    OneImage space(table_.get());
+    // A linkage table's rule depends on the place in an entry. What has its return address in a
+    // register calls nobody.
+    const bool in_call = rule.kind != UnwindRule::kLinkageTable && rule.return_slot != 0;
+    unwinder_.Unwind(in_call ? InCall(registers) : registers, {}, space, {.max_frames = 2}, &chain_,
+                     in_call);
+    RegisterSet expected_fast(table_->architecture());
+    expected_fast.Set(numbers.pc, expected.caller.pc());
+    expected_fast.Set(numbers.sp, cfa);
+    expected_fast.Set(numbers.fp, expected.caller.fp());
+    if (Text(chain_.registers) != Text(expected_fast)) {
+      ++all->different_fast;
+      Note(address, Text(chain_.registers), Text(expected_fast), all);
+    }
+  }
+
+  void Note(uint64_t address, const std::string& ours, const std::string& theirs, Comparison* all) {
+    if (!all->first_difference.empty()) return;
+    char buffer[64];
+    std::snprintf(buffer, sizeof(buffer), "at 0x%lx", address);
+    all->first_difference = std::string(buffer) + "\n  ours:  " + ours + "\n  libdw: " + theirs;
+  }
+
+  const std::string section_name_;
+  const size_t every_;
+  MappedFile file_;
+  ElfImage elf_;
+  std::unique_ptr<CfiTable> table_;
+  std::unique_ptr<LibdwOracle> oracle_;
+  Unwinder unwinder_;
+  UnwoundChain chain_;
+};
+
+std::string Fixture(const std::string& name) {
+  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") +
+         "/symbolize/unwind/testdata/" + name;
+}
+
+void ExpectSameRules(const std::string& path, const std::string& section, size_t every = 1) {
+  SCOPED_TRACE(path);
+  Comparer comparer(path, section, every);
+  ASSERT_TRUE(comparer.opened());
+  const Comparison all = comparer.Compare();
+  EXPECT_EQ(all.functions, comparer.CountFunctions());
+  EXPECT_GT(all.rows, 10u);
+  EXPECT_LE(all.different, all.rows / 1000) << all.first_difference;
+  EXPECT_LE(all.different_fast, all.fast / 1000) << all.first_difference;
+  std::printf("%s: %zu functions, %zu rows, %zu + %zu different; %zu by the table\n", path.c_str(),
+              all.functions, all.rows, all.different, all.different_fast, all.fast);
+}
+
+class FixtureTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(FixtureTest, HasTheRulesOfLibdw) {
+  for (const char* kind :
+       {"_O0", "_O1", "_O2", "_O3", "_shared", "_static", "_no_hdr", "_frame_pointer"}) {
+    ExpectSameRules(Fixture(GetParam() + kind), ".eh_frame");
+  }
+}
+
+TEST_P(FixtureTest, HasTheRulesOfLibdwInDebugFrame) {
+  ExpectSameRules(Fixture(GetParam() + "_debug_frame"), ".debug_frame");
+  ExpectSameRules(Fixture(GetParam() + "_compressed"), ".debug_frame");
+  ExpectSameRules(Fixture(GetParam() + "_split.debug"), ".debug_frame");
+}
+
+INSTANTIATE_TEST_SUITE_P(Compilers, FixtureTest, testing::Values("gcc", "clang"),
+                         [](const auto& info) { return info.param; });
+
+TEST(CrossFixtureTest, HasTheRulesOfLibdwOnAArch64) {
+  const std::string plain = Fixture("aarch64_O2");
+  if (std::ifstream(plain).peek() == EOF) GTEST_SKIP() << "clang and lld are not installed";
+  for (const char* kind : {"O0", "O2", "signed", "frame_pointer"}) {
+    ExpectSameRules(Fixture(std::string("aarch64_") + kind), ".eh_frame");
+  }
+  ExpectSameRules(Fixture("aarch64_debug_frame"), ".debug_frame");
+}
+
+// What is installed; of big files every so many functions.
+TEST(SystemImageTest, HasTheRulesOfLibdw) {
+  struct Image {
+    const char* path;
+    size_t every;
+  };
+  size_t tried = 0;
+  for (const Image& image :
+       {Image{"/lib/x86_64-linux-gnu/libc.so.6", 1}, Image{"/lib64/ld-linux-x86-64.so.2", 1},
+        Image{"/lib/x86_64-linux-gnu/libstdc++.so.6", 1},
+        Image{"/lib/x86_64-linux-gnu/libcrypto.so.3", 8}, Image{"/usr/bin/python3", 8},
+        Image{"/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus", 20}, Image{"/usr/bin/node", 40}}) {
+    if (access(image.path, R_OK) != 0) continue;
+    ++tried;
+    ExpectSameRules(image.path, ".eh_frame", image.every);
+  }
+  if (tried == 0) GTEST_SKIP() << "none of the images is here";
+}
+
+TEST(TableMemoryTest, IsUnderTwiceTheSizeOfEhFrame) {
+  for (const char* path :
+       {"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libstdc++.so.6",
+        "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus", "/usr/bin/node"}) {
+    if (access(path, R_OK) != 0) continue;
+    SCOPED_TRACE(path);
+    Comparer comparer(path, ".eh_frame", 1);
+    ASSERT_TRUE(comparer.opened());
+    EXPECT_GT(comparer.table().CompileAll(), 1000u);
+    EXPECT_LT(comparer.table().memory_used(), 2 * comparer.section_size());
+    std::printf("%s: table %zu KiB, .eh_frame %zu KiB\n", path,
+                comparer.table().memory_used() >> 10, comparer.section_size() >> 10);
+  }
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

@@ -1,0 +1,98 @@
+// The registers of one frame, by DWARF number, whichever machine reads them.
+//
+//              0 … 15                    16        29  30  31  32
+//   x86-64     rax rdx rcx rbx rsi rdi   pc
+//              rbp rsp r8 … r15
+//   AArch64    x0 … x15                  x16 …     fp  lr  sp  pc
+//
+// Sources: System V ABI for AMD64, figure 3.36; DWARF for the Arm 64-bit architecture, 4.1. AArch64
+// has no DWARF number for the pc of a frame; 32 stands for it here.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace profiler::symbolize {
+
+enum class Architecture : uint8_t { kX86_64, kAArch64 };
+
+// The architecture of an ELF machine (EM_…); empty for one that is not unwound.
+std::optional<Architecture> ArchitectureOfElf(uint16_t machine);
+
+// What the architecture of this program calls itself.
+#if defined(__aarch64__)
+inline constexpr Architecture kNativeArchitecture = Architecture::kAArch64;
+#else
+inline constexpr Architecture kNativeArchitecture = Architecture::kX86_64;
+#endif
+
+inline constexpr unsigned kRegisters = 33;
+
+// DWARF numbers that unwinding knows by name.
+struct RegisterNumbers {
+  uint8_t pc, sp, fp;
+  uint8_t return_address;  // the column that CIEs name: pc itself on x86-64, lr on AArch64
+};
+constexpr RegisterNumbers NumbersOf(Architecture architecture) {
+  return architecture == Architecture::kX86_64 ? RegisterNumbers{16, 7, 6, 16}
+                                               : RegisterNumbers{32, 31, 29, 30};
+}
+
+// Whether a callee must leave the register as it found it: such a register without a rule has its
+// value still, any other is lost.
+bool IsCalleeSaved(Architecture architecture, unsigned number);
+
+// The address without the bits that pointer authentication or tagging put above it. User addresses
+// have 48 bits on AArch64, unless a program asks for more.
+constexpr uint64_t StripTags(Architecture architecture, uint64_t address) {
+  return architecture == Architecture::kAArch64 ? address & ((uint64_t{1} << 48) - 1) : address;
+}
+
+// A plain value. Registers that are not known read as 0.
+class RegisterSet {
+ public:
+  explicit RegisterSet(Architecture architecture = kNativeArchitecture)
+      : architecture_(architecture) {}
+
+  // The user registers of a sample: `values` has one unaligned u64 for each set bit of `mask`, in
+  // the order of PERF_REG_X86_* or PERF_REG_ARM64_* (arch/*/include/uapi/asm/perf_regs.h). Empty
+  // unless `abi` is PERF_SAMPLE_REGS_ABI_64 and pc and sp are among them: nothing can be unwound.
+  static std::optional<RegisterSet> FromPerf(Architecture architecture, uint64_t abi, uint64_t mask,
+                                             std::span<const std::byte> values);
+
+  Architecture architecture() const { return architecture_; }
+  bool Knows(unsigned number) const { return number < kRegisters && (known_ >> number & 1) != 0; }
+  uint64_t Get(unsigned number) const { return number < kRegisters ? values_[number] : 0; }
+  void Set(unsigned number, uint64_t value) {
+    if (number >= kRegisters) return;
+    values_[number] = value;
+    known_ |= uint64_t{1} << number;
+  }
+  void Forget(unsigned number) {
+    if (number >= kRegisters) return;
+    values_[number] = 0;
+    known_ &= ~(uint64_t{1} << number);
+  }
+
+  // Forgets all registers but those whose bits are set.
+  void KeepOnly(uint64_t bits) {
+    for (unsigned i = 0; i < kRegisters; ++i) {
+      if ((bits >> i & 1) == 0) Forget(i);
+    }
+  }
+
+  uint64_t pc() const { return values_[NumbersOf(architecture_).pc]; }
+  uint64_t sp() const { return values_[NumbersOf(architecture_).sp]; }
+  uint64_t fp() const { return values_[NumbersOf(architecture_).fp]; }
+
+ private:
+  Architecture architecture_;
+  uint64_t known_ = 0;  // bit n: register n
+  std::array<uint64_t, kRegisters> values_{};
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,143 @@
+#include "symbolize/unwind/rule_packing.h"
+
+#include <dwarf.h>
+
+#include <limits>
+#include <optional>
+
+#include "symbolize/unwind/dwarf_reader.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr int64_t kWord = 8;
+constexpr int64_t kMostSlots = 1 << 12;  // what 13 bits hold
+
+// The slot of a register that is saved at `offset` from the CFA.
+std::optional<int32_t> SlotOf(int64_t offset) {
+  const int64_t slot = offset / kWord;
+  if (offset % kWord != 0 || slot == 0 || slot < -kMostSlots || slot >= kMostSlots) {
+    return std::nullopt;
+  }
+  return static_cast<int32_t>(slot);
+}
+
+bool IsUnchanged(const RegisterRule& rule) {
+  return rule.kind == RegisterRule::kUnspecified || rule.kind == RegisterRule::kSameValue;
+}
+
+// 0 for a register that has its value still; empty for what no slot can say.
+std::optional<int32_t> SavedSlot(const RegisterRule& rule) {
+  if (IsUnchanged(rule)) return 0;
+  if (rule.kind != RegisterRule::kOffset) return std::nullopt;
+  return SlotOf(rule.offset);
+}
+
+bool FitsInt32(int64_t value) {
+  return value >= std::numeric_limits<int32_t>::min() &&
+         value <= std::numeric_limits<int32_t>::max();
+}
+
+// The offset of "register `number` + offset".
+std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
+  if (code.Read<uint8_t>() != DW_OP_breg0 + number) return std::nullopt;
+  const int64_t offset = code.Sleb();
+  if (!code.ok() || !FitsInt32(offset)) return std::nullopt;
+  return offset;
+}
+
+// breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus: each entry of the table is 16 bytes
+// and pushes 8 at its offset N.
+std::optional<UnwindRule> PackLinkageTable(const FrameRules& rules) {
+  constexpr unsigned kStackPointer = 7;
+  constexpr unsigned kPc = 16;
+  DwarfReader code(rules.Expression(rules.cfa.offset, rules.cfa.expression_size));
+  const std::optional<int64_t> offset = ReadBaseRegister(code, kStackPointer);
+  if (!offset || ReadBaseRegister(code, kPc) != 0) return std::nullopt;
+  if (code.Read<uint8_t>() != DW_OP_lit15 || code.Read<uint8_t>() != DW_OP_and) return std::nullopt;
+  const int threshold = code.Read<uint8_t>() - DW_OP_lit0;
+  if (threshold < 0 || threshold > 15) return std::nullopt;
+  for (const uint8_t op : {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}) {
+    if (code.Read<uint8_t>() != op) return std::nullopt;
+  }
+  if (!code.ok() || code.remaining() != 0) return std::nullopt;
+  if (rules.registers[kPc].kind != RegisterRule::kOffset || rules.registers[kPc].offset != -kWord ||
+      !IsUnchanged(rules.registers[NumbersOf(Architecture::kX86_64).fp])) {
+    return std::nullopt;
+  }
+  return UnwindRule{.kind = UnwindRule::kLinkageTable,
+                    .return_slot = threshold,
+                    .cfa_offset = static_cast<int32_t>(*offset)};
+}
+
+// CFA: breg6 offset; deref. Frame pointer: breg6 offset.
+std::optional<UnwindRule> PackRealigned(const RegisterNumbers& numbers, const FrameRules& rules) {
+  DwarfReader cfa(rules.Expression(rules.cfa.offset, rules.cfa.expression_size));
+  const std::optional<int64_t> cfa_offset = ReadBaseRegister(cfa, numbers.fp);
+  if (!cfa_offset || cfa.Read<uint8_t>() != DW_OP_deref || !cfa.ok() || cfa.remaining() != 0) {
+    return std::nullopt;
+  }
+  const RegisterRule& frame = rules.registers[numbers.fp];
+  if (frame.kind != RegisterRule::kExpression) return std::nullopt;
+  DwarfReader saved(rules.Expression(frame.offset, frame.expression_size));
+  const std::optional<int64_t> offset = ReadBaseRegister(saved, numbers.fp);
+  if (!offset || saved.remaining() != 0 || *offset % kWord != 0 || *offset / kWord < -kMostSlots ||
+      *offset / kWord >= kMostSlots) {
+    return std::nullopt;
+  }
+  const RegisterRule& return_address = rules.registers[rules.return_address];
+  const std::optional<int32_t> slot = SavedSlot(return_address);
+  if (!slot || *slot == 0) return std::nullopt;
+  return UnwindRule{.kind = UnwindRule::kRealigned,
+                    .return_slot = *slot,
+                    .frame_slot = static_cast<int32_t>(*offset / kWord),
+                    .cfa_offset = static_cast<int32_t>(*cfa_offset)};
+}
+
+std::optional<UnwindRule> PackCfaRegister(const RegisterNumbers& numbers, const FrameRules& rules) {
+  const std::optional<int32_t> return_slot = SavedSlot(rules.registers[rules.return_address]);
+  const std::optional<int32_t> frame_slot = SavedSlot(rules.registers[numbers.fp]);
+  if (!return_slot || !frame_slot || !FitsInt32(rules.cfa.offset)) return std::nullopt;
+  UnwindRule rule{.return_slot = *return_slot,
+                  .frame_slot = *frame_slot,
+                  .cfa_offset = static_cast<int32_t>(rules.cfa.offset)};
+  if (rules.cfa.number == numbers.sp) {
+    rule.kind = UnwindRule::kFromStackPointer;
+  } else if (rules.cfa.number == numbers.fp) {
+    rule.kind = UnwindRule::kFromFramePointer;
+  } else {
+    return std::nullopt;
+  }
+  return rule;
+}
+
+}  // namespace
+
+UnwindRule PackRule(Architecture architecture, const FrameRules& rules) {
+  UnwindRule full{.kind = UnwindRule::kFull, .signal_frame = rules.signal_frame};
+  if (rules.cfa.kind == CfaRule::kNone) return {};
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  if (rules.return_address >= kRegisters) return full;
+  const RegisterRule& return_address = rules.registers[rules.return_address];
+  // On x86-64 no register has the return address, so no rule is as good as none.
+  const bool is_lost = architecture == Architecture::kX86_64 && IsUnchanged(return_address);
+  if (is_lost || return_address.kind == RegisterRule::kUndefined) {
+    return {.kind = UnwindRule::kThreadStart};
+  }
+  if (rules.return_address != numbers.return_address ||
+      rules.registers[numbers.sp].kind != RegisterRule::kUnspecified) {
+    return full;
+  }
+  std::optional<UnwindRule> rule;
+  if (rules.cfa.kind == CfaRule::kRegister) {
+    rule = PackCfaRegister(numbers, rules);
+  } else {
+    if (architecture == Architecture::kX86_64) rule = PackLinkageTable(rules);
+    if (!rule) rule = PackRealigned(numbers, rules);
+  }
+  if (!rule) return full;
+  rule->signal_frame = rules.signal_frame;
+  return *rule;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,88 @@
+#include "symbolize/unwind/unwind_images.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace profiler::symbolize {
+
+struct UnwindImages::Image {
+  std::optional<UnwindImageFiles> files;  // what `table` refers to
+  std::unique_ptr<CfiTable> table;
+};
+
+UnwindImages::UnwindImages(Opener open) : open_(std::move(open)) {}
+UnwindImages::~UnwindImages() = default;
+
+UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
+  const auto index = static_cast<size_t>(mapping.image);
+  if (index >= images_.size()) images_.resize(index + 1);
+  std::unique_ptr<Image>& image = images_[index];
+  if (image == nullptr) {
+    image = std::make_unique<Image>();
+    image->files = open_(mapping.image, pid, mapping);
+    if (image->files) {
+      const auto& debug = image->files->debug;
+      auto table = CfiTable::Create(image->files->image.elf, debug ? &debug->elf : nullptr);
+      if (table.ok()) image->table = *std::move(table);
+    }
+  }
+  return *image;
+}
+
+MappedCode UnwindImages::CodeOf(uint32_t pid, const Mapping& mapping) {
+  MappedCode code{
+      .start = mapping.start, .size = mapping.size, .image = static_cast<uint32_t>(mapping.image)};
+  const Image& image = Open(pid, mapping);
+  if (image.table == nullptr) return code;
+  const std::optional<ElfAddress> address = image.files->image.elf.AddressOf(mapping.offset);
+  if (!address) return code;
+  code.cfi = image.table.get();
+  code.bias = mapping.start.value - address->value;
+  return code;
+}
+
+std::span<const std::byte> UnwindImages::FileBytes(ImageId image, FileOffset offset,
+                                                   size_t size) const {
+  const auto index = static_cast<size_t>(image);
+  if (index >= images_.size() || images_[index] == nullptr || !images_[index]->files) return {};
+  const std::span<const std::byte> bytes = images_[index]->files->image.elf.bytes();
+  if (offset.value >= bytes.size()) return {};
+  return bytes.subspan(offset.value, std::min<uint64_t>(size, bytes.size() - offset.value));
+}
+
+const CfiTable* UnwindImages::table(ImageId image) const {
+  const auto index = static_cast<size_t>(image);
+  return index < images_.size() && images_[index] != nullptr ? images_[index]->table.get()
+                                                             : nullptr;
+}
+
+size_t UnwindImages::memory_used() const {
+  size_t size = images_.capacity() * sizeof(images_[0]);
+  for (const std::unique_ptr<Image>& image : images_) {
+    if (image == nullptr) continue;
+    size += sizeof(Image) + (image->table == nullptr ? 0 : image->table->memory_used());
+  }
+  return size;
+}
+
+bool MappedSpace::FindCode(RuntimeAddress address, MappedCode* code) {
+  const Mapping* mapping = addresses_ == nullptr ? nullptr : addresses_->Find(address);
+  if (mapping == nullptr) return false;
+  *code = images_.CodeOf(pid_, *mapping);
+  return true;
+}
+
+bool MappedSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
+  const Mapping* mapping =
+      addresses_ == nullptr ? nullptr : addresses_->Find(RuntimeAddress{address});
+  if (mapping == nullptr) return false;
+  const uint64_t distance = address - mapping->start.value;
+  if (bytes.size() > mapping->size - distance) return false;
+  const auto found =
+      images_.FileBytes(mapping->image, {mapping->offset.value + distance}, bytes.size());
+  if (found.size() != bytes.size()) return false;
+  std::copy(found.begin(), found.end(), bytes.begin());
+  return true;
+}
+
+}  // namespace profiler::symbolize

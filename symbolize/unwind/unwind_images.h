@@ -1,0 +1,85 @@
+// Joins the mappings of processes (address_space.h) with call frame information, for an Unwinder.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/base/address.h"
+#include "symbolize/address_space.h"
+#include "symbolize/image_file.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::symbolize {
+
+// An image as whoever opens it hands it over.
+struct UnwindImageFiles {
+  ImageFile image;
+  std::optional<ImageFile>
+      debug;  // only of use where the image has neither .eh_frame nor .debug_frame
+};
+
+// Every image of a recording, opened when the first frame in it is met, and once. Not thread-safe.
+class UnwindImages {
+ public:
+  // Opens the file of an image that process `pid` has mapped so; empty where that cannot be, which
+  // is final.
+  using Opener = std::function<std::optional<UnwindImageFiles>(ImageId image, uint32_t pid,
+                                                               const Mapping& mapping)>;
+  explicit UnwindImages(Opener open);
+  ~UnwindImages();
+
+  // The code that `mapping` maps. Its `image` is the ImageId.
+  MappedCode CodeOf(uint32_t pid, const Mapping& mapping);
+
+  // What the image's file has at `offset`, at most `size` bytes; empty for an image that is not
+  // open.
+  std::span<const std::byte> FileBytes(ImageId image, FileOffset offset, size_t size) const;
+
+  // Null for an image that was not met or could not be opened.
+  const CfiTable* table(ImageId image) const;
+
+  // Heap memory of all tables, in bytes.
+  size_t memory_used() const;
+
+ private:
+  struct Image;
+  Image& Open(uint32_t pid, const Mapping& mapping);
+
+  Opener open_;
+  std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
+};
+
+// One process after the other as an UnwindSpace. Derive to read live memory too.
+class MappedSpace : public UnwindSpace {
+ public:
+  // `images` must outlive it.
+  explicit MappedSpace(UnwindImages& images) : images_(images) {}
+
+  // The process of the next samples; `addresses` must stay as it is while they are unwound.
+  void Enter(uint32_t pid, const AddressSpace& addresses) {
+    pid_ = pid;
+    addresses_ = &addresses;
+  }
+
+  bool FindCode(RuntimeAddress address, MappedCode* code) override;
+  // From the files of images: code and constants.
+  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
+
+ protected:
+  uint32_t pid() const { return pid_; }
+
+ private:
+  UnwindImages& images_;
+  uint32_t pid_ = 0;
+  const AddressSpace* addresses_ = nullptr;
+};
+
+}  // namespace profiler::symbolize

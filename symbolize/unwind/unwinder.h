@@ -1,0 +1,143 @@
+// From the registers and stack bytes of a sample to its call chain.
+//
+//   copied stack                      frames, leaf first
+//   sp ▶ │ locals       │            [0] address = pc      the interrupted instruction
+//        │ return addr  │ ──────────▶ [1] address          a return address: looked up at
+//        ├─ CFA of [0] ─┤                                   address − 1
+//        │ saved fp     │
+//        │ return addr  │ ──────────▶ [2] …
+//        └─ CFA of [1] ─┘
+//
+// Each step finds the image at the frame's pc, its rule (cfi_table.h), and from it CFA, return
+// address and frame pointer of the caller. Where no rule is known (JIT code, hand-written assembly)
+// the frame pointer is followed, and the frame found so is marked as a guess. The caller of a
+// signal frame was interrupted, so it is looked up at its address itself.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "src/base/address.h"
+#include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/registers.h"
+
+namespace profiler::symbolize {
+
+// Executable memory of one process: part of an image, or memory without a file.
+struct MappedCode {
+  RuntimeAddress start;
+  uint64_t size = 0;
+  uint64_t bias = 0;        // runtime address − ELF address, modulo 2^64; the same in all of it
+  CfiTable* cfi = nullptr;  // null: nothing is known of its frames (JIT code, unreadable file)
+  uint32_t image = 0;       // for the caller's statistics; the engine only hands it on
+
+  bool Holds(RuntimeAddress a) const { return a >= start && a.value - start.value < size; }
+};
+
+// One process at one time, as the unwinder asks for it.
+class UnwindSpace {
+ public:
+  virtual ~UnwindSpace() = default;
+  // The code at `address`; false where nothing executable is mapped. Asked once for each run of
+  // frames in one mapping.
+  virtual bool FindCode(RuntimeAddress address, MappedCode* code) = 0;
+  // Fills `bytes` with memory that is not in the copied stack: of the live process, or what the
+  // file has of a mapping that cannot be written. False where it cannot.
+  virtual bool ReadMemory(uint64_t address, std::span<std::byte> bytes) {
+    static_cast<void>(address), static_cast<void>(bytes);
+    return false;
+  }
+};
+
+// Where an unwound chain ends, and why.
+enum class ChainEnd : uint8_t {
+  kThreadStart,    // the thread's first function: the chain is whole
+  kNoImage,        // the last frame is in no known mapping
+  kNoCfi,          // the last frame's image says nothing of it, nor does its frame pointer help
+  kStackTooShort,  // the next word needed lies behind the copied bytes and could not be read
+  kBadRegister,    // a needed register is unknown, or points nowhere near the stack
+  kNoProgress,     // the caller's stack pointer is not above its callee's
+  kTooDeep,        // UnwindLimits::max_frames
+};
+inline constexpr unsigned kChainEnds = 7;
+
+// In words for a report, such as "stack too short".
+std::string_view ChainEndName(ChainEnd end);
+
+enum class FrameOrigin : uint8_t {
+  kRegisters,     // the sample's pc
+  kCfi,           // by the image's call frame information
+  kFramePointer,  // guessed: there was none
+};
+
+struct UnwoundFrame {
+  RuntimeAddress address;
+  uint64_t stack_pointer =
+      0;  // of this frame: the CFA of the one before; what chains are joined by
+  FrameOrigin origin = FrameOrigin::kRegisters;
+  bool is_return_address = false;  // the instruction is before `address`
+  bool late_read = false;          // ReadMemory was needed to find it
+
+  // What a call chain lists: of a caller the last byte of its call, so that one that never returns
+  // is not taken for what follows it.
+  RuntimeAddress instruction() const {
+    return RuntimeAddress{address.value - (is_return_address ? 1 : 0)};
+  }
+
+  bool operator==(const UnwoundFrame&) const = default;
+};
+
+// Kept by the caller and filled again and again, so that no memory is allocated.
+struct UnwoundChain {
+  std::vector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
+  ChainEnd end = ChainEnd::kNoImage;
+  uint32_t guessed = 0;    // frames of kFramePointer
+  uint32_t late_read = 0;  // frames so marked
+  // The image of the last frame, to blame; without meaning for kNoImage.
+  uint32_t end_image = 0;
+  // Of the last frame: where unwinding can go on from, with more of the stack.
+  RegisterSet registers;
+
+  bool whole() const { return end == ChainEnd::kThreadStart; }
+};
+
+// Bytes of the stack as they were at the sample, from the address `start` on.
+struct StackBytes {
+  uint64_t start = 0;
+  std::span<const std::byte> bytes;
+};
+
+struct UnwindLimits {
+  uint32_t max_frames = 127;   // at least 1
+  bool frame_pointers = true;  // guess where there is no rule
+};
+
+// Has the last rules used, by image and address, over all processes. Not thread-safe; a thread that
+// unwinds has its own, with its own tables. Allocates nothing in Unwind but room in the chain, and
+// what the tables need to compile a function that was not met before.
+class Unwinder {
+ public:
+  Unwinder();
+  Unwinder(Unwinder&&) noexcept;
+  Unwinder& operator=(Unwinder&&) noexcept;
+  ~Unwinder();
+
+  // The registers must know pc and sp. With `pc_is_return_address` they are those of a caller in a
+  // chain that was left unfinished (UnwoundChain::registers). Never fails: what is wrong with the
+  // input is the chain's end. Bounded by max_frames, whatever the input.
+  void Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
+              const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
+
+ private:
+  struct CachedRule;
+  class Walk;
+
+  std::vector<CachedRule> rules_;  // direct-mapped
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,355 @@
+#include "symbolize/unwind/unwinder.h"
+
+#include <dwarf.h>
+
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "symbolize/unwind/cfi_builder.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint64_t kCode = 0x400000;     // where the image is mapped; its ELF addresses are from 0
+constexpr uint64_t kJit = 0x900000;      // executable memory without an image
+constexpr uint64_t kStack = 0x7fff0000;  // the stack pointer of the sample
+
+// One image, one piece of JIT memory, and memory that was not copied.
+class FakeSpace : public UnwindSpace {
+ public:
+  explicit FakeSpace(CfiTable* cfi) : cfi_(cfi) {}
+
+  std::map<uint64_t, std::byte> memory;
+  void SetMemory(uint64_t address, const ByteBuilder& contents) {
+    for (const std::byte byte : contents.bytes()) memory[address++] = byte;
+  }
+
+  bool FindCode(RuntimeAddress address, MappedCode* code) override {
+    if (address.value >= kCode && address.value < kCode + 0x10000) {
+      *code = {{kCode}, 0x10000, kCode, cfi_, 7};
+      return true;
+    }
+    if (address.value >= kJit && address.value < kJit + 0x1000) {
+      *code = {{kJit}, 0x1000, 0, nullptr, 8};
+      return true;
+    }
+    return false;
+  }
+  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
+    for (std::byte& byte : bytes) {
+      const auto it = memory.find(address++);
+      if (it == memory.end()) return false;
+      byte = it->second;
+    }
+    return true;
+  }
+
+ private:
+  CfiTable* cfi_;
+};
+
+// Functions of 0x100 bytes each: number n is at ELF address 0x1000 * (n + 1).
+class UnwinderTest : public testing::Test {
+ protected:
+  void Functions(const std::vector<ByteBuilder>& instructions, const CieSpec& cie = {},
+                 uint16_t machine = EM_X86_64) {
+    EhFrameBuilder frames(0x50000, cie);
+    uint64_t start = 0x1000;
+    for (const ByteBuilder& function : instructions) {
+      frames.Add({.start = start, .instructions = function});
+      start += 0x1000;
+    }
+    file_ =
+        ElfBuilder(machine).Entry(0x8000).Section(".eh_frame", 0x50000, frames.section()).Build();
+    table_ = *CfiTable::Create(*ElfImage::Parse(file_));
+    space_ = std::make_unique<FakeSpace>(table_.get());
+    registers_ = RegisterSet(table_->architecture());
+    registers_.Set(NumbersOf(table_->architecture()).sp, kStack);
+  }
+
+  static uint64_t InFunction(int number, uint64_t offset = 0x10) {
+    return kCode + 0x1000 * static_cast<uint64_t>(number + 1) + offset;
+  }
+
+  // The chain as text: addresses of frames with how they were found, and the end.
+  std::string Unwind(uint64_t pc, const std::vector<uint64_t>& stack, UnwindLimits limits = {}) {
+    ByteBuilder words;
+    for (const uint64_t word : stack) words.U64(word);
+    registers_.Set(NumbersOf(registers_.architecture()).pc, pc);
+    unwinder_.Unwind(registers_, {kStack, words.bytes()}, *space_, limits, &chain_);
+    std::string text;
+    for (const UnwoundFrame& frame : chain_.frames) {
+      absl::StrAppend(&text, absl::Hex(frame.address.value), frame.is_return_address ? "r" : "",
+                      frame.origin == FrameOrigin::kFramePointer ? "?" : "",
+                      frame.late_read ? "*" : "", " ");
+    }
+    return text + std::string(ChainEndName(chain_.end));
+  }
+
+  std::vector<std::byte> file_;
+  std::unique_ptr<CfiTable> table_;
+  std::unique_ptr<FakeSpace> space_;
+  RegisterSet registers_;
+  Unwinder unwinder_;
+  UnwoundChain chain_;
+};
+
+const ByteBuilder kThreadStart{DW_CFA_undefined, 16};
+const ByteBuilder kFrameOf16{DW_CFA_def_cfa_offset, 24};
+const ByteBuilder kPushedFp{DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2};
+
+TEST_F(UnwinderTest, FollowsStackPointersToTheThreadsStart) {
+  Functions({{}, kFrameOf16, kThreadStart});
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2, InFunction(2)}),
+            "401010 402010r 403010r thread start");
+  EXPECT_TRUE(chain_.whole());
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 8);
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 32);
+  EXPECT_EQ(chain_.frames[2].origin, FrameOrigin::kCfi);
+}
+
+TEST_F(UnwinderTest, FollowsFramePointers) {
+  Functions({kPushedFp, kPushedFp, kThreadStart});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {0, kStack + 32, InFunction(1), 0, 0x99, InFunction(2)}),
+            "401010 402010r 403010r thread start");
+  EXPECT_EQ(chain_.registers.fp(), 0x99u);
+}
+
+TEST_F(UnwinderTest, AZeroReturnAddressIsTheThreadsStart) {
+  Functions({{}});
+  EXPECT_EQ(Unwind(InFunction(0), {0}), "401010 thread start");
+}
+
+TEST_F(UnwinderTest, ACallerIsLookedUpInItsCall) {
+  // The call is the last instruction of function 0, so the return address is behind its end.
+  Functions({{}, kThreadStart});
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(0, 0x100), InFunction(1)}),
+            "401010 401100r 402010r thread start");
+}
+
+TEST_F(UnwinderTest, ATableOfLinkagesPushesInEachEntry) {
+  ByteBuilder linkage{DW_CFA_def_cfa_expression};
+  linkage.Block({DW_OP_breg0 + 7, 8, DW_OP_breg0 + 16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
+                 DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus});
+  Functions({linkage, kThreadStart});
+  EXPECT_EQ(Unwind(InFunction(0, 0x2a), {InFunction(1), 0}), "40102a 402010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0, 0x2b), {5, InFunction(1)}), "40102b 402010r thread start");
+}
+
+TEST_F(UnwinderTest, ARealignedFrameSaysWhereItsCallersStackIs) {
+  Functions({{DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 6, 0x78, DW_OP_deref, DW_CFA_expression,
+              6, 2, DW_OP_breg0 + 6, 0},
+             kThreadStart});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {kStack + 32, 0x77, 0, InFunction(1)}),
+            "401010 402010r thread start");
+  EXPECT_EQ(chain_.registers.fp(), 0x77u);
+}
+
+TEST_F(UnwinderTest, APoppedFramePointerIsInItsRegister) {
+  // In the epilogue the rule still names the slot under the stack pointer.
+  Functions({{DW_CFA_offset | 6, 2}, kPushedFp, kThreadStart});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 0x55, InFunction(2)}),
+            "401010 402010r 403010r thread start");
+}
+
+TEST_F(UnwinderTest, ReturnAddressesMayBeInOtherRegisters) {
+  Functions({{DW_CFA_def_cfa_offset, 0, DW_CFA_register, 16, 5}, kThreadStart});  // as vfork has it
+  registers_.Set(5, InFunction(1));
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 402010r thread start");
+}
+
+TEST_F(UnwinderTest, FollowsAllRegistersWhereARuleAsksForThem) {
+  // Function 0 saves rbx, which function 1 finds its frame by.
+  Functions(
+      {{DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 3, 2}, {DW_CFA_def_cfa, 3, 8}, kThreadStart});
+  EXPECT_EQ(Unwind(InFunction(0), {kStack + 24, InFunction(1), 0, InFunction(2)}),
+            "401010 402010r 403010r thread start");
+}
+
+TEST_F(UnwinderTest, AnInterruptedFrameIsLookedUpAtItsAddress) {
+  // Function 0 is the return from a signal handler; what it interrupted is the first instruction of
+  // function 2, and one byte before it there is no function.
+  ByteBuilder signal{DW_CFA_def_cfa_expression, 4, DW_OP_breg0 + 7};
+  signal.Sleb(32 + 64).U8(DW_OP_deref).U8(DW_CFA_expression).U8(16).U8(2);
+  signal.U8(DW_OP_breg0 + 7).U8(8);
+  Functions({signal, {}, {}, kThreadStart}, {.augmentation = "zRS"});
+  std::vector<uint64_t> stack(20);
+  stack[1] = InFunction(2, 0);
+  stack[12] = kStack + 104;
+  stack[13] = InFunction(3);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 403000 404010 thread start");
+}
+
+TEST_F(UnwinderTest, RecognizesTheReturnFromASignalByItsCode) {
+  Functions({{}, kThreadStart});
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05});
+  std::vector<uint64_t> stack(40);
+  stack[0] = restorer;
+  stack[1 + 5 + 15] = kStack + 8 * 30;   // rsp
+  stack[1 + 5 + 16] = InFunction(0, 0);  // rip
+  stack[30] = InFunction(1);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 401000* 402010r thread start");
+}
+
+TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
+  // What stands before function 1's byte 0x20 is the end of another path.
+  Functions({{}, {DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 24}, kThreadStart});
+  const std::vector<uint64_t> stack = {InFunction(1, 0x20), InFunction(2), 0, InFunction(2, 0x20)};
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
+  unwinder_ = Unwinder();  // what it has found out it keeps
+  space_->SetMemory(InFunction(1, 0x18), {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020 403020r thread start");  // cached
+  unwinder_ = Unwinder();
+  space_->SetMemory(InFunction(1, 0x1b), {0xe8, 1, 0, 0, 0});
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
+}
+
+TEST_F(UnwinderTest, GuessesByFramePointerWhereThereIsNoRule) {
+  Functions({{}, kPushedFp, kThreadStart});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(kJit + 0x10, {0, kStack + 32, InFunction(1), 0, 0, InFunction(2)}),
+            "900010 402010r? 403010r thread start");
+  EXPECT_EQ(chain_.guessed, 1u);
+  EXPECT_EQ(Unwind(kJit + 0x10, {0, kStack + 32, InFunction(1)}, {.frame_pointers = false}),
+            "900010 no call frame information");
+}
+
+TEST_F(UnwinderTest, DoesNotGuessWhatIsNoReturnAddress) {
+  Functions({{}});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(kJit, {0, kStack + 16, 0x1234}), "900000 no call frame information");
+  registers_.Set(6, kStack + 4);
+  EXPECT_EQ(Unwind(kJit, {0, kStack + 16, InFunction(0)}), "900000 no call frame information");
+  registers_.Set(6, kStack - 8);
+  EXPECT_EQ(Unwind(kJit, {0, kStack + 16, InFunction(0)}), "900000 no call frame information");
+  EXPECT_EQ(chain_.end_image, 8u);
+}
+
+TEST_F(UnwinderTest, AZeroFramePointerOfACallerIsTheThreadsStart) {
+  Functions({kPushedFp});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {0, 0, kJit + 5}), "401010 900005r thread start");
+}
+
+TEST_F(UnwinderTest, TheEntryPointHasNoCaller) {
+  Functions({{}});
+  registers_.Set(6, 1);
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x8010}), "401010 408010r thread start");
+}
+
+TEST_F(UnwinderTest, EndsWhereNothingIsMapped) {
+  Functions({{}});
+  EXPECT_EQ(Unwind(0x123, {0}), "123 no image");
+  EXPECT_EQ(Unwind(InFunction(0), {0x5555}), "401010 5555r no image");
+}
+
+TEST_F(UnwinderTest, EndsWhereTheCopiedStackEnds) {
+  Functions({kFrameOf16});
+  EXPECT_EQ(Unwind(InFunction(0), {1, 2, InFunction(0), 3}), "401010 401010r stack too short");
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 stack too short");
+  EXPECT_EQ(chain_.end_image, 7u);
+}
+
+TEST_F(UnwinderTest, ReadsWhatWasNotCopied) {
+  Functions({kFrameOf16, kThreadStart});
+  space_->SetMemory(kStack + 24 + 16, ByteBuilder().U64(InFunction(1)));
+  EXPECT_EQ(Unwind(InFunction(0), {1, 2, InFunction(0), 3}),
+            "401010 401010r 402010r* thread start");
+  EXPECT_EQ(chain_.late_read, 1u);
+}
+
+TEST_F(UnwinderTest, GoesOnFromAnUnfinishedChain) {
+  Functions({kFrameOf16, kThreadStart});
+  ASSERT_EQ(Unwind(InFunction(0), {1, 2, InFunction(0), 3}), "401010 401010r stack too short");
+  const RegisterSet from = chain_.registers;
+  EXPECT_EQ(from.sp(), kStack + 24);
+  const ByteBuilder more = ByteBuilder().U64(3).U64(4).U64(InFunction(1));
+  unwinder_.Unwind(from, {from.sp(), more.bytes()}, *space_, {}, &chain_, true);
+  ASSERT_EQ(chain_.frames.size(), 2u);
+  EXPECT_EQ(chain_.frames[1].address.value, InFunction(1));
+  EXPECT_TRUE(chain_.whole());
+}
+
+TEST_F(UnwinderTest, EndsAtRegistersThatPointNowhere) {
+  Functions({kPushedFp});
+  registers_.Set(6, 0x1000);
+  EXPECT_EQ(Unwind(InFunction(0), {0, 0}), "401010 bad register");
+  registers_.Set(6, kStack + 3);
+  EXPECT_EQ(Unwind(InFunction(0), {1, 2, 3, 4}), "401010 bad register");
+}
+
+TEST_F(UnwinderTest, EndsWhereTheStackDoesNotShrink) {
+  Functions({{DW_CFA_def_cfa_offset, 0, DW_CFA_offset_extended_sf, 16, 0x7f}});
+  EXPECT_EQ(Unwind(InFunction(0), {1, InFunction(0), InFunction(0)}), "401010 no progress");
+}
+
+TEST_F(UnwinderTest, EndsAtTheLimitOfFrames) {
+  Functions({{}});
+  const std::vector<uint64_t> stack(100, InFunction(0));
+  EXPECT_EQ(Unwind(InFunction(0), stack, {.max_frames = 3}), "401010 401010r 401010r too deep");
+}
+
+TEST_F(UnwinderTest, ALeafOnAArch64ReturnsByItsLinkRegister) {
+  const CieSpec cie = {
+      .code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}};
+  Functions({{},
+             {DW_CFA_def_cfa, 29, 16, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1},
+             {DW_CFA_undefined, 30}},
+            cie, EM_AARCH64);
+  registers_.Set(30, InFunction(1));
+  registers_.Set(29, kStack);
+  // The return address on the stack is signed.
+  EXPECT_EQ(Unwind(InFunction(0), {0x77, InFunction(2) | uint64_t{0x2a} << 50}),
+            "401010 402010r 403010r thread start");
+  // No other frame's return address is in the register.
+  registers_.Set(30, InFunction(0));
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 401010r bad register");
+}
+
+TEST(RegisterSetTest, ReadsTheOrderOfPerf) {
+  ByteBuilder values;
+  for (int i = 0; i < 24; ++i) values.U64(static_cast<uint64_t>(100 + i));
+  const auto registers = RegisterSet::FromPerf(Architecture::kX86_64, 2, 0xffffff, values.bytes());
+  ASSERT_TRUE(registers.has_value());
+  EXPECT_EQ(registers->Get(0), 100u);  // rax
+  EXPECT_EQ(registers->Get(3), 101u);  // rbx
+  EXPECT_EQ(registers->fp(), 106u);
+  EXPECT_EQ(registers->sp(), 107u);
+  EXPECT_EQ(registers->pc(), 108u);
+  EXPECT_EQ(registers->Get(15), 123u);
+}
+
+TEST(RegisterSetTest, NeedsSixtyFourBitsPcAndSp) {
+  const ByteBuilder two = ByteBuilder().U64(1).U64(2);
+  constexpr uint64_t kSpAndIp = 0x180;
+  const auto read = [&](uint64_t abi, uint64_t mask) {
+    return RegisterSet::FromPerf(Architecture::kX86_64, abi, mask, two.bytes()).has_value();
+  };
+  EXPECT_TRUE(read(2, kSpAndIp));
+  EXPECT_FALSE(read(1, kSpAndIp));
+  EXPECT_FALSE(read(0, kSpAndIp));
+  EXPECT_FALSE(read(2, 0x3));
+  EXPECT_FALSE(read(2, kSpAndIp | 1));  // one value too few
+}
+
+TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
+  ByteBuilder values;
+  for (int i = 0; i < 33; ++i) values.U64(static_cast<uint64_t>(100 + i));
+  const auto registers =
+      RegisterSet::FromPerf(Architecture::kAArch64, 2, 0x1ffffffff, values.bytes());
+  ASSERT_TRUE(registers.has_value());
+  EXPECT_EQ(registers->fp(), 129u);
+  EXPECT_EQ(registers->Get(30), 130u);
+  EXPECT_EQ(registers->sp(), 131u);
+  EXPECT_EQ(registers->pc(), 132u);
+}
+
+}  // namespace
+}  // namespace profiler::symbolize
