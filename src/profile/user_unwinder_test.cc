@@ -117,7 +117,9 @@ class UserUnwinderTest : public testing::Test {
   }
 
   Profile Build() {
-    const auto symbolizer = symbolize::Symbolizer::Create({});
+    symbolize::SymbolizerOptions names;
+    names.inlines = false;  // what is inlined depends on how this test is compiled
+    const auto symbolizer = symbolize::Symbolizer::Create(names);
     ProfileBuilder builder(*symbolizer);
     builder.AddEvent("cpu-clock", records_.attr());
     for (const perf_event::RawRecord record : records_.records()) {

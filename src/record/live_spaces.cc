@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/byte_reader.h"
+
 namespace profiler::record {
 namespace {
 
@@ -33,12 +35,6 @@ ImageKind KindOf(std::string_view name) {
 
 bool IsKernel(uint16_t misc) {
   return (misc & perf_event::kMiscCpumodeMask) == perf_event::kMiscKernel;
-}
-
-std::string TextOf(std::span<const std::byte> bytes) {
-  std::string text(bytes.size(), '\0');
-  std::memcpy(text.data(), bytes.data(), bytes.size());
-  return text;
 }
 
 }  // namespace
@@ -132,10 +128,10 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
   const bool is_file = kind == ImageKind::kUser;
   const std::span<const std::byte> build_id =
       is_file ? mapping.build_id : std::span<const std::byte>();
-  const auto [known, is_new] =
-      ids_.try_emplace({std::string(mapping.filename), TextOf(build_id), is_file ? mapping.maj : 0,
-                        is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
-                       ImageId(static_cast<uint32_t>(images_.size())));
+  const auto [known, is_new] = ids_.try_emplace(
+      {std::string(mapping.filename), std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
+       is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
+      ImageId(static_cast<uint32_t>(images_.size())));
   if (!is_new) return known->second;
   Image image;
   image.spec = {.kind = kind,
