@@ -97,16 +97,6 @@ std::string TimeText(uint64_t ns) {
   return text;
 }
 
-bool SameFrame(uint64_t ours, uint64_t perfs) {
-  constexpr uint64_t kKernel = 1ull << 63, kInPage = 0xfff;
-  return ours == perfs || (ours < kKernel && (ours & kInPage) == (perfs & kInPage));
-}
-
-std::string NameWithoutGuests(const std::string& name) {
-  const size_t at = name.find(":HG");
-  return at == std::string::npos ? name : name.substr(0, at);
-}
-
 constexpr size_t kMaxFrames = 127;
 
 // What differs, empty when nothing does.

@@ -109,4 +109,14 @@ std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
   return samples;
 }
 
+bool SameFrame(uint64_t ours, uint64_t perfs) {
+  constexpr uint64_t kKernel = 1ull << 63, kInPage = 0xfff;
+  return ours == perfs || (ours < kKernel && (ours & kInPage) == (perfs & kInPage));
+}
+
+std::string NameWithoutGuests(const std::string& name) {
+  const size_t at = name.find(":HG");
+  return at == std::string::npos ? name : name.substr(0, at);
+}
+
 }  // namespace profiler::conformance

@@ -26,4 +26,11 @@ struct ScriptSample {
 std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
                                       const std::vector<std::string>& fields);
 
+// Whether a frame of ours is one of perf's, which shows addresses of user code relative to its file
+// in call chains, so that only the place in the page is sure.
+bool SameFrame(uint64_t ours, uint64_t perfs);
+
+// An event's name without ":HG", which perf adds to what counts host and guests.
+std::string NameWithoutGuests(const std::string& name);
+
 }  // namespace profiler::conformance

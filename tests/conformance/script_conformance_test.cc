@@ -52,16 +52,6 @@ std::vector<std::string> OurScriptLines(const CorpusFile& file) {
   return lines;
 }
 
-bool SameFrame(uint64_t ours, uint64_t perfs) {
-  constexpr uint64_t kKernel = 1ull << 63, kInPage = 0xfff;
-  return ours == perfs || (ours < kKernel && (ours & kInPage) == (perfs & kInPage));
-}
-
-std::string NameWithoutGuests(const std::string& name) {
-  const size_t at = name.find(":HG");
-  return at == std::string::npos ? name : name.substr(0, at);
-}
-
 // What differs, empty when nothing does. Where user frames were unwound from a copy of the stack,
 // perf had the images and we have not, so ours may be fewer; or it had not either and left out even
 // the one frame that the registers say, which we show.
