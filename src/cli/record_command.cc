@@ -191,6 +191,7 @@ void PrintChains(const record::RecordSummary& summary) {
   add(chains.late_read, "of them read late");
   add(chains.guessed, "of them guessed");
   add(chains.cut(), "are cut (`report --chains` tells where)");
+  add(chains.no_stack, "more had no user stack (exec or exit)");
   add(summary.hurried_passes, "times the rings were too full to wait for time order");
   std::fprintf(stderr, "[ %s ]\n", line.c_str());
 }
