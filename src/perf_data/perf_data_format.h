@@ -85,6 +85,7 @@ enum FeatureBit : int {
 
   // Ours. perf passes over what it does not know.
   kFeatureChainQuality = 200,
+  kFeatureNames = 201,
 };
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
