@@ -35,7 +35,8 @@ struct ImageSpec {
   uint32_t pid = 0;  // kJit: whose map file; user images: whose /proc/PID/root may hold the file
 };
 
-// Why an address has no name. A value, not an error.
+// Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
+// ImageKind: add at the end.
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,      // the file is not there (any more)
@@ -66,7 +67,15 @@ struct Naming {
   // it; `distance` is from its start. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
+  // The last function is known by debug information alone: without `inlines` it has no name.
+  bool without_symbol = false;
+  // What the address would be named by without `function_starts`, where that is something else: a
+  // symbol without a size, of another function. No name: nothing.
+  NamedFunction neighbour;
 };
+
+// ~/.debug; none where there is no HOME.
+std::vector<std::string> UsersBuildIdCaches();
 
 struct SymbolizerOptions {
   bool demangle = true;
@@ -75,11 +84,18 @@ struct SymbolizerOptions {
   // without a size ends where its function does. Else as perf has it: no function, and a symbol
   // without a size reaches to the next one.
   bool function_starts = true;
+  std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  // Debug files are in .build-id/ below each of these, or where .gnu_debuglink says.
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  // perf's caches of files by build-id.
+  std::vector<std::string> build_id_caches = UsersBuildIdCaches();
+
+  // Looks for all of these below `directory`: nothing is taken from this machine's own files.
+  void LookBelow(const std::string& directory);
 };
 
 // Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf

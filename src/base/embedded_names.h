@@ -22,7 +22,9 @@ struct EmbeddedNames {
   static constexpr uint32_t kMostInlined = 511;
 
   struct Symbol {
-    StringId name{};     // as the linker knows it, a PLT stub's with "@plt"
+    // As the linker knows it, a PLT stub's with "@plt". Empty: the function has no name, but where
+    // it starts is known.
+    StringId name{};
     uint64_t start = 0;  // in the image's own addresses; of kernel and JIT code where it ran
     uint64_t size = 0;
     bool in_symbol_table = true;  // else only debug information has it
@@ -41,7 +43,10 @@ struct EmbeddedNames {
   struct Address {
     uint64_t offset = 0;       // as symbolize::Symbolizer::Name takes it
     uint64_t distance = 0;     // from the symbol's start
-    uint32_t symbol = kNone;   // kNone: it has no name
+    uint32_t symbol = kNone;   // kNone: nothing is known
+    // A symbol without a size that reaches here from another function, and names the address only
+    // where functions are not told apart; kNone: there is none.
+    uint32_t neighbour = kNone;
     uint32_t inlined = kNone;  // the innermost
     StringId file{};           // of the instruction; empty: unknown
     uint32_t line = 0;         // 0: unknown

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   AddFlameGraphCommands(app, commands);
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
+  AddArchiveCommand(app, commands);
   AddDumpCommand(app, commands);
   AddSymbolizeCommand(app, commands);
 

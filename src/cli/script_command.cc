@@ -19,6 +19,7 @@ struct ScriptArguments {
   std::string input = "perf.data";
   std::vector<std::string> fields;
   FilterText filter;
+  FilePlaces places;
   ShownRecords records;
   std::string time;
   std::string cpus;
@@ -46,9 +47,11 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
-  plan.options.inlines = !arguments.no_inline;
+  plan.options.inlines = plan.naming.inlines = !arguments.no_inline;
   plan.records = arguments.records;
-  plan.demangle = !arguments.no_demangle;
+  plan.naming.demangle = !arguments.no_demangle;
+  plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  plan.naming.places = arguments.places;
   return plan;
 }
 
@@ -116,6 +119,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddFilePlaceOptions(*command, a.places);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

@@ -192,7 +192,7 @@ void Fields(Io& io, bool has_lines, EmbeddedNames::Image& image) {
   for (auto& symbol : symbols) io.Plain(symbol.size);
 
   auto& addresses = image.addresses;
-  io.Resize(addresses, has_lines ? 7 : 4);
+  io.Resize(addresses, has_lines ? 8 : 5);
   EmbeddedNames::Address before;
   for (auto& address : addresses) {
     io.After(address.offset, before.offset);
@@ -203,6 +203,7 @@ void Fields(Io& io, bool has_lines, EmbeddedNames::Image& image) {
     io.OptionalAfter(address.symbol, before.symbol, symbols.size());
     before.symbol = address.symbol;
   }
+  for (auto& address : addresses) io.Optional(address.neighbour, symbols.size());
   before = {};
   for (auto& address : addresses) {
     io.After(address.distance, ExpectedDistance(address, before));

@@ -27,7 +27,7 @@ std::string Told(const EmbeddedNames& names) {
     for (const auto& address : image.addresses) {
       text << "  " << address.offset;
       if (address.symbol == kNone) {
-        text << " unnamed " << int{address.reason} << "\n";
+        text << " unnamed " << int{address.reason} << " beside " << address.neighbour << "\n";
         continue;
       }
       const auto place = [&](StringId file, uint32_t line) {
@@ -68,7 +68,7 @@ EmbeddedNames Example() {
                         .file = id("inner.h"),
                         .line = 99},
                        {.offset = 0x1018, .distance = 0x18, .symbol = 0},
-                       {.offset = 0x9000, .reason = 4}};
+                       {.offset = 0x9000, .neighbour = 0, .reason = 4}};
   EmbeddedNames::Image& kernel = names.images.emplace_back();
   kernel.kind = 2;
   kernel.path = id("[kernel.kallsyms]");
@@ -86,7 +86,7 @@ constexpr char kToldExample[] =
     "  800 helper+0 (helper.c:3) of 400800/0 by debug information\n"
     "  1010 inner (inner.h:99) outer (outer.h:7) _Z4mainv+10 (main.cc:12) of 401000/200\n"
     "  1018 _Z4mainv+18 (:0) of 401000/200\n"
-    "  9000 unnamed 4\n"
+    "  9000 unnamed 4 beside 0\n"
     "[kernel.kallsyms] kind 2 pid 0 build-id 0\n"
     "  ffffffff81000004 do_syscall_64+4 (:0) of ffffffff81000000/80\n"
     "/tmp/perf-4711.map kind 5 pid 4711 build-id 0\n";
@@ -176,6 +176,7 @@ TEST(EmbeddedNamesTest, RefuseWhatPointsNowhereOrInCircles) {
   EXPECT_FALSE(Accepts([](auto& image) { image.path = StringId(999); }));
   EXPECT_FALSE(Accepts([](auto& image) { image.symbols[0].name = StringId(999); }));
   EXPECT_FALSE(Accepts([](auto& image) { image.addresses[0].symbol = 2; }));
+  EXPECT_FALSE(Accepts([](auto& image) { image.addresses[0].neighbour = 2; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.addresses[0].inlined = 2; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.inlined[0].caller = 1; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.inlined[0].caller = 0; }));
