@@ -15,6 +15,7 @@
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"
+#include "symbolize/function_extents.h"
 #include "symbolize/image_file.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
@@ -30,6 +31,7 @@ struct OpenImageState {
   std::optional<ImageFile> debug_file;
   SymbolTable symbols;
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
+  FunctionExtents functions;
   const PerfMap* jit = nullptr;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
 };
@@ -94,6 +96,8 @@ class FileSymbolizer : public Symbolizer {
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, ElfAddress address);
+  const Symbol* SymbolAt(OpenImageState& state, ElfAddress address) const;
+  Naming WithoutSymbol(OpenImageState& state, ElfAddress address) const;
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
@@ -209,6 +213,7 @@ void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
   }
   const ElfImage& symbols = state.debug_file ? state.debug_file->elf : state.file->elf;
   state.symbols = ReadElfSymbols(state.file->elf, symbols);
+  state.functions = FunctionExtents(&state.file->elf, &symbols);
   if (options_.inlines) OpenDebugInfo(spec, state);
 }
 
@@ -257,13 +262,13 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
 // The function that has the code goes by its symbol, also where the debug information calls it
 // otherwise: rows of a report are symbols.
 Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
-  const Symbol* symbol = state.symbols.Find(address.value);
+  const Symbol* symbol = SymbolAt(state, address);
   std::span<const dwarf::SourceFrame> frames;
   if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
     frames = state.debug_info->Find(address);
   }
   if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
-    return {Reason::kNoSymbol, {}};
+    return WithoutSymbol(state, address);
   }
   found_.clear();
   AddFunctions(frames);
@@ -280,6 +285,25 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
   // Code that was moved out of a function, and has no symbol, may lie before the function's start.
   const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
   return {Reason::kNamed, found_, distance};
+}
+
+// A symbol without a size is not believed to reach beyond its function.
+const Symbol* FileSymbolizer::SymbolAt(OpenImageState& state, ElfAddress address) const {
+  const Symbol* symbol = state.symbols.Find(address.value);
+  if (symbol == nullptr || symbol->sized || !options_.function_starts) return symbol;
+  if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
+  return state.symbols.FindSized(address.value);
+}
+
+Naming FileSymbolizer::WithoutSymbol(OpenImageState& state, ElfAddress address) const {
+  Naming naming{Reason::kNoSymbol, {}};
+  if (!options_.function_starts) return naming;
+  if (const auto function = state.functions.Find(address)) {
+    naming.distance = address.value - function->start.value;
+    naming.unnamed_start = function->start;
+    naming.unnamed_size = function->size;
+  }
+  return naming;
 }
 
 // At least one, for the symbol.

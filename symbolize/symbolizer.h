@@ -62,11 +62,19 @@ struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
   uint64_t distance = 0;                     // from the last function's start to the address
+  // kNoSymbol: the function without a name that has the address, as call frame information knows
+  // it; `distance` is from its start. Size 0: unknown.
+  ElfAddress unnamed_start;
+  uint64_t unnamed_size = 0;
 };
 
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
+  // Where no symbol covers an address, its function is told by call frame information, and a symbol
+  // without a size ends where its function does. Else as perf has it: no function, and a symbol
+  // without a size reaches to the next one.
+  bool function_starts = true;
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules

@@ -95,6 +95,59 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
 }
 
+// The stripped library's functions, by the list of symbols from before.
+TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  size_t known_by_start = 0;
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.size == 0) continue;
+    const uint64_t last = symbol.address + symbol.size - 1;
+    const Naming naming = symbolizer().NameAt(id, {last});
+    if (naming.reason == Reason::kNamed) {
+      EXPECT_EQ(naming.functions.back().start.value, symbol.address) << symbol.name;
+      continue;
+    }
+    EXPECT_EQ(naming.reason, Reason::kNoSymbol);
+    if (naming.unnamed_size == 0) continue;  // assembler without call frame information
+    EXPECT_EQ(naming.unnamed_start.value, symbol.address) << symbol.name;
+    EXPECT_EQ(naming.distance, last - symbol.address) << symbol.name;
+    ++known_by_start;
+  }
+  EXPECT_GE(known_by_start, 1u);
+}
+
+TEST_F(SymbolizerTest, WithoutFunctionStartsAnUnnamedAddressIsAlone) {
+  options_.function_starts = false;
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    EXPECT_EQ(symbolizer().NameAt(id, {symbol.address}).unnamed_size, 0u) << symbol.name;
+  }
+}
+
+// _fini has no size and is the last symbol: perf lets it reach over the page after its own.
+TEST_F(SymbolizerTest, ASymbolWithoutASizeDoesNotLeaveItsSection) {
+  ImageSpec spec;
+  spec.path = TestFile("shared");
+  const std::string file = ReadFile(spec.path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  const ElfSection* fini = image->FindSection(".fini");
+  ASSERT_NE(fini, nullptr);
+  const auto name_at = [&](uint64_t address) {
+    const Naming naming = symbolizer().NameAt(symbolizer().AddImage(spec), {address});
+    return naming.functions.empty() ? "-" : std::string(naming.functions.back().name);
+  };
+  EXPECT_EQ(name_at(fini->address.value + fini->size - 1), "_fini");
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "-");
+  options_.function_starts = false;
+  symbolizer_ = nullptr;
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "_fini");
+}
+
 TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
   ImageSpec spec;
   spec.path = TestFile("pie");

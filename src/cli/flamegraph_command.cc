@@ -10,6 +10,7 @@
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
+#include "src/cli/report_options.h"
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
 
@@ -26,7 +27,7 @@ struct FlameGraphArguments {
   uint32_t width = 0;
   double min_percent = 0;
   bool no_inline = false;
-  bool no_demangle = false;
+  NameOptions names;
   bool full_names = false;
 };
 
@@ -49,11 +50,13 @@ struct Chosen {
   std::optional<profile::EventId> event;
 };
 
-std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
+std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool function_starts) {
   LoadOptions load;
   load.keep_thread = false;
   load.inlines = !arguments.no_inline;
-  load.demangle = !arguments.no_demangle;
+  load.demangle = !arguments.names.no_demangle;
+  load.names = arguments.names.rules;
+  load.function_starts = function_starts;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
@@ -65,7 +68,8 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
 }
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
-  const auto chosen = Load(arguments);
+  // stackcollapse-perf.pl gives code without a symbol its image's name.
+  const auto chosen = Load(arguments, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FoldedOptions options;
@@ -79,7 +83,7 @@ int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& pat
 
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
   if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
-  const auto chosen = Load(arguments);
+  const auto chosen = Load(arguments, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FlameGraphOptions options;
@@ -102,7 +106,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
                   "which event, where there are several (default: the first with samples)")
       ->type_name("NAME");
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
-  command.add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddNameOptions(command, a.names);
 }
 
 }  // namespace

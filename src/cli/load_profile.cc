@@ -13,6 +13,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   symbolize::SymbolizerOptions naming;
   naming.demangle = options.demangle;
   naming.inlines = options.inlines;
+  naming.function_starts = options.function_starts;
   const auto symbolizer = symbolize::Symbolizer::Create(naming);
   profile::BuilderOptions keep;
   keep.keep_cpu = options.keep_cpu || options.keep_samples;
@@ -41,6 +42,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
       });
   LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
   if (chains) loaded.profile.chains = *std::move(chains);
+  profile::SimplifyNames(loaded.profile, options.names);
   return loaded;
 }
 

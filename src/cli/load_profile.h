@@ -10,6 +10,7 @@
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
 #include "src/profile/profile.h"
+#include "src/profile/symbol_names.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
@@ -20,6 +21,8 @@ struct LoadOptions {
   bool keep_samples = false;  // a row a sample, with its time and CPU, in time order
   bool inlines = true;
   bool demangle = true;
+  bool function_starts = true;  // see SymbolizerOptions
+  profile::NameRules names;
 };
 
 struct LoadedProfile {

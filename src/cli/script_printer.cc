@@ -65,6 +65,7 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const ScriptPlan& plan) {
   symbolize::SymbolizerOptions naming;
   naming.demangle = plan.demangle;
   naming.inlines = plan.options.inlines;
+  naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   return symbolize::Symbolizer::Create(naming);
 }
 

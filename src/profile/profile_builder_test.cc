@@ -185,6 +185,20 @@ TEST_F(ProfileBuilderTest, AnImageWithoutAFileSaysSo) {
   EXPECT_EQ(profile[profile.rows[0].self].unnamed, Unnamed::kNoImageFile);
 }
 
+TEST_F(ProfileBuilderTest, AddressesWithoutASymbolAreOneFunctionByItsStart) {
+  symbolizer_.Strip("/bin/cat");
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  records_.Sample(0x1238, {kContextUser, 0x1238});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200  1 1\ncat 7/7: cat+0x200  1 1\n");
+  ASSERT_EQ(profile.symbols.size(), 1u);
+  EXPECT_EQ(profile.symbols[0].start, ElfAddress{0x200});
+  EXPECT_EQ(profile.symbols[0].size, 0x100u);
+  for (const Row& row : profile.rows) EXPECT_EQ(profile[row.self].unnamed, Unnamed::kNoSymbol);
+  EXPECT_EQ(profile[profile.rows[1].self].symbol_offset, 0x38u);
+}
+
 TEST_F(ProfileBuilderTest, InlinedCallsAreLinesOfOneFrame) {
   symbolizer_.InlineIn("/bin/cat");
   StartCat();

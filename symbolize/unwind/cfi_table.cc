@@ -99,6 +99,16 @@ class CfiTable::Section {
     return found && rules->cfa.kind != CfaRule::kNone;
   }
 
+  std::optional<FunctionExtent> FunctionAt(uint64_t address) const {
+    const std::optional<size_t> function = index_.Find(address);
+    if (!function) return std::nullopt;
+    const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(*function));
+    if (!entry || address < entry->start || address - entry->start >= entry->size) {
+      return std::nullopt;
+    }
+    return FunctionExtent{{entry->start}, entry->size};
+  }
+
   void CompileOnce(size_t function) {
     if (slots_[function] != 0) return;
     const uint32_t slot = static_cast<uint32_t>(distances_.size());
@@ -251,6 +261,14 @@ bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
   if (eh_frame_ != nullptr && eh_frame_->FullRules(address.value, rules)) return true;
   Section* debug_frame = DebugFrame();
   return debug_frame != nullptr && debug_frame->FullRules(address.value, rules);
+}
+
+std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
+  std::optional<FunctionExtent> function;
+  if (eh_frame_ != nullptr) function = eh_frame_->FunctionAt(address.value);
+  if (function) return function;
+  Section* debug_frame = DebugFrame();
+  return debug_frame == nullptr ? std::nullopt : debug_frame->FunctionAt(address.value);
 }
 
 size_t CfiTable::memory_used() const {

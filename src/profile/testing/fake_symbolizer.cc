@@ -27,6 +27,12 @@ Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
     }
   }
   const uint64_t start = offset.value & ~uint64_t{0xff};
+  if (spec.path == stripped_) {
+    return {.reason = symbolize::Reason::kNoSymbol,
+            .distance = offset.value - start,
+            .unnamed_start = {start},
+            .unnamed_size = 0x100};
+  }
   const std::string base = spec.path.substr(spec.path.rfind('/') + 1);
   const auto function = [&](std::string_view prefix, bool inlined) {
     const std::string& name = names_.emplace_back(absl::StrFormat("%s%s+%#x", prefix, base, start));

@@ -34,6 +34,8 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   // The images with this path have no file; those with that one have an inlined call everywhere.
   void LoseImage(std::string_view path) { lost_ = path; }
   void InlineIn(std::string_view path) { inlining_ = path; }
+  // No symbol covers anything in this one, but functions are known by where they start.
+  void Strip(std::string_view path) { stripped_ = path; }
 
   // "path @offset" of each call of Name, in order.
   const std::vector<std::string>& asked() const { return asked_; }
@@ -45,7 +47,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::deque<std::string> names_;
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;
-  std::string lost_, inlining_, kernel_reference_;
+  std::string lost_, inlining_, stripped_, kernel_reference_;
 };
 
 }  // namespace profiler::profile
