@@ -64,7 +64,7 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const ScriptPlan& plan) {
   symbolize::SymbolizerOptions naming;
   naming.demangle = plan.demangle;
-  naming.inlines = plan.options.inlines;
+  naming.inlines = plan.options.inlines || plan.fields.fields.has(ScriptField::kSrcline);
   naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   return symbolize::Symbolizer::Create(naming);
 }

@@ -7,8 +7,8 @@ namespace profiler::fuzz {
 
 std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
-      FileTarget(),    PipeTarget(),     CompressedTarget(), FeatureTarget(),
-      RecordTarget(),  AttrTarget(),     ElfTarget(),        DebugInfoTarget(),
+      FileTarget(),    PipeTarget(),     CompressedTarget(), ConvertTarget(), DumpTarget(),
+      FeatureTarget(), RecordTarget(),   AttrTarget(),       ElfTarget(),     DebugInfoTarget(),
       PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   UnwindTarget(),
   };
   return kTargets;
