@@ -49,7 +49,9 @@ LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
 // The process is described by the records that a recording of it would begin with.
 absl::StatusOr<LiveProcess> LiveProcess::Read(pid_t pid, symbolize::Symbolizer& symbolizer) {
   std::string maps;
-  PROFILER_RETURN_IF_ERROR(procfs::ReadFile(absl::StrCat("/proc/", pid, "/maps"), &maps));
+  const absl::Status readable = procfs::ReadFile(absl::StrCat("/proc/", pid, "/maps"), &maps);
+  if (absl::IsNotFound(readable)) return absl::NotFoundError(absl::StrCat("no process ", pid));
+  PROFILER_RETURN_IF_ERROR(readable);
   const perf_event::Attr attr;
   procfs::SynthesizerOptions options;
   options.layout = perf_event::RecordLayout(attr);
