@@ -57,7 +57,8 @@ class RecordPass {
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
   void VisitSorted(const RoundSorter::Entry& entry);
   void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);
-  std::span<const std::byte> NativeBytes(const StoredRecord& record, uint32_t event);
+  // In native order; valid until the next one.
+  perf_event::RawRecord Turned(const StoredRecord& record, uint32_t event);
   uint64_t FileOffsetOf(const std::byte* data) const;
   void Touch(size_t size);
 
@@ -65,7 +66,8 @@ class RecordPass {
   const Recording::Order order_;
   const Visitor visit_;
   RoundSorter sorter_;
-  std::vector<std::byte> native_;  // the record at hand, when it is in the other byte order
+  // The record at hand, when it is in the other byte order: whole, or its numbers.
+  std::vector<std::byte> native_, scratch_;
   uint64_t own_records_ = 0;
   uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten
   bool gave_order_up_ = false;

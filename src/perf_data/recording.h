@@ -25,7 +25,9 @@ struct EventDescription {
       name;  // from EVENT_DESC or EVENT_UPDATE, else made from attr ("cpu-clock", "cycles:u", …)
 };
 
-// A record as ForEach hands it out; valid during the call only.
+// A record as ForEach hands it out; valid during the call only. Samples with opaque bytes, of a
+// recording in the other byte order, come in two images (RawRecord) unless Order::kStored asks for
+// the records whole; the layout of `event` reads them, perf_event::CopyInOnePiece joins them.
 struct TimedRecord {
   perf_event::RawRecord record;
   uint64_t time = 0;         // 0 where the record has none
@@ -48,7 +50,8 @@ class Recording {
   virtual const Features& features() const = 0;
   virtual const FileLayout& layout() const = 0;
 
-  // kStored: as kFile, and each COMPRESSED record comes itself, in front of what is inside of it.
+  // kStored: as kFile, each record in one piece, and each COMPRESSED record comes itself, in front
+  // of what is inside of it.
   enum class Order { kFile, kTime, kStored };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if

@@ -260,6 +260,35 @@ TEST(Recording, OfTheOtherByteOrderReadsAsTheNativeOne) {
   EXPECT_TRUE(std::ranges::equal(native, records.bytes()));
 }
 
+TEST(Recording, StackDumpsOfTheOtherByteOrderAreReadAsTheyStandAndComeWholeWhenAskedFor) {
+  perf_event::Attr attr = UsualAttr();
+  attr.sample_type |= perf_event::kSampleStackUser;
+  RecordBuilder records(attr);
+  perf_event::Sample sample;
+  sample.time = 10;
+  sample.user_stack = BytesOfText("the bytes of a stack");
+  sample.user_stack_size = 32;
+  records.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
+  const std::string path = TestPath("foreign_stack.data");
+  WriteFile(path, FileInOtherOrder(records));
+  auto recording = Recording::Open(path);
+  const perf_event::RecordLayout layout = (*recording)->events().front().layout;
+  std::vector<std::byte> stored;
+  std::string stacks;
+  for (const Order order : {Order::kFile, Order::kTime, Order::kStored}) {
+    const absl::Status read = (*recording)->ForEach(order, [&](const TimedRecord& record) {
+      perf_event::Sample back;
+      ASSERT_TRUE(Decode(record.record, layout, &back));
+      absl::StrAppend(&stacks, back.time, " ", std::string(TextOf(back.user_stack)), ", ");
+      if (order != Order::kStored) return;
+      stored.assign(record.record.bytes().begin(), record.record.bytes().end());
+    });
+    EXPECT_TRUE(read.ok()) << read;
+  }
+  EXPECT_EQ(stacks, "10 the bytes of a stack, 10 the bytes of a stack, 10 the bytes of a stack, ");
+  EXPECT_TRUE(std::ranges::equal(stored, records.bytes()));
+}
+
 // --- streams -----------------------------------------------------------------------------------
 
 constexpr char kStreamInTime[] = "ATTR, UPDATE, FEATURE, COMM, 10 SAMPLE, 20 SAMPLE, 30 SAMPLE";

@@ -283,9 +283,8 @@ void ProfileBuilder::Impl::AddSample(RawRecord record, uint32_t event, uint64_t 
   }
   uint64_t cookie;
   if (DeferredSamples::Waits(sample.callchain, &cookie)) [[unlikely]] {
-    const std::span<const std::byte> bytes = record.bytes();
-    const auto given_up =
-        deferred_.Add(sample.tid, cookie, {{bytes.begin(), bytes.end()}, event, time});
+    const auto given_up = deferred_.Add(
+        sample.tid, cookie, {CopyInOnePiece(record, events_[event].layout), event, time});
     CountDeferred(given_up, {});
     return;
   }

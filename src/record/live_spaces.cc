@@ -68,6 +68,14 @@ bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
   return true;
 }
 
+bool LiveSpace::HasMemoryNow(uint64_t address) {
+  uint64_t word = 0;
+  BeginLateReads();
+  const bool has_memory = ReadMemory(address, std::as_writable_bytes(std::span(&word, 1)));
+  EndLateReads();
+  return has_memory;
+}
+
 // ---- mappings
 
 LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path)

@@ -33,6 +33,8 @@ class LiveSpace final : public symbolize::MappedSpace {
   void EndLateReads() { late_ = false; }
 
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
+  // Whether the process has a word of memory at `address`, now.
+  bool HasMemoryNow(uint64_t address);
 
  private:
   bool InWindow(uint64_t address, size_t size) const {

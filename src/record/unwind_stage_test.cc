@@ -161,7 +161,8 @@ class UnwindStageTest : public testing::Test {
   std::string Quality() {
     const ChainQuality q = stage_.quality();
     return absl::StrCat("complete ", q.complete, " joined ", q.joined, " late ", q.late_read,
-                        " guessed ", q.guessed, " cut ", q.cut());
+                        " guessed ", q.guessed, " cut ", q.cut(),
+                        q.no_stack == 0 ? "" : absl::StrCat(" no stack ", q.no_stack));
   }
 
   const perf_event::RecordLayout written_{Written()};
@@ -255,6 +256,68 @@ TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
   Pass(0, /*last=*/true);
   EXPECT_EQ(chain_, std::vector(kernel.begin(), kernel.end()));
   EXPECT_EQ(stage_.quality().chains(), 0u);
+}
+
+// What the kernel gives of a thread that has dropped its memory: registers of the system call, none
+// of the stack.
+perf_event::Sample WithoutStack(perf_event::Sample sample) {
+  sample.user_stack = {};
+  sample.user_stack_size = 16384;
+  return sample;
+}
+void EnterKernel(perf_event::Sample* sample) {
+  static constexpr std::array<uint64_t, 2> kChain = {perf_event::kContextKernel,
+                                                     0xffffffff81000000};
+  sample->callchain = perf_event::U64Array(std::as_bytes(std::span(kChain)));
+}
+
+TEST_F(UnwindStageTest, ASystemCallThatDropsItsStackKeepsTheChainFromBeforeThat) {
+  PublishMappings(0, 1);
+  const Captured captured = Capture(16384);
+  perf_event::Sample before = SampleOf(captured, 2);
+  EnterKernel(&before);
+  perf_event::Sample after = before;
+  after.time = 3;
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, before);
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  const std::vector<uint64_t> whole = chain_;
+  RecordBuilder later(Opened());
+  later.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(after));
+  Publish(0, later);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(chain_, whole);
+  EXPECT_EQ(Quality(), "complete 1 joined 1 late 0 guessed 0 cut 0");
+}
+
+TEST_F(UnwindStageTest, ASampleWhoseStackIsGoneIsNeitherWholeNorCut) {
+  PublishMappings(0, 1);
+  Captured captured = Capture(16384);
+  // Stack and frame pointer: where nothing is mapped by now.
+  captured.registers[6] = 0x10040;
+  captured.registers[7] = 0x10000;
+  perf_event::Sample sample = SampleOf(captured, 2);
+  EnterKernel(&sample);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(sample));
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(Quality(), "complete 0 joined 0 late 0 guessed 0 cut 0 no stack 1");
+  EXPECT_EQ(chain_.size(), 4u) << "the system call is known";
+}
+
+TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
+  Captured captured = Capture(16384);
+  captured.registers[7] = 0x10000;
+  perf_event::Sample sample = SampleOf(captured, 2);
+  EnterKernel(&sample);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(sample));
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(Quality(), "complete 0 joined 0 late 0 guessed 0 cut 0 no stack 1");
+  EXPECT_EQ(chain_.size(), 2u) << "the kernel's part alone";
 }
 
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {

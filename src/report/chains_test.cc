@@ -37,6 +37,16 @@ TEST(ChainsTest, TellsWhereChainsAreCutAndWhatMendsThem) {
             "                       code outside of all files (JIT): let it keep frame pointers\n");
 }
 
+TEST(ChainsTest, SamplesWithoutAUserStackCountApart) {
+  const ChainQuality chains{.complete = 4, .no_stack = 3, .cuts = {}};
+  EXPECT_EQ(ChainsLine(chains),
+            "# Call chains: 100.00% of 4 are whole; 3 more had no user stack (exec or exit)\n");
+  EXPECT_NE(FormatChains(chains).find("         3        -  not counted: no user stack"),
+            std::string::npos);
+  EXPECT_EQ(ChainsLine({.no_stack = 3, .cuts = {}}),
+            "# Call chains: none; 3 more had no user stack (exec or exit)\n");
+}
+
 TEST(ChainsTest, SaysWhereNoneWereUnwound) {
   EXPECT_EQ(FormatChains(ChainQuality{}),
             "# No call chains were unwound: record with --call-graph dwarf.\n");
