@@ -81,6 +81,7 @@ class FileSymbolizer : public Symbolizer {
   Naming Name(ImageId image, FileOffset offset) override;
   Naming NameAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -187,6 +188,16 @@ Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
   return NameInFile(state, address);
+}
+
+CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const ElfImage& elf = state.file->elf;
+  const std::span<const std::byte> bytes = elf.BytesAt(address, size);
+  return {bytes.empty() ? Reason::kNoSymbol : Reason::kNamed, bytes, elf.machine()};
 }
 
 OpenImageState& FileSymbolizer::Open(Image& image) {

@@ -71,6 +71,13 @@ struct Naming {
   uint64_t unnamed_size = 0;
 };
 
+// Bytes of an image's file, as long as the Symbolizer lives.
+struct CodeBytes {
+  Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
+  std::span<const std::byte> bytes;
+  uint16_t machine = 0;  // EM_… of <elf.h>
+};
+
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
@@ -112,6 +119,11 @@ class Symbolizer {
   // What is in a dump (kJitDump), in the order of time; lives as long as the Symbolizer. Its file
   // offsets are those to be named. Errors of JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
+  // At most `size` bytes of the code that an image of kind kUser or kVdso has at `address`, as far
+  // as its file has them. Only of the very file that was recorded, by its build-id.
+  virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
+    return {};
+  }
 
   // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
   // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all

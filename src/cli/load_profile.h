@@ -23,6 +23,7 @@ struct LoadOptions {
   bool demangle = true;
   bool function_starts = true;  // see SymbolizerOptions
   profile::NameRules names;
+  bool keep_symbolizer = false;  // for who asks for more than names
 };
 
 struct LoadedProfile {
@@ -30,6 +31,8 @@ struct LoadedProfile {
   profile::Profile profile;
   // What ended the reading early. The profile has everything before that.
   absl::Status reading;
+  // What named it; null unless asked for.
+  std::unique_ptr<symbolize::Symbolizer> symbolizer;
 };
 
 // An error when there is nothing to show at all.
@@ -40,6 +43,11 @@ std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                 const LoadOptions& options);
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
+
+// The event of that name; none when no name is given. kNotFound lists the recording's events.
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name);
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);

@@ -9,7 +9,7 @@ std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
       FileTarget(),    PipeTarget(),     CompressedTarget(), ConvertTarget(), DumpTarget(),
       FeatureTarget(), RecordTarget(),   AttrTarget(),       ElfTarget(),     DebugInfoTarget(),
-      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   UnwindTarget(),
+      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   CodeTarget(),    UnwindTarget(),
   };
   return kTargets;
 }

@@ -47,6 +47,7 @@ FuzzTarget DebugInfoTarget();
 FuzzTarget PerfMapTarget();
 FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
+FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 
 }  // namespace profiler::fuzz
