@@ -41,9 +41,9 @@ struct EmbeddedNames {
   };
 
   struct Address {
-    uint64_t offset = 0;       // as symbolize::Symbolizer::Name takes it
-    uint64_t distance = 0;     // from the symbol's start
-    uint32_t symbol = kNone;   // kNone: nothing is known
+    uint64_t offset = 0;      // as symbolize::Symbolizer::Name takes it
+    uint64_t distance = 0;    // from the symbol's start
+    uint32_t symbol = kNone;  // kNone: nothing is known
     // A symbol without a size that reaches here from another function, and names the address only
     // where functions are not told apart; kNone: there is none.
     uint32_t neighbour = kNone;
@@ -54,6 +54,15 @@ struct EmbeddedNames {
     bool operator==(const Address&) const = default;
   };
 
+  // Of the code in a JIT's dump: from when on it lay where.
+  struct Code {
+    uint64_t time = 0;
+    uint64_t start = 0;
+    uint64_t size = 0;
+    uint64_t offset = 0;  // in the dump, as addresses have it
+    bool operator==(const Code&) const = default;
+  };
+
   struct Image {
     uint8_t kind = 0;  // a symbolize::ImageKind
     uint32_t pid = 0;  // where images of one path differ between processes; 0: they do not
@@ -62,6 +71,7 @@ struct EmbeddedNames {
     std::vector<Symbol> symbols;
     std::vector<Inlined> inlined;
     std::vector<Address> addresses;  // by offset, distinct
+    std::vector<Code> codes;         // by time; those that were hit
     bool operator==(const Image&) const = default;
   };
 

@@ -1,7 +1,10 @@
 #include "src/cli/load_profile.h"
 
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/perf_data/feature_values.h"
 
@@ -35,7 +38,7 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
 
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  const auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
+  auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
   profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
   keep.keep_cpu = options.keep_cpu || options.keep_samples;
   keep.keep_thread = options.keep_thread || options.keep_samples;
@@ -43,10 +46,11 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
   const absl::Status reading = ReadInto(*recording, builder);
-  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   profile::SimplifyNames(loaded.profile, options.names);
+  if (options.keep_symbolizer) loaded.symbolizer = std::move(symbolizer);
   return loaded;
 }
 
@@ -63,6 +67,25 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   if (recording.ok()) return *std::move(recording);
   PrintError(recording.status());
   return nullptr;
+}
+
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    known.emplace_back(profile.text(profile.events[i].name));
+    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
+}
+
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile) {
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples != 0) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return std::nullopt;
 }
 
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {

@@ -112,10 +112,10 @@ absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptio
   if (comma < text.size()) {
     uint32_t bytes = 0;
     if (how != "dwarf" || !absl::SimpleAtoi(text.substr(comma + 1), &bytes) || bytes == 0 ||
-        bytes > record::RecordOptions::kMostStackBytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--call-graph: '", text, "': give dwarf,BYTES with at most ",
-                       record::RecordOptions::kMostStackBytes, " bytes of stack"));
+        bytes > record::kMostStackBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("--call-graph: '", text,
+                                                     "': give dwarf,BYTES with at most ",
+                                                     record::kMostStackBytes, " bytes of stack"));
     }
     options->stack_bytes = (bytes + 7) / 8 * 8;
   }
@@ -195,6 +195,7 @@ void PrintChains(const record::RecordSummary& summary) {
   add(chains.late_read, "of them read late");
   add(chains.guessed, "of them guessed");
   add(chains.cut(), "are cut (`report --chains` tells where)");
+  add(chains.no_stack, "more had no user stack (exec or exit)");
   add(summary.hurried_passes, "times the rings were too full to wait for time order");
   std::fprintf(stderr, "[ %s ]\n", line.c_str());
 }
@@ -336,7 +337,8 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
   command
       .add_option("--call-graph", a.call_graph,
                   "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
-                  "many bytes of stack (32768), without frame pointers; auto: dwarf where the "
+                  "many bytes of stack (65528, or 32768 where memory is dear), without frame "
+                  "pointers; auto: dwarf where the "
                   "targets have none; none")
       ->type_name("fp|dwarf[,BYTES]|auto|none");
   command.add_flag("--post-unwind", a.post_unwind,

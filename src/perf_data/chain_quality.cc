@@ -16,10 +16,11 @@ struct Counter {
   std::string_view name;
   uint64_t ChainQuality::*value;
 };
-constexpr std::array<Counter, 4> kCounters = {{{"complete", &ChainQuality::complete},
+constexpr std::array<Counter, 5> kCounters = {{{"complete", &ChainQuality::complete},
                                                {"joined", &ChainQuality::joined},
                                                {"late-read", &ChainQuality::late_read},
-                                               {"guessed", &ChainQuality::guessed}}};
+                                               {"guessed", &ChainQuality::guessed},
+                                               {"no-stack", &ChainQuality::no_stack}}};
 constexpr std::string_view kCut = "cut";
 
 void AppendEscaped(std::string_view text, std::string& out) {

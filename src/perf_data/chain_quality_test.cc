@@ -23,12 +23,14 @@ TEST(ChainQualityTest, IsLinesOfText) {
       .joined = 12,
       .late_read = 3,
       .guessed = 40,
+      .no_stack = 4,
       .cuts = {{60, "stack too short", "/usr/bin/node"}, {2, "no image", ""}}};
   EXPECT_EQ(Written(chains),
             "complete\t51823\n"
             "joined\t12\n"
             "late-read\t3\n"
             "guessed\t40\n"
+            "no-stack\t4\n"
             "cut\t60\tstack too short\t/usr/bin/node\n"
             "cut\t2\tno image\t\n");
   EXPECT_EQ(Read(Written(chains)), chains);

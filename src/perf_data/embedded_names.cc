@@ -209,6 +209,16 @@ void Fields(Io& io, bool has_lines, EmbeddedNames::Image& image) {
     io.After(address.distance, ExpectedDistance(address, before));
     before = address;
   }
+  auto& codes = image.codes;
+  io.Resize(codes, 4);
+  EmbeddedNames::Code last;
+  for (auto& code : codes) {
+    io.After(code.time, last.time);
+    io.After(code.start, last.start);
+    io.Plain(code.size);
+    io.After(code.offset, last.offset);
+    last = code;
+  }
   if (!has_lines) return;
 
   auto& inlined = image.inlined;
@@ -270,7 +280,7 @@ bool Decode(std::span<const std::byte> plain, EmbeddedNames& names) {
     if (NumberOf(id) != i + 1) return false;  // one of them is there twice
   }
   reading.strings = names.strings.size();
-  constexpr size_t kLeastImage = 6;
+  constexpr size_t kLeastImage = 7;
   const size_t images = reading.in.Count(kLeastImage);
   for (size_t i = 0; i < images && reading.ok(); ++i) {
     auto& image = names.images.emplace_back();

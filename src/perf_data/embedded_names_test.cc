@@ -47,6 +47,10 @@ std::string Told(const EmbeddedNames& names) {
       text << " of " << symbol.start << "/" << symbol.size
            << (symbol.in_symbol_table ? "\n" : " by debug information\n");
     }
+    for (const auto& code : image.codes) {
+      text << "  at " << std::dec << code.time << std::hex << " " << code.start << "/" << code.size
+           << " is " << code.offset << "\n";
+    }
     text << std::dec;
   }
   return text.str();
@@ -77,7 +81,8 @@ EmbeddedNames Example() {
   EmbeddedNames::Image& jit = names.images.emplace_back();
   jit.kind = 5;
   jit.pid = 4711;
-  jit.path = id("/tmp/perf-4711.map");
+  jit.path = id("/tmp/jit-4711.dump");
+  jit.codes = {{1000, 0x7f0000001000, 0x40, 0x80}, {2000, 0x7f0000001000, 0x60, 0x200}};
   return names;
 }
 
@@ -89,7 +94,9 @@ constexpr char kToldExample[] =
     "  9000 unnamed 4 beside 0\n"
     "[kernel.kallsyms] kind 2 pid 0 build-id 0\n"
     "  ffffffff81000004 do_syscall_64+4 (:0) of ffffffff81000000/80\n"
-    "/tmp/perf-4711.map kind 5 pid 4711 build-id 0\n";
+    "/tmp/jit-4711.dump kind 5 pid 4711 build-id 0\n"
+    "  at 1000 7f0000001000/40 is 80\n"
+    "  at 2000 7f0000001000/60 is 200\n";
 
 TEST(EmbeddedNamesTest, AreReadAsTheyWereWritten) {
   ASSERT_EQ(Told(Example()), kToldExample);

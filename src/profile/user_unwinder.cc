@@ -46,7 +46,11 @@ std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId
 }
 
 UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample) {
-  if (sample.user_stack.empty()) return {sample.callchain};
+  if (sample.user_stack.empty()) {
+    const bool had_user_part = sample.user_regs.abi != perf_event::kRegsAbiNone;
+    if (had_user_part && sample.user_stack_size != 0) tally_.CountWithoutStack();
+    return {sample.callchain};
+  }
   const auto registers = symbolize::RegisterSet::FromPerf(
       architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
   if (!registers) return {sample.callchain};

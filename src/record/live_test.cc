@@ -251,7 +251,7 @@ class LiveUnwindTest : public LiveTest {
     for (const ChainQuality::Cut& cut : chains.cuts) {
       std::cout << cut.chains << " cut: " << cut.reason << " in " << cut.image << "\n";
     }
-    EXPECT_GE(static_cast<double>(chains.whole()), 0.99 * static_cast<double>(chains.chains()));
+    EXPECT_GE(static_cast<double>(chains.whole()), 0.995 * static_cast<double>(chains.chains()));
   }
 
   RecordSummary summary_;
@@ -270,7 +270,9 @@ TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   EXPECT_EQ(file_.sample_type & (perf_event::kSampleRegsUser | perf_event::kSampleStackUser), 0u);
   EXPECT_NE(file_.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
-  EXPECT_LT(summary_.bytes / summary_.samples, 1000u);
+  // 80 bytes a sample and 8 a frame, beside the header and what was mapped.
+  constexpr uint64_t kOnce = 16384;
+  EXPECT_LE(summary_.bytes, kOnce + 80 * summary_.samples + 8 * file_.frames);
 }
 
 TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStack) {

@@ -15,6 +15,7 @@
 #include "src/base/chain_quality.h"
 #include "src/perf_event/attr.h"
 #include "src/procfs/proc_file.h"
+#include "src/record/ring_size.h"
 
 namespace profiler::record {
 
@@ -56,8 +57,9 @@ struct RecordOptions {
   uint64_t frequency = 999;  // Hz; kMaxFrequency: as high as the kernel permits
   uint64_t period = 0;       // if not 0: a sample every so many events, instead of `frequency`
   CallGraph call_graph = CallGraph::kNone;
-  static constexpr uint32_t kMostStackBytes = 65528;
-  uint32_t stack_bytes = 32768;  // of stack copied a sample with kDwarf: a multiple of 8
+  // Of stack copied a sample with kDwarf: a multiple of 8, at most kMostStackBytes. 0:
+  // DefaultStackBytes decides (ring_size.h), or kModestStackBytes with post_unwind.
+  uint32_t stack_bytes = 0;
   // With kDwarf: registers and stack bytes go into the file as they are, for others to unwind.
   bool post_unwind = false;
   bool inherit = true;  // follow new threads and children

@@ -22,6 +22,7 @@ struct RecordedFile {
   perf_data::Features features;
   uint64_t sample_type = 0;  // of the first event
   size_t longest_chain = 0;  // entries of a sample's call chain
+  uint64_t frames = 0;       // of all call chains: their entries without context markers
   bool opened = false;
 
   int count(const std::string& type) const {
@@ -47,6 +48,9 @@ inline RecordedFile ReadBack(const std::string& path) {
             file.sampled_pids.insert(sample.pid);
             file.sampled_tids.insert(sample.tid);
             file.longest_chain = std::max(file.longest_chain, sample.callchain.size());
+            for (size_t i = 0; i < sample.callchain.size(); ++i) {
+              file.frames += sample.callchain[i] < perf_event::kContextMax ? 1 : 0;
+            }
           });
   EXPECT_TRUE(read.ok()) << read;
   for (const auto& event : (*recording)->events()) file.events.push_back(event.name);

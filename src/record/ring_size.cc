@@ -14,16 +14,20 @@ constexpr size_t kLeastBytes = 16 << 10;
 // A second has so many times the time that a ring of stack bytes has to bridge.
 constexpr uint64_t kBridgedShare = 20;
 constexpr int64_t kDefaultMlockKb = 516;
+// Rates up to which a ring of the largest dumps takes 16 MiB.
+constexpr uint64_t kModerateRate = 5000;
+
+bool MayLockMemory(const procfs::PerfLimits& limits, uint64_t capabilities) {
+  return (capabilities & (1ull << CAP_IPC_LOCK)) != 0 || limits.paranoid.value_or(2) < 0;
+}
 
 }  // namespace
 
 RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
                      uint64_t bytes_per_second) {
   const size_t least = std::max<size_t>(1, std::bit_floor(kLeastBytes / page_size));
-  const bool unlimited =
-      (capabilities & (1ull << CAP_IPC_LOCK)) != 0 || limits.paranoid.value_or(2) < 0;
   const size_t needed = std::min<uint64_t>(bytes_per_second / kBridgedShare, kMostBytes);
-  if (unlimited) {
+  if (MayLockMemory(limits, capabilities)) {
     const size_t bytes = std::max(kUnlimitedBytes, std::bit_ceil(needed));
     return {std::max<size_t>(1, std::bit_floor(bytes / page_size)), least};
   }
@@ -33,6 +37,12 @@ RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, si
   const size_t allowed = std::min<size_t>(static_cast<size_t>(kib) * 1024, kUnlimitedBytes);
   const size_t pages = allowed / page_size;
   return {pages <= least ? least : std::bit_floor(pages - 1), least};
+}
+
+uint32_t DefaultStackBytes(const procfs::PerfLimits& limits, uint64_t capabilities,
+                           uint64_t samples_per_second) {
+  const bool is_cheap = MayLockMemory(limits, capabilities) && samples_per_second <= kModerateRate;
+  return is_cheap ? kMostStackBytes : kModestStackBytes;
 }
 
 RingSize RequestedRing(size_t bytes, size_t page_size) {

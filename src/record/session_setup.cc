@@ -40,6 +40,14 @@ class SetupSteps {
       options_.call_graph = choice.call_graph;
       setup_.call_graph = std::move(choice.reason);
     }
+    if (options_.stack_bytes == 0) {
+      // A file of raw stacks has all of each dump, used or not.
+      options_.stack_bytes =
+          options_.post_unwind
+              ? kModestStackBytes
+              : DefaultStackBytes(limits_, procfs::EffectiveCapabilities(options_.roots),
+                                  SamplingRate());
+    }
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
     if (!options_.command.empty()) {
@@ -120,6 +128,15 @@ class SetupSteps {
     // With a delay, the timer enables the events.
     probe.enable_on_exec = setup_.records_command && options_.delay.count() == 0;
     return probe;
+  }
+
+  // A CPU, as far as it is known: how often a period comes round is not.
+  uint64_t SamplingRate() const {
+    uint64_t rate = options_.frequency;
+    if (limits_.max_sample_rate.has_value()) {
+      rate = std::min<uint64_t>(rate, static_cast<uint64_t>(*limits_.max_sample_rate));
+    }
+    return rate * options_.events.size();
   }
 
   absl::Status OpenEvents() {

@@ -56,10 +56,10 @@ void UnwindStage::TakeRecord(RawRecord record) {
       perf_event::Task task;
       perf_event::Comm comm;
       if (record.type() == perf_event::kRecordExit && Decode(record, opened_, &task)) {
-        joiner_.Forget(task.tid);
+        Forget(task.tid);
       } else if ((record.misc() & perf_event::kMiscCommExec) != 0 &&
                  Decode(record, opened_, &comm)) {
-        joiner_.Forget(comm.tid);
+        Forget(comm.tid);
       }
       break;
     }
@@ -70,6 +70,11 @@ void UnwindStage::TakeRecord(RawRecord record) {
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
 }
 
+void UnwindStage::Forget(uint32_t tid) {
+  joiner_.Forget(tid);
+  calls_.Forget(tid);
+}
+
 void UnwindStage::TakeSample(RawRecord record) {
   perf_event::Sample sample;
   if (!Decode(record, opened_, &sample)) return;  // the kernel writes none such
@@ -77,6 +82,7 @@ void UnwindStage::TakeSample(RawRecord record) {
   overflowed_ = false;
   const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
   for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
+  kernel_entries_ = chain_.size();
   if (sample.user_regs.abi != perf_event::kRegsAbiNone) {
     const auto registers =
         symbolize::RegisterSet::FromPerf(symbolize::kNativeArchitecture, sample.user_regs.abi,
@@ -123,23 +129,39 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   unwinder_.Unwind(registers, stack, spaces_.Enter(sample.pid), {.max_frames = most}, &unwound_);
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
   if (unwound_.end == ChainEnd::kStackTooShort) return FindOuterPart(sample, stack);
+  if (!unwound_.whole()) return CountUnmended(sample, stack);
+  RememberChain(sample, stack.bytes.size());
   tally_.Count(unwound_);
+}
+
+void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_bytes) {
   // Those that leave much of the copied bytes unused are of no use for longer ones.
   const uint64_t depth =
       unwound_.frames.back().stack_pointer - unwound_.frames.front().stack_pointer;
-  if (unwound_.whole() && depth > stack.bytes.size() / 2) {
-    joiner_.Remember(sample.tid, 0, unwound_.frames);
-  }
+  if (depth > stack_bytes / 2) joiner_.Remember(sample.tid, 0, unwound_.frames);
+  if (kernel_entries_ != 0) calls_.Remember(sample.tid, 0, unwound_.frames);
 }
 
 void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  if (const auto outer = joiner_.Find(sample.tid, unwound_.frames.back())) {
+  ChainJoiner& known = stack.bytes.empty() ? calls_ : joiner_;
+  if (const auto outer = known.Find(sample.tid, unwound_.frames.back())) {
     for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
     CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
-    joiner_.Remember(sample.tid, outer->callers.size(), unwound_.frames);
+    known.Remember(sample.tid, outer->callers.size(), unwound_.frames);
     return;
   }
-  if (!ReadOuterPart(sample, stack)) tally_.Count(unwound_);
+  if (!ReadOuterPart(sample, stack)) CountUnmended(sample, stack);
+}
+
+void UnwindStage::CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack) {
+  const bool is_in_kernel = kernel_entries_ != 0;
+  if (!stack.bytes.empty() || !is_in_kernel ||
+      spaces_.Enter(sample.pid).HasMemoryNow(stack.start)) {
+    return tally_.Count(unwound_);
+  }
+  tally_.CountWithoutStack();
+  // Of a program that is there no more; that the next one has mapped nothing there says so.
+  if (unwound_.end == ChainEnd::kNoImage) chain_.resize(kernel_entries_);
 }
 
 // Goes on in the process as it is now, as far as a frame that is known from an earlier chain or the

@@ -12,6 +12,10 @@
 // (chain_joiner.h), or unwound further in the memory of the process as it is by now. The latter
 // counts only if the chain becomes whole by that; otherwise it stays as it was found. Callers are
 // listed as perf_data/FORMAT.md says.
+//
+// While a thread executes another program or exits, its user stack is gone and its registers are
+// still those of the system call. Such a sample has the chain of an earlier one in the same call,
+// if there was one.
 
 #pragma once
 
@@ -57,24 +61,29 @@ class UnwindStage {
  private:
   void TakeRecord(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record);
+  void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
   void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
+  void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
   void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
   void Append(uint64_t instruction);
   void CountMended(bool guessed, bool late);
+  void CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
   const perf_event::RecordLayout opened_, written_;
   RingMerge merge_;
   LiveSpaces spaces_;
   symbolize::Unwinder unwinder_;
   ChainJoiner joiner_;
+  ChainJoiner calls_;  // of the kernel: for those whose stack goes away
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
 
   // Of the sample at hand.
   std::vector<uint64_t> chain_;  // as written
+  size_t kernel_entries_ = 0;    // of it
   bool overflowed_ = false;      // there was more than it may hold
   symbolize::UnwoundChain unwound_;
   symbolize::UnwoundChain piece_;  // of what late reads find

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "ringbuf/counted_new.h"
 #include "ringbuf/fake_ring.h"
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/memory_map.h"
@@ -161,7 +162,8 @@ class UnwindStageTest : public testing::Test {
   std::string Quality() {
     const ChainQuality q = stage_.quality();
     return absl::StrCat("complete ", q.complete, " joined ", q.joined, " late ", q.late_read,
-                        " guessed ", q.guessed, " cut ", q.cut());
+                        " guessed ", q.guessed, " cut ", q.cut(),
+                        q.no_stack == 0 ? "" : absl::StrCat(" no stack ", q.no_stack));
   }
 
   const perf_event::RecordLayout written_{Written()};
@@ -255,6 +257,103 @@ TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
   Pass(0, /*last=*/true);
   EXPECT_EQ(chain_, std::vector(kernel.begin(), kernel.end()));
   EXPECT_EQ(stage_.quality().chains(), 0u);
+}
+
+// What the kernel gives of a thread that has dropped its memory: registers of the system call, none
+// of the stack.
+perf_event::Sample WithoutStack(perf_event::Sample sample) {
+  sample.user_stack = {};
+  sample.user_stack_size = 16384;
+  return sample;
+}
+void EnterKernel(perf_event::Sample* sample) {
+  static constexpr std::array<uint64_t, 2> kChain = {perf_event::kContextKernel,
+                                                     0xffffffff81000000};
+  sample->callchain = perf_event::U64Array(std::as_bytes(std::span(kChain)));
+}
+
+TEST_F(UnwindStageTest, ASystemCallThatDropsItsStackKeepsTheChainFromBeforeThat) {
+  PublishMappings(0, 1);
+  const Captured captured = Capture(16384);
+  perf_event::Sample before = SampleOf(captured, 2);
+  EnterKernel(&before);
+  perf_event::Sample after = before;
+  after.time = 3;
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, before);
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  const std::vector<uint64_t> whole = chain_;
+  RecordBuilder later(Opened());
+  later.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(after));
+  Publish(0, later);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(chain_, whole);
+  EXPECT_EQ(Quality(), "complete 1 joined 1 late 0 guessed 0 cut 0");
+}
+
+TEST_F(UnwindStageTest, ASampleWhoseStackIsGoneIsNeitherWholeNorCut) {
+  PublishMappings(0, 1);
+  Captured captured = Capture(16384);
+  // Stack and frame pointer: where nothing is mapped by now.
+  captured.registers[6] = 0x10040;
+  captured.registers[7] = 0x10000;
+  perf_event::Sample sample = SampleOf(captured, 2);
+  EnterKernel(&sample);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(sample));
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(Quality(), "complete 0 joined 0 late 0 guessed 0 cut 0 no stack 1");
+  EXPECT_EQ(chain_.size(), 4u) << "the system call is known";
+}
+
+TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
+  Captured captured = Capture(16384);
+  captured.registers[7] = 0x10000;
+  perf_event::Sample sample = SampleOf(captured, 2);
+  EnterKernel(&sample);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(sample));
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(Quality(), "complete 0 joined 0 late 0 guessed 0 cut 0 no stack 1");
+  EXPECT_EQ(chain_.size(), 2u) << "the kernel's part alone";
+}
+
+// Chains of every kind, in two rings: whole, in the kernel, longer than the copied bytes, of a
+// stack that is gone.
+TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
+  PublishMappings(0, 1);
+  uint64_t allocated = 0;
+  Deep(100, [&] {
+    const Captured whole = Capture(16384);
+    const Captured cut = Capture(1024);
+    for (uint64_t pass = 0; pass < 40; ++pass) {
+      const uint64_t time = 10 + 10 * pass;
+      PublishSample(0, whole, time);
+      PublishSample(1, cut, time + 1);
+      RecordBuilder records(Opened());
+      for (const bool has_stack : {true, false}) {
+        perf_event::Sample sample = SampleOf(whole, time + (has_stack ? 2 : 3));
+        EnterKernel(&sample);
+        records.Add(perf_event::kRecordSample, perf_event::kMiscKernel,
+                    has_stack ? sample : WithoutStack(sample));
+      }
+      Publish(0, records);
+      std::vector<ringbuf::RingPass> passes;
+      for (auto& ring : rings_) {
+        const ringbuf::RingBytes bytes = ring.view().Peek();
+        passes.push_back({0, bytes, kRing, 0, bytes.size()});
+      }
+      const uint64_t before = ringbuf::NewCalls();
+      ASSERT_TRUE(stage_.Take(passes, /*last=*/true).ok());
+      if (pass >= 20) allocated += ringbuf::NewCalls() - before;
+      for (size_t i = 0; i < rings_.size(); ++i) rings_[i].view().Consume(passes[i].consume);
+    }
+  });
+  EXPECT_EQ(allocated, 0u);
+  EXPECT_EQ(Quality(), "complete 80 joined 79 late 1 guessed 0 cut 0");
 }
 
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {

@@ -25,6 +25,8 @@ constexpr std::array<Remedy, 6> kRemedies = {{
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
 }};
 
+constexpr std::string_view kWithoutStack = " more had no user stack (exec or exit)";
+
 std::string_view RemedyFor(std::string_view reason) {
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [reason](const Remedy& r) { return r.reason == reason; });
@@ -38,7 +40,11 @@ double Percent(uint64_t part, uint64_t whole) {
 }  // namespace
 
 std::string ChainsLine(const ChainQuality& chains) {
-  if (chains.chains() == 0) return {};
+  if (chains.chains() == 0 && chains.no_stack == 0) return {};
+  if (chains.chains() == 0) {
+    return absl::StrCat("# Call chains: none; ", chains.no_stack,
+                        absl::string_view(kWithoutStack.data(), kWithoutStack.size()), "\n");
+  }
   std::string line = absl::StrFormat("# Call chains: %.2f%% of %d are whole",
                                      Percent(chains.whole(), chains.chains()), chains.chains());
   std::string_view before = " (";
@@ -53,6 +59,10 @@ std::string ChainsLine(const ChainQuality& chains) {
   add(chains.guessed, "guessed");
   if (before == ", ") line += ')';
   if (chains.cut() > 0) absl::StrAppend(&line, ", ", chains.cut(), " cut");
+  if (chains.no_stack > 0) {
+    absl::StrAppend(&line, "; ", chains.no_stack,
+                    absl::string_view(kWithoutStack.data(), kWithoutStack.size()));
+  }
   return line + "\n";
 }
 
@@ -69,7 +79,11 @@ std::string FormatChains(const ChainQuality& chains) {
   row(chains.complete, "whole, by call frame information");
   row(chains.joined, "whole, joined with an earlier chain of the thread");
   row(chains.late_read, "whole, the outer part read from the process afterwards");
-  row(chains.guessed, "whole, with frames guessed from frame pointers");
+  row(chains.guessed, "whole, with frames guessed by frame pointers or the top of the stack");
+  if (chains.no_stack > 0) {
+    absl::StrAppendFormat(&text, "%10d        -  not counted: no user stack, in exec or exit\n",
+                          chains.no_stack);
+  }
   for (const ChainQuality::Cut& cut : chains.cuts) {
     std::string what = absl::StrCat("cut: ", cut.reason);
     if (!cut.image.empty()) {

@@ -359,7 +359,7 @@ class Histogram::Builder {
       index.first.assign(rank.size() + 1, 0);
       return index;
     }
-    HugeVector<uint32_t> next(rank.size() + 1, 0);
+    auto next = HugeVector<uint32_t>::Zeros(rank.size() + 1);
     for (const uint32_t row : row_of) {
       if (row != kNone) ++next[rank[row] + 1];
     }

@@ -24,6 +24,8 @@ class ChainTally {
   // One whose outer part came from elsewhere.
   void CountJoined(bool guessed) { ++(guessed ? whole_.guessed : whole_.joined); }
   void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
+  // A sample of a thread whose user stack is gone.
+  void CountWithoutStack() { ++whole_.no_stack; }
   // `image` has no meaning with kNoImage.
   void CountCut(ChainEnd end, uint32_t image);
 
@@ -31,7 +33,7 @@ class ChainTally {
   ChainQuality Quality(absl::FunctionRef<std::string(uint32_t image)> path_of) const;
 
  private:
-  ChainQuality whole_;
+  ChainQuality whole_;  // all but the cuts
   std::map<std::pair<ChainEnd, uint32_t>, uint64_t> cuts_;
 };
 
