@@ -40,6 +40,10 @@ class EmbeddedSymbolizer final : public Symbolizer {
   Naming NameAt(ImageId id, ElfAddress address) override {
     return files_->NameAt(InFiles(At(id)), address);
   }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
+    return files_->CodeAt(InFiles(At(id)), address, size);
+  }
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     files_->SetKernelReference(symbol, address);
   }
@@ -52,6 +56,7 @@ class EmbeddedSymbolizer final : public Symbolizer {
     ImageSpec spec;
     const EmbeddedNames::Image* names = nullptr;  // null: none
     std::optional<ImageId> in_files;              // empty until it is needed
+    std::vector<JitCode> codes;                   // that the recording has
   };
   // Kind, path, build-id, process.
   using Place = std::tuple<uint8_t, std::string, std::string, uint32_t>;
@@ -92,12 +97,12 @@ ImageId EmbeddedSymbolizer::AddImage(const ImageSpec& spec) {
   const ImageId next{static_cast<uint32_t>(images_.size())};
   if (const EmbeddedNames::Image* names = Find(spec)) {
     const auto [it, is_new] = ids_.try_emplace(names, next);
-    if (is_new) images_.push_back({spec, names, std::nullopt});
+    if (is_new) images_.push_back({spec, names, std::nullopt, {}});
     return it->second;
   }
   const ImageId in_files = files_->AddImage(spec);
   const auto [it, is_new] = ids_of_files_.try_emplace(in_files, next);
-  if (is_new) images_.push_back({spec, nullptr, in_files});
+  if (is_new) images_.push_back({spec, nullptr, in_files, {}});
   return it->second;
 }
 
@@ -132,6 +137,21 @@ Naming EmbeddedSymbolizer::Name(ImageId id, FileOffset offset) {
     if (naming.reason == Reason::kNamed) return naming;
   }
   return FromRecording(image, *address);
+}
+
+// The recording has the code that was hit, and all others lie where nothing was.
+absl::StatusOr<std::span<const JitCode>> EmbeddedSymbolizer::JitCodes(ImageId dump) {
+  Image& image = At(dump);
+  if (image.names == nullptr) return files_->JitCodes(*image.in_files);
+  if (!names_.is_complete) {
+    auto codes = files_->JitCodes(InFiles(image));
+    if (codes.ok()) return codes;
+  }
+  image.codes.clear();
+  for (const EmbeddedNames::Code& code : image.names->codes) {
+    image.codes.push_back({code.time, image.spec.pid, {code.start}, code.size, {code.offset}});
+  }
+  return image.codes;
 }
 
 Naming EmbeddedSymbolizer::FromRecording(const Image& image,
@@ -182,7 +202,7 @@ void EmbeddedSymbolizer::AddFunctions(const Image& image, const EmbeddedNames::A
     function.start = {symbol.start};
     function.size = symbol.size;
     function.inlined = inlined;
-    if (!options_.inlines) return;
+    if (!options_.inlines && image.spec.kind != ImageKind::kJitDump) return;
     function.file = names_.strings[file];
     function.line = line;
   };

@@ -59,6 +59,9 @@ class NoFiles final : public Symbolizer {
     return {Reason::kNoImageFile, {}};
   }
   Naming NameAt(ImageId, ElfAddress) override { return {Reason::kNoImageFile, {}}; }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
+    return absl::NotFoundError("no dump");
+  }
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
 
@@ -148,6 +151,9 @@ class Containers final : public Symbolizer {
     return {Reason::kNamed, {&function_, 1}};
   }
   Naming NameAt(ImageId id, ElfAddress) override { return Name(id, {}); }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
+    return absl::NotFoundError("no dump");
+  }
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
 
@@ -173,6 +179,53 @@ TEST(EmbeddedNamesTest, TellFilesOfOnePathApartByTheProcessesThatSawThem) {
     told += std::string(embedded->Name(image, {0}).functions[0].name) + "\n";
   }
   EXPECT_EQ(told, "0 in_root_0\n1 in_root_20\n0 in_root_0\n2 in_root_30\n0 in_root_0\n");
+}
+
+// A dump with two functions, the second one at the first one's address later on.
+class Dump final : public Symbolizer {
+ public:
+  ImageId AddImage(const ImageSpec& spec) override {
+    spec_ = spec;
+    return ImageId{0};
+  }
+  const ImageSpec& image(ImageId) const override { return spec_; }
+  Naming Name(ImageId, FileOffset offset) override {
+    function_.name = offset.value < 200 ? "first" : "second";
+    function_.start = {offset.value / 100 * 100};
+    function_.file = "a.js";
+    function_.line = 7;
+    return {Reason::kNamed, {&function_, 1}, offset.value % 100};
+  }
+  Naming NameAt(ImageId, ElfAddress) override { return {}; }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override { return codes_; }
+  void SetKernelReference(std::string_view, RuntimeAddress) override {}
+  void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
+
+ private:
+  ImageSpec spec_;
+  NamedFunction function_;
+  const std::vector<JitCode> codes_ = {{.time = 1, .start = {0x7000}, .size = 50, .offset = {100}},
+                                       {.time = 2, .start = {0x7000}, .size = 50, .offset = {200}},
+                                       {.time = 3, .start = {0x8000}, .size = 50, .offset = {300}}};
+};
+
+TEST(EmbeddedNamesTest, HaveTheCodeOfADumpThatWasHit) {
+  const ImageSpec spec = {.kind = ImageKind::kJitDump, .path = "/tmp/jit-5.dump", .pid = 5};
+  Dump dump;
+  NameCollector collector(dump);
+  const ImageId image = collector.AddImage(spec);
+  ASSERT_TRUE(collector.JitCodes(image).ok());
+  for (const uint64_t offset : {210, 149}) collector.Name(image, {offset});
+  const auto embedded = FromNames(collector.Take(true), {.inlines = false});
+  const ImageId again = embedded->AddImage(spec);
+  const auto codes = embedded->JitCodes(again);
+  ASSERT_TRUE(codes.ok());
+  std::string told;
+  for (const JitCode& code : *codes) {
+    told += std::to_string(code.time) + " ";
+    told += Told(embedded->Name(again, {code.offset.value + (code.time == 1 ? 49 : 10)})) + "\n";
+  }
+  EXPECT_EQ(told, "1 0 +49 first 100/0 a.js:7\n2 0 +10 second 200/0 a.js:7\n");
 }
 
 // What happens to an address that `names` have, when the files say otherwise.

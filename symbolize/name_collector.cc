@@ -47,6 +47,12 @@ Naming NameCollector::Name(ImageId id, FileOffset offset) {
   return naming;
 }
 
+absl::StatusOr<std::span<const JitCode>> NameCollector::JitCodes(ImageId dump) {
+  absl::StatusOr<std::span<const JitCode>> codes = source_.JitCodes(dump);
+  if (codes.ok()) images_[static_cast<size_t>(dump)]->codes = *codes;
+  return codes;
+}
+
 uint32_t NameCollector::AddSymbol(Collected& collected, const NamedFunction& function,
                                   bool in_symbol_table) {
   std::vector<EmbeddedNames::Symbol>& symbols = collected.image.symbols;
@@ -95,6 +101,13 @@ EmbeddedNames NameCollector::Take(bool has_lines) {
     addresses.erase(std::unique(addresses.begin(), addresses.end(),
                                 [](const auto& a, const auto& b) { return a.offset == b.offset; }),
                     addresses.end());
+    for (const JitCode& code : collected->codes) {
+      const auto hit = std::lower_bound(
+          addresses.begin(), addresses.end(), code.offset.value,
+          [](const EmbeddedNames::Address& a, uint64_t offset) { return a.offset < offset; });
+      if (hit == addresses.end() || hit->offset - code.offset.value >= code.size) continue;
+      collected->image.codes.push_back({code.time, code.start.value, code.size, code.offset.value});
+    }
     names_.images.push_back(std::move(collected->image));
   }
   images_.clear();

@@ -37,6 +37,10 @@ class NameCollector final : public Symbolizer {
   Naming NameAt(ImageId image, ElfAddress address) override {
     return source_.NameAt(image, address);
   }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override {
+    return source_.CodeAt(image, address, size);
+  }
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     source_.SetKernelReference(symbol, address);
   }
@@ -53,6 +57,7 @@ class NameCollector final : public Symbolizer {
   struct Collected {
     EmbeddedNames::Image image;
     std::vector<uint32_t> pids;                                            // that asked for it
+    std::span<const JitCode> codes;                                        // of a dump
     absl::flat_hash_map<std::pair<uint64_t, StringId>, uint32_t> symbols;  // by start and name
     absl::flat_hash_map<std::tuple<StringId, uint32_t, StringId, uint32_t>, uint32_t> inlined;
   };
