@@ -57,17 +57,25 @@ auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
 
 }  // namespace
 
-const Symbol* SymbolTable::Find(uint64_t address) const {
+const Symbol* SymbolTable::FindIf(uint64_t address, auto&& counts) const {
   const std::span<const Symbol> symbols = symbols_;
   const auto after = StartsAfter(symbols, address);
   if (after == symbols.begin()) return nullptr;
   const Symbol* symbol = &*(after - 1);
   for (int depth = 0; depth < kMaxNesting; ++depth) {
-    if (Covers(*symbol, address)) return symbol;
+    if (Covers(*symbol, address) && counts(*symbol)) return symbol;
     if (symbol->enclosing == Symbol::kNone) return nullptr;
     symbol = &symbols_[symbol->enclosing];
   }
   return nullptr;
+}
+
+const Symbol* SymbolTable::Find(uint64_t address) const {
+  return FindIf(address, [](const Symbol&) { return true; });
+}
+
+const Symbol* SymbolTable::FindSized(uint64_t address) const {
+  return FindIf(address, [](const Symbol& symbol) { return symbol.sized; });
 }
 
 std::string_view SymbolTable::RawName(const Symbol& symbol) const {
@@ -156,12 +164,13 @@ void SymbolTableBuilder::FixUp(const EndOf& end_of) {
   std::vector<Symbol>& symbols = table_.symbols_;
   if (symbols.empty()) return;
   Sort();
-  for (size_t i = 0; i + 1 < symbols.size(); ++i) {
+  for (size_t i = 0; i < symbols.size(); ++i) {
     Symbol& symbol = symbols[i];
-    if (symbol.end == symbol.start) symbol.end = end_of(symbol, symbols[i + 1]);
+    if (symbol.end != symbol.start) continue;
+    symbol.sized = false;
+    const bool last = i + 1 == symbols.size();
+    symbol.end = last ? RoundUpToPage(symbol.start) + kPage : end_of(symbol, symbols[i + 1]);
   }
-  Symbol& last = symbols.back();
-  if (last.end == last.start) last.end = RoundUpToPage(last.start) + kPage;
 
   size_t kept = 0;
   for (size_t i = 1; i < symbols.size(); ++i) {

@@ -32,6 +32,7 @@ struct Symbol {
   uint32_t enclosing = kNone;
   NameArea area = NameArea::kSymtab;
   Binding binding = Binding::kGlobal;
+  bool sized = true;  // `end` is what the linker said, else a guess: where the next one starts
   bool typed = true;  // known to be a function or an object, not a mere label
   bool plt = false;   // a stub that calls what it is named after: `name@plt`
 
@@ -45,6 +46,8 @@ class SymbolTable {
   // The innermost symbol that covers `address`: of those that do, the one that starts last; null
   // when none does. A symbol without size covers its own address. O(log n).
   const Symbol* Find(uint64_t address) const;
+  // The same among the symbols whose size is known.
+  const Symbol* FindSized(uint64_t address) const;
 
   std::span<const Symbol> symbols() const { return symbols_; }  // by start, distinct starts
   uint32_t IndexOf(const Symbol& symbol) const {
@@ -58,6 +61,8 @@ class SymbolTable {
 
  private:
   friend class SymbolTableBuilder;
+
+  const Symbol* FindIf(uint64_t address, auto&& counts) const;
 
   std::vector<Symbol> symbols_;
   std::span<const std::byte> symtab_names_;

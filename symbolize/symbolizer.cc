@@ -11,10 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/debug_files.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"
+#include "symbolize/function_extents.h"
 #include "symbolize/image_file.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
@@ -28,9 +30,12 @@ struct OpenImageState {
   Reason reason = Reason::kNamed;  // for all its addresses, where not kNamed
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
+  std::optional<ImageFile> mini_file;  // of .gnu_debugdata
   SymbolTable symbols;
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
+  FunctionExtents functions;
   const PerfMap* jit = nullptr;
+  std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
 };
 
@@ -77,6 +82,8 @@ class FileSymbolizer : public Symbolizer {
   }
   Naming Name(ImageId image, FileOffset offset) override;
   Naming NameAt(ImageId image, ElfAddress address) override;
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -91,10 +98,16 @@ class FileSymbolizer : public Symbolizer {
   void OpenFile(const ImageSpec& spec, OpenImageState& state);
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
+  absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, ElfAddress address);
+  NamedFunction FunctionOf(OpenImageState& state, const Symbol& symbol);
+  const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol,
+                               ElfAddress address) const;
+  Naming WithoutSymbol(OpenImageState& state, ElfAddress address) const;
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
+  Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
@@ -128,7 +141,8 @@ class FileSymbolizer : public Symbolizer {
 ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
   // The process says where to look, and tells files apart only if it sees other ones than we do.
   bool by_process = false;
-  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kAnonymous) {
+  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
+      spec.kind == ImageKind::kAnonymous) {
     by_process = true;
   } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
     by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
@@ -162,6 +176,8 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
       return NameInJit(Open(image), offset);
+    case ImageKind::kJitDump:
+      return NameInJitDump(Open(image), offset);
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
@@ -178,6 +194,16 @@ Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   return NameInFile(state, address);
 }
 
+CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const ElfImage& elf = state.file->elf;
+  const std::span<const std::byte> bytes = elf.BytesAt(address, size);
+  return {bytes.empty() ? Reason::kNoSymbol : Reason::kNamed, bytes, elf.machine()};
+}
+
 OpenImageState& FileSymbolizer::Open(Image& image) {
   if (image.state != nullptr) return *image.state;
   image.state = std::make_unique<OpenImageState>();
@@ -190,6 +216,9 @@ OpenImageState& FileSymbolizer::Open(Image& image) {
     case ImageKind::kAnonymous:
       OpenJit(image.spec, *image.state);
       break;
+    case ImageKind::kJitDump:
+      OpenJitDump(image.spec, *image.state).IgnoreError();  // JitCodes says it
+      break;
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
@@ -200,15 +229,21 @@ OpenImageState& FileSymbolizer::Open(Image& image) {
 }
 
 void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
-  OpenedImage opened = spec.kind == ImageKind::kVdso ? OpenVdso(spec) : OpenImage(spec, options_);
+  OpenedImage opened =
+      spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_) : OpenImage(spec, options_);
   state.reason = opened.reason;
   if (!opened.file) return;
   state.file = std::move(opened.file);
   if (!HasSymtab(state.file->elf) && spec.kind == ImageKind::kUser) {
     state.debug_file = OpenDebugFile(*state.file, options_);
+    if (!state.debug_file) state.mini_file = UnpackMiniDebugInfo(*state.file);
   }
-  const ElfImage& symbols = state.debug_file ? state.debug_file->elf : state.file->elf;
-  state.symbols = ReadElfSymbols(state.file->elf, symbols);
+  const ElfImage& symbols = state.debug_file  ? state.debug_file->elf
+                            : state.mini_file ? state.mini_file->elf
+                                              : state.file->elf;
+  state.symbols = ReadElfSymbols(state.file->elf, symbols, state.mini_file.has_value());
+  state.functions = FunctionExtents(&state.file->elf,
+                                    state.debug_file ? &state.debug_file->elf : &state.file->elf);
   if (options_.inlines) OpenDebugInfo(spec, state);
 }
 
@@ -257,21 +292,25 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
 // The function that has the code goes by its symbol, also where the debug information calls it
 // otherwise: rows of a report are symbols.
 Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
-  const Symbol* symbol = state.symbols.Find(address.value);
+  const Symbol* found = state.symbols.Find(address.value);
+  const Symbol* symbol = WithinFunction(state, found, address);
   std::span<const dwarf::SourceFrame> frames;
   if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
     frames = state.debug_info->Find(address);
   }
   if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
-    return {Reason::kNoSymbol, {}};
+    Naming naming = WithoutSymbol(state, address);
+    if (symbol != found) naming.neighbour = FunctionOf(state, *found);
+    return naming;
   }
   found_.clear();
   AddFunctions(frames);
   NamedFunction& real = found_.back();
   if (symbol != nullptr) {
-    real.name = NameOf(state, *symbol);
-    real.start = {symbol->start};
-    real.size = symbol->end - symbol->start;
+    const NamedFunction function = FunctionOf(state, *symbol);
+    real.name = function.name;
+    real.start = function.start;
+    real.size = function.size;
   }
   for (NamedFunction& function : found_) {
     function.start = real.start;
@@ -279,7 +318,37 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
   }
   // Code that was moved out of a function, and has no symbol, may lie before the function's start.
   const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
-  return {Reason::kNamed, found_, distance};
+  Naming naming{Reason::kNamed, found_, distance};
+  naming.without_symbol = symbol == nullptr;
+  if (symbol != found) naming.neighbour = FunctionOf(state, *found);
+  return naming;
+}
+
+NamedFunction FileSymbolizer::FunctionOf(OpenImageState& state, const Symbol& symbol) {
+  NamedFunction function;
+  function.name = NameOf(state, symbol);
+  function.start = {symbol.start};
+  function.size = symbol.end - symbol.start;
+  return function;
+}
+
+// A symbol without a size is not believed to reach beyond its function.
+const Symbol* FileSymbolizer::WithinFunction(OpenImageState& state, const Symbol* symbol,
+                                             ElfAddress address) const {
+  if (symbol == nullptr || symbol->sized || !options_.function_starts) return symbol;
+  if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
+  return state.symbols.FindSized(address.value);
+}
+
+Naming FileSymbolizer::WithoutSymbol(OpenImageState& state, ElfAddress address) const {
+  Naming naming{Reason::kNoSymbol, {}};
+  if (!options_.function_starts) return naming;
+  if (const auto function = state.functions.Find(address)) {
+    naming.distance = address.value - function->start.value;
+    naming.unnamed_start = function->start;
+    naming.unnamed_size = function->size;
+  }
+  return naming;
 }
 
 // At least one, for the symbol.
@@ -310,6 +379,42 @@ Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset)
   const PerfMap::Function* function = state.jit->Find(offset.value);
   if (function == nullptr) return {Reason::kNoSymbol, {}};
   return Named(function->name, function->start, function->size, offset.value);
+}
+
+absl::StatusOr<std::span<const JitCode>> FileSymbolizer::JitCodes(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.state == nullptr) {
+    image.state = std::make_unique<OpenImageState>();
+    PROFILER_RETURN_IF_ERROR(OpenJitDump(image.spec, *image.state));
+  }
+  if (!image.state->jit_dump)
+    return absl::NotFoundError(absl::StrCat(image.spec.path, ": no dump"));
+  return image.state->jit_dump->codes();
+}
+
+// As the process sees it, while it lives.
+absl::Status FileSymbolizer::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
+  absl::StatusOr<JitDump> dump =
+      JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
+  if (!dump.ok()) dump = JitDump::Read(spec.path);
+  if (!dump.ok()) {
+    state.reason = Reason::kNoImageFile;
+    return dump.status();
+  }
+  state.jit_dump = *std::move(dump);
+  return absl::OkStatus();
+}
+
+Naming FileSymbolizer::NameInJitDump(const OpenImageState& state, FileOffset offset) {
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const JitDump::Function* function = state.jit_dump->Find(offset);
+  if (function == nullptr) return {Reason::kNoSymbol, {}};
+  const Naming naming = Named(function->name, function->offset.value, function->size, offset.value);
+  if (const JitDump::Line* line = JitDump::LineAt(*function, naming.distance)) {
+    found_.back().file = line->file;
+    found_.back().line = line->line;
+  }
+  return naming;
 }
 
 Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {

@@ -12,6 +12,7 @@
 
 #include "src/base/address.h"
 #include "src/base/status.h"
+#include "symbolize/jit_dump.h"
 
 namespace profiler::symbolize {
 
@@ -22,6 +23,7 @@ enum class ImageKind : uint8_t {
   kModule,     // a kernel module
   kBpf,        // bpf_prog_…, out-of-line kernel symbols (KSYMBOL)
   kJit,        // anonymous executable memory with a /tmp/perf-PID.map
+  kJitDump,    // jit-PID.dump: the code in it, wherever it lies in the process
   kAnonymous,  // //anon, [heap], [stack], memfd…
 };
 
@@ -32,10 +34,12 @@ struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
   std::string path;                 // as recorded; display name
   std::vector<std::byte> build_id;  // empty: unknown
-  uint32_t pid = 0;  // kJit: whose map file; user images: whose /proc/PID/root may hold the file
+  uint32_t pid =
+      0;  // kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the file
 };
 
-// Why an address has no name. A value, not an error.
+// Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
+// ImageKind: add at the end.
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,      // the file is not there (any more)
@@ -62,16 +66,46 @@ struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
   uint64_t distance = 0;                     // from the last function's start to the address
+  // kNoSymbol: the function without a name that has the address, as call frame information knows
+  // it; `distance` is from its start. Size 0: unknown.
+  ElfAddress unnamed_start;
+  uint64_t unnamed_size = 0;
+  // The last function is known by debug information alone: without `inlines` it has no name.
+  bool without_symbol = false;
+  // What the address would be named by without `function_starts`, where that is something else: a
+  // symbol without a size, of another function. No name: nothing.
+  NamedFunction neighbour;
 };
+
+// Bytes of an image's file, as long as the Symbolizer lives.
+struct CodeBytes {
+  Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
+  std::span<const std::byte> bytes;
+  uint16_t machine = 0;  // EM_… of <elf.h>
+};
+
+// ~/.debug; none where there is no HOME.
+std::vector<std::string> UsersBuildIdCaches();
 
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
+  // Where no symbol covers an address, its function is told by call frame information, and a symbol
+  // without a size ends where its function does. Else as perf has it: no function, and a symbol
+  // without a size reaches to the next one.
+  bool function_starts = true;
+  std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  // Debug files are in .build-id/ below each of these, or where .gnu_debuglink says.
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  // perf's caches of files by build-id.
+  std::vector<std::string> build_id_caches = UsersBuildIdCaches();
+
+  // Looks for all of these below `directory`: nothing is taken from this machine's own files.
+  void LookBelow(const std::string& directory);
 };
 
 // Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
@@ -97,6 +131,15 @@ class Symbolizer {
 
   // The same by the address that an image of kind kUser or kVdso itself has for the code.
   virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
+
+  // What is in a dump (kJitDump), in the order of time; lives as long as the Symbolizer. Its file
+  // offsets are those to be named. Errors of JitDump::Read.
+  virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
+  // At most `size` bytes of the code that an image of kind kUser or kVdso has at `address`, as far
+  // as its file has them. Only of the very file that was recorded, by its build-id.
+  virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
+    return {};
+  }
 
   // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
   // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/jit_dump_builder.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -54,6 +55,7 @@ class SymbolizerTest : public testing::Test {
     options_.sys_path = directory_ + "/sys";
     options_.jit_map_directory = directory_ + "/tmp";
     options_.debug_directories = {directory_ + "/debug"};
+    options_.build_id_caches = {directory_ + "/home/.debug"};
   }
 
   // Copies a fixture into the directory; its path there.
@@ -93,6 +95,59 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   EXPECT_FALSE(naming.functions[0].inlined);
   EXPECT_EQ(symbolizer().image(id).path, spec.path);
   EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
+}
+
+// The stripped library's functions, by the list of symbols from before.
+TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  size_t known_by_start = 0;
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.size == 0) continue;
+    const uint64_t last = symbol.address + symbol.size - 1;
+    const Naming naming = symbolizer().NameAt(id, {last});
+    if (naming.reason == Reason::kNamed) {
+      EXPECT_EQ(naming.functions.back().start.value, symbol.address) << symbol.name;
+      continue;
+    }
+    EXPECT_EQ(naming.reason, Reason::kNoSymbol);
+    if (naming.unnamed_size == 0) continue;  // assembler without call frame information
+    EXPECT_EQ(naming.unnamed_start.value, symbol.address) << symbol.name;
+    EXPECT_EQ(naming.distance, last - symbol.address) << symbol.name;
+    ++known_by_start;
+  }
+  EXPECT_GE(known_by_start, 1u);
+}
+
+TEST_F(SymbolizerTest, WithoutFunctionStartsAnUnnamedAddressIsAlone) {
+  options_.function_starts = false;
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    EXPECT_EQ(symbolizer().NameAt(id, {symbol.address}).unnamed_size, 0u) << symbol.name;
+  }
+}
+
+// _fini has no size and is the last symbol: perf lets it reach over the page after its own.
+TEST_F(SymbolizerTest, ASymbolWithoutASizeDoesNotLeaveItsSection) {
+  ImageSpec spec;
+  spec.path = TestFile("shared");
+  const std::string file = ReadFile(spec.path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  const ElfSection* fini = image->FindSection(".fini");
+  ASSERT_NE(fini, nullptr);
+  const auto name_at = [&](uint64_t address) {
+    const Naming naming = symbolizer().NameAt(symbolizer().AddImage(spec), {address});
+    return naming.functions.empty() ? "-" : std::string(naming.functions.back().name);
+  };
+  EXPECT_EQ(name_at(fini->address.value + fini->size - 1), "_fini");
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "-");
+  options_.function_starts = false;
+  symbolizer_ = nullptr;
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "_fini");
 }
 
 TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
@@ -237,6 +292,82 @@ TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
        absl::StrCat("debug/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
   symbolizer_ = nullptr;
   EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+// In perf's cache as `perf buildid-cache` makes it, and as older ones did.
+TEST_F(SymbolizerTest, FindsAFileThatIsGoneByItsBuildId) {
+  ImageSpec spec;
+  spec.path = "/bin/gone";
+  spec.build_id = BuildIdOf(TestFile("pie"));
+  const std::string place = BuildIdPath("", spec.build_id);
+  for (const std::string& path :
+       {"home/.debug" + place + "/elf", "home/.debug" + place, "debug" + place}) {
+    symbolizer_ = nullptr;
+    Copy("pie", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "marked_code") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+    symbolizer_ = nullptr;
+    Copy("shared", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "[build-id mismatch]") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+  }
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileInACacheByBuildId) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  for (const char* name : {"/debug", "/elf"}) {
+    symbolizer_ = nullptr;
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+    symbolizer_ = nullptr;
+    Copy("split.debug", "home/.debug" + BuildIdPath("", BuildIdOf(spec.path)) + name);
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code") << name;
+    fs::remove_all(directory_ + "/home");
+  }
+}
+
+TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
+  Copy("split", "tree/bin/split");
+  Copy("split.debug", "tree/usr/lib/debug/bin/split.debug");
+  ImageSpec spec;
+  spec.path = "/bin/split";
+  options_.LookBelow(directory_ + "/tree");
+  EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "marked_code");
+  // Here, and not there.
+  spec.path = TestFile("pie");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, {0}), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, {~uint64_t{0}}),
+            "[no image file]");
+}
+
+TEST_F(SymbolizerTest, FunctionsOfMiniDebugInfoJoinThoseOfDynsym) {
+  ImageSpec spec;
+  spec.path = TestFile("mini");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.name != "_ZL18CallsThroughThePltPKc") continue;
+    const auto bytes = Bytes(ReadFile(spec.path));
+    const FileOffset offset = *ElfImage::Parse(bytes)->OffsetOf({symbol.address});
+    EXPECT_EQ(Name(spec, offset), "CallsThroughThePlt(char const*)");
+    return;
+  }
+  FAIL() << "no such function";
+}
+
+TEST_F(SymbolizerTest, SpoiltMiniDebugInfoIsNone) {
+  std::string file = ReadFile(TestFile("mini"));
+  const size_t packed = file.find(
+      "\xfd"
+      "7zXZ");
+  ASSERT_NE(packed, std::string::npos);
+  file[packed + 40] ^= 0x55;
+  ImageSpec spec;
+  spec.path = directory_ + "/spoilt";
+  WriteFile(spec.path, file);
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
 }
 
 TEST_F(SymbolizerTest, FindsTheDebugFileByItsLinkInTheUsualPlaces) {
@@ -405,6 +536,34 @@ TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
   EXPECT_EQ(Name(jit, {0x7f0000001020}), "[no symbol]");
   jit.pid = 43;
   EXPECT_EQ(Name(jit, {0x7f0000001010}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  WriteFile(directory_ + "/container/tmp/jit-7.dump", JitDumpBuilder()
+                                                          .Lines(0x1000, {{0x1000, 3, "a.js"}})
+                                                          .Load(10, 0x1000, 1, "add", "abcd")
+                                                          .bytes());
+  ImageSpec dump;
+  dump.kind = ImageKind::kJitDump;
+  dump.path = "/tmp/jit-7.dump";
+  dump.pid = 42;
+  const auto codes = symbolizer().JitCodes(symbolizer().AddImage(dump));
+  ASSERT_TRUE(codes.ok()) << codes.status();
+  ASSERT_EQ(codes->size(), 1u);
+  const FileOffset code = codes->front().offset;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(dump), {code.value + 1});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "add");
+  EXPECT_EQ(naming.functions[0].file, "a.js");
+  EXPECT_EQ(naming.functions[0].line, 3u);
+  EXPECT_EQ(naming.distance, 1u);
+  EXPECT_EQ(Name(dump, {code.value + 4}), "[no symbol]");
+  dump.pid = 43;
+  EXPECT_EQ(symbolizer().JitCodes(symbolizer().AddImage(dump)).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Name(dump, code), "[no image file]");
 }
 
 TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {

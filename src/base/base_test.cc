@@ -96,5 +96,17 @@ TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % (2 << 20), 0u);
 }
 
+TEST(HugeVectorTest, ZerosStayZerosAsTheyAreDoubled) {
+  auto items = HugeVector<uint32_t>::Zeros(1 << 10);
+  while (items.size() < (1 << 21)) {
+    items[items.size() - 1] = 7;
+    items.DoubleWithZeros();
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const bool written = i >= (1 << 10) - 1 && i != items.size() - 1 && (i & (i + 1)) == 0;
+    ASSERT_EQ(items[i], written ? 7u : 0u) << i;
+  }
+}
+
 }  // namespace
 }  // namespace profiler

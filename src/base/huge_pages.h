@@ -1,72 +1,153 @@
 // Memory for tables that reach tens of megabytes and are looked up at random.
 //
 // In pages of 4 KiB such a table costs a fault for every page that is filled, and most look-ups
-// wait for the page walk before they wait for the memory. HugeVector asks the kernel for pages of 2
-// MiB as soon as it is large enough for them. Source: Documentation/admin-guide/mm/transhuge.rst,
-// Linux 6.18; with "madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled it gets
-// them, otherwise it is an ordinary vector.
+// wait for the page walk before they wait for the memory. So a HugeVector that is large enough
+// lives in pages of 2 MiB. The kernel clears a page before it gives it, which is the dearest part
+// of filling a table (on a virtual machine, where the host may have to find it first, more so), so
+// none is asked for twice: to grow is to move the pages to where there is more room, not their
+// bytes. Sources: Documentation/admin-guide/mm/transhuge.rst, mremap(2); Linux 6.18. Huge pages
+// need "madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled.
 
 #pragma once
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
 #include <new>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 namespace profiler {
 
-// Thread-safe as operator new is. Throws std::bad_alloc as it does.
-template <class T>
-class HugePageAllocator {
+// Uninitialized bytes, but all those that were never written are 0. Not thread-safe.
+class HugeBytes {
  public:
-  using value_type = T;
-
-  HugePageAllocator() = default;
-  template <class U>
-  HugePageAllocator(const HugePageAllocator<U>&) {}  // NOLINT: allocators convert
-
-  T* allocate(size_t count) {
-    if (count > SIZE_MAX / sizeof(T)) throw std::bad_array_new_length();
-    const size_t size = count * sizeof(T);
-    if (size < kHugePage) return static_cast<T*>(::operator new (size, std::align_val_t{kAlign}));
-    // One page more than needed, so that a border of huge pages is in it; what is before the border
-    // and behind the end goes back at once.
-    const size_t kept = RoundedUp(size);
-    void* got = mmap(nullptr, kept + kHugePage, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (got == MAP_FAILED) throw std::bad_alloc();
-    const auto from = reinterpret_cast<uintptr_t>(got);
-    const uintptr_t start = RoundedUp(from);
-    if (start != from) munmap(got, start - from);
-    if (start - from != kHugePage) {
-      munmap(reinterpret_cast<void*>(start + kept), kHugePage - (start - from));
-    }
-    auto* memory = reinterpret_cast<T*>(start);
-    madvise(memory, kept, MADV_HUGEPAGE);  // an advice: nothing is lost where it is not taken
-    return memory;
+  HugeBytes() = default;
+  HugeBytes(HugeBytes&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  HugeBytes& operator=(HugeBytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
   }
+  ~HugeBytes() { Free(); }
 
-  void deallocate(T* memory, size_t count) {
-    const size_t size = count * sizeof(T);
-    if (size < kHugePage) return ::operator delete (memory, std::align_val_t{kAlign});
-    munmap(memory, RoundedUp(size));
-  }
+  std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
 
-  template <class U>
-  bool operator==(const HugePageAllocator<U>&) const {
-    return true;
-  }
+  // Keeps the bytes, which may move. Room that is never reached costs next to nothing. Throws
+  // std::bad_alloc.
+  void Grow(size_t size);
 
  private:
   static constexpr size_t kHugePage = size_t{2} << 20;
-  static constexpr size_t kAlign = 64;  // cache lines
+
+  static bool IsMapped(size_t size) { return size >= kHugePage; }
   static size_t RoundedUp(size_t size) { return (size + kHugePage - 1) & ~(kHugePage - 1); }
+  static std::byte* MapAligned(size_t size);
+  void Free();
+
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;  // whole huge pages, or less than one
 };
 
-// Room that is reserved and never reached costs next to nothing.
+// A vector of what can be copied as bytes. Room that is reserved and never reached costs next to
+// nothing. Reading is thread-safe. Throws std::bad_alloc.
 template <class T>
-using HugeVector = std::vector<T, HugePageAllocator<T>>;
+class HugeVector {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  HugeVector() = default;
+  explicit HugeVector(size_t size) { resize(size); }
+  HugeVector(size_t size, const T& value) { assign(size, value); }
+  HugeVector(std::initializer_list<T> values) : HugeVector(values.begin(), values.end()) {}
+  HugeVector(const T* begin, const T* end) {
+    reserve(static_cast<size_t>(end - begin));
+    for (; begin != end; ++begin) push_back(*begin);
+  }
+  HugeVector(HugeVector&& other) noexcept
+      : bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0)) {}
+  HugeVector& operator=(HugeVector&& other) noexcept {
+    HugeVector(std::move(other)).swap(*this);
+    return *this;
+  }
+  HugeVector(const HugeVector& other) : HugeVector(other.begin(), other.end()) {}
+  HugeVector& operator=(const HugeVector& other) {
+    HugeVector(other).swap(*this);
+    return *this;
+  }
+
+  // `size` elements whose bytes are all 0; their memory is found as they are written.
+  static HugeVector Zeros(size_t size) {
+    HugeVector zeros;
+    zeros.reserve(size);
+    zeros.size_ = size;
+    return zeros;
+  }
+  // The same number of zeros more. Only of a vector that had no more elements than it has.
+  void DoubleWithZeros() {
+    bytes_.Grow(2 * size_ * sizeof(T));
+    size_ *= 2;
+  }
+
+  size_t size() const { return size_; }
+  size_t capacity() const { return bytes_.size() / sizeof(T); }
+  bool empty() const { return size_ == 0; }
+  T* data() { return reinterpret_cast<T*>(bytes_.data()); }
+  const T* data() const { return reinterpret_cast<const T*>(bytes_.data()); }
+  T* begin() { return data(); }
+  const T* begin() const { return data(); }
+  T* end() { return data() + size_; }
+  const T* end() const { return data() + size_; }
+  T& operator[](size_t i) { return data()[i]; }
+  const T& operator[](size_t i) const { return data()[i]; }
+  T& front() { return data()[0]; }
+  const T& front() const { return data()[0]; }
+  T& back() { return data()[size_ - 1]; }
+  const T& back() const { return data()[size_ - 1]; }
+
+  void reserve(size_t size) {
+    if (size > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    if (size > capacity()) bytes_.Grow(size * sizeof(T));
+  }
+  void push_back(const T& value) {
+    if (size_ == capacity()) [[unlikely]] {
+      const T copy = value;  // it may be an element
+      reserve(std::max<size_t>(16, 2 * size_));
+      data()[size_++] = copy;
+      return;
+    }
+    data()[size_++] = value;
+  }
+  void resize(size_t size) {
+    reserve(size);
+    for (; size_ < size; ++size_) data()[size_] = T{};
+    size_ = size;
+  }
+  void assign(size_t size, const T& value) {
+    reserve(size);
+    std::fill_n(data(), size, value);
+    size_ = size;
+  }
+  void clear() { size_ = 0; }
+  void swap(HugeVector& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_, other.size_);
+  }
+
+ private:
+  HugeBytes bytes_;
+  size_t size_ = 0;
+};
 
 }  // namespace profiler

@@ -5,11 +5,10 @@
 #include <string>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
+#include "src/cli/report_options.h"
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
 
@@ -26,22 +25,10 @@ struct FlameGraphArguments {
   uint32_t width = 0;
   double min_percent = 0;
   bool no_inline = false;
-  bool no_demangle = false;
+  NameOptions names;
   bool full_names = false;
+  FilePlaces places;
 };
-
-// The event of that name; none when no name is given.
-absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
-                                                          const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  std::vector<std::string> known;
-  for (size_t i = 0; i < profile.events.size(); ++i) {
-    known.emplace_back(profile.text(profile.events[i].name));
-    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
-  }
-  return absl::NotFoundError(
-      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
-}
 
 // The profile and the event to show; says what is wrong and gives the exit code otherwise.
 struct Chosen {
@@ -49,11 +36,14 @@ struct Chosen {
   std::optional<profile::EventId> event;
 };
 
-std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
+std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool function_starts) {
   LoadOptions load;
   load.keep_thread = false;
-  load.inlines = !arguments.no_inline;
-  load.demangle = !arguments.no_demangle;
+  load.naming.inlines = !arguments.no_inline;
+  load.naming.demangle = !arguments.names.no_demangle;
+  load.naming.places = arguments.places;
+  load.names = arguments.names.rules;
+  load.naming.function_starts = function_starts;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
@@ -65,7 +55,8 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments) {
 }
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
-  const auto chosen = Load(arguments);
+  // stackcollapse-perf.pl gives code without a symbol its image's name.
+  const auto chosen = Load(arguments, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FoldedOptions options;
@@ -79,7 +70,7 @@ int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& pat
 
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
   if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
-  const auto chosen = Load(arguments);
+  const auto chosen = Load(arguments, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FlameGraphOptions options;
@@ -102,7 +93,8 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
                   "which event, where there are several (default: the first with samples)")
       ->type_name("NAME");
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
-  command.add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddNameOptions(command, a.names);
+  AddFilePlaceOptions(command, a.places);
 }
 
 }  // namespace

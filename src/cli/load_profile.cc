@@ -1,46 +1,56 @@
 #include "src/cli/load_profile.h"
 
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/perf_data/feature_values.h"
-#include "src/profile/profile_builder.h"
 
 namespace profiler::cli {
 
-absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  symbolize::SymbolizerOptions naming;
-  naming.demangle = options.demangle;
-  naming.inlines = options.inlines;
-  const auto symbolizer = symbolize::Symbolizer::Create(naming);
-  profile::BuilderOptions keep;
-  keep.keep_cpu = options.keep_cpu || options.keep_samples;
-  keep.keep_thread = options.keep_thread || options.keep_samples;
-  keep.keep_time = options.keep_samples;
-  keep.keep_addresses = options.keep_samples;
-  if (recording->features().arch == "aarch64") {
-    keep.architecture = symbolize::Architecture::kAArch64;
-  } else if (recording->features().arch == "x86_64") {
-    keep.architecture = symbolize::Architecture::kX86_64;
-  }
-  auto chains = perf_data::ReadChainQuality(recording->features());
-  keep.exact_user_chains = chains.has_value();
-  profile::ProfileBuilder builder(*symbolizer, keep);
-  for (const auto& entry : recording->features().build_ids) {
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+                                          const NamingOptions& naming) {
+  profile::BuilderOptions options;
+  options.files = SymbolizerOptionsOf(naming);
+  const std::string& machine = recording.features().arch;
+  if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
+  if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
+  options.exact_user_chains = perf_data::ReadChainQuality(recording.features()).has_value();
+  return options;
+}
+
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder) {
+  for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }
   size_t known_events = 0;
-  const absl::Status reading = recording->ForEach(
+  return recording.ForEach(
       perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
-        const auto& events = recording->events();
+        const auto& events = recording.events();
         for (; known_events < events.size(); ++known_events) {
           builder.AddEvent(events[known_events].name, events[known_events].attr);
         }
         builder.Add(timed.record, timed.event, timed.time);
       });
-  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+}
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
+  profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
+  keep.keep_cpu = options.keep_cpu || options.keep_samples;
+  keep.keep_thread = options.keep_thread || options.keep_samples;
+  keep.keep_time = options.keep_samples;
+  keep.keep_addresses = options.keep_samples;
+  profile::ProfileBuilder builder(*symbolizer, keep);
+  const absl::Status reading = ReadInto(*recording, builder);
+  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
+  auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
+  profile::SimplifyNames(loaded.profile, options.names);
+  if (options.keep_symbolizer) loaded.symbolizer = std::move(symbolizer);
   return loaded;
 }
 
@@ -59,12 +69,36 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   return nullptr;
 }
 
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    known.emplace_back(profile.text(profile.events[i].name));
+    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
+}
+
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile) {
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples != 0) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return std::nullopt;
+}
+
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
   const absl::Status written = output.Close();
   for (const std::string& warning : recording.warnings()) PrintWarning(warning);
   if (!reading.ok()) PrintError(reading);
   if (!written.ok()) PrintError(written);
   return reading.ok() && written.ok() ? kExitOk : kExitFailure;
+}
+
+int Finish(const LoadedProfile& loaded, Output& output) {
+  PrintRefusedFiles(loaded.profile);
+  return Finish(*loaded.recording, loaded.reading, output);
 }
 
 }  // namespace profiler::cli

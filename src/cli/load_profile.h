@@ -7,10 +7,12 @@
 #include <string>
 
 #include "src/base/status.h"
+#include "src/cli/naming.h"
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
 #include "src/profile/profile.h"
-#include "symbolize/symbolizer.h"
+#include "src/profile/profile_builder.h"
+#include "src/profile/symbol_names.h"
 
 namespace profiler::cli {
 
@@ -18,8 +20,9 @@ struct LoadOptions {
   bool keep_cpu = false;
   bool keep_thread = true;    // else the threads of one name are one
   bool keep_samples = false;  // a row a sample, with its time and CPU, in time order
-  bool inlines = true;
-  bool demangle = true;
+  NamingOptions naming;
+  profile::NameRules names;
+  bool keep_symbolizer = false;  // for who asks for more than names
 };
 
 struct LoadedProfile {
@@ -27,6 +30,8 @@ struct LoadedProfile {
   profile::Profile profile;
   // What ended the reading early. The profile has everything before that.
   absl::Status reading;
+  // What named it; null unless asked for.
+  std::unique_ptr<symbolize::Symbolizer> symbolizer;
 };
 
 // An error when there is nothing to show at all.
@@ -38,10 +43,20 @@ std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
+// What a builder has to know of a recording, whatever is kept of its samples.
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+                                          const NamingOptions& naming);
+
+// Hands the whole recording to a builder that is new. Returns what stopped the reading early.
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
+
+// The event of that name; none when no name is given. kNotFound lists the recording's events.
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name);
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile);
+
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
-inline int Finish(const LoadedProfile& loaded, Output& output) {
-  return Finish(*loaded.recording, loaded.reading, output);
-}
+int Finish(const LoadedProfile& loaded, Output& output);
 
 }  // namespace profiler::cli

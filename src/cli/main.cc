@@ -27,8 +27,10 @@ int main(int argc, char** argv) {
   AddRecordCommand(app, commands, std::move(invocation));
   AddReportCommand(app, commands);
   AddFlameGraphCommands(app, commands);
+  AddAnnotateCommand(app, commands);
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
+  AddArchiveCommand(app, commands);
   AddDumpCommand(app, commands);
   AddSymbolizeCommand(app, commands);
 

@@ -15,6 +15,7 @@
 #include "src/perf_event/describe.h"
 #include "src/report/chains.h"
 #include "src/report/header.h"
+#include "src/report/names.h"
 #include "src/report/report.h"
 
 namespace profiler::cli {
@@ -30,6 +31,7 @@ struct ReportArguments {
   double percent_limit = 0;
   bool show_samples = false;
   FilterText filter;
+  FilePlaces places;
   std::string percentage = "absolute";
   uint32_t max_stack = 127;
   bool stdio = false;
@@ -37,8 +39,11 @@ struct ReportArguments {
   bool header_only = false;
   bool stats = false;
   bool chains = false;
+  bool unresolved = false;
   bool no_inline = false;
-  bool no_demangle = false;
+  bool no_fde = false;
+  bool full_source_paths = false;
+  NameOptions names;
 };
 
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
@@ -56,6 +61,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   options.show_samples = arguments.show_samples;
   options.relative_percentages = arguments.percentage == "relative";
   options.inlines = !arguments.no_inline;
+  options.full_source_paths = arguments.full_source_paths;
   options.max_stack = arguments.max_stack;
   return options;
 }
@@ -110,8 +116,11 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
 
 int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
   LoadOptions load;
-  load.inlines = options.inlines;
-  load.demangle = !arguments.no_demangle;
+  load.naming.inlines = options.inlines;
+  load.naming.demangle = !arguments.names.no_demangle;
+  load.naming.places = arguments.places;
+  load.names = arguments.names.rules;
+  load.naming.function_starts = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
@@ -124,6 +133,10 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   Output output("-");
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
+    return Finish(*loaded, output);
+  }
+  if (arguments.unresolved) {
+    output.Write(report::FormatUnresolved(loaded->profile));
     return Finish(*loaded, output);
   }
   if (arguments.header) {
@@ -145,8 +158,12 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   ReportArguments& a = *arguments;
   command->add_option("-i,--input", a.input, "recording; - for standard input")
       ->capture_default_str();
-  command->add_option("-s,--sort", a.sort, "keys: pid,tid,comm,dso,symbol,cpu")
+  command
+      ->add_option("-s,--sort", a.sort,
+                   "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu")
       ->capture_default_str();
+  command->add_flag("--full-source-path", a.full_source_paths,
+                    "with srcline and srcfile: directories too");
   command->add_flag("--children", a.children,
                     "accumulate the weight of callees (default with call chains)");
   command->add_flag("--no-children", a.no_children, "only the weight of functions themselves");
@@ -168,12 +185,18 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   command->add_option("--max-stack", a.max_stack, "frames looked at in a call chain")
       ->capture_default_str();
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
-  command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  command->add_flag("--no-fde", a.no_fde,
+                    "show every address without a symbol by itself, as perf does, and not under "
+                    "where its function starts (.eh_frame)");
+  AddNameOptions(*command, a.names);
+  AddFilePlaceOptions(*command, a.places);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");
   command->add_flag("--chains", a.chains,
                     "how many unwound call chains are whole, and what would mend the others");
+  command->add_flag("--unresolved", a.unresolved,
+                    "which images and addresses have no name, why, and what would mend it");
   command->add_flag("--stdio", a.stdio, "plain text, which is the only form; for habit's sake");
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");

@@ -1,5 +1,6 @@
 #include "src/cli/report_options.h"
 
+#include "absl/strings/numbers.h"
 #include "src/cli/option_values.h"
 
 namespace profiler::cli {
@@ -20,6 +21,27 @@ void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--symbols", text.symbols, "only these symbols")->type_name("NAME,…");
   command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
+}
+
+void AddNameOptions(CLI::App& command, NameOptions& names) {
+  command.add_flag("--no-demangle", names.no_demangle, "show symbols as the linker knows them");
+  command
+      .add_option_function<std::string>(
+          "--fold-templates",
+          [&names](const std::string& levels) {
+            uint32_t kept = 0;
+            if (!levels.empty() && !absl::SimpleAtoi(levels, &kept)) {
+              throw CLI::ValidationError("--fold-templates", "not a number: '" + levels + "'");
+            }
+            names.rules.fold_templates = kept;
+          },
+          "show template arguments as <...>, but for N levels of them")
+      ->type_name("N")
+      ->expected(0, 1);
+  command.add_flag("--merge-clones", names.rules.merge_clones,
+                   "count .isra, .part, .constprop, .cold … with the function they were made of");
+  command.add_flag("--strip-args", names.rules.strip_args,
+                   "show functions without parameters and return type; overloads are one");
 }
 
 absl::StatusOr<report::Filter> ParseFilter(const FilterText& text) {

@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "src/base/status.h"
+#include "src/profile/symbol_names.h"
 #include "src/report/options.h"
 
 namespace profiler::cli {
@@ -18,6 +19,15 @@ struct FilterText {
 };
 
 void AddFilterOptions(CLI::App& command, FilterText& text);
+
+// --no-demangle, --fold-templates, --merge-clones and --strip-args.
+struct NameOptions {
+  bool no_demangle = false;
+  profile::NameRules rules;
+};
+
+// `names` must outlive the parsing.
+void AddNameOptions(CLI::App& command, NameOptions& names);
 
 // kInvalidArgument quotes what is wrong.
 absl::StatusOr<report::Filter> ParseFilter(const FilterText& text);

@@ -19,6 +19,7 @@ struct ScriptArguments {
   std::string input = "perf.data";
   std::vector<std::string> fields;
   FilterText filter;
+  FilePlaces places;
   ShownRecords records;
   std::string time;
   std::string cpus;
@@ -26,6 +27,7 @@ struct ScriptArguments {
   bool hide_call_graph = false;
   bool nanoseconds = false;
   bool no_inline = false;
+  bool full_source_paths = false;
   bool no_demangle = false;
 };
 
@@ -47,8 +49,13 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
   plan.options.inlines = !arguments.no_inline;
+  plan.options.full_source_paths = arguments.full_source_paths;
+  plan.naming.inlines =
+      plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
   plan.records = arguments.records;
-  plan.demangle = !arguments.no_demangle;
+  plan.naming.demangle = !arguments.no_demangle;
+  plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  plan.naming.places = arguments.places;
   return plan;
 }
 
@@ -96,7 +103,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
                    "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size; "
+                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline; "
                    "+FIELD and -FIELD change the default")
       ->type_name("FIELD,…")
       ->allow_extra_args(false);
@@ -115,7 +122,10 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
                     "show where a sample was taken and not its call chain");
   command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  command->add_flag("--full-source-path", a.full_source_paths,
+                    "with srcline: directories of source files too");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddFilePlaceOptions(*command, a.places);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
+#include "src/cli/naming.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
@@ -40,7 +41,7 @@ struct ScriptPlan {
   ShownRecords records;
   perf_data::TimeRange time;  // samples outside are left out
   std::vector<int> cpus;      // only samples of these; empty: of all
-  bool demangle = true;
+  NamingOptions naming;
 };
 
 // Not thread-safe. The recording must outlive it.

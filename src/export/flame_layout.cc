@@ -41,7 +41,9 @@ class Namer {
     if (line.symbol == profile::kNoSymbol) return OfUnnamed(frame);
     const profile::Symbol& symbol = profile_[line.symbol];
     const Dso& dso = profile_[symbol.dso];
-    const CodeKind kind = line.inlined ? CodeKind::kInlined : KindOf(dso, frame.mode);
+    const CodeKind kind = frame.unnamed != profile::Unnamed::kNamed ? CodeKind::kUnnamed
+                          : line.inlined                            ? CodeKind::kInlined
+                                                                    : KindOf(dso, frame.mode);
     LabelId& label =
         of_symbol_[static_cast<uint32_t>(line.symbol) * kCodeKinds + static_cast<uint32_t>(kind)];
     if (label == kNoLabel) {
@@ -113,10 +115,7 @@ uint64_t UnnamedValue(const Profile& profile, profile::EventId event, WeightBy w
   for (const profile::Row& row : profile.rows) {
     if (row.event != event || row.stack == profile::kNoStack) continue;
     const Frame& leaf = profile[profile[row.stack].frame];
-    const auto lines = profile.LinesOf(leaf);
-    if (lines.empty() || lines[0].symbol == profile::kNoSymbol) {
-      unnamed += WeightOf(row, weight).value;
-    }
+    if (leaf.unnamed != profile::Unnamed::kNamed) unnamed += WeightOf(row, weight).value;
   }
   return unnamed;
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -109,9 +110,8 @@ TEST(FileHeader, EveryPrefixIsRefusedOrRead) {
 std::vector<std::byte> FileOf(FileHeader* header, const std::string& entries) {
   header->attrs = {kFileHeaderSize, entries.size()};
   const auto start = EncodeFileHeader(*header);
-  std::vector<std::byte> file(start.begin(), start.end());
-  const auto bytes = BytesOfText(entries);
-  file.insert(file.end(), bytes.begin(), bytes.end());
+  std::vector<std::byte> file(start.size() + entries.size());
+  std::ranges::copy(BytesOfText(entries), std::ranges::copy(start, file.begin()).out);
   return file;
 }
 

@@ -8,6 +8,7 @@
 namespace profiler::perf_data {
 namespace {
 
+using perf_event::RawRecord;
 using perf_event::RecordHeader;
 
 // How much of the mapped files stays resident, more or less.
@@ -27,7 +28,7 @@ void RecordPass::Run(RecordWalker& walker) {
     walker.Handle(RecordWalker::Compressed::kShowAndInflate);
   }
   StoredRecord record;
-  while (walker.Next(&record)) {
+  while (!stopped_ && walker.Next(&record)) {
     Take(record, walker.payload());
     if (order_ != Recording::Order::kTime) context_.chunks->FreeReleased();
   }
@@ -85,23 +86,28 @@ void RecordPass::VisitSorted(const RoundSorter::Entry& entry) {
 
 void RecordPass::Visit(const StoredRecord& record, uint64_t time,
                        std::span<const std::byte> payload) {
+  if (stopped_) return;
   const uint32_t event = context_.events->EventOf(record);
-  visit_({perf_event::RawRecord(NativeBytes(record, event)), time, event, FileOffsetOf(record.data),
-          payload});
+  stopped_ = !visit_(
+      {context_.swapped ? Turned(record, event) : RawRecord({record.data, record.header.size}),
+       time, event, FileOffsetOf(record.data), payload});
 }
 
-std::span<const std::byte> RecordPass::NativeBytes(const StoredRecord& record, uint32_t event) {
-  const std::span<const std::byte> bytes(record.data, record.header.size);
-  if (!context_.swapped) return bytes;
-  native_.assign(bytes.begin(), bytes.end());
-  std::memcpy(native_.data(), &record.header, sizeof(record.header));
+RawRecord RecordPass::Turned(const StoredRecord& record, uint32_t event) {
+  const std::span<const std::byte> stored(record.data, record.header.size);
   const std::vector<EventDescription>& events = context_.events->events();
+  const bool known = record.header.type < perf_event::kRecordUserFirst && event < events.size();
+  if (known && order_ != Recording::Order::kStored) {
+    return perf_event::TurnToNative(stored, record.header, events[event].layout, &scratch_);
+  }
+  native_.assign(stored.begin(), stored.end());
+  std::memcpy(native_.data(), &record.header, sizeof(record.header));
   if (record.header.type >= perf_event::kRecordUserFirst) {
     SwapOwnBodyToNative(native_);
-  } else if (event < events.size()) {
+  } else if (known) {
     perf_event::SwapBodyToNative(native_, events[event].layout);
   }
-  return native_;
+  return RawRecord(native_);
 }
 
 uint64_t RecordPass::FileOffsetOf(const std::byte* data) const {

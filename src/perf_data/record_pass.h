@@ -36,12 +36,14 @@ struct PassContext {
 // Not thread-safe.
 class RecordPass {
  public:
-  using Visitor = absl::FunctionRef<void(const TimedRecord&)>;
+  // False ends the pass.
+  using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
 
   RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
       : context_(context), order_(order), visit_(visit) {}
 
-  // All that is left in `walker`. Afterwards its status() and cut_bytes() say how that ended.
+  // All that is left in `walker`. Afterwards its status() and cut_bytes() say how that ended,
+  // unless the visitor stopped it.
   void Run(RecordWalker& walker);
 
   // One record that was taken from a walker earlier.
@@ -50,6 +52,8 @@ class RecordPass {
   // Visits what is still held. Call it once, last.
   void Finish();
 
+  bool stopped() const { return stopped_; }
+
   // Records could not be held until their round ended, so they may have come out of time order.
   bool gave_order_up() const { return gave_order_up_; }
 
@@ -57,7 +61,8 @@ class RecordPass {
   void TakeInTime(const StoredRecord& record, std::span<const std::byte> payload);
   void VisitSorted(const RoundSorter::Entry& entry);
   void Visit(const StoredRecord& record, uint64_t time, std::span<const std::byte> payload);
-  std::span<const std::byte> NativeBytes(const StoredRecord& record, uint32_t event);
+  // In native order; valid until the next one.
+  perf_event::RawRecord Turned(const StoredRecord& record, uint32_t event);
   uint64_t FileOffsetOf(const std::byte* data) const;
   void Touch(size_t size);
 
@@ -65,10 +70,12 @@ class RecordPass {
   const Recording::Order order_;
   const Visitor visit_;
   RoundSorter sorter_;
-  std::vector<std::byte> native_;  // the record at hand, when it is in the other byte order
+  // The record at hand, when it is in the other byte order: whole, or its numbers.
+  std::vector<std::byte> native_, scratch_;
   uint64_t own_records_ = 0;
   uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten
   bool gave_order_up_ = false;
+  bool stopped_ = false;  // by the visitor
 };
 
 }  // namespace profiler::perf_data

@@ -19,6 +19,15 @@ T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
   return swapped ? SwapBytes(value) : value;
 }
 
+// Asks for the front of the next record while a large one is worked on: in the other byte order it
+// is read there for its numbers, line after line. Inline, as GCC 12 takes a function that only
+// prefetches for one that does nothing.
+[[gnu::always_inline]] inline void FetchNextFront(std::span<const std::byte> bytes, size_t size) {
+  constexpr size_t kLine = 64, kFront = 8 * kLine;
+  if (size < 2 * kFront || bytes.size() - size < kFront) return;
+  for (size_t at = size; at < size + kFront; at += kLine) __builtin_prefetch(&bytes[at]);
+}
+
 }  // namespace
 
 // One whole record off `source`. False when there is none, or when its size is impossible.
@@ -44,6 +53,7 @@ bool RecordWalker::Take(ByteSource& source, StoredRecord* record) {
   }
   record->data = bytes.data();
   source.Advance(size);
+  if (swapped_) FetchNextFront(bytes, size);
   return true;
 }
 

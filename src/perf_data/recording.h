@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -25,7 +26,9 @@ struct EventDescription {
       name;  // from EVENT_DESC or EVENT_UPDATE, else made from attr ("cpu-clock", "cycles:u", …)
 };
 
-// A record as ForEach hands it out; valid during the call only.
+// A record as ForEach hands it out; valid during the call only. Samples with opaque bytes, of a
+// recording in the other byte order, come in two images (RawRecord) unless Order::kStored asks for
+// the records whole; the layout of `event` reads them, perf_event::CopyInOnePiece joins them.
 struct TimedRecord {
   perf_event::RawRecord record;
   uint64_t time = 0;         // 0 where the record has none
@@ -48,16 +51,32 @@ class Recording {
   virtual const Features& features() const = 0;
   virtual const FileLayout& layout() const = 0;
 
-  // kStored: as kFile, and each COMPRESSED record comes itself, in front of what is inside of it.
+  // kStored: as kFile, each record in one piece, and each COMPRESSED record comes itself, in front
+  // of what is inside of it.
   enum class Order { kFile, kTime, kStored };
   // Calls `visit` for every record, perf's own included (their time is 0; they come at their place
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
   // anything did: kDataLoss with file offset, record type and field. Everything before that has
   // been visited. Memory: two rounds.
-  virtual absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) = 0;
+  // A `visit` that returns a bool ends the pass with false; of a pipe, what follows is lost then.
+  template <class Visit>
+  absl::Status ForEach(Order order, Visit&& visit) {
+    if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {
+      return Pass(order, visit);
+    } else {
+      return Pass(order, [&visit](const TimedRecord& record) {
+        visit(record);
+        return true;
+      });
+    }
+  }
 
   // Lines for a person: cut file, missing features, unknown attr size. Complete after ForEach.
   virtual const std::vector<std::string>& warnings() const = 0;
+
+ protected:
+  using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
+  virtual absl::Status Pass(Order order, Visitor visit) = 0;
 };
 
 }  // namespace profiler::perf_data

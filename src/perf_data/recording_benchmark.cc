@@ -121,7 +121,7 @@ void Decode(benchmark::State& state, const perf_event::RecordBuilder& records, b
     const perf_event::RecordLayout layout = (*recording)->events().front().layout;
     const absl::Status status =
         (*recording)->ForEach(Recording::Order::kFile, [&](const TimedRecord& record) {
-          bytes += record.record.bytes().size();
+          bytes += record.record.size();
           samples += perf_event::Decode(record.record, layout, &sample);
           benchmark::DoNotOptimize(sample);
           if (read_stacks) {

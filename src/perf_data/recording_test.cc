@@ -58,6 +58,18 @@ TEST(Recording, CanBeReadAgain) {
   EXPECT_EQ(Told(**recording, Order::kTime), kUsualInTime);
 }
 
+TEST(Recording, APassEndsWhenItsVisitorWantsNoMore) {
+  auto recording = Recording::Open(UsualPath());
+  ASSERT_TRUE(recording.ok());
+  for (const Order order : {Order::kFile, Order::kTime, Order::kStored}) {
+    int visited = 0;
+    EXPECT_TRUE(
+        (*recording)->ForEach(order, [&](const TimedRecord&) { return ++visited < 4; }).ok());
+    EXPECT_EQ(visited, 4);
+  }
+  EXPECT_EQ(Told(**recording, Order::kTime), kUsualInTime);
+}
+
 TEST(Recording, HasItsEventsAndFeatures) {
   auto recording = Recording::Open(UsualPath());
   ASSERT_TRUE(recording.ok());
@@ -258,6 +270,35 @@ TEST(Recording, OfTheOtherByteOrderReadsAsTheNativeOne) {
                             })
                   .ok());
   EXPECT_TRUE(std::ranges::equal(native, records.bytes()));
+}
+
+TEST(Recording, StackDumpsOfTheOtherByteOrderAreReadAsTheyStandAndComeWholeWhenAskedFor) {
+  perf_event::Attr attr = UsualAttr();
+  attr.sample_type |= perf_event::kSampleStackUser;
+  RecordBuilder records(attr);
+  perf_event::Sample sample;
+  sample.time = 10;
+  sample.user_stack = BytesOfText("the bytes of a stack");
+  sample.user_stack_size = 32;
+  records.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
+  const std::string path = TestPath("foreign_stack.data");
+  WriteFile(path, FileInOtherOrder(records));
+  auto recording = Recording::Open(path);
+  const perf_event::RecordLayout layout = (*recording)->events().front().layout;
+  std::vector<std::byte> stored;
+  std::string stacks;
+  for (const Order order : {Order::kFile, Order::kTime, Order::kStored}) {
+    const absl::Status read = (*recording)->ForEach(order, [&](const TimedRecord& record) {
+      perf_event::Sample back;
+      ASSERT_TRUE(Decode(record.record, layout, &back));
+      absl::StrAppend(&stacks, back.time, " ", std::string(TextOf(back.user_stack)), ", ");
+      if (order != Order::kStored) return;
+      stored.assign(record.record.bytes().begin(), record.record.bytes().end());
+    });
+    EXPECT_TRUE(read.ok()) << read;
+  }
+  EXPECT_EQ(stacks, "10 the bytes of a stack, 10 the bytes of a stack, 10 the bytes of a stack, ");
+  EXPECT_TRUE(std::ranges::equal(stored, records.bytes()));
 }
 
 // --- streams -----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ int TrailerOffset(const RecordLayout& layout, const SampleId& id, const void* fi
 template <class Record>
 bool DecodeInto(RawRecord record, const RecordLayout& layout, Record* out) {
   *out = Record{};
-  FieldReader reader(record.body(), record.misc());
+  FieldReader reader(record);
   Fields(reader, layout, *out);
   return reader.ok();
 }
@@ -47,7 +47,7 @@ void Clear(Sample* sample) {
 }
 
 uint64_t WordAt(RawRecord record, size_t offset) {
-  const std::span<const std::byte> bytes = record.bytes();
+  const std::span<const std::byte> bytes = record.numbers();
   if (offset > bytes.size() || bytes.size() - offset < 8) return 0;
   uint64_t word;
   std::memcpy(&word, bytes.data() + offset, 8);
@@ -60,7 +60,7 @@ uint64_t FieldOf(RawRecord record, int sample_offset, int trailer_offset) {
     return sample_offset < 0 ? 0 : WordAt(record, sample_offset);
   }
   if (trailer_offset < 0 || record.type() >= kRecordUserFirst) return 0;
-  const size_t size = record.bytes().size();
+  const size_t size = record.size();
   const size_t from_end = trailer_offset;
   return size < kHeaderSize + from_end ? 0 : WordAt(record, size - from_end);
 }
@@ -78,39 +78,55 @@ RecordLayout WithoutHwIndex(const RecordLayout& layout) {
   return without;
 }
 
-// Which of the two it is, tried on a copy, as turning a body twice would spoil it.
+// Which of the two it is, tried without turning anything.
 template <SwapDirection kDirection>
 bool LacksHwIndex(std::span<const std::byte> body, uint16_t misc, const RecordLayout& layout) {
-  std::vector<std::byte> copy(body.begin(), body.end());
   Sample sample;
-  FieldSwapper<kDirection> with(copy, misc);
+  FieldSwapper<kDirection> with(body, nullptr, misc);
   SampleFields(with, layout, sample);
   if (!sample.branches.empty() || (with.ok() && with.remaining() == 0)) return false;
-  std::copy(body.begin(), body.end(), copy.begin());
-  FieldSwapper<kDirection> without(copy, misc);
+  FieldSwapper<kDirection> without(body, nullptr, misc);
   SampleFields(without, WithoutHwIndex(layout), sample);
   return without.ok() && (!with.ok() || without.remaining() == 0);
 }
 
+// Turns a sample's numbers to where the swapper says.
 template <SwapDirection kDirection>
-bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& given) {
-  RecordLayout layout = given;
-  if (header.type == kRecordSample && MayLackHwIndex(given) &&
-      LacksHwIndex<kDirection>(body, header.misc, given)) {
-    layout = WithoutHwIndex(given);
-  }
-  if (header.type == kRecordSample) {  // most are, and Sample{} is cleared the slow way
-    alignas(Sample) std::byte cleared[sizeof(Sample)];
-    Zero(cleared, sizeof(cleared));
-    FieldSwapper<kDirection> swapper(body, header.misc);
-    SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
+void SwapSample(const RecordLayout& layout, FieldSwapper<kDirection>& swapper) {
+  alignas(Sample) std::byte cleared[sizeof(Sample)];  // Sample{} is cleared the slow way
+  Zero(cleared, sizeof(cleared));
+  SampleFields(swapper, layout, *reinterpret_cast<Sample*>(cleared));
+}
+
+template <SwapDirection kDirection>
+bool SwapBody(std::span<std::byte> body, RecordHeader header, const RecordLayout& layout) {
+  FieldSwapper<kDirection> swapper(body, body.data(), header.misc);
+  if (header.type == kRecordSample) {
+    const bool shorter =
+        MayLackHwIndex(layout) && LacksHwIndex<kDirection>(body, header.misc, layout);
+    SwapSample(shorter ? WithoutHwIndex(layout) : layout, swapper);
     return swapper.ok();
   }
   return VisitRecordType(header.type, [&](auto record) {
-    FieldSwapper<kDirection> swapper(body, header.misc);
     Fields(swapper, layout, record);
     return swapper.ok();
   });
+}
+
+constexpr uint64_t kOpaqueFields = kSampleRaw | kSampleStackUser | kSampleAux;
+
+// Turns a sample's numbers into `scratch`. False where Decode might read other fields than those
+// that were turned: the record is too short, or may have no hw_idx.
+bool TurnNumbers(std::span<const std::byte> stored, RecordHeader header, const RecordLayout& layout,
+                 std::byte* scratch) {
+  if (MayLackHwIndex(layout)) return false;
+  std::memcpy(scratch, &header, sizeof(header));
+  const std::span<const std::byte> body = stored.subspan(sizeof(header));
+  FieldSwapper<SwapDirection::kToNative> swapper(body, scratch + sizeof(header), header.misc);
+  SwapSample(layout, swapper);
+  const size_t rest = swapper.remaining();  // fields of a newer kernel
+  if (rest != 0) std::memcpy(scratch + stored.size() - rest, &stored[stored.size() - rest], rest);
+  return swapper.ok();
 }
 
 RecordHeader HeaderOf(std::span<const std::byte> record) {
@@ -144,13 +160,13 @@ RecordLayout::RecordLayout(const Attr& attr)
 
 bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   Clear(out);
-  FieldReader reader(record.body(), record.misc());
+  FieldReader reader(record);
   out->misc = record.misc();
   SampleFields(reader, layout, *out);
   if (!MayLackHwIndex(layout) || !out->branches.empty() || (reader.ok() && reader.remaining() == 0))
     return reader.ok();
   Sample shorter;
-  FieldReader again(record.body(), record.misc());
+  FieldReader again(record);
   SampleFields(again, WithoutHwIndex(layout), shorter);
   if (again.ok() && (!reader.ok() || again.remaining() == 0)) {
     shorter.misc = out->misc;
@@ -230,6 +246,35 @@ bool SwapToNative(std::span<std::byte> record, const RecordLayout& layout) {
   const RecordHeader header = SwapHeader(HeaderOf(record));
   std::memcpy(record.data(), &header, sizeof(header));
   return SwapBodyToNative(record, layout);
+}
+
+RawRecord TurnToNative(std::span<const std::byte> stored, RecordHeader header,
+                       const RecordLayout& layout, std::vector<std::byte>* scratch) {
+  if (scratch->size() < stored.size()) scratch->resize(size_t{UINT16_MAX} + 1);
+  const std::span<std::byte> turned(scratch->data(), stored.size());
+  if (header.type == kRecordSample && TurnNumbers(stored, header, layout, turned.data())) {
+    return (layout.sample_type & kOpaqueFields) == 0 ? RawRecord(turned)
+                                                     : RawRecord(turned, stored.data());
+  }
+  std::copy(stored.begin(), stored.end(), turned.begin());
+  std::memcpy(turned.data(), &header, sizeof(header));
+  SwapBodyToNative(turned, layout);
+  return RawRecord(turned);
+}
+
+std::vector<std::byte> CopyInOnePiece(RawRecord record, const RecordLayout& layout) {
+  std::vector<std::byte> copy(record.numbers().begin(), record.numbers().end());
+  if (record.in_one_piece()) return copy;
+  const std::span<const std::byte> opaque = record.opaque();
+  const auto fill = [&](const std::byte* begin, uint64_t size) {
+    if (size != 0) std::memcpy(copy.data() + (begin - opaque.data()), begin, size);
+  };
+  Sample sample;
+  if (!Decode(record, layout, &sample)) return copy;
+  fill(sample.raw.data(), sample.raw.size());
+  fill(sample.user_stack.data(), sample.user_stack_size);
+  fill(sample.aux.data(), sample.aux.size());
+  return copy;
 }
 
 bool SwapToForeign(std::span<std::byte> record, const RecordLayout& layout) {

@@ -92,7 +92,19 @@ RecordHeader SwapHeader(RecordHeader header);
 bool SwapToNative(std::span<std::byte> record, const RecordLayout& layout);
 bool SwapBodyToNative(std::span<std::byte> record, const RecordLayout& layout);
 
-// The inverse, for tests and for writing a recording in the other byte order.
+// A whole kernel record of the other byte order, at `stored`, as a native one; `header` is its
+// header, already turned. The bytes at `stored` stay as they are. Samples with opaque bytes come in
+// two images, as most of such a record is usually a copied stack that nobody may look at: their
+// numbers in `*scratch`, the opaque bytes at `stored`. All others, also those that are too short
+// for their layout, come in one piece in `*scratch`. The result views both, until `*scratch` is
+// used again. Only `layout` reads a record in two images.
+RawRecord TurnToNative(std::span<const std::byte> stored, RecordHeader header,
+                       const RecordLayout& layout, std::vector<std::byte>* scratch);
+
+// All bytes of a record that may be in two images.
+std::vector<std::byte> CopyInOnePiece(RawRecord record, const RecordLayout& layout);
+
+// The inverse of SwapToNative, for tests and for writing a recording in the other byte order.
 bool SwapToForeign(std::span<std::byte> record, const RecordLayout& layout);
 
 }  // namespace profiler::perf_event

@@ -30,6 +30,7 @@
 #include <span>
 #include <string_view>
 
+#include "ringbuf/raw_record.h"
 #include "src/base/byte_reader.h"
 #include "src/perf_event/field_name.h"
 #include "src/perf_event/records.h"
@@ -48,12 +49,16 @@ inline uint64_t SaturatingProduct(uint64_t a, uint64_t b) {
 
 inline constexpr size_t kBranchEntrySize = 24;
 
-// Numbers and arrays from bytes; views point into them. Failure is sticky: see ByteReader.
+// Numbers and arrays from a record; views point into it. What has no byte order is taken from the
+// record's opaque image, at the same offset. Failure is sticky: see ByteReader.
 class FieldReader {
  public:
   static constexpr bool kReads = true;
 
-  FieldReader(std::span<const std::byte> body, uint16_t misc) : reader_(body), misc_(misc) {}
+  explicit FieldReader(ringbuf::RawRecord record)
+      : reader_(record.numbers().subspan(sizeof(ringbuf::RecordHeader))),
+        opaque_(record.opaque().data() + sizeof(ringbuf::RecordHeader)),
+        misc_(record.misc()) {}
 
   uint16_t misc() const { return misc_; }
   bool ok() const { return reader_.ok(); }
@@ -68,15 +73,11 @@ class FieldReader {
     return reader_.Read<T>();
   }
   void Words(FieldName, uint64_t count, U64Array& array) {
-    std::span<const std::byte> bytes;
-    Bytes("", SaturatingProduct(count, 8), bytes);
-    array = U64Array(bytes);
+    array = U64Array(reader_.ReadBytes(SaturatingProduct(count, 8)));
   }
-  void Bytes(FieldName, uint64_t size, std::span<const std::byte>& bytes) {
-    bytes = reader_.ReadBytes(size);
-  }
+  void Bytes(FieldName, uint64_t size, std::span<const std::byte>& bytes) { bytes = Opaque(size); }
   void Branches(FieldName, uint64_t count, std::span<const std::byte>& bytes) {
-    Bytes("", SaturatingProduct(count, kBranchEntrySize), bytes);
+    bytes = reader_.ReadBytes(SaturatingProduct(count, kBranchEntrySize));
   }
   void Text(FieldName, std::string_view& text, size_t trailer) {
     const std::string_view padded = TextOf(UpTo(trailer));
@@ -89,19 +90,28 @@ class FieldReader {
   }
   void SkipTo(size_t trailer) { UpTo(trailer); }
   uint64_t PeekWord(const U64Array&) const { return ByteReader(reader_).Read<uint64_t>(); }
-  uint8_t PeekByte() const { return ByteReader(reader_).Read<uint8_t>(); }
+  uint8_t PeekByte() const {
+    return remaining() == 0 ? uint8_t{0} : std::to_integer<uint8_t>(opaque_[reader_.offset()]);
+  }
 
  private:
+  // The next `size` bytes as they stand; empty, and failed, when there are fewer.
+  std::span<const std::byte> Opaque(uint64_t size) {
+    const std::byte* const at = opaque_ + reader_.offset();
+    return {at, reader_.ReadBytes(size).size()};
+  }
+
   // The bytes from here to the trailer.
   std::span<const std::byte> UpTo(size_t trailer) {
     if (reader_.remaining() < trailer) {
       reader_.Fail();
       return {};
     }
-    return reader_.ReadBytes(reader_.remaining() - trailer);
+    return Opaque(reader_.remaining() - trailer);
   }
 
   ByteReader reader_;
+  const std::byte* opaque_;
   uint16_t misc_;
 };
 
@@ -221,23 +231,27 @@ inline uint64_t MirrorBranchFlags(uint64_t flags, bool from_native) {
 
 enum class SwapDirection { kToNative, kToForeign };
 
-// Turns the byte order of every number in place and hands out native values, so that a layout finds
-// its counts either way.
+// Turns the byte order of every number and hands out native values, so that a layout finds its
+// counts either way. Numbers go to the same offset of another place, which may be the record
+// itself; what has no byte order is neither read nor written.
 template <SwapDirection kDirection>
 class FieldSwapper {
  public:
   static constexpr bool kReads = true;
   static constexpr bool kToNative = kDirection == SwapDirection::kToNative;
 
-  FieldSwapper(std::span<std::byte> body, uint16_t misc) : body_(body), misc_(misc) {}
+  // `to`: as large as `body`, or null, to turn nothing and only follow the layout.
+  FieldSwapper(std::span<const std::byte> body, std::byte* to, uint16_t misc)
+      : body_(body), to_(to), misc_(misc) {}
 
   uint16_t misc() const { return misc_; }
   bool ok() const { return ok_; }
+  size_t remaining() const { return body_.size() - offset_; }
 
   template <class T>
-  void Value(FieldName, T& field) {
-    std::byte* at = Take(sizeof(T));
-    field = at == nullptr ? T{} : SwapAt<T>(at);
+  [[gnu::always_inline]] void Value(FieldName, T& field) {
+    size_t at;
+    field = Take(sizeof(T), &at) ? SwapAt<T>(&body_[at], To(at)) : T{};
   }
   template <class T>
   T Count(FieldName, T) {
@@ -247,25 +261,31 @@ class FieldSwapper {
   }
   void Words(FieldName, uint64_t count, U64Array& array) {
     const uint64_t size = SaturatingProduct(count, 8);
-    std::byte* at = Take(size);
-    if (at == nullptr) return;
-    for (uint64_t i = 0; i < size; i += 8) SwapAt<uint64_t>(at + i);
-    array = U64Array({at, size});
+    size_t at;
+    if (!Take(size, &at)) return;
+    const std::byte* const from = body_.data() + at;
+    if (std::byte* const to = To(at); to != nullptr) {
+      for (uint64_t i = 0; i < size; i += 8) SwapAt<uint64_t>(from + i, to + i);
+    }
+    array = U64Array({from, size});
   }
   void Bytes(FieldName, uint64_t size, std::span<const std::byte>& bytes) {
-    std::byte* at = Take(size);
-    if (at != nullptr) bytes = {at, size};
+    size_t at;
+    if (Take(size, &at)) bytes = body_.subspan(at, size);
   }
   void Branches(FieldName, uint64_t count, std::span<const std::byte>& bytes) {
     const uint64_t size = SaturatingProduct(count, kBranchEntrySize);
-    std::byte* at = Take(size);
-    if (at == nullptr) return;
-    for (uint64_t i = 0; i < size; i += kBranchEntrySize) {
-      SwapAt<uint64_t>(at + i);
-      SwapAt<uint64_t>(at + i + 8);
-      SwapBranchFlags(at + i + 16);
+    size_t at;
+    if (!Take(size, &at)) return;
+    const std::byte* const from = body_.data() + at;
+    if (std::byte* const to = To(at); to != nullptr) {
+      for (uint64_t i = 0; i < size; i += kBranchEntrySize) {
+        SwapAt<uint64_t>(from + i, to + i);
+        SwapAt<uint64_t>(from + i + 8, to + i + 8);
+        SwapBranchFlags(from + i + 16, to + i + 16);
+      }
     }
-    bytes = {at, size};
+    bytes = {from, size};
   }
   void Text(FieldName, std::string_view&, size_t trailer) { SkipTo(trailer); }
   void Padded(FieldName, uint64_t, std::span<const std::byte>&, size_t trailer) { SkipTo(trailer); }
@@ -285,7 +305,6 @@ class FieldSwapper {
   uint8_t PeekByte() const {
     return remaining() == 0 ? uint8_t{0} : std::to_integer<uint8_t>(body_[offset_]);
   }
-  size_t remaining() const { return body_.size() - offset_; }
 
  private:
   void Fail() {
@@ -293,35 +312,38 @@ class FieldSwapper {
     offset_ = body_.size();
   }
 
-  std::byte* Take(uint64_t size) {
-    if (remaining() < size) {
+  std::byte* To(size_t at) const { return to_ == nullptr ? nullptr : to_ + at; }
+
+  [[gnu::always_inline]] bool Take(uint64_t size, size_t* at) {
+    if (remaining() < size) [[unlikely]] {
       Fail();
-      return nullptr;
+      return false;
     }
-    std::byte* at = body_.data() + offset_;
+    *at = offset_;
     offset_ += size;
-    return at;
+    return true;
   }
 
-  // The native value.
+  // The native value. `to` may be null.
   template <class T>
-  static T SwapAt(std::byte* at) {
+  static T SwapAt(const std::byte* from, std::byte* to) {
     T before;
-    std::memcpy(&before, at, sizeof(T));
+    std::memcpy(&before, from, sizeof(T));
     const T after = SwapBytes(before);
-    std::memcpy(at, &after, sizeof(T));
+    if (to != nullptr) std::memcpy(to, &after, sizeof(T));
     return kToNative ? after : before;
   }
 
-  static void SwapBranchFlags(std::byte* at) {
+  static void SwapBranchFlags(const std::byte* from, std::byte* to) {
     uint64_t flags;
-    std::memcpy(&flags, at, 8);
+    std::memcpy(&flags, from, 8);
     flags = kToNative ? MirrorBranchFlags(SwapBytes(flags), false)
                       : SwapBytes(MirrorBranchFlags(flags, true));
-    std::memcpy(at, &flags, 8);
+    std::memcpy(to, &flags, 8);
   }
 
-  std::span<std::byte> body_;
+  std::span<const std::byte> body_;
+  std::byte* to_;
   size_t offset_ = 0;
   bool ok_ = true;
   uint16_t misc_;

@@ -137,7 +137,7 @@ bool SubjectOf(RawRecord record, const RecordLayout& layout, RecordSubject* out)
     if constexpr (std::is_same_v<decltype(value), Sample>) {
       return false;
     } else {
-      FieldReader reader(record.body(), record.misc());
+      FieldReader reader(record);
       Fields(reader, layout, value);
       if (reader.ok()) *out = Subject(value, layout);
       return reader.ok();
@@ -149,7 +149,7 @@ std::string RecordLine(RawRecord record, const RecordLayout& layout) {
   const std::string_view name = RecordTypeName(record.type());
   std::string rest = "\n";
   VisitRecordType(record.type(), [&](auto value) {
-    FieldReader reader(record.body(), record.misc());
+    FieldReader reader(record);
     Fields(reader, layout, value);
     if (reader.ok()) rest = Line(record.misc(), value);
     return reader.ok();

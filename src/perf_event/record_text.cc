@@ -79,8 +79,8 @@ class FieldPrinter {
 
   FieldPrinter(RawRecord record, const RecordLayout& layout, Architecture architecture,
                std::string* out)
-      : reader_(record.body(), record.misc()),
-        size_(record.body().size()),
+      : reader_(record),
+        size_(record.size() - sizeof(RecordHeader)),
         layout_(layout),
         architecture_(architecture),
         out_(out) {}
@@ -361,7 +361,7 @@ bool AppendFields(RawRecord record, const RecordLayout& layout, Architecture arc
     FieldPrinter printer(record, layout, architecture, out);
     Fields(printer, layout, value);
     if (printer.ok() && printer.remaining() != 0) {
-      AppendBytes("(no field)", record.body().last(printer.remaining()), 4, out);
+      AppendBytes("(no field)", record.numbers().last(printer.remaining()), 4, out);
     }
     return printer.ok();
   });

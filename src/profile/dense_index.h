@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "src/base/huge_pages.h"
 
@@ -41,8 +42,16 @@ inline uint64_t HashWords(std::span<const std::byte> bytes, uint64_t seed) {
   return hash;
 }
 
-// Slots of a power of two, at most 5/8 of them used, probed one by one. Slot has `uint32_t
-// id_plus_one` (0: free) and `uint32_t tag() const`, the upper half of its value's hash.
+// Slots of a power of two, at most 5/8 of them used. Slot has `uint32_t id_plus_one` (0: free) and
+// `uint32_t tag() const`, the upper half of its value's hash, of which the upper bits say at which
+// slot to begin; from there they are probed one by one. Slot's zero bytes are a free one.
+//
+// As the upper bits are the place, a table twice as large has everything at about twice its place.
+// So it grows where it is, from its end on: what is moved finds no slot before its own that is not
+// moved yet.
+//
+//   before   a b . c d e . f
+//   after    a . b . . . . c . d e . . . f .
 template <class Slot>
 class SlotTable {
  public:
@@ -52,7 +61,7 @@ class SlotTable {
   template <class Equal>
   Slot& Find(uint64_t hash, Equal equal) {
     size_t at = Home(TagOf(hash));
-    while (slots_[at].id_plus_one != 0 && !equal(slots_[at])) at = (at + 1) & (slots_.size() - 1);
+    while (slots_[at].id_plus_one != 0 && !equal(slots_[at])) at = Next(at);
     return slots_[at];
   }
 
@@ -64,20 +73,40 @@ class SlotTable {
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
  private:
-  size_t Home(uint32_t tag) const { return tag & (slots_.size() - 1); }
+  size_t Home(uint32_t tag) const { return tag >> shift_; }
+  size_t Next(size_t at) const { return (at + 1) & (slots_.size() - 1); }
 
   void Grow() {
-    HugeVector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old) {
+    const size_t before = slots_.size();
+    slots_.DoubleWithZeros();
+    --shift_;
+    std::vector<Slot> late;  // whose place would be among those not moved yet
+    for (size_t i = before; i-- > 0;) {
+      const Slot slot = slots_[i];
       if (slot.id_plus_one == 0) continue;
+      slots_[i] = Slot{};
+      const size_t home = Home(slot.tag());
+      if (home < i || !PutUpwards(home, slot)) late.push_back(slot);
+    }
+    for (const Slot& slot : late) {
       size_t at = Home(slot.tag());
-      while (slots_[at].id_plus_one != 0) at = (at + 1) & (slots_.size() - 1);
+      while (slots_[at].id_plus_one != 0) at = Next(at);
       slots_[at] = slot;
     }
   }
 
-  HugeVector<Slot> slots_ = HugeVector<Slot>(1024);
+  // False where there is no free slot up to the end.
+  bool PutUpwards(size_t at, const Slot& slot) {
+    while (at < slots_.size() && slots_[at].id_plus_one != 0) ++at;
+    if (at == slots_.size()) return false;
+    slots_[at] = slot;
+    return true;
+  }
+
+  static constexpr int kFirstBits = 10;
+
+  HugeVector<Slot> slots_ = HugeVector<Slot>::Zeros(size_t{1} << kFirstBits);
+  int shift_ = 32 - kFirstBits;
   size_t used_ = 0;
 };
 

@@ -1,8 +1,11 @@
 #include "src/profile/frame_namer.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace profiler::profile {
 namespace {
@@ -62,6 +65,17 @@ void FrameNamer::Name(Frame& frame) {
                               .file = profile_.strings.Intern(function.file),
                               .line = function.line});
   }
+  if (naming.functions.empty() && naming.unnamed_size != 0) NameByStart(naming, frame);
+}
+
+void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {
+  const std::string_view image = profile_.text(profile_[frame.dso].name);
+  const std::string name = absl::StrCat(absl::string_view(image.data(), image.size()), "+0x",
+                                        absl::Hex(naming.unnamed_start.value));
+  const symbolize::NamedFunction function{
+      .name = name, .start = naming.unnamed_start, .size = naming.unnamed_size};
+  profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso)});
+  frame.line_count = 1;
 }
 
 SymbolId FrameNamer::InternSymbol(const symbolize::NamedFunction& function, DsoId dso) {

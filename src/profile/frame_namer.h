@@ -29,6 +29,7 @@ class FrameNamer {
  private:
   void NameFrames();
   void Name(Frame& frame);
+  void NameByStart(const symbolize::Naming& naming, Frame& frame);
   SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
 
   Profile& profile_;

@@ -67,7 +67,7 @@ struct Dso {
 };
 
 struct Symbol {
-  StringId name{};  // demangled
+  StringId name{};  // demangled; or made of where it starts (Frame::unnamed)
   DsoId dso{};
   ElfAddress start;
   uint64_t size = 0;
@@ -96,6 +96,8 @@ struct Frame {
   DsoId dso{};  // the DSO called "[unknown]" where nothing was mapped
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // a caller: looked up one byte before
+  // kNoSymbol with a line: what is known is where its function starts, and the line's symbol,
+  // called "image+0xSTART", stands in for it.
   Unnamed unnamed = Unnamed::kNoSymbol;
   FileOffset offset;        // in the DSO; the runtime address itself where nothing was mapped
   RuntimeAddress ip;        // as in the (first) sample that had it

@@ -4,17 +4,30 @@
 #include <sys/resource.h>
 
 namespace profiler::record {
+namespace {
+
+bool SetScheduler(int policy, int priority) {
+  const sched_param param{.sched_priority = priority};
+  return sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param) == 0;
+}
+
+}  // namespace
 
 RaisedPriority::RaisedPriority() {
   constexpr int kHighest = -20;
   if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != 0) return;
-  // A child of a process that was made more important is an ordinary one: sched(7).
-  const sched_param none{};
-  if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) != 0) return;
+  if (!SetScheduler(SCHED_OTHER, 0)) return;
   raised_ = setpriority(PRIO_PROCESS, 0, kHighest) == 0;
+  if (raised_) real_time_ = SetScheduler(SCHED_RR, sched_get_priority_min(SCHED_RR));
+}
+
+void RaisedPriority::Settle() {
+  if (real_time_) SetScheduler(SCHED_OTHER, 0);
+  real_time_ = false;
 }
 
 RaisedPriority::~RaisedPriority() {
+  Settle();
   if (raised_) setpriority(PRIO_PROCESS, 0, 0);
 }
 

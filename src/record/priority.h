@@ -6,9 +6,11 @@
 
 namespace profiler::record {
 
-// Gives this process the highest priority among ordinary ones, where it has the right to
-// (CAP_SYS_NICE) and nobody has set another for it; children start with the normal one. Undone when
-// it goes. One at a time; one thread.
+// Puts this process before all ordinary ones, where it has the right to (CAP_SYS_NICE) and nobody
+// has set a priority for it; children start as ordinary ones. Until Settle() it is a real-time one
+// (SCHED_RR, the lowest of them), for to attach is a few hundred milliseconds of work that must not
+// wait its turn between each two steps; then, and where that is refused, it has the highest of the
+// ordinary priorities. Undone when it goes. One at a time; one thread. Source: sched(7).
 class RaisedPriority {
  public:
   RaisedPriority();
@@ -16,8 +18,11 @@ class RaisedPriority {
   RaisedPriority(const RaisedPriority&) = delete;
   RaisedPriority& operator=(const RaisedPriority&) = delete;
 
+  void Settle();
+
  private:
   bool raised_ = false;
+  bool real_time_ = false;
 };
 
 }  // namespace profiler::record

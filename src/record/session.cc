@@ -131,6 +131,7 @@ class Session final : public RecordSession {
       PROFILER_RETURN_IF_ERROR(BeginSampling());
       PROFILER_RETURN_IF_ERROR(StartCommand());
     }
+    priority_->Settle();
     io_.run();
     return failure_;
   }

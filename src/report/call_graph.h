@@ -64,7 +64,7 @@ class CallGraph {
   // Weights of a few trie nodes.
   class SparseWeights {
    public:
-    explicit SparseWeights(size_t nodes) : slots_(nodes, 0) {}
+    explicit SparseWeights(size_t nodes) : slots_(HugeVector<uint32_t>::Zeros(nodes)) {}
     Weight operator[](NodeId node) const {
       return slots_[node] == 0 ? Weight{} : weights_[slots_[node] - 1];
     }

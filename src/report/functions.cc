@@ -1,6 +1,7 @@
 #include "src/report/functions.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -47,12 +48,12 @@ class FunctionTable::Builder {
       table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.offset.value) : kNoFunction);
     } else {
       const SymbolId base = lines.back().symbol;
-      const FunctionId real = Real(base, frame);
+      const FunctionId real = Real(base, frame, lines.front());
       table_.at_.push_back(real);
       table_.interrupted_.push_back(real);
       for (size_t i = lines.size() - 1; inlines && i-- > 0;) {
         if (lines[i].symbol != kNoSymbol) {
-          table_.at_.push_back(Inlined(lines[i].symbol, base, real, frame));
+          table_.at_.push_back(Inlined(lines[i], base, real, frame));
         }
       }
     }
@@ -64,29 +65,50 @@ class FunctionTable::Builder {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
   }
 
-  FunctionId New(Function function) {
+  FunctionId New(Function function, PlaceId place) {
     const auto id = static_cast<FunctionId>(table_.functions_.size());
     table_.functions_.push_back(function);
+    if (table_.places_ != nullptr) table_.place_of_.push_back(place);
     return id;
   }
 
-  FunctionId Real(SymbolId symbol, const Frame& frame) {
-    FunctionId& id = real_[static_cast<uint32_t>(symbol)];
-    if (id == kNoFunction) {
-      const Symbol& named = profile_[symbol];
-      id = New({.name = named.name,
-                .dso = named.dso,
-                .mode = frame.mode,
-                .chain_key = table_.chain_keys_++,
-                .address = named.start.value});
+  // 0 where places do not matter.
+  PlaceId PlaceOf(const Frame& frame, SymbolId symbol, const Line& line) {
+    if (table_.places_ == nullptr) return 0;
+    Line place = line;
+    place.symbol = symbol;
+    return table_.places_->Add(frame, &place);
+  }
+
+  FunctionId Real(SymbolId symbol, const Frame& frame, const Line& instruction) {
+    const PlaceId place = PlaceOf(frame, symbol, instruction);
+    FunctionId& first = real_[static_cast<uint32_t>(symbol)];
+    if (table_.places_ == nullptr && first != kNoFunction) return first;
+    FunctionId* id = &first;
+    if (table_.places_ != nullptr) {
+      id = &real_at_.try_emplace(std::pair(symbol, place), kNoFunction).first->second;
     }
-    return id;
+    if (*id == kNoFunction) {
+      const Symbol& named = profile_[symbol];
+      // Call graphs do not tell places apart.
+      const uint32_t chain_key =
+          first == kNoFunction ? table_.chain_keys_++ : table_.functions_[first].chain_key;
+      *id = New({.name = named.name,
+                 .dso = named.dso,
+                 .mode = frame.mode,
+                 .chain_key = chain_key,
+                 .address = named.start.value},
+                place);
+      if (first == kNoFunction) first = *id;
+    }
+    return *id;
   }
 
   // Inlined functions have no place of their own, so call graphs compare their names alone.
-  FunctionId Inlined(SymbolId symbol, SymbolId base, FunctionId real, const Frame& frame) {
-    const StringId name = profile_[symbol].name;
-    auto [it, is_new] = inlined_.try_emplace(std::pair(name, base), kNoFunction);
+  FunctionId Inlined(const Line& line, SymbolId base, FunctionId real, const Frame& frame) {
+    const StringId name = profile_[line.symbol].name;
+    const PlaceId place = PlaceOf(frame, line.symbol, line);
+    auto [it, is_new] = inlined_.try_emplace(std::tuple(name, base, place), kNoFunction);
     if (is_new) {
       const auto [key, new_key] = inlined_keys_.try_emplace(name, table_.chain_keys_);
       if (new_key) ++table_.chain_keys_;
@@ -96,7 +118,8 @@ class FunctionTable::Builder {
                         .mode = frame.mode,
                         .inlined = true,
                         .chain_key = key->second,
-                        .address = into.address});
+                        .address = into.address},
+                       place);
     }
     return it->second;
   }
@@ -107,7 +130,8 @@ class FunctionTable::Builder {
       it->second = New({.dso = frame.dso,
                         .mode = frame.mode,
                         .chain_key = table_.chain_keys_++,
-                        .address = address});
+                        .address = address},
+                       table_.places_ == nullptr ? 0 : table_.places_->Add(frame, nullptr));
     }
     return it->second;
   }
@@ -116,12 +140,14 @@ class FunctionTable::Builder {
   FunctionTable& table_;
   std::vector<bool> interrupted_;  // by frame
   std::vector<FunctionId> real_;   // by symbol
-  absl::flat_hash_map<std::pair<StringId, SymbolId>, FunctionId> inlined_;
+  absl::flat_hash_map<std::pair<SymbolId, PlaceId>, FunctionId> real_at_;
+  absl::flat_hash_map<std::tuple<StringId, SymbolId, PlaceId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
 };
 
-FunctionTable::FunctionTable(const Profile& profile, bool inlines) {
+FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PlaceKeys& places) {
+  if (places.any()) places_ = std::make_unique<PlaceTable>(profile, places);
   first_.reserve(profile.frames.size() + 1);
   at_.reserve(profile.frames.size());
   interrupted_.reserve(profile.frames.size());
@@ -132,6 +158,7 @@ FunctionTable::FunctionTable(const Profile& profile, bool inlines) {
     if (i + kAhead < profile.frames.size()) builder.Prefetch(profile.frames[i + kAhead]);
     builder.Add(FrameId{i}, inlines);
   }
+  if (places_ != nullptr) places_->RankTexts();
 }
 
 }  // namespace profiler::report

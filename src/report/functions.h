@@ -7,6 +7,8 @@
 //   real      they are the same symbol
 //   inlined   they have the same name and were inlined into the same real function
 //   unnamed   they have the same address in the same DSO
+// and, where the report sorts by keys finer than a function, they are at the same place (places.h):
+// the instruction's line for a real function, for an inlined one its own.
 //
 // As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2) an unnamed *interrupted* address is
 // counted at its place in the image's file, and an unnamed address in a call chain at its runtime
@@ -16,10 +18,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/report/places.h"
 
 namespace profiler::report {
 
@@ -37,10 +41,11 @@ struct Function {
   bool named() const { return name != StringId::kEmpty; }
 };
 
-// Built once for a profile, in time linear in its frames. Keeps no reference to it.
+// Built once for a profile, in time linear in its frames. Keeps no reference to it, unless `places`
+// asks for any.
 class FunctionTable {
  public:
-  FunctionTable(const profile::Profile& profile, bool inlines);
+  FunctionTable(const profile::Profile& profile, bool inlines, const PlaceKeys& places = {});
 
   const Function& operator[](FunctionId id) const { return functions_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
@@ -62,9 +67,15 @@ class FunctionTable {
     return interrupted_[static_cast<uint32_t>(frame)];
   }
 
+  // Null unless asked for.
+  const PlaceTable* places() const { return places_.get(); }
+  PlaceId PlaceOf(FunctionId id) const { return place_of_[id]; }
+
  private:
   class Builder;
 
+  std::unique_ptr<PlaceTable> places_;
+  std::vector<PlaceId> place_of_;  // by function; empty without places_
   HugeVector<Function> functions_;
   HugeVector<uint32_t> first_;  // by frame, and one more
   HugeVector<FunctionId> at_;

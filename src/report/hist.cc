@@ -1,6 +1,7 @@
 #include "src/report/hist.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -69,10 +70,33 @@ class FilterTable {
   std::vector<bool> frames_;
 };
 
+// The same with sort keys that tell apart where in a function code is.
+void BucketPlaces(const Profile& profile, const FunctionTable& functions,
+                  const HistOptions& options, HugeVector<uint32_t>& buckets) {
+  std::map<std::vector<uint32_t>, uint32_t> known;
+  for (FunctionId id = 0; id < functions.size(); ++id) {
+    std::vector<uint32_t> key;
+    for (const SortKey sort : options.sort) {
+      if (sort == SortKey::kSymbol) key.push_back(functions[id].chain_key);
+      if (sort == SortKey::kDso) {
+        key.push_back(static_cast<uint32_t>(profile[functions[id].dso].name));
+      }
+      if (functions.places()->Has(sort)) {
+        key.push_back(functions.places()->TextId(functions.PlaceOf(id), sort));
+      }
+    }
+    buckets[id] = known.try_emplace(std::move(key), id).first->second;
+  }
+}
+
 // Functions that the sort keys cannot tell apart share a bucket.
 HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
                              const HistOptions& options) {
   HugeVector<uint32_t> buckets(functions.size(), 0);
+  if (functions.places() != nullptr) {
+    BucketPlaces(profile, functions, options, buckets);
+    return buckets;
+  }
   if (Uses(options, SortKey::kSymbol)) {
     // Without the dso as a key, an unnamed address is the same in all of them.
     const bool merge_unnamed = !Uses(options, SortKey::kDso);
@@ -335,7 +359,7 @@ class Histogram::Builder {
       index.first.assign(rank.size() + 1, 0);
       return index;
     }
-    HugeVector<uint32_t> next(rank.size() + 1, 0);
+    auto next = HugeVector<uint32_t>::Zeros(rank.size() + 1);
     for (const uint32_t row : row_of) {
       if (row != kNone) ++next[rank[row] + 1];
     }

@@ -31,6 +31,9 @@ std::optional<SortKey> SortKeyNamed(std::string_view name) {
   if (name == "dso") return SortKey::kDso;
   if (name == "sym" || name == "symbol") return SortKey::kSymbol;
   if (name == "cpu") return SortKey::kCpu;
+  if (name == "srcline") return SortKey::kSrcline;
+  if (name == "srcfile") return SortKey::kSrcfile;
+  if (name == "symoff") return SortKey::kSymoff;
   return std::nullopt;
 }
 
@@ -70,7 +73,8 @@ absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
     const std::optional<SortKey> key = SortKeyNamed(name);
     if (!key) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "unknown sort key '", Quotable(name), "': use pid, tid, tgid, comm, dso, symbol or cpu"));
+          "unknown sort key '", Quotable(name),
+          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff or cpu"));
     }
     keys.push_back(*key);
   }

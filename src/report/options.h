@@ -25,6 +25,10 @@ enum class SortKey : uint8_t {
   kDso,
   kSymbol,
   kCpu,
+  // Finer than a function: places.h. With one of them the table of functions has an entry a place.
+  kSrcline,
+  kSrcfile,
+  kSymoff,
 };
 
 enum class CallGraphType : uint8_t {
@@ -76,6 +80,7 @@ struct ReportOptions {
   // Percentages of what passed the filter; else of everything.
   bool relative_percentages = false;
   bool inlines = true;
+  bool full_source_paths = false;  // with kSrcline and kSrcfile
   // Frames looked at in one chain, counted from the end that stands at the top.
   uint32_t max_stack = 127;
 };

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/report/call_graph.h"
 #include "src/report/chains.h"
 #include "src/report/functions.h"
 #include "src/report/hist.h"
+#include "src/report/names.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -47,6 +49,12 @@ std::string_view Heading(SortKey key) {
       return "Symbol";
     case SortKey::kCpu:
       return "CPU";
+    case SortKey::kSrcline:
+      return "Source:Line";
+    case SortKey::kSrcfile:
+      return "Source File";
+    case SortKey::kSymoff:
+      return "Symbol Offset";
   }
   return "";
 }
@@ -205,7 +213,19 @@ class Table {
         return;
       case SortKey::kCpu:
         return;
+      case SortKey::kSrcline:
+      case SortKey::kSrcfile:
+        column.width = std::max(column.width, PlaceText(row, column.key).size());
+        return;
+      case SortKey::kSymoff:
+        column.width = std::max(column.width, PlaceText(row, column.key).size() + 4);
+        return;
     }
+  }
+
+  std::string_view PlaceText(const HistRow& row, SortKey key) const {
+    const FunctionTable& functions = hist_.functions();
+    return functions.places()->Text(functions.PlaceOf(row.function), key);
   }
 
   void AppendCell(const Column& column, const HistRow& row, bool last, std::string& out) {
@@ -238,6 +258,14 @@ class Table {
         std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), ' ', '0');
         return;
       }
+      case SortKey::kSrcline:
+      case SortKey::kSrcfile:
+        return AppendLeftAligned(PlaceText(row, column.key), column.width, out);
+      case SortKey::kSymoff: {
+        const std::string text = absl::StrFormat("[%c] ", LevelOf(function.mode)) +
+                                 std::string(PlaceText(row, column.key));
+        return AppendLeftAligned(text, column.width, out);
+      }
     }
   }
 
@@ -269,7 +297,10 @@ class Table {
 class Report {
  public:
   Report(const Profile& profile, const ReportOptions& options, TextSink sink)
-      : profile_(profile), options_(options), functions_(profile, options.inlines), sink_(sink) {}
+      : profile_(profile),
+        options_(options),
+        functions_(profile, options.inlines, PlaceKeysOf(options)),
+        sink_(sink) {}
 
   void Write() {
     AppendElidedColumns();
@@ -324,7 +355,8 @@ class Report {
     const Histogram hist(profile_, functions_, event, hist_options);
     absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(hist.total().count), " of event '");
     AppendSafe(profile_.text(profile_[event].name), out_);
-    absl::StrAppend(&out_, "'\n# Event count (approx.): ", hist.total().period, "\n#\n");
+    absl::StrAppend(&out_, "'\n# Event count (approx.): ", hist.total().period, "\n",
+                    NamesLine(profile_, event), "#\n");
     AppendRows(hist);
     out_ += "\n\n";
   }

@@ -148,6 +148,12 @@ void AddSortKey(SortKey key, std::span<const HistRow> rows, const Profile& profi
       });
     case SortKey::kCpu:
       return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows[row].cpu; });
+    case SortKey::kSrcline:
+    case SortKey::kSrcfile:
+    case SortKey::kSymoff:
+      return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
+        return functions.places()->Rank(functions.PlaceOf(rows[row].function), key);
+      });
   }
 }
 

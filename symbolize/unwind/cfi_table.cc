@@ -12,15 +12,18 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
 #include "symbolize/unwind/function_index.h"
 #include "symbolize/unwind/rule_packing.h"
-#include "symbolize/unwind/section_contents.h"
 
 namespace profiler::symbolize {
 namespace {
+
+// Of .debug_frame: what deflate can make of a byte at most, and what makes sense for tables.
+constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 30};
 
 // The distinct rules of an image, by 16-bit numbers.
 class RuleTable {
@@ -97,6 +100,16 @@ class CfiTable::Section {
                    return !found;
                  });
     return found && rules->cfa.kind != CfaRule::kNone;
+  }
+
+  std::optional<FunctionExtent> FunctionAt(uint64_t address) const {
+    const std::optional<size_t> function = index_.Find(address);
+    if (!function) return std::nullopt;
+    const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(*function));
+    if (!entry || address < entry->start || address - entry->start >= entry->size) {
+      return std::nullopt;
+    }
+    return FunctionExtent{{entry->start}, entry->size};
   }
 
   void CompileOnce(size_t function) {
@@ -207,7 +220,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
-  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame");
+  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame", kDebugFrameBounds);
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
   const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);
@@ -251,6 +264,14 @@ bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
   if (eh_frame_ != nullptr && eh_frame_->FullRules(address.value, rules)) return true;
   Section* debug_frame = DebugFrame();
   return debug_frame != nullptr && debug_frame->FullRules(address.value, rules);
+}
+
+std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
+  std::optional<FunctionExtent> function;
+  if (eh_frame_ != nullptr) function = eh_frame_->FunctionAt(address.value);
+  if (function) return function;
+  Section* debug_frame = DebugFrame();
+  return debug_frame == nullptr ? std::nullopt : debug_frame->FunctionAt(address.value);
 }
 
 size_t CfiTable::memory_used() const {

@@ -62,6 +62,12 @@ struct UnwindRule {
 };
 static_assert(sizeof(UnwindRule) == 8);
 
+// A function, or the part of one that a compiler moved elsewhere: what one FDE describes.
+struct FunctionExtent {
+  ElfAddress start;
+  uint64_t size = 0;
+};
+
 // Of one image, for every process that maps it. Not thread-safe: look-ups compile. Immutable to the
 // eye: the same address always has the same rule.
 class CfiTable {
@@ -88,6 +94,10 @@ class CfiTable {
   // All that is known of the frame at an instruction, evaluated anew from the FDE: slow. False
   // where Find has kNone.
   bool FullRules(ElfAddress address, FrameRules* rules);
+
+  // The function whose FDE covers an instruction; empty where none does. Compiles nothing: a binary
+  // search and the FDE's head.
+  std::optional<FunctionExtent> FunctionAt(ElfAddress address);
 
   // Heap memory, in bytes.
   size_t memory_used() const;

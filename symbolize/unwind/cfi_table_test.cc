@@ -114,6 +114,41 @@ TEST(CfiTableTest, AHeaderThatLeadsElsewhereFindsNothing) {
   EXPECT_EQ(table.At(0x1040), "none");
 }
 
+// "start+size" of the function at each address, "-" where there is none.
+std::string Functions(const Table& table, std::initializer_list<uint64_t> addresses) {
+  std::string text;
+  for (const uint64_t address : addresses) {
+    const auto function = table.table->FunctionAt({address});
+    absl::StrAppend(&text, text.empty() ? "" : " ");
+    if (function) {
+      absl::StrAppend(&text, absl::Hex(function->start.value), "+", absl::Hex(function->size));
+    } else {
+      text += "-";
+    }
+  }
+  return text;
+}
+
+TEST(CfiTableTest, KnowsWhereAFunctionStartsAndEnds) {
+  const EhFrameBuilder frames = TwoFunctions();
+  const std::string expected = "- 1000+10 1000+10 - 1040+20 1040+20 -";
+  EXPECT_EQ(Functions(Table(ElfBuilder()
+                                .Section(".eh_frame_hdr", kHeader, frames.Header(kHeader))
+                                .Section(".eh_frame", kFrames, frames.section())
+                                .Build()),
+                      {0xfff, 0x1000, 0x100f, 0x1010, 0x1040, 0x105f, 0x1060}),
+            expected);
+  EXPECT_EQ(Functions(Table(ElfBuilder()
+                                .Section(".debug_frame", 0,
+                                         DebugFrame({}, {{.start = 0x1000, .size = 0x10},
+                                                         {.start = 0x1040, .size = 0x20}}),
+                                         0)
+                                .Build()),
+                      {0xfff, 0x1000, 0x100f, 0x1010, 0x1040, 0x105f, 0x1060}),
+            expected);
+  EXPECT_EQ(Functions(Table(ElfBuilder().Build()), {0, 0x1000, ~uint64_t{0}}), "- - -");
+}
+
 TEST(CfiTableTest, FindsRowsInDebugFrame) {
   const ByteBuilder frames =
       DebugFrame({DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1},

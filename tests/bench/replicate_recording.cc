@@ -55,7 +55,7 @@ struct Input {
 int TimeOffset(const TimedRecord& record, const perf_event::RecordLayout& layout) {
   if (record.record.type() == perf_event::kRecordSample) return layout.sample_time_offset;
   if (layout.trailer_time_offset < 0) return -1;
-  return static_cast<int>(record.record.bytes().size()) - layout.trailer_time_offset;
+  return static_cast<int>(record.record.size()) - layout.trailer_time_offset;
 }
 
 absl::StatusOr<Input> Load(Recording& recording) {
@@ -66,7 +66,7 @@ absl::StatusOr<Input> Load(Recording& recording) {
         const uint32_t type = record.record.type();
         if (type >= kFirstTypeOfPerf || record.event >= recording.events().size()) return;
         const auto& layout = recording.events()[record.event].layout;
-        const auto bytes = record.record.bytes();
+        const std::vector<std::byte> bytes = CopyInOnePiece(record.record, layout);
         if (type == perf_event::kRecordSample && !std::exchange(sampled, true)) {
           input.first_sample = input.records.size();
           input.first_time = record.time;

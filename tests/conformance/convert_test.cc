@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/byte_reader.h"
 #include "src/perf_data/recording.h"
 #include "src/perf_data/rewrite.h"
 #include "src/perf_event/abi.h"
@@ -46,9 +47,9 @@ std::vector<std::string> KernelRecords(const std::string& path) {
   const absl::Status read =
       (*recording)->ForEach(Recording::Order::kFile, [&](const TimedRecord& record) {
         if (record.record.type() >= perf_event::kRecordUserFirst) return;
-        const std::span<const std::byte> bytes = record.record.bytes();
-        records.push_back((*recording)->events()[record.event].name +
-                          std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        const auto& event = (*recording)->events()[record.event];
+        records.push_back(event.name +
+                          std::string(TextOf(CopyInOnePiece(record.record, event.layout))));
       });
   EXPECT_TRUE(read.ok()) << read;
   EXPECT_THAT((*recording)->warnings(), testing::IsEmpty()) << path;

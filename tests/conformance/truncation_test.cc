@@ -46,7 +46,7 @@ Outcome Read(const std::string& path) {
   const absl::Status status =
       (*recording)->ForEach(Recording::Order::kTime, [&](const TimedRecord& record) {
         if (record.record.type() != perf_event::kRecordSample) return;
-        outcome.ends.push_back(record.file_offset + record.record.bytes().size());
+        outcome.ends.push_back(record.file_offset + record.record.size());
       });
   outcome.lines = (*recording)->warnings();
   if (!status.ok()) outcome.lines.emplace_back(status.message());

@@ -27,6 +27,12 @@ Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
     }
   }
   const uint64_t start = offset.value & ~uint64_t{0xff};
+  if (spec.path == stripped_) {
+    return {.reason = symbolize::Reason::kNoSymbol,
+            .distance = offset.value - start,
+            .unnamed_start = {start},
+            .unnamed_size = 0x100};
+  }
   const std::string base = spec.path.substr(spec.path.rfind('/') + 1);
   const auto function = [&](std::string_view prefix, bool inlined) {
     const std::string& name = names_.emplace_back(absl::StrFormat("%s%s+%#x", prefix, base, start));
@@ -35,6 +41,11 @@ Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
   if (spec.path == inlining_) function("in:", true);
   function("", false);
   return {symbolize::Reason::kNamed, found_};
+}
+
+absl::StatusOr<std::span<const symbolize::JitCode>> FakeSymbolizer::JitCodes(ImageId dump) {
+  if (!jit_codes_) return absl::NotFoundError(image(dump).path + ": No such file or directory");
+  return *jit_codes_;
 }
 
 void FakeSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {

@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "symbolize/symbolizer.h"
@@ -24,6 +27,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   symbolize::Naming NameAt(symbolize::ImageId image, ElfAddress address) override {
     return Name(image, {address.value});
   }
+  absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(symbolize::ImageId dump) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
@@ -34,6 +38,11 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   // The images with this path have no file; those with that one have an inlined call everywhere.
   void LoseImage(std::string_view path) { lost_ = path; }
   void InlineIn(std::string_view path) { inlining_ = path; }
+  // No symbol covers anything in this one, but functions are known by where they start.
+  void Strip(std::string_view path) { stripped_ = path; }
+
+  // All dumps hold this; without it there are none.
+  void SetJitCodes(std::vector<symbolize::JitCode> codes) { jit_codes_ = std::move(codes); }
 
   // "path @offset" of each call of Name, in order.
   const std::vector<std::string>& asked() const { return asked_; }
@@ -45,7 +54,8 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::deque<std::string> names_;
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;
-  std::string lost_, inlining_, kernel_reference_;
+  std::optional<std::vector<symbolize::JitCode>> jit_codes_;
+  std::string lost_, inlining_, stripped_, kernel_reference_;
 };
 
 }  // namespace profiler::profile

@@ -1,0 +1,58 @@
+#include "src/base/huge_pages.h"
+
+#include <cstdlib>
+
+namespace profiler {
+
+void HugeBytes::Grow(size_t size) {
+  if (size <= size_) return;
+  if (size > SIZE_MAX / 2) throw std::bad_alloc();
+  if (!IsMapped(size)) {
+    void* const grown = std::realloc(data_, size);
+    if (grown == nullptr) throw std::bad_alloc();
+    data_ = static_cast<std::byte*>(grown);
+    std::memset(data_ + size_, 0, size - size_);
+    size_ = size;
+    return;
+  }
+  size = RoundedUp(size);
+  std::byte* const grown = MapAligned(size);
+  if (IsMapped(size_)) {
+    if (mremap(data_, size_, size, MREMAP_MAYMOVE | MREMAP_FIXED, grown) == MAP_FAILED) {
+      munmap(grown, size);
+      throw std::bad_alloc();
+    }
+  } else if (size_ != 0) {
+    std::memcpy(grown, data_, size_);
+    std::free(data_);
+  }
+  data_ = grown;
+  size_ = size;
+}
+
+// At a border of huge pages: one page more than needed is asked for, and what is before the border
+// and behind the end goes back at once.
+std::byte* HugeBytes::MapAligned(size_t size) {
+  void* const got = mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED) throw std::bad_alloc();
+  const auto from = reinterpret_cast<uintptr_t>(got);
+  const uintptr_t start = RoundedUp(from);
+  if (start != from) munmap(got, start - from);
+  if (start - from != kHugePage) {
+    munmap(reinterpret_cast<void*>(start + size), kHugePage - (start - from));
+  }
+  auto* const memory = reinterpret_cast<std::byte*>(start);
+  madvise(memory, size, MADV_HUGEPAGE);  // an advice: nothing is lost where it is not taken
+  return memory;
+}
+
+void HugeBytes::Free() {
+  if (IsMapped(size_)) {
+    munmap(data_, size_);
+  } else {
+    std::free(data_);
+  }
+}
+
+}  // namespace profiler

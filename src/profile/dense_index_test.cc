@@ -1,0 +1,72 @@
+#include "src/profile/dense_index.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace profiler::profile {
+namespace {
+
+struct Number {
+  uint64_t value = 0;
+  bool operator==(const Number&) const = default;
+};
+
+// Numbers that are kept in a vector, as users of DenseIndex keep theirs.
+class Numbers {
+ public:
+  uint32_t IdOf(uint64_t number, uint64_t hash) {
+    return index_.FindOrInsert(
+        hash, [&](uint32_t id) { return numbers_[id] == number; },
+        [&] {
+          numbers_.push_back(number);
+          return static_cast<uint32_t>(numbers_.size() - 1);
+        });
+  }
+
+ private:
+  std::vector<uint64_t> numbers_;
+  DenseIndex index_;
+};
+
+TEST(DenseIndexTest, FindsAllValuesAgainHoweverOftenTheTableHasGrown) {
+  Numbers numbers;
+  for (uint32_t i = 0; i < 200'000; ++i) ASSERT_EQ(numbers.IdOf(i, Mix(i, 1)), i);
+  for (uint32_t i = 0; i < 200'000; ++i) ASSERT_EQ(numbers.IdOf(i, Mix(i, 1)), i);
+}
+
+// All of them begin at the last slots, so they go round the table's end, and the growing table must
+// put them where they are looked for.
+TEST(DenseIndexTest, FindsValuesWhoseSlotsGoRoundTheEndOfTheTable) {
+  Numbers numbers;
+  const auto hash_of = [](uint64_t i) { return ~uint64_t{0} - (i % 3 << 32); };
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(numbers.IdOf(i, hash_of(i)), i);
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(numbers.IdOf(i, hash_of(i)), i);
+}
+
+// And all of them at the first slots, where there is no room to be moved up.
+TEST(DenseIndexTest, FindsValuesThatCrowdAtTheStartOfTheTable) {
+  Numbers numbers;
+  const auto hash_of = [](uint64_t i) { return i % 5 << 32; };
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(numbers.IdOf(i, hash_of(i)), i);
+  for (uint32_t i = 0; i < 3000; ++i) ASSERT_EQ(numbers.IdOf(i, hash_of(i)), i);
+}
+
+TEST(KeyIndexTest, GivesEqualKeysOneId) {
+  struct Key : Number {
+    uint64_t Hash() const { return Mix(value, 2); }
+  };
+  KeyIndex<Key> index;
+  uint32_t made = 0;
+  const auto id_of = [&](uint64_t value) {
+    const Key key{{value}};
+    return index.FindOrInsert(key, key.Hash(), [&] { return made++; });
+  };
+  for (uint32_t i = 0; i < 100'000; ++i) ASSERT_EQ(id_of(i), i);
+  for (uint32_t i = 0; i < 100'000; ++i) ASSERT_EQ(id_of(i), i);
+  EXPECT_EQ(made, 100'000u);
+}
+
+}  // namespace
+}  // namespace profiler::profile

@@ -1,0 +1,263 @@
+#include "src/report/names.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/report/text.h"
+
+namespace profiler::report {
+namespace {
+
+using profile::Dso;
+using profile::DsoId;
+using profile::DsoKind;
+using profile::EventId;
+using profile::Frame;
+using profile::FrameId;
+using profile::Profile;
+using profile::Row;
+using profile::StackId;
+using profile::Unnamed;
+
+constexpr size_t kAddressesShown = 10;  // of an image
+
+double Percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool HasFunctionStart(const Frame& frame) {
+  return frame.unnamed != Unnamed::kNamed && frame.line_count != 0;
+}
+
+struct NamedShares {
+  uint64_t total = 0, by_symbol = 0, by_start = 0;
+};
+
+NamedShares SharesOf(const Profile& profile, EventId event) {
+  NamedShares shares;
+  for (const Row& row : profile.rows) {
+    if (row.event != event) continue;
+    const Frame& frame = profile[row.self];
+    shares.total += row.period;
+    if (frame.unnamed == Unnamed::kNamed) shares.by_symbol += row.period;
+    if (HasFunctionStart(frame)) shares.by_start += row.period;
+  }
+  return shares;
+}
+
+bool InKernel(const Dso& dso) {
+  return dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+}
+
+bool IsGeneratedCode(const Dso& dso) {
+  return dso.kind == DsoKind::kJit || dso.kind == DsoKind::kAnonymous;
+}
+
+constexpr std::string_view kWritePerfMap =
+    "let the runtime write /tmp/perf-PID.map: node --perf-basic-prof, "
+    "java -XX:+DumpPerfMapAtExit, python -X perf";
+
+std::string_view Why(const Dso& dso, Unnamed reason) {
+  switch (reason) {
+    case Unnamed::kNoMapping:
+      return "nothing is known to be mapped there";
+    case Unnamed::kNoImageFile:
+      if (IsGeneratedCode(dso)) return "generated code without a map of its functions";
+      return InKernel(dso) ? "no symbols of the kernel here" : "the file is not here";
+    case Unnamed::kBuildIdMismatch:
+      return InKernel(dso) ? "another kernel runs here than was recorded"
+                           : "the file here is not the one that was recorded";
+    case Unnamed::kNotElf:
+      return "not a readable ELF file";
+    case Unnamed::kRestricted:
+      return "the kernel hides its addresses";
+    case Unnamed::kNoSymbol:
+      return IsGeneratedCode(dso) ? "not in the map of its functions" : "no symbol covers them";
+    case Unnamed::kNamed:
+      break;
+  }
+  return "";
+}
+
+std::string_view Remedy(const Dso& dso, Unnamed reason) {
+  switch (reason) {
+    case Unnamed::kNoMapping:
+      return "callers: record with --call-graph dwarf, frame pointers are missing; else code that "
+             "was mapped and gone before it was seen";
+    case Unnamed::kNoImageFile:
+      if (IsGeneratedCode(dso)) return kWritePerfMap;
+      return InKernel(dso) ? "report on the machine that was recorded, as root"
+                           : "report where the file is";
+    case Unnamed::kBuildIdMismatch:
+      return InKernel(dso) ? "report while the recorded kernel runs"
+                           : "bring back the recorded build, or record again";
+    case Unnamed::kNotElf:
+      return "look at the file: it may be cut off, or of another byte order";
+    case Unnamed::kRestricted:
+      return "report as root, or sysctl kernel.kptr_restrict=0 before recording";
+    case Unnamed::kNoSymbol:
+      if (IsGeneratedCode(dso)) return kWritePerfMap;
+      return InKernel(dso) ? "none is known" : "install its debug symbols, or build it unstripped";
+    case Unnamed::kNamed:
+      break;
+  }
+  return "";
+}
+
+std::string HexOf(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte b : bytes) absl::StrAppend(&text, absl::Hex(b, absl::kZeroPad2));
+  return text;
+}
+
+// What goes into one heading: addresses of one image without a symbol, for one reason.
+struct Group {
+  DsoId dso{};
+  Unnamed reason{};
+  uint64_t period = 0, samples = 0;                      // that were interrupted there
+  size_t frames = 0;                                     // addresses, of callers too
+  std::vector<std::pair<uint64_t, std::string>> places;  // weight, what to call it
+};
+
+class Unresolved {
+ public:
+  Unresolved(const Profile& profile, EventId event)
+      : profile_(profile), event_(event), weight_(profile.frames.size()) {
+    FindFrames();
+    MakeGroups();
+  }
+
+  std::string Format() {
+    std::string out;
+    absl::StrAppend(&out, "# Event '");
+    AppendSafe(profile_.text(profile_[event_].name), out);
+    out += "'\n";
+    if (groups_.empty()) return out + "# Every address has a symbol.\n";
+    out += NamesLine(profile_, event_);
+    out += "#\n# Overhead     Samples   Addresses  Image: why\n";
+    out += "# ........  ..........  ..........  ..........\n#\n";
+    for (Group& group : groups_) AppendGroup(group, out);
+    return out;
+  }
+
+ private:
+  struct Weight {
+    uint64_t period = 0, samples = 0;
+    bool seen = false;
+  };
+
+  // All frames of the event's chains, each stack node once.
+  void FindFrames() {
+    std::vector<bool> seen(profile_.stacks.size(), false);
+    for (const Row& row : profile_.rows) {
+      if (row.event != event_) continue;
+      Weight& self = weight_[static_cast<uint32_t>(row.self)];
+      self.seen = true;
+      self.period += row.period;
+      self.samples += row.count;
+      total_ += row.period;
+      for (StackId id = row.stack; id != profile::kNoStack && !seen[static_cast<uint32_t>(id)];
+           id = profile_[id].parent) {
+        seen[static_cast<uint32_t>(id)] = true;
+        weight_[static_cast<uint32_t>(profile_[id].frame)].seen = true;
+      }
+    }
+  }
+
+  void MakeGroups() {
+    absl::flat_hash_map<std::pair<DsoId, Unnamed>, size_t> known;
+    // Frames of one function that has no name are one place.
+    absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> places;
+    for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
+      const Frame& frame = profile_.frames[i];
+      if (!weight_[i].seen || frame.unnamed == Unnamed::kNamed) continue;
+      const auto [it, is_new] =
+          known.try_emplace(std::pair(frame.dso, frame.unnamed), groups_.size());
+      if (is_new) groups_.push_back({.dso = frame.dso, .reason = frame.unnamed});
+      Group& group = groups_[it->second];
+      ++group.frames;
+      group.period += weight_[i].period;
+      group.samples += weight_[i].samples;
+      const auto [place, new_place] =
+          places.try_emplace({it->second, PlaceOf(frame)}, group.places.size());
+      if (new_place) group.places.emplace_back(0, std::get<1>(place->first));
+      group.places[place->second].first += weight_[i].period;
+    }
+    std::stable_sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+      return std::pair(a.period, a.frames) > std::pair(b.period, b.frames);
+    });
+  }
+
+  // The start of its function; else where it is in the file, or in memory.
+  std::string PlaceOf(const Frame& frame) const {
+    if (HasFunctionStart(frame)) {
+      return std::string(profile_.text(profile_[profile_.LinesOf(frame).back().symbol].name));
+    }
+    return absl::StrCat("0x", absl::Hex(frame.offset.value));
+  }
+
+  void AppendGroup(Group& group, std::string& out) const {
+    const Dso& dso = profile_[group.dso];
+    absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.period, total_),
+                          group.samples, group.frames);
+    AppendSafe(profile_.text(dso.long_name), out);
+    const std::string_view why = Why(dso, group.reason), remedy = Remedy(dso, group.reason);
+    absl::StrAppend(&out, ": ", absl::string_view(why.data(), why.size()), "\n");
+    constexpr std::string_view kIndent = "                                      ";
+    absl::StrAppend(&out, absl::string_view(kIndent.data(), kIndent.size()), "→ ",
+                    absl::string_view(remedy.data(), remedy.size()));
+    if (!dso.build_id.empty()) absl::StrAppend(&out, " (build-id ", HexOf(dso.build_id), ")");
+    out += '\n';
+    std::sort(group.places.begin(), group.places.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    const size_t shown = std::min(group.places.size(), kAddressesShown);
+    for (size_t i = 0; i < shown; ++i) {
+      absl::StrAppendFormat(&out, "  %7.2f%%                            ",
+                            Percent(group.places[i].first, total_));
+      AppendSafe(group.places[i].second, out);
+      out += '\n';
+    }
+    if (shown < group.places.size()) {
+      absl::StrAppend(&out, absl::string_view(kIndent.data(), kIndent.size()), "and ",
+                      group.places.size() - shown, " more\n");
+    }
+  }
+
+  const Profile& profile_;
+  const EventId event_;
+  std::vector<Weight> weight_;  // by frame
+  std::vector<Group> groups_;
+  uint64_t total_ = 0;
+};
+
+}  // namespace
+
+std::string NamesLine(const Profile& profile, EventId event) {
+  const NamedShares shares = SharesOf(profile, event);
+  if (shares.by_symbol == shares.total) return {};
+  return absl::StrFormat(
+      "# Names: %.2f%% by symbol, %.2f%% by function start only, %.2f%% without (see "
+      "--unresolved)\n",
+      Percent(shares.by_symbol, shares.total), Percent(shares.by_start, shares.total),
+      Percent(shares.total - shares.by_symbol - shares.by_start, shares.total));
+}
+
+std::string FormatUnresolved(const Profile& profile) {
+  std::string out;
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples == 0) continue;
+    if (!out.empty()) out += "\n";
+    out += Unresolved(profile, EventId{i}).Format();
+  }
+  return out.empty() ? "# No samples.\n" : out;
+}
+
+}  // namespace profiler::report

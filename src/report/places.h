@@ -1,0 +1,73 @@
+// Where in its function code is, for the sort keys that are finer than a function:
+//
+//   srcline   "parse.cc:12"; of an inlined call, the line in the function itself
+//   srcfile   "parse.cc"
+//   symoff    "parse+0x1c"
+//
+// What is not known is "??:0" and "??", so that it is one row, not one an address.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/string_table.h"
+#include "src/profile/profile.h"
+#include "src/report/options.h"
+
+namespace profiler::report {
+
+// Which of the keys are asked for.
+struct PlaceKeys {
+  bool srcline = false, srcfile = false, symoff = false;
+  bool full_paths = false;  // of source files; else their last part, as perf has it
+
+  bool any() const { return srcline || srcfile || symoff; }
+};
+
+PlaceKeys PlaceKeysOf(const ReportOptions& options);
+
+using PlaceId = uint32_t;
+
+// The distinct places of a profile's frames, as far as the keys tell them apart.
+class PlaceTable {
+ public:
+  // The profile must outlive it.
+  PlaceTable(const profile::Profile& profile, const PlaceKeys& keys)
+      : profile_(profile), keys_(keys) {}
+
+  // Of the function that `line` of the frame is; null where nothing is known of the frame.
+  PlaceId Add(const profile::Frame& frame, const profile::Line* line);
+
+  // What is shown of a place for one of the three keys.
+  std::string_view Text(PlaceId place, SortKey key) const;
+  // Ranks are in the order of the texts; valid once all places are added.
+  uint32_t Rank(PlaceId place, SortKey key) const;
+  void RankTexts();
+
+  bool Has(SortKey key) const;
+  // By key: equal where the texts are.
+  uint32_t TextId(PlaceId place, SortKey key) const;
+
+ private:
+  struct Place {
+    StringId srcline{}, srcfile{}, symoff{};
+  };
+  StringId IdOf(const Place& place, SortKey key) const;
+  std::string_view FileName(const profile::Line& line) const;
+
+  const profile::Profile& profile_;
+  const PlaceKeys keys_;
+  StringTable texts_;
+  std::vector<Place> places_;
+  absl::flat_hash_map<std::tuple<StringId, StringId, StringId>, PlaceId> ids_;
+  std::vector<uint32_t> ranks_;  // by StringId
+};
+
+}  // namespace profiler::report

@@ -1,0 +1,81 @@
+// The file that a JIT writes for profilers with all its code and when it was made: jit-PID.dump.
+//
+// The JIT maps a page of it executable, so that recordings name it. Each record says what code lies
+// where from a time on, so code memory that is used again does no harm; the code itself follows, so
+// its place in the file stands for it, wherever it is moved to:
+//
+//   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags        u32 … u64
+//   u64 record   id, size, time                                                            u32 u32
+//   u64
+//     0 CODE_LOAD    pid, tid, vma, address, size, index, name, NUL, the code          u32 u32 u64
+//     … 1 CODE_MOVE    pid, tid, vma, old address, new address, size, index 2 DEBUG_INFO   address,
+//     entries: {address, line, discriminator, file, NUL}       of the next 3 CLOSE CODE_LOAD 4
+//     UNWINDING_INFO  (not used: the code of all JITs known has frame pointers)
+//
+// Times are of CLOCK_MONOTONIC in nanoseconds, unless a flag says that they are the processor's.
+//
+// Source: tools/perf/Documentation/jitdump-specification.txt, Linux 6.18.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/address.h"
+#include "src/base/mapped_file.h"
+#include "src/base/status.h"
+
+namespace profiler::symbolize {
+
+// Code at an address, from a time on.
+struct JitCode {
+  uint64_t time = 0;  // CLOCK_MONOTONIC, ns
+  uint32_t pid = 0;   // in the namespace of the process
+  RuntimeAddress start;
+  uint64_t size = 0;
+  FileOffset offset;  // of the code in the dump
+};
+
+// Immutable; safe to share between threads. Views live as long as it does.
+class JitDump {
+ public:
+  struct Line {
+    uint64_t distance;  // of its first instruction from the function's start
+    uint32_t line;
+    std::string_view file;
+  };
+  struct Function {
+    FileOffset offset;
+    uint64_t size = 0;
+    std::string_view name;
+    std::span<const Line> lines;  // by distance
+  };
+
+  // A dump that is still being written is read as far as it is whole. Errors: those of
+  // MappedFile::Open; kInvalidArgument for what is no dump, is of the other byte order or has the
+  // processor's times.
+  static absl::StatusOr<JitDump> Read(const std::string& path);
+  static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes);
+
+  // In the order of their times.
+  std::span<const JitCode> codes() const { return codes_; }
+
+  // The function whose code is at this place of the file, null where none is. O(log n).
+  const Function* Find(FileOffset offset) const;
+  // The line of the instruction there, null where nothing says.
+  static const Line* LineAt(const Function& function, uint64_t distance);
+
+ private:
+  class Parser;
+
+  MappedFile file_;
+  std::vector<JitCode> codes_;
+  std::vector<Line> lines_;
+  std::vector<Function> functions_;  // by offset
+};
+
+}  // namespace profiler::symbolize
