@@ -72,16 +72,18 @@ struct Naming {
 struct CodeBytes {
   Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
   std::span<const std::byte> bytes;
+  FileOffset offset;     // of the first one
   uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
-  // Where no symbol covers an address, its function is told by call frame information, and a symbol
-  // without a size ends where its function does. Else as perf has it: no function, and a symbol
-  // without a size reaches to the next one.
+  // Where no symbol covers an address, its function is told by call frame information.
   bool function_starts = true;
+  // A symbol without a size ends where its function does; else, as perf has it, where the next one
+  // starts.
+  bool bounded_symbols = true;
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules

@@ -17,6 +17,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   naming.demangle = options.demangle;
   naming.inlines = options.inlines;
   naming.function_starts = options.function_starts;
+  naming.bounded_symbols = options.bounded_symbols;
   auto symbolizer = symbolize::Symbolizer::Create(naming);
   profile::BuilderOptions keep;
   keep.keep_cpu = options.keep_cpu || options.keep_samples;

@@ -22,6 +22,7 @@ struct LoadOptions {
   bool inlines = true;
   bool demangle = true;
   bool function_starts = true;  // see SymbolizerOptions
+  bool bounded_symbols = true;
   profile::NameRules names;
   bool keep_symbolizer = false;  // for who asks for more than names
 };

@@ -115,13 +115,15 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
 
 int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
   LoadOptions load;
-  load.inlines = options.inlines;
   load.demangle = !arguments.names.no_demangle;
   load.names = arguments.names.rules;
-  load.function_starts = !arguments.no_fde;
+  load.function_starts = load.bounded_symbols = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
+  // Lines are told by debug information, as inlined calls are.
+  load.inlines =
+      options.inlines || sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
   load.keep_cpu = sorts_by(report::SortKey::kCpu);
   load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                      sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||

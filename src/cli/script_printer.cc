@@ -65,7 +65,8 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const ScriptPlan& plan) {
   symbolize::SymbolizerOptions naming;
   naming.demangle = plan.demangle;
   naming.inlines = plan.options.inlines;
-  naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  naming.function_starts =
+      false;  // what has no symbol is [unknown], as those know it who read this
   return symbolize::Symbolizer::Create(naming);
 }
 
