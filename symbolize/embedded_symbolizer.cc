@@ -164,7 +164,7 @@ Naming EmbeddedSymbolizer::FromRecording(const Image& image,
   const EmbeddedNames::Symbol& neighbour = at(address.neighbour);
   const EmbeddedNames::Symbol* symbol = &at(address.symbol);
   const uint64_t code = symbol->start + address.distance;
-  const bool by_neighbour = !options_.function_starts && address.neighbour != EmbeddedNames::kNone;
+  const bool by_neighbour = !options_.bounded_symbols && address.neighbour != EmbeddedNames::kNone;
   if (by_neighbour) symbol = &neighbour;
 
   Naming naming;
@@ -185,7 +185,7 @@ Naming EmbeddedSymbolizer::FromRecording(const Image& image,
     AddFunctions(image, address, *symbol);
     naming.functions = found_;
   }
-  if (options_.function_starts && address.neighbour != EmbeddedNames::kNone) {
+  if (options_.bounded_symbols && address.neighbour != EmbeddedNames::kNone) {
     naming.neighbour.name = ShownName(image, neighbour.name);
     naming.neighbour.start = {neighbour.start};
     naming.neighbour.size = neighbour.size;

@@ -13,6 +13,7 @@ struct EmbeddedOptions {
   bool demangle = true;         // as in SymbolizerOptions
   bool inlines = true;          // likewise
   bool function_starts = true;  // likewise
+  bool bounded_symbols = true;  // likewise
 
   enum class Files : uint8_t {
     kForOthers,   // addresses that the recording says nothing of: an image of which it says

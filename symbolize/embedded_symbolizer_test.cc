@@ -24,11 +24,13 @@ std::string Told(const Naming& naming) {
   return text.str();
 }
 
-SymbolizerOptions Options(bool demangle, bool inlines, bool function_starts) {
+SymbolizerOptions Options(bool demangle, bool inlines, bool function_starts,
+                          bool bounded_symbols = true) {
   SymbolizerOptions options;
   options.demangle = demangle;
   options.inlines = inlines;
   options.function_starts = function_starts;
+  options.bounded_symbols = bounded_symbols;
   options.build_id_caches.clear();
   return options;
 }
@@ -88,13 +90,14 @@ class EmbeddedSymbolizerTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(EmbeddedSymbolizerTest, AnswersAsTheFilesDidWhateverIsAsked) {
   const ImageSpec spec = Fixture(GetParam());
-  for (int options = 0; options < 8; ++options) {
+  for (int options = 0; options < 16; ++options) {
     const bool demangle = (options & 1) != 0, inlines = (options & 2) != 0;
-    const bool starts = (options & 4) != 0;
-    const auto files = Symbolizer::Create(Options(demangle, inlines, starts));
-    const auto embedded =
-        FromNames(NamesOf({GetParam()}),
-                  {.demangle = demangle, .inlines = inlines, .function_starts = starts});
+    const bool starts = (options & 4) != 0, bounded = (options & 8) != 0;
+    const auto files = Symbolizer::Create(Options(demangle, inlines, starts, bounded));
+    const auto embedded = FromNames(NamesOf({GetParam()}), {.demangle = demangle,
+                                                            .inlines = inlines,
+                                                            .function_starts = starts,
+                                                            .bounded_symbols = bounded});
     EXPECT_EQ(AllNames(*embedded, spec), AllNames(*files, spec)) << "options " << options;
     EXPECT_EQ(NoFiles::asked_, "");
   }

@@ -201,7 +201,8 @@ CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) 
   if (state.reason != Reason::kNamed) return {state.reason, {}};
   const ElfImage& elf = state.file->elf;
   const std::span<const std::byte> bytes = elf.BytesAt(address, size);
-  return {bytes.empty() ? Reason::kNoSymbol : Reason::kNamed, bytes, elf.machine()};
+  if (bytes.empty()) return {Reason::kNoSymbol, {}};
+  return {Reason::kNamed, bytes, elf.OffsetOf(address).value_or(FileOffset{}), elf.machine()};
 }
 
 OpenImageState& FileSymbolizer::Open(Image& image) {
@@ -335,7 +336,7 @@ NamedFunction FileSymbolizer::FunctionOf(OpenImageState& state, const Symbol& sy
 // A symbol without a size is not believed to reach beyond its function.
 const Symbol* FileSymbolizer::WithinFunction(OpenImageState& state, const Symbol* symbol,
                                              ElfAddress address) const {
-  if (symbol == nullptr || symbol->sized || !options_.function_starts) return symbol;
+  if (symbol == nullptr || symbol->sized || !options_.bounded_symbols) return symbol;
   if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
   return state.symbols.FindSized(address.value);
 }

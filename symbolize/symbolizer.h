@@ -72,7 +72,7 @@ struct Naming {
   uint64_t unnamed_size = 0;
   // The last function is known by debug information alone: without `inlines` it has no name.
   bool without_symbol = false;
-  // What the address would be named by without `function_starts`, where that is something else: a
+  // What the address would be named by without `bounded_symbols`, where that is something else: a
   // symbol without a size, of another function. No name: nothing.
   NamedFunction neighbour;
 };
@@ -81,6 +81,7 @@ struct Naming {
 struct CodeBytes {
   Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
   std::span<const std::byte> bytes;
+  FileOffset offset;     // of the first one
   uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
@@ -90,10 +91,11 @@ std::vector<std::string> UsersBuildIdCaches();
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
-  // Where no symbol covers an address, its function is told by call frame information, and a symbol
-  // without a size ends where its function does. Else as perf has it: no function, and a symbol
-  // without a size reaches to the next one.
+  // Where no symbol covers an address, its function is told by call frame information.
   bool function_starts = true;
+  // A symbol without a size ends where its function does; else, as perf has it, where the next one
+  // starts.
+  bool bounded_symbols = true;
   std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";

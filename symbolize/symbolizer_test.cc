@@ -145,7 +145,7 @@ TEST_F(SymbolizerTest, ASymbolWithoutASizeDoesNotLeaveItsSection) {
   };
   EXPECT_EQ(name_at(fini->address.value + fini->size - 1), "_fini");
   EXPECT_EQ(name_at(fini->address.value + fini->size), "-");
-  options_.function_starts = false;
+  options_.bounded_symbols = false;
   symbolizer_ = nullptr;
   EXPECT_EQ(name_at(fini->address.value + fini->size), "_fini");
 }

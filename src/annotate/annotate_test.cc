@@ -28,6 +28,8 @@ using symbolize::ImageSpec;
 using symbolize::Naming;
 using symbolize::Reason;
 
+constexpr uint64_t kBias = 0x5000;  // file offsets less addresses
+
 // Samples by function and distance into it.
 class Samples {
  public:
@@ -53,6 +55,7 @@ class Samples {
   FrameId Frame(SymbolId symbol, uint64_t distance, SymbolId inlined = profile::kNoSymbol) {
     profile::Frame frame{.dso = profile_[symbol].dso,
                          .unnamed = profile::Unnamed::kNamed,
+                         .offset = {kBias + profile_[symbol].start.value + distance},
                          .first_line = static_cast<uint32_t>(profile_.lines.size()),
                          .symbol_offset = distance};
     if (inlined != profile::kNoSymbol) {
@@ -171,7 +174,9 @@ class CodeSource : public symbolize::Symbolizer {
   CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
     if (reason_ != Reason::kNamed) return {reason_, {}};
     EXPECT_EQ(address.value, 0x1000u);
-    return {Reason::kNamed, std::span(code_).first(std::min<uint64_t>(size, code_.size())),
+    return {Reason::kNamed,
+            std::span(code_).first(std::min<uint64_t>(size, code_.size())),
+            {kBias + address.value},
             EM_X86_64};
   }
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
@@ -271,9 +276,9 @@ TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
 }
 
 TEST_F(AnnotateTest, SamplesBeyondTheFunctionAreSaid) {
-  samples_.Add(hot_, 0, 1).Add(hot_, 40, 1);
-  EXPECT_NE(Listed(samples_, code_).find("   50.00 :   at no instruction above\n"),
-            std::string::npos);
+  samples_.Add(hot_, 0, 2).Add(hot_, 40, 1).Add(hot_, ~uint64_t{0x20}, 1);
+  const std::string text = Listed(samples_, code_);
+  EXPECT_NE(text.find("   50.00 :   at no instruction above\n"), std::string::npos) << text;
 }
 
 TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {

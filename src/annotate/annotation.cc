@@ -111,29 +111,28 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
-// A sample counts for the instruction that its address is in.
+// A sample counts for the instruction that its address is in. Of a function in several parts only
+// the part at its symbol is shown, so some may be at none.
 void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
-                  AnnotatedFunction& function) {
+                  const CodeBytes& code, AnnotatedFunction& function) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;
+  const uint64_t start = profile[symbol].start.value;
   for (const Row& row : profile.rows) {
     const Frame& frame = profile[row.self];
     const auto lines = profile.LinesOf(frame);
     if (row.event != event || lines.empty() || lines.back().symbol != symbol) continue;
-    const ElfAddress address{profile[symbol].start.value + frame.symbol_offset};
-    const auto after = std::upper_bound(instructions.begin(), instructions.end(), address,
-                                        [](ElfAddress a, const AnnotatedInstruction& instruction) {
-                                          return a < instruction.address;
-                                        });
-    // Behind the last instruction known is nothing.
-    const bool outside = after == instructions.begin() ||
-                         address.value - profile[symbol].start.value >= profile[symbol].size ||
-                         (function.cut && after == instructions.end());
-    if (outside) {
+    const uint64_t distance = frame.offset.value - code.offset.value;
+    if (distance >= code.bytes.size()) {
       function.period_elsewhere += row.period;
-    } else {
-      std::prev(after)->period += row.period;
-      std::prev(after)->samples += row.count;
+      continue;
     }
+    const auto after =
+        std::upper_bound(instructions.begin(), instructions.end(), ElfAddress{start + distance},
+                         [](ElfAddress a, const AnnotatedInstruction& instruction) {
+                           return a < instruction.address;
+                         });
+    std::prev(after)->period += row.period;
+    std::prev(after)->samples += row.count;
   }
 }
 
@@ -159,7 +158,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
   function.cut = symbol.size > kLongestFunction;
   PROFILER_ASSIGN_OR_RETURN(const auto disassembler, Disassembler::Create(code.machine, syntax));
   Annotator(symbolizer, image, *disassembler).Disassemble(code, symbol.start, function);
-  CountSamples(profile, event, chosen.symbol, function);
+  CountSamples(profile, event, chosen.symbol, code, function);
   return function;
 }
 

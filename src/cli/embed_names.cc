@@ -44,7 +44,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
                             const NamingProgress& progress) {
   constexpr size_t kRarely = 256;
   options.demangle = false;
-  options.function_starts = true;
+  options.function_starts = options.bounded_symbols = true;
   const auto source = MakeSymbolizer(recording.features(), options, files);
   CollectedNames collected;
   size_t total = 0;

@@ -32,6 +32,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   files.demangle = options.demangle;
   files.inlines = options.inlines;
   files.function_starts = options.function_starts;
+  files.bounded_symbols = options.bounded_symbols;
   if (!options.places.symfs.empty()) files.LookBelow(options.places.symfs);
   if (!options.places.debug_directories.empty()) {
     files.debug_directories = options.places.debug_directories;
@@ -54,6 +55,7 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features&
                                              {.demangle = options.demangle,
                                               .inlines = options.inlines,
                                               .function_starts = options.function_starts,
+                                              .bounded_symbols = options.bounded_symbols,
                                               .files = files});
 }
 

@@ -29,6 +29,7 @@ struct NamingOptions {
   bool demangle = true;
   bool inlines = true;
   bool function_starts = true;  // see symbolize::SymbolizerOptions
+  bool bounded_symbols = true;  // likewise
   FilePlaces places;
 };
 

@@ -120,10 +120,13 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;
   load.names = arguments.names.rules;
-  load.naming.function_starts = !arguments.no_fde;
+  load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
+  // Lines are told by debug information, as inlined calls are.
+  load.inlines =
+      options.inlines || sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
   load.keep_cpu = sorts_by(report::SortKey::kCpu);
   load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                      sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||

@@ -113,6 +113,32 @@ TEST_F(LiveTest, CallGraphShowsTheCallersOfTheHotFunction) {
   EXPECT_THAT(folded, HasSubstr("main;Outer;Inner;"));
 }
 
+TEST_F(LiveTest, AnnotatesTheHotFunction) {
+  ASSERT_EQ(RecordWorkload({"busy", "0.5"}).exit_code, 0);
+  const Finished hottest = Profiler({"annotate"});
+  EXPECT_EQ(hottest.exit_code, 0) << hottest.err;
+  EXPECT_THAT(hottest.out, AllOf(HasSubstr(" Percent |      Source code & Disassembly of "),
+                                 HasSubstr("percent: local period"), HasSubstr("ret\n")));
+  const Finished unknown = Profiler({"annotate", "no_such_function"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_THAT(unknown.err, HasSubstr("no function 'no_such_function' has samples"));
+}
+
+TEST_F(LiveTest, AFunctionWithoutASymbolIsOneRow) {
+  const std::string stripped = folder_ + "/stripped";
+  if (tests::Run({"strip", "-s", "-o", stripped, workload_}, folder_).exit_code != 0) {
+    GTEST_SKIP() << "there is no strip(1)";
+  }
+  ASSERT_EQ(Profiler({"record", "-F", "999", "--", stripped, "busy", "0.5"}).exit_code, 0);
+  EXPECT_THAT(Report(), AllOf(HasSubstr("[.] stripped+0x"), HasSubstr("# Names: "),
+                              HasSubstr("% by function start only")));
+  EXPECT_THAT(Report({"--no-fde"}), Not(HasSubstr("stripped+0x")));
+  EXPECT_THAT(Report({"--unresolved"}),
+              AllOf(HasSubstr("/stripped: no symbol covers them\n"),
+                    HasSubstr("install its debug symbols, or build it unstripped")));
+}
+
 TEST_F(LiveTest, ExitsAsTheCommandDid) {
   EXPECT_EQ(RecordWorkload({"exit", "7"}).exit_code, 7);
   EXPECT_EQ(RecordWorkload({"kill", "15"}).signal, SIGTERM);
