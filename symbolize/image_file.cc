@@ -61,6 +61,11 @@ struct Candidate {
   bool needs_build_id = false;  // may be another file of the same name
 };
 
+std::string Fetched(FileKind kind, std::span<const std::byte> build_id,
+                    const SymbolizerOptions& options) {
+  return options.fetched == nullptr ? "" : options.fetched->Find(kind, build_id);
+}
+
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
   std::vector<Candidate> candidates;
   const std::string process = absl::StrCat(options.proc_path, "/", spec.pid);
@@ -137,7 +142,9 @@ bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
-  for (const Candidate& candidate : CandidatesFor(spec, options)) {
+  std::vector<Candidate> candidates = CandidatesFor(spec, options);
+  candidates.push_back({Fetched(FileKind::kExecutable, spec.build_id, options), true});
+  for (const Candidate& candidate : candidates) {
     absl::StatusOr<ImageFile> file = OpenElf(candidate.path);
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
@@ -202,6 +209,7 @@ std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerO
       paths.push_back(absl::StrCat(directory, beside, "/", name));
     }
   }
+  paths.push_back(Fetched(FileKind::kDebugInfo, image.elf.build_id(), options));
   for (const std::string& path : paths) {
     if (auto file = TryDebugFile(image, path, link)) return file;
   }

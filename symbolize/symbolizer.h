@@ -12,6 +12,7 @@
 
 #include "src/base/address.h"
 #include "src/base/status.h"
+#include "symbolize/fetched_files.h"
 
 namespace profiler::symbolize {
 
@@ -80,6 +81,9 @@ struct SymbolizerOptions {
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  // Files by build-id that are taken where none of these has one; null: none. May be added to until
+  // the first address is named.
+  std::shared_ptr<const FetchedFiles> fetched;
 };
 
 // Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf

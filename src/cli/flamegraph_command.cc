@@ -29,6 +29,7 @@ struct FlameGraphArguments {
   bool no_inline = false;
   NameOptions names;
   bool full_names = false;
+  FetchOptions fetch;
 };
 
 // The event of that name; none when no name is given.
@@ -57,6 +58,7 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool functi
   load.demangle = !arguments.names.no_demangle;
   load.names = arguments.names.rules;
   load.function_starts = function_starts;
+  load.fetch = arguments.fetch;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
@@ -107,6 +109,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
       ->type_name("NAME");
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   AddNameOptions(command, a.names);
+  AddFetchOptions(command, a.fetch);
 }
 
 }  // namespace

@@ -4,43 +4,54 @@
 
 #include "src/cli/command.h"
 #include "src/perf_data/feature_values.h"
-#include "src/profile/profile_builder.h"
 
 namespace profiler::cli {
 
-absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  symbolize::SymbolizerOptions naming;
-  naming.demangle = options.demangle;
-  naming.inlines = options.inlines;
-  naming.function_starts = options.function_starts;
-  const auto symbolizer = symbolize::Symbolizer::Create(naming);
-  profile::BuilderOptions keep;
-  keep.keep_cpu = options.keep_cpu || options.keep_samples;
-  keep.keep_thread = options.keep_thread || options.keep_samples;
-  keep.keep_time = options.keep_samples;
-  keep.keep_addresses = options.keep_samples;
-  if (recording->features().arch == "aarch64") {
-    keep.architecture = symbolize::Architecture::kAArch64;
-  } else if (recording->features().arch == "x86_64") {
-    keep.architecture = symbolize::Architecture::kX86_64;
-  }
-  auto chains = perf_data::ReadChainQuality(recording->features());
-  keep.exact_user_chains = chains.has_value();
-  profile::ProfileBuilder builder(*symbolizer, keep);
-  for (const auto& entry : recording->features().build_ids) {
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording) {
+  profile::BuilderOptions options;
+  const std::string& machine = recording.features().arch;
+  if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
+  if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
+  options.exact_user_chains = perf_data::ReadChainQuality(recording.features()).has_value();
+  return options;
+}
+
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder) {
+  for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }
   size_t known_events = 0;
-  const absl::Status reading = recording->ForEach(
+  return recording.ForEach(
       perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
-        const auto& events = recording->events();
+        const auto& events = recording.events();
         for (; known_events < events.size(); ++known_events) {
           builder.AddEvent(events[known_events].name, events[known_events].attr);
         }
         builder.Add(timed.record, timed.event, timed.time);
       });
+}
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  const auto fetched = std::make_shared<symbolize::FetchedFiles>();
+  symbolize::SymbolizerOptions naming;
+  naming.demangle = options.demangle;
+  naming.inlines = options.inlines;
+  naming.function_starts = options.function_starts;
+  naming.fetched = fetched;
+  const auto symbolizer = symbolize::Symbolizer::Create(naming);
+  profile::BuilderOptions keep = BuilderOptionsFor(*recording);
+  keep.keep_cpu = options.keep_cpu || options.keep_samples;
+  keep.keep_thread = options.keep_thread || options.keep_samples;
+  keep.keep_time = options.keep_samples;
+  keep.keep_addresses = options.keep_samples;
+  profile::ProfileBuilder builder(*symbolizer, keep);
+  const absl::Status reading = ReadInto(*recording, builder);
+  if (FetchesFiles(options.fetch)) {
+    *fetched = FetchMissingFiles(options.fetch, naming, *symbolizer, builder.ImageShares());
+  }
   LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+  auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   profile::SimplifyNames(loaded.profile, options.names);
   return loaded;

@@ -7,9 +7,11 @@
 #include <string>
 
 #include "src/base/status.h"
+#include "src/cli/fetch_files.h"
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
 #include "src/profile/profile.h"
+#include "src/profile/profile_builder.h"
 #include "src/profile/symbol_names.h"
 #include "symbolize/symbolizer.h"
 
@@ -23,6 +25,7 @@ struct LoadOptions {
   bool demangle = true;
   bool function_starts = true;  // see SymbolizerOptions
   profile::NameRules names;
+  FetchOptions fetch;
 };
 
 struct LoadedProfile {
@@ -40,6 +43,12 @@ std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                 const LoadOptions& options);
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
+
+// What a builder has to know of a recording, whatever is kept of its samples.
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording);
+
+// Hands the whole recording to a builder that is new. Returns what stopped the reading early.
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);

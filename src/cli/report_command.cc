@@ -43,6 +43,7 @@ struct ReportArguments {
   bool no_fde = false;
   bool full_source_paths = false;
   NameOptions names;
+  FetchOptions fetch;
 };
 
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
@@ -119,6 +120,7 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.demangle = !arguments.names.no_demangle;
   load.names = arguments.names.rules;
   load.function_starts = !arguments.no_fde;
+  load.fetch = arguments.fetch;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
@@ -187,6 +189,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
                     "show every address without a symbol by itself, as perf does, and not under "
                     "where its function starts (.eh_frame)");
   AddNameOptions(*command, a.names);
+  AddFetchOptions(*command, a.fetch);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");

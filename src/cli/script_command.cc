@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/fetch_files.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
@@ -27,6 +28,7 @@ struct ScriptArguments {
   bool nanoseconds = false;
   bool no_inline = false;
   bool no_demangle = false;
+  FetchOptions fetch;
 };
 
 absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
@@ -68,6 +70,9 @@ int WriteScript(const ScriptArguments& arguments) {
     }
     plan->time = plan->time.Within(*all);
   }
+  // Names are printed while the recording is read, so what they come from must be there before.
+  *plan->fetched =
+      FetchFilesOfRecording(arguments.fetch, plan->SymbolizerOptions(), arguments.input);
   Output output("-");
   const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
   return Finish(*recording, reading, output);
@@ -116,6 +121,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddFetchOptions(*command, a.fetch);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

@@ -61,14 +61,6 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
   return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
 }
 
-std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const ScriptPlan& plan) {
-  symbolize::SymbolizerOptions naming;
-  naming.demangle = plan.demangle;
-  naming.inlines = plan.options.inlines;
-  naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
-  return symbolize::Symbolizer::Create(naming);
-}
-
 // What misc says of a record besides where the code ran, as perf marks it.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
@@ -114,12 +106,21 @@ bool ShownRecords::Includes(uint32_t type) const {
   }
 }
 
+symbolize::SymbolizerOptions ScriptPlan::SymbolizerOptions() const {
+  symbolize::SymbolizerOptions naming;
+  naming.demangle = demangle;
+  naming.inlines = options.inlines;
+  naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  naming.fetched = fetched;
+  return naming;
+}
+
 ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
                              Output& output)
     : recording_(recording),
       plan_(plan),
       output_(output),
-      symbolizer_(MakeSymbolizer(plan)),
+      symbolizer_(symbolize::Symbolizer::Create(plan.SymbolizerOptions())),
       builder_(*symbolizer_,
                {.keep_cpu = true,
                 .keep_time = true,

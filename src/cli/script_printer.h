@@ -41,6 +41,10 @@ struct ScriptPlan {
   perf_data::TimeRange time;  // samples outside are left out
   std::vector<int> cpus;      // only samples of these; empty: of all
   bool demangle = true;
+  // What names come from besides the files that are here.
+  std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
+
+  symbolize::SymbolizerOptions SymbolizerOptions() const;
 };
 
 // Not thread-safe. The recording must outlive it.
