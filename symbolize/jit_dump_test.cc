@@ -2,75 +2,18 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/jit_dump_builder.h"
 
 namespace profiler::symbolize {
 namespace {
 
 using testing::HasSubstr;
-
-// Writes a dump as a JIT does.
-class DumpBuilder {
- public:
-  explicit DumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0) {
-    Put(magic);
-    for (const uint32_t field : {1u, 40u, 62u, 0u, 7u}) Put(field);
-    Put(uint64_t{1});
-    Put(flags);
-  }
-
-  DumpBuilder& Load(uint64_t time, uint64_t address, uint64_t index, const std::string& name,
-                    const std::string& code) {
-    std::string body =
-        Fields(uint32_t{7}, uint32_t{8}, address, address, uint64_t{code.size()}, index);
-    body += name + '\0' + code;
-    return Record(0, time, body);
-  }
-  DumpBuilder& Move(uint64_t time, uint64_t to, uint64_t size, uint64_t index) {
-    return Record(1, time, Fields(uint32_t{7}, uint32_t{8}, to, uint64_t{0}, to, size, index));
-  }
-  struct Line {
-    uint64_t address;
-    uint32_t line;
-    std::string file;
-  };
-  DumpBuilder& Lines(uint64_t address, const std::vector<Line>& lines) {
-    std::string body = Fields(address, uint64_t{lines.size()});
-    for (const Line& line : lines) {
-      body += Fields(line.address, line.line, uint32_t{0}) + line.file + '\0';
-    }
-    return Record(2, 0, body);
-  }
-  DumpBuilder& Record(uint32_t id, uint64_t time, const std::string& body) {
-    Put(id);
-    Put(static_cast<uint32_t>(16 + body.size()));
-    Put(time);
-    bytes_ += body;
-    return *this;
-  }
-
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  template <class... Values>
-  static std::string Fields(Values... values) {
-    std::string fields;
-    ((fields += TextOf(BytesOf(values))), ...);
-    return fields;
-  }
-  template <class Value>
-  void Put(Value value) {
-    bytes_ += TextOf(BytesOf(value));
-  }
-
-  std::string bytes_;
-};
 
 JitDump Parsed(std::string_view bytes) {
   absl::StatusOr<JitDump> dump = JitDump::Parse(BytesOfText(bytes));
@@ -98,7 +41,7 @@ std::string CodesOf(const JitDump& dump) {
 }
 
 TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
-  const std::string bytes = DumpBuilder()
+  const std::string bytes = JitDumpBuilder()
                                 .Load(10, 0x1000, 1, "first", "abcd")
                                 .Load(20, 0x1000, 2, "second", "xyz")
                                 .bytes();
@@ -110,7 +53,7 @@ TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
 }
 
 TEST(JitDumpTest, CodeThatIsMovedKeepsItsPlace) {
-  const std::string bytes = DumpBuilder()
+  const std::string bytes = JitDumpBuilder()
                                 .Load(10, 0x1000, 1, "first", "abcd")
                                 .Load(11, 0x3000, 2, "second", "ab")
                                 .Move(30, 0x2000, 4, 1)
@@ -121,12 +64,12 @@ TEST(JitDumpTest, CodeThatIsMovedKeepsItsPlace) {
 
 TEST(JitDumpTest, CodesAreInTheOrderOfTheirTimes) {
   const std::string bytes =
-      DumpBuilder().Load(20, 0x1000, 1, "late", "a").Load(10, 0x2000, 2, "early", "b").bytes();
+      JitDumpBuilder().Load(20, 0x1000, 1, "late", "a").Load(10, 0x2000, 2, "early", "b").bytes();
   EXPECT_EQ(CodesOf(Parsed(bytes)), "10 2000+1 early+0\n20 1000+1 late+0");
 }
 
 TEST(JitDumpTest, LinesAreThoseOfTheNextCode) {
-  const std::string bytes = DumpBuilder()
+  const std::string bytes = JitDumpBuilder()
                                 .Load(9, 0x500, 1, "bare", "abcdefgh")
                                 .Lines(0x1000, {{0x1000, 3, "a.js"}, {0x1004, 5, "\xff"}})
                                 .Load(10, 0x1000, 2, "lined", "abcdefgh")
@@ -140,7 +83,7 @@ TEST(JitDumpTest, LinesAreThoseOfTheNextCode) {
 }
 
 TEST(JitDumpTest, LinesThatCountAnElfHeaderAreTakenBackByIt) {
-  const std::string bytes = DumpBuilder()
+  const std::string bytes = JitDumpBuilder()
                                 .Lines(0x1000, {{0x1040, 3, "a.js"}, {0x1044, 5, "a.js"}})
                                 .Load(10, 0x1000, 1, "lined", "abcdefgh")
                                 .bytes();
@@ -150,7 +93,7 @@ TEST(JitDumpTest, LinesThatCountAnElfHeaderAreTakenBackByIt) {
 }
 
 TEST(JitDumpTest, IsReadAsFarAsItIsWhole) {
-  const std::string bytes = DumpBuilder()
+  const std::string bytes = JitDumpBuilder()
                                 .Lines(0x1000, {{0x1000, 3, "a.js"}})
                                 .Load(10, 0x1000, 1, "first", "abcd")
                                 .Move(15, 0x2000, 4, 1)
@@ -166,7 +109,7 @@ TEST(JitDumpTest, IsReadAsFarAsItIsWhole) {
 }
 
 TEST(JitDumpTest, SizesThatAreNotThereAreNotBelieved) {
-  DumpBuilder huge;
+  JitDumpBuilder huge;
   huge.Load(10, 0x1000, 1, "good", "abcd");
   std::string body(40, '\0');
   body[24] = '\x7f';  // 127 bytes of code, of which none follow
@@ -182,9 +125,9 @@ TEST(JitDumpTest, SaysWhyAFileIsOfNoUse) {
     return std::string(JitDump::Parse(BytesOfText(bytes)).status().message());
   };
   EXPECT_THAT(error_of(""), HasSubstr("is no jitdump file"));
-  EXPECT_THAT(error_of(DumpBuilder().bytes().substr(0, 39)), HasSubstr("no whole header"));
-  EXPECT_THAT(error_of(DumpBuilder(0x4454694a).bytes()), HasSubstr("other byte order"));
-  EXPECT_THAT(error_of(DumpBuilder(0x4a695444, 1).bytes()), HasSubstr("the processor's clock"));
+  EXPECT_THAT(error_of(JitDumpBuilder().bytes().substr(0, 39)), HasSubstr("no whole header"));
+  EXPECT_THAT(error_of(JitDumpBuilder(0x4454694a).bytes()), HasSubstr("other byte order"));
+  EXPECT_THAT(error_of(JitDumpBuilder(0x4a695444, 1).bytes()), HasSubstr("the processor's clock"));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct OpenImageState {
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
   FunctionExtents functions;
   const PerfMap* jit = nullptr;
+  std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
 };
 
@@ -79,6 +80,8 @@ class FileSymbolizer : public Symbolizer {
   }
   Naming Name(ImageId image, FileOffset offset) override;
   Naming NameAt(ImageId image, ElfAddress address) override;
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -93,12 +96,14 @@ class FileSymbolizer : public Symbolizer {
   void OpenFile(const ImageSpec& spec, OpenImageState& state);
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
+  absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, ElfAddress address);
   const Symbol* SymbolAt(OpenImageState& state, ElfAddress address) const;
   Naming WithoutSymbol(OpenImageState& state, ElfAddress address) const;
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
+  Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
@@ -132,7 +137,8 @@ class FileSymbolizer : public Symbolizer {
 ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
   // The process says where to look, and tells files apart only if it sees other ones than we do.
   bool by_process = false;
-  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kAnonymous) {
+  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
+      spec.kind == ImageKind::kAnonymous) {
     by_process = true;
   } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
     by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
@@ -166,6 +172,8 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
       return NameInJit(Open(image), offset);
+    case ImageKind::kJitDump:
+      return NameInJitDump(Open(image), offset);
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
@@ -182,6 +190,16 @@ Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   return NameInFile(state, address);
 }
 
+CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const ElfImage& elf = state.file->elf;
+  const std::span<const std::byte> bytes = elf.BytesAt(address, size);
+  return {bytes.empty() ? Reason::kNoSymbol : Reason::kNamed, bytes, elf.machine()};
+}
+
 OpenImageState& FileSymbolizer::Open(Image& image) {
   if (image.state != nullptr) return *image.state;
   image.state = std::make_unique<OpenImageState>();
@@ -193,6 +211,9 @@ OpenImageState& FileSymbolizer::Open(Image& image) {
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
       OpenJit(image.spec, *image.state);
+      break;
+    case ImageKind::kJitDump:
+      OpenJitDump(image.spec, *image.state).IgnoreError();  // JitCodes says it
       break;
     case ImageKind::kKernel:
     case ImageKind::kModule:
@@ -335,6 +356,42 @@ Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset)
   const PerfMap::Function* function = state.jit->Find(offset.value);
   if (function == nullptr) return {Reason::kNoSymbol, {}};
   return Named(function->name, function->start, function->size, offset.value);
+}
+
+absl::StatusOr<std::span<const JitCode>> FileSymbolizer::JitCodes(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.state == nullptr) {
+    image.state = std::make_unique<OpenImageState>();
+    PROFILER_RETURN_IF_ERROR(OpenJitDump(image.spec, *image.state));
+  }
+  if (!image.state->jit_dump)
+    return absl::NotFoundError(absl::StrCat(image.spec.path, ": no dump"));
+  return image.state->jit_dump->codes();
+}
+
+// As the process sees it, while it lives.
+absl::Status FileSymbolizer::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
+  absl::StatusOr<JitDump> dump =
+      JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
+  if (!dump.ok()) dump = JitDump::Read(spec.path);
+  if (!dump.ok()) {
+    state.reason = Reason::kNoImageFile;
+    return dump.status();
+  }
+  state.jit_dump = *std::move(dump);
+  return absl::OkStatus();
+}
+
+Naming FileSymbolizer::NameInJitDump(const OpenImageState& state, FileOffset offset) {
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  const JitDump::Function* function = state.jit_dump->Find(offset);
+  if (function == nullptr) return {Reason::kNoSymbol, {}};
+  const Naming naming = Named(function->name, function->offset.value, function->size, offset.value);
+  if (const JitDump::Line* line = JitDump::LineAt(*function, naming.distance)) {
+    found_.back().file = line->file;
+    found_.back().line = line->line;
+  }
+  return naming;
 }
 
 Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {

@@ -13,6 +13,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/fetched_files.h"
+#include "symbolize/jit_dump.h"
 
 namespace profiler::symbolize {
 
@@ -23,6 +24,7 @@ enum class ImageKind : uint8_t {
   kModule,     // a kernel module
   kBpf,        // bpf_prog_…, out-of-line kernel symbols (KSYMBOL)
   kJit,        // anonymous executable memory with a /tmp/perf-PID.map
+  kJitDump,    // jit-PID.dump: the code in it, wherever it lies in the process
   kAnonymous,  // //anon, [heap], [stack], memfd…
 };
 
@@ -33,7 +35,8 @@ struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
   std::string path;                 // as recorded; display name
   std::vector<std::byte> build_id;  // empty: unknown
-  uint32_t pid = 0;  // kJit: whose map file; user images: whose /proc/PID/root may hold the file
+  uint32_t pid =
+      0;  // kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the file
 };
 
 // Why an address has no name. A value, not an error.
@@ -67,6 +70,13 @@ struct Naming {
   // it; `distance` is from its start. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
+};
+
+// Bytes of an image's file, as long as the Symbolizer lives.
+struct CodeBytes {
+  Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
+  std::span<const std::byte> bytes;
+  uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
 struct SymbolizerOptions {
@@ -109,6 +119,15 @@ class Symbolizer {
 
   // The same by the address that an image of kind kUser or kVdso itself has for the code.
   virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
+
+  // What is in a dump (kJitDump), in the order of time; lives as long as the Symbolizer. Its file
+  // offsets are those to be named. Errors of JitDump::Read.
+  virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
+  // At most `size` bytes of the code that an image of kind kUser or kVdso has at `address`, as far
+  // as its file has them. Only of the very file that was recorded, by its build-id.
+  virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
+    return {};
+  }
 
   // Where a kernel symbol was when the addresses were recorded: `_text` or `_stext`, from the
   // kernel's MMAP record. The kernel may have moved since (KASLR and a reboot); names are found all

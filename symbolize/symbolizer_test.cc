@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/jit_dump_builder.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -458,6 +459,34 @@ TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
   EXPECT_EQ(Name(jit, {0x7f0000001020}), "[no symbol]");
   jit.pid = 43;
   EXPECT_EQ(Name(jit, {0x7f0000001010}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  WriteFile(directory_ + "/container/tmp/jit-7.dump", JitDumpBuilder()
+                                                          .Lines(0x1000, {{0x1000, 3, "a.js"}})
+                                                          .Load(10, 0x1000, 1, "add", "abcd")
+                                                          .bytes());
+  ImageSpec dump;
+  dump.kind = ImageKind::kJitDump;
+  dump.path = "/tmp/jit-7.dump";
+  dump.pid = 42;
+  const auto codes = symbolizer().JitCodes(symbolizer().AddImage(dump));
+  ASSERT_TRUE(codes.ok()) << codes.status();
+  ASSERT_EQ(codes->size(), 1u);
+  const FileOffset code = codes->front().offset;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(dump), {code.value + 1});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "add");
+  EXPECT_EQ(naming.functions[0].file, "a.js");
+  EXPECT_EQ(naming.functions[0].line, 3u);
+  EXPECT_EQ(naming.distance, 1u);
+  EXPECT_EQ(Name(dump, {code.value + 4}), "[no symbol]");
+  dump.pid = 43;
+  EXPECT_EQ(symbolizer().JitCodes(symbolizer().AddImage(dump)).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Name(dump, code), "[no image file]");
 }
 
 TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {

@@ -14,7 +14,7 @@ struct ChainQuality {
   uint64_t complete = 0;   // from registers and copied bytes, by call frame information alone
   uint64_t joined = 0;     // the outer part is that of an earlier chain of the same thread
   uint64_t late_read = 0;  // the outer part was read from the live process after the sample
-  uint64_t guessed = 0;    // with a frame that was found by its frame pointer
+  uint64_t guessed = 0;    // with a frame found by its frame pointer or the top of the stack
 
   // Samples in the kernel of a thread that has no user stack any more, as an exec or its exit is
   // under way. Their user part is not there to be found: they are neither whole nor cut, and count

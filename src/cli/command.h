@@ -32,6 +32,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);
 void AddDumpCommand(CLI::App& app, Commands& commands);
 void AddSymbolizeCommand(CLI::App& app, Commands& commands);
+void AddAnnotateCommand(CLI::App& app, Commands& commands);
 void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded
 
 }  // namespace profiler::cli

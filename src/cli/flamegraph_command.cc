@@ -5,8 +5,6 @@
 #include <string>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
@@ -31,19 +29,6 @@ struct FlameGraphArguments {
   bool full_names = false;
   FetchOptions fetch;
 };
-
-// The event of that name; none when no name is given.
-absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
-                                                          const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  std::vector<std::string> known;
-  for (size_t i = 0; i < profile.events.size(); ++i) {
-    known.emplace_back(profile.text(profile.events[i].name));
-    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
-  }
-  return absl::NotFoundError(
-      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
-}
 
 // The profile and the event to show; says what is wrong and gives the exit code otherwise.
 struct Chosen {

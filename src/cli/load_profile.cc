@@ -1,7 +1,10 @@
 #include "src/cli/load_profile.h"
 
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/perf_data/feature_values.h"
 
@@ -39,7 +42,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   naming.inlines = options.inlines;
   naming.function_starts = options.function_starts;
   naming.fetched = fetched;
-  const auto symbolizer = symbolize::Symbolizer::Create(naming);
+  auto symbolizer = symbolize::Symbolizer::Create(naming);
   profile::BuilderOptions keep = BuilderOptionsFor(*recording);
   keep.keep_cpu = options.keep_cpu || options.keep_samples;
   keep.keep_thread = options.keep_thread || options.keep_samples;
@@ -50,10 +53,11 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   if (FetchesFiles(options.fetch)) {
     *fetched = FetchMissingFiles(options.fetch, naming, *symbolizer, builder.ImageShares());
   }
-  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading};
+  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   profile::SimplifyNames(loaded.profile, options.names);
+  if (options.keep_symbolizer) loaded.symbolizer = std::move(symbolizer);
   return loaded;
 }
 
@@ -70,6 +74,25 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   if (recording.ok()) return *std::move(recording);
   PrintError(recording.status());
   return nullptr;
+}
+
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    known.emplace_back(profile.text(profile.events[i].name));
+    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
+}
+
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile) {
+  for (size_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples != 0) return profile::EventId{static_cast<uint32_t>(i)};
+  }
+  return std::nullopt;
 }
 
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {

@@ -26,6 +26,7 @@ struct LoadOptions {
   bool function_starts = true;  // see SymbolizerOptions
   profile::NameRules names;
   FetchOptions fetch;
+  bool keep_symbolizer = false;  // for who asks for more than names
 };
 
 struct LoadedProfile {
@@ -33,6 +34,8 @@ struct LoadedProfile {
   profile::Profile profile;
   // What ended the reading early. The profile has everything before that.
   absl::Status reading;
+  // What named it; null unless asked for.
+  std::unique_ptr<symbolize::Symbolizer> symbolizer;
 };
 
 // An error when there is nothing to show at all.
@@ -49,6 +52,11 @@ profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording)
 
 // Hands the whole recording to a builder that is new. Returns what stopped the reading early.
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
+
+// The event of that name; none when no name is given. kNotFound lists the recording's events.
+absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
+                                                          const std::string& name);
+std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);

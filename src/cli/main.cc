@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   AddRecordCommand(app, commands, std::move(invocation));
   AddReportCommand(app, commands);
   AddFlameGraphCommands(app, commands);
+  AddAnnotateCommand(app, commands);
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
   AddDumpCommand(app, commands);

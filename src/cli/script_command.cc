@@ -27,6 +27,7 @@ struct ScriptArguments {
   bool hide_call_graph = false;
   bool nanoseconds = false;
   bool no_inline = false;
+  bool full_source_paths = false;
   bool no_demangle = false;
   FetchOptions fetch;
 };
@@ -49,6 +50,7 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
   plan.options.inlines = !arguments.no_inline;
+  plan.options.full_source_paths = arguments.full_source_paths;
   plan.records = arguments.records;
   plan.demangle = !arguments.no_demangle;
   return plan;
@@ -101,7 +103,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
                    "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size; "
+                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline; "
                    "+FIELD and -FIELD change the default")
       ->type_name("FIELD,…")
       ->allow_extra_args(false);
@@ -120,6 +122,8 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
                     "show where a sample was taken and not its call chain");
   command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
   command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  command->add_flag("--full-source-path", a.full_source_paths,
+                    "with srcline: directories of source files too");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
   AddFetchOptions(*command, a.fetch);
   command->add_flag("-f,--force")

@@ -109,7 +109,7 @@ bool ShownRecords::Includes(uint32_t type) const {
 symbolize::SymbolizerOptions ScriptPlan::SymbolizerOptions() const {
   symbolize::SymbolizerOptions naming;
   naming.demangle = demangle;
-  naming.inlines = options.inlines;
+  naming.inlines = options.inlines || fields.fields.has(ScriptField::kSrcline);
   naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   naming.fetched = fetched;
   return naming;

@@ -1,4 +1,4 @@
-// profiler symbolize: what is at addresses of a file.
+// profiler symbolize: what is at addresses of a file, or of a running process.
 
 #include <charconv>
 #include <iostream>
@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
+#include "src/cli/live_process.h"
 #include "src/cli/output.h"
 #include "symbolize/symbolizer.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 struct SymbolizeArguments {
   std::string file;
+  pid_t pid = 0;  // or else this process
   std::vector<std::string> addresses;
   std::vector<std::string> debug_directories;
   bool show_addresses = false;
@@ -52,9 +54,19 @@ class AddressPrinter {
     image_ = symbolizer_->AddImage(spec);
   }
 
+  // Addresses are those of the process from now on.
+  absl::Status ReadProcess(pid_t pid) {
+    PROFILER_ASSIGN_OR_RETURN(LiveProcess process, LiveProcess::Read(pid, *symbolizer_));
+    process_.emplace(std::move(process));
+    return absl::OkStatus();
+  }
+
   // Prints nothing where the file cannot be read.
   symbolize::Reason Print(uint64_t address, Output& output) {
-    const symbolize::Naming naming = symbolizer_->NameAt(image_, {address});
+    symbolize::Naming naming =
+        process_ ? process_->Name(address) : symbolizer_->NameAt(image_, {address});
+    // Of a process each address is in a file of its own.
+    if (process_ && naming.functions.empty()) naming.reason = symbolize::Reason::kNoSymbol;
     if (!Readable(naming.reason)) return naming.reason;
     text_.clear();
     if (arguments_.show_addresses) {
@@ -99,11 +111,18 @@ class AddressPrinter {
   const SymbolizeArguments& arguments_;
   std::unique_ptr<symbolize::Symbolizer> symbolizer_;
   symbolize::ImageId image_;
+  std::optional<LiveProcess> process_;
   std::string text_;
 };
 
 int Symbolize(const SymbolizeArguments& arguments) {
   AddressPrinter printer(arguments);
+  if (arguments.pid != 0) {
+    if (const absl::Status read = printer.ReadProcess(arguments.pid); !read.ok()) {
+      PrintError(read);
+      return kExitFailure;
+    }
+  }
   Output output("-");
   bool sound = true;
   // False when there is no going on.
@@ -143,11 +162,18 @@ int Symbolize(const SymbolizeArguments& arguments) {
 void AddSymbolizeCommand(CLI::App& app, Commands& commands) {
   CLI::App* command = app.add_subcommand(
       "symbolize",
-      "Print function and file:line of addresses in an ELF file, what was inlined there first,\n"
-      "and a blank line after each address, like addr2line -i -f -C");
+      "Print function and file:line of addresses in an ELF file or a running process, what was\n"
+      "inlined there first, and a blank line after each address, like addr2line -i -f -C");
   auto arguments = std::make_shared<SymbolizeArguments>();
   SymbolizeArguments& a = *arguments;
-  command->add_option("-e,--exe", a.file, "ELF file: program, library or debug file")->required();
+  CLI::Option_group* from = command->add_option_group("Where the addresses are");
+  from->add_option("-e,--exe", a.file, "ELF file: program, library or debug file");
+  from->add_option("-p,--pid", a.pid,
+                   "running process; addresses are where its code is in memory, the vdso's, JIT's "
+                   "and kernel's too")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
+  from->require_option(1);
   command
       ->add_option("address", a.addresses,
                    "addresses as the file has them, hexadecimal; from standard input where none "

@@ -122,14 +122,15 @@ class Dumper {
     if (recording_.features().arch.empty()) architecture_ = perf_event::NativeArchitecture();
   }
 
-  void Take(const TimedRecord& timed) {
+  // False when it wants no more.
+  bool Take(const TimedRecord& timed) {
     const uint32_t type = timed.record.type();
     if (perf_event::RecordTypeName(type).empty()) CountUnknown(type);
-    if (!Wanted(type) || shown_ >= options_.max_records) return;
-    ++shown_;
+    if (!Wanted(type)) return true;
     AppendNewEvents();
     AppendRecord(timed);
     if (out_.size() >= kPiece) Flush();
+    return ++shown_ < options_.max_records;
   }
 
   void End() {
@@ -295,8 +296,11 @@ absl::Status Dump(Recording& recording, const DumpOptions& options,
                   absl::FunctionRef<void(std::string_view)> sink) {
   Dumper dumper(recording, options, sink);
   dumper.Start();
-  const absl::Status status = recording.ForEach(
-      Recording::Order::kStored, [&dumper](const TimedRecord& timed) { dumper.Take(timed); });
+  absl::Status status;
+  if (options.max_records != 0) {
+    status = recording.ForEach(Recording::Order::kStored,
+                               [&dumper](const TimedRecord& timed) { return dumper.Take(timed); });
+  }
   dumper.End();
   return status;
 }

@@ -38,7 +38,8 @@ absl::StatusOr<uint32_t> ParseRecordType(std::string_view name);
 
 // Writes the dump of `recording`, in the order of the file, to `sink`, in pieces. Returns what
 // ForEach returns: all that could be read has been written then. Memory does not grow with the
-// recording. At the end stands how many records of which types nobody has defined there were.
+// recording. Nothing is read after the last record that is asked for. At the end stands how many
+// records of which types nobody has defined there were, of those that were read.
 absl::Status Dump(Recording& recording, const DumpOptions& options,
                   absl::FunctionRef<void(std::string_view)> sink);
 

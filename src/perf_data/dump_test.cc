@@ -99,6 +99,26 @@ TEST(Dump, ShowsOnlyWhatIsAskedFor) {
               HasSubstr("    0000:  44 00 00 00 00 00 08 00                          D.......\n"));
 }
 
+TEST(Dump, ReadsNoFurtherThanWhatIsAskedFor) {
+  const perf_event::Attr attr = UsualAttr();
+  perf_event::RecordBuilder records(attr);
+  records.By(7, 7).Comm("cat").Comm("dog");
+  std::vector<std::byte> bytes(records.bytes().begin(), records.bytes().end());
+  AddRecord(900, "", &bytes);
+  bytes.resize(bytes.size() + 8);  // a record of no size
+  const std::string path = TestPath("broken");
+  WriteFile(path, StreamOf({{attr, "my-event", {}}}, bytes));
+  DumpOptions options = {.types = {perf_event::kRecordComm}};
+  EXPECT_THAT(DumpOf(path, options), HasSubstr("! "));
+  options.max_records = 2;
+  const std::string dump = DumpOf(path, options);
+  EXPECT_THAT(dump, Not(HasSubstr("! ")));
+  EXPECT_THAT(dump, Not(HasSubstr("unknown type")));
+  EXPECT_THAT(dump, HasSubstr("\"dog\""));
+  options.max_records = 0;
+  EXPECT_EQ(RecordLines(DumpOf(path, options)), "");
+}
+
 TEST(Dump, ReadsRecordTypesByNameAndByNumber) {
   EXPECT_EQ(*ParseRecordType("mmap2"), 10u);
   EXPECT_EQ(*ParseRecordType("PERF_RECORD_Comm"), 3u);

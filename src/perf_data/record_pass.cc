@@ -28,7 +28,7 @@ void RecordPass::Run(RecordWalker& walker) {
     walker.Handle(RecordWalker::Compressed::kShowAndInflate);
   }
   StoredRecord record;
-  while (walker.Next(&record)) {
+  while (!stopped_ && walker.Next(&record)) {
     Take(record, walker.payload());
     if (order_ != Recording::Order::kTime) context_.chunks->FreeReleased();
   }
@@ -86,9 +86,11 @@ void RecordPass::VisitSorted(const RoundSorter::Entry& entry) {
 
 void RecordPass::Visit(const StoredRecord& record, uint64_t time,
                        std::span<const std::byte> payload) {
+  if (stopped_) return;
   const uint32_t event = context_.events->EventOf(record);
-  visit_({context_.swapped ? Turned(record, event) : RawRecord({record.data, record.header.size}),
-          time, event, FileOffsetOf(record.data), payload});
+  stopped_ = !visit_(
+      {context_.swapped ? Turned(record, event) : RawRecord({record.data, record.header.size}),
+       time, event, FileOffsetOf(record.data), payload});
 }
 
 RawRecord RecordPass::Turned(const StoredRecord& record, uint32_t event) {

@@ -36,12 +36,14 @@ struct PassContext {
 // Not thread-safe.
 class RecordPass {
  public:
-  using Visitor = absl::FunctionRef<void(const TimedRecord&)>;
+  // False ends the pass.
+  using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
 
   RecordPass(const PassContext& context, Recording::Order order, Visitor visit)
       : context_(context), order_(order), visit_(visit) {}
 
-  // All that is left in `walker`. Afterwards its status() and cut_bytes() say how that ended.
+  // All that is left in `walker`. Afterwards its status() and cut_bytes() say how that ended,
+  // unless the visitor stopped it.
   void Run(RecordWalker& walker);
 
   // One record that was taken from a walker earlier.
@@ -49,6 +51,8 @@ class RecordPass {
 
   // Visits what is still held. Call it once, last.
   void Finish();
+
+  bool stopped() const { return stopped_; }
 
   // Records could not be held until their round ended, so they may have come out of time order.
   bool gave_order_up() const { return gave_order_up_; }
@@ -71,6 +75,7 @@ class RecordPass {
   uint64_t own_records_ = 0;
   uint64_t touched_ = 0;  // bytes of mapped files touched since they were last forgotten
   bool gave_order_up_ = false;
+  bool stopped_ = false;  // by the visitor
 };
 
 }  // namespace profiler::perf_data

@@ -55,10 +55,11 @@ class OpenRecording final : public Recording {
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }
   const FileLayout& layout() const override { return layout_; }
-  absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) override;
   const std::vector<std::string>& warnings() const override { return warnings_; }
 
  private:
+  absl::Status Pass(Order order, Visitor visit) override;
+
   // Records of one file: [begin, end) of files_[file].
   struct Part {
     size_t file = 0;
@@ -202,8 +203,7 @@ PassContext OpenRecording::Context(ChunkStore* chunks) {
   return context;
 }
 
-absl::Status OpenRecording::ForEach(Order order,
-                                    absl::FunctionRef<void(const TimedRecord&)> visit) {
+absl::Status OpenRecording::Pass(Order order, Visitor visit) {
   warnings_.resize(warnings_of_open_);
   const uint64_t unknown_ids_before = events_.unknown_ids();
   ChunkStore own_chunks;
@@ -230,6 +230,7 @@ absl::Status OpenRecording::RunFiles(RecordPass& pass, ChunkStore* chunks) {
         std::make_unique<MappedSource>(files_[part.file].bytes(), part.begin, part.end),
         header_.swapped, chunks);
     pass.Run(walker);
+    if (pass.stopped()) break;
     first_error.Update(Ended(walker));
   }
   return first_error;
@@ -242,7 +243,7 @@ absl::Status OpenRecording::RunStream(RecordPass& pass) {
   for (const Preread& preread : preread_) pass.Take(preread.record, preread.payload);
   preread_.clear();
   pass.Run(*stream_walker_);
-  absl::Status status = Ended(*stream_walker_);
+  absl::Status status = pass.stopped() ? absl::OkStatus() : Ended(*stream_walker_);
   stream_walker_.reset();
   return status;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -57,10 +58,25 @@ class Recording {
   // in the file, round markers excepted under kTime). Returns what stopped the reading early, if
   // anything did: kDataLoss with file offset, record type and field. Everything before that has
   // been visited. Memory: two rounds.
-  virtual absl::Status ForEach(Order order, absl::FunctionRef<void(const TimedRecord&)> visit) = 0;
+  // A `visit` that returns a bool ends the pass with false; of a pipe, what follows is lost then.
+  template <class Visit>
+  absl::Status ForEach(Order order, Visit&& visit) {
+    if constexpr (std::is_same_v<std::invoke_result_t<Visit&, const TimedRecord&>, bool>) {
+      return Pass(order, visit);
+    } else {
+      return Pass(order, [&visit](const TimedRecord& record) {
+        visit(record);
+        return true;
+      });
+    }
+  }
 
   // Lines for a person: cut file, missing features, unknown attr size. Complete after ForEach.
   virtual const std::vector<std::string>& warnings() const = 0;
+
+ protected:
+  using Visitor = absl::FunctionRef<bool(const TimedRecord&)>;
+  virtual absl::Status Pass(Order order, Visitor visit) = 0;
 };
 
 }  // namespace profiler::perf_data

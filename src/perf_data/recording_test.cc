@@ -58,6 +58,18 @@ TEST(Recording, CanBeReadAgain) {
   EXPECT_EQ(Told(**recording, Order::kTime), kUsualInTime);
 }
 
+TEST(Recording, APassEndsWhenItsVisitorWantsNoMore) {
+  auto recording = Recording::Open(UsualPath());
+  ASSERT_TRUE(recording.ok());
+  for (const Order order : {Order::kFile, Order::kTime, Order::kStored}) {
+    int visited = 0;
+    EXPECT_TRUE(
+        (*recording)->ForEach(order, [&](const TimedRecord&) { return ++visited < 4; }).ok());
+    EXPECT_EQ(visited, 4);
+  }
+  EXPECT_EQ(Told(**recording, Order::kTime), kUsualInTime);
+}
+
 TEST(Recording, HasItsEventsAndFeatures) {
   auto recording = Recording::Open(UsualPath());
   ASSERT_TRUE(recording.ok());

@@ -53,6 +53,7 @@ std::string ShortName(ImageKind kind, std::string_view path, uint32_t pid) {
     case ImageKind::kModule:
       return ModuleName(path);
     case ImageKind::kJit:
+    case ImageKind::kJitDump:
       return absl::StrCat("[JIT] tid ", pid);
     default:
       return std::string(path.starts_with('[') ? path : Basename(path));
@@ -72,6 +73,7 @@ DsoKind KindOf(ImageKind kind) {
     case ImageKind::kBpf:
       return DsoKind::kBpf;
     case ImageKind::kJit:
+    case ImageKind::kJitDump:
       return DsoKind::kJit;
     case ImageKind::kAnonymous:
       return DsoKind::kAnonymous;
@@ -118,6 +120,10 @@ Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap) {
                      Intern(ImageKind::kUser, name, identity, mmap.pid));
 }
 
+ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid) {
+  return Intern(ImageKind::kJitDump, filename, {}, pid);
+}
+
 namespace {
 
 // Recorders write where the kernel's text ends, but what runs while it boots, and is on the stacks
@@ -162,7 +168,8 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   // A build-id says all; without one a replaced file, or one in another container, has an inode of
   // its own. Memory without a file is its process's.
   const bool by_inode = build_id.empty();
-  const bool by_process = kind == ImageKind::kJit || kind == ImageKind::kAnonymous;
+  const bool by_process =
+      kind == ImageKind::kJit || kind == ImageKind::kJitDump || kind == ImageKind::kAnonymous;
   Key key(kind, std::string(path), std::string(TextOf(build_id)), by_inode ? identity.maj : 0,
           by_inode ? identity.min : 0, by_inode ? identity.ino : 0, by_process ? pid : 0);
   const auto known = ids_.find(key);

@@ -6,6 +6,7 @@
 //   [vdso]                              kVdso        [vdso]
 //   //anon, /dev/zero, /anon_hugepage,  kJit         [JIT] tid PID, of /tmp/perf-PID.map
 //     [heap], [stack…, /SYSV…, ""
+//   …/jit-PID.dump                      kJitDump     [JIT] tid PID
 //   /memfd:…, [vsyscall], [uprobes] …   kAnonymous   as it stands
 //   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
 //   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]
@@ -43,6 +44,8 @@ class ImageTable {
 
   // What MMAP, MMAP2 and KSYMBOL map.
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap);
+  // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
+  symbolize::ImageId JitDump(std::string_view filename, uint32_t pid);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
   symbolize::Mapping BpfMapping(const perf_event::Ksymbol& symbol);
   // The kernel, wherever it is: the upper half of the address space.

@@ -1,9 +1,12 @@
 #include "src/profile/profile_builder.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 #include "src/profile/chain_resolver.h"
@@ -11,6 +14,7 @@
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_shares.h"
 #include "src/profile/image_table.h"
+#include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
@@ -81,6 +85,7 @@ class ProfileBuilder::Impl {
   struct EventLayout {
     RecordLayout layout;
     uint64_t period;  // of a sample that does not say
+    bool monotonic;   // times are of CLOCK_MONOTONIC
   };
 
   // Decodes a record and hands it on, or counts that it could not be.
@@ -94,8 +99,9 @@ class ProfileBuilder::Impl {
     }
   }
 
-  void AddSideband(RawRecord record, const RecordLayout& layout);
-  void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap);
+  void AddSideband(RawRecord record, const EventLayout& event);
+  void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap, bool monotonic);
+  void AddJitDump(const perf_event::Mmap2& mmap, bool monotonic);
   void AddKernelMapping(const perf_event::Mmap2& mmap);
   void PlaceKernel();
   bool IsBpf(const symbolize::Mapping* mapping) const;
@@ -121,6 +127,7 @@ class ProfileBuilder::Impl {
   Profile profile_;
   symbolize::AddressSpaces spaces_;
   ImageTable images_;
+  JitCodes jit_codes_;
   ThreadTable threads_;
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
@@ -136,7 +143,8 @@ class ProfileBuilder::Impl {
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr) {
   // perf takes the field for the period whatever it is; so does its report.
-  events_.push_back({RecordLayout(attr), attr.sample_period});
+  const bool monotonic = attr.has(perf_event::kAttrUseClockid) && attr.clockid == CLOCK_MONOTONIC;
+  events_.push_back({RecordLayout(attr), attr.sample_period, monotonic});
   profile_.events.push_back({.name = profile_.strings.Intern(name),
                              .frequency = attr.has(perf_event::kAttrFreq),
                              .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0});
@@ -155,24 +163,32 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
   }
   if (event >= events_.size()) {
     ++profile_.losses.undecodable;
-  } else if (record.type() == perf_event::kRecordSample) {
+    return;
+  }
+  if (time >= jit_codes_.next()) [[unlikely]] {
+    CountBatch();
+    jit_codes_.PlaceUntil(time, spaces_);
+  }
+  if (record.type() == perf_event::kRecordSample) {
     AddSample(record, event, time);
   } else {
     CountBatch();
-    AddSideband(record, events_[event].layout);
+    AddSideband(record, events_[event]);
   }
 }
 
-void ProfileBuilder::Impl::AddSideband(RawRecord record, const RecordLayout& layout) {
+void ProfileBuilder::Impl::AddSideband(RawRecord record, const EventLayout& event) {
+  const RecordLayout& layout = event.layout;
   const uint16_t misc = record.misc();
   Losses& losses = profile_.losses;
   switch (record.type()) {
     case perf_event::kRecordMmap:
-      return Decoded<perf_event::Mmap>(record, layout,
-                                       [&](const auto& mmap) { AddMapping(misc, Widened(mmap)); });
+      return Decoded<perf_event::Mmap>(record, layout, [&](const auto& mmap) {
+        AddMapping(misc, Widened(mmap), event.monotonic);
+      });
     case perf_event::kRecordMmap2:
-      return Decoded<perf_event::Mmap2>(record, layout,
-                                        [&](const auto& mmap) { AddMapping(misc, mmap); });
+      return Decoded<perf_event::Mmap2>(
+          record, layout, [&](const auto& mmap) { AddMapping(misc, mmap, event.monotonic); });
     case perf_event::kRecordComm:
       return Decoded<perf_event::Comm>(record, layout,
                                        [&](const auto& comm) { AddComm(misc, comm); });
@@ -207,7 +223,8 @@ void ProfileBuilder::Impl::AddSideband(RawRecord record, const RecordLayout& lay
   }
 }
 
-void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mmap) {
+void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mmap,
+                                      bool monotonic) {
   switch (ModeOf(misc)) {
     case Mode::kUser:
     case Mode::kUnknown:
@@ -217,12 +234,27 @@ void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mm
     default:
       return;  // of a guest, whose addresses are not looked up
   }
+  if (IsJitDump(mmap.filename)) return AddJitDump(mmap, monotonic);
   symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
   if ((misc & perf_event::kMiscMmapData) != 0) {
     process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
   } else {
     process.Map(images_.UserMapping(mmap));
   }
+}
+
+// Where the recording has another clock than the dump, the code that lay last at an address counts.
+void ProfileBuilder::Impl::AddJitDump(const perf_event::Mmap2& mmap, bool monotonic) {
+  const symbolize::ImageId image = images_.JitDump(mmap.filename, mmap.pid);
+  const auto codes = symbolizer_.JitCodes(image);
+  if (!codes.ok()) {
+    const absl::string_view why = codes.status().message();
+    profile_.losses.warnings.push_back(
+        absl::StrCat("the code in the JIT's dump has no names: ", why));
+    return;
+  }
+  jit_codes_.Add(mmap.pid, image, *codes);
+  if (!monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
 }
 
 void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
@@ -249,7 +281,10 @@ void ProfileBuilder::Impl::PlaceKernel() {
 }
 
 void ProfileBuilder::Impl::AddComm(uint16_t misc, const perf_event::Comm& comm) {
-  if ((misc & perf_event::kMiscCommExec) != 0) spaces_.Exec(comm.pid);
+  if ((misc & perf_event::kMiscCommExec) != 0) {
+    spaces_.Exec(comm.pid);
+    jit_codes_.Forget(comm.pid);
+  }
   threads_.Rename(comm.pid, comm.tid, comm.comm);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/perf_event/record_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
@@ -455,6 +456,55 @@ TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
   EXPECT_EQ(profile.text(profile.dsos[1].name), "[JIT] tid 7");
   EXPECT_EQ(profile.text(profile.dsos[1].long_name), "/tmp/perf-7.map");
   EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
+}
+
+// Code of two functions, the second over the first, and the same moved elsewhere.
+std::vector<symbolize::JitCode> ReusedCode() {
+  const auto code = [](uint64_t time, uint64_t start, uint64_t offset) {
+    return symbolize::JitCode{time, 7, {start}, 0x100, {offset}};
+  };
+  return {code(10, 0x1000, 0x500), code(20, 0x1000, 0x700), code(30, 0x3000, 0x700)};
+}
+
+TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
+  Attr attr = perf_event::SampleAttr(kType);
+  attr.flags |= perf_event::kAttrUseClockid;
+  attr.clockid = 1;  // CLOCK_MONOTONIC
+  records_ = RecordBuilder(attr);
+  symbolizer_.SetJitCodes(ReusedCode());
+  records_.At(1).By(7, 7).Mmap2(0x1000, 0x1000, 0, "//anon");
+  records_.At(2).Mmap2(0x9000, 0x1000, 0, "/tmp/jit-7.dump");
+  records_.At(9).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(11).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(20).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(29).Sample(0x3010, {kContextUser, 0x3010});
+  records_.At(31).Sample(0x3010, {kContextUser, 0x3010});
+  records_.At(32).Comm("other", true).Mmap2(0x1000, 0x1000, 0, "/bin/other");
+  records_.At(33).Sample(0x1010, {kContextUser, 0x1010});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            ":7 7/7: 0x3010@[unknown]  1 1\n"
+            ":7 7/7: jit-7.dump+0x500  1 1\n"
+            ":7 7/7: jit-7.dump+0x700  2 2\n"
+            ":7 7/7: perf-7.map+0x1000  1 1\n"
+            "other 7/7: other+0  1 1\n");
+  EXPECT_EQ(profile.text(profile.dsos[2].name), "[JIT] tid 7");
+  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJit);
+}
+
+TEST_F(ProfileBuilderTest, WithoutACommonClockTheLastCodeOfAJitsDumpCounts) {
+  symbolizer_.SetJitCodes(ReusedCode());
+  records_.At(1).By(7, 7).Mmap2(0x9000, 0x1000, 0, "/tmp/jit-7.dump");
+  records_.At(2).Sample(0x1010, {kContextUser, 0x1010});
+  EXPECT_EQ(Rows(), ":7 7/7: jit-7.dump+0x700  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, AJitsDumpThatIsGoneIsToldOf) {
+  records_.At(1).By(7, 7).Mmap2(0x9000, 0x1000, 0, "/tmp/jit-7.dump");
+  records_.At(2).Sample(0x1010, {kContextUser, 0x1010});
+  EXPECT_THAT(Build().losses.warnings,
+              testing::ElementsAre("the code in the JIT's dump has no names: /tmp/jit-7.dump: No "
+                                   "such file or directory"));
 }
 
 TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirNames) {

@@ -35,7 +35,7 @@ void ChainJoiner::Remember(uint32_t tid, size_t kept,
     const symbolize::UnwoundFrame& frame = leaf_first[i];
     // On another stack: of a signal handler, or of a coroutine.
     if (!chain.frames.empty() && frame.stack_pointer > chain.frames.back().stack_pointer) break;
-    if (frame.origin == symbolize::FrameOrigin::kFramePointer) {
+    if (frame.origin == symbolize::FrameOrigin::kGuess) {
       chain.first_guess = std::min(chain.first_guess, chain.frames.size());
     }
     chain.frames.push_back({frame.instruction().value, frame.stack_pointer});

@@ -19,7 +19,6 @@ using symbolize::ImageId;
 using symbolize::ImageKind;
 
 constexpr size_t kPage = 4096;
-constexpr size_t kWindowPages = 4;
 // Processes that have exited and are kept, for samples taken before that.
 constexpr size_t kExitedKept = 256;
 
@@ -41,31 +40,43 @@ bool IsKernel(uint16_t misc) {
 
 // ---- memory
 
+void LiveSpace::Window::Read(uint32_t of_pid, uint64_t address) {
+  constexpr size_t kMostPages = 4;
+  memory.resize(pages * kPage);
+  pid = of_pid;
+  start = address & ~(kPage - 1);
+  // A piece a page: pages behind the end of the mapping cost only themselves.
+  iovec local{memory.data(), memory.size()};
+  std::array<iovec, kMostPages> remote{};
+  for (size_t i = 0; i < pages; ++i) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+    remote[i] = {reinterpret_cast<void*>(start + i * kPage), kPage};
+  }
+  const ssize_t count =
+      process_vm_readv(static_cast<pid_t>(pid), &local, 1, remote.data(), pages, 0);
+  size = count > 0 ? static_cast<size_t>(count) : 0;
+}
+
+bool LiveSpace::Window::Copy(uint32_t of_pid, uint64_t address, std::span<std::byte> bytes) {
+  if (pid != of_pid || !Holds(address, bytes.size())) Read(of_pid, address);
+  if (!Holds(address, bytes.size())) return false;
+  std::memcpy(bytes.data(), memory.data() + (address - start), bytes.size());
+  return true;
+}
+
 void LiveSpace::BeginLateReads() {
   late_ = true;
-  window_.resize(kWindowPages * kPage);
-  window_size_ = 0;
+  stack_.size = 0;
 }
 
 bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
   if (MappedSpace::ReadMemory(address, bytes)) return true;
-  if (!late_ || bytes.size() > kPage) return false;
-  if (!InWindow(address, bytes.size())) {
-    // A piece a page: pages behind the end of the mapping cost only themselves.
-    window_start_ = address & ~(kPage - 1);
-    iovec local{window_.data(), window_.size()};
-    std::array<iovec, kWindowPages> remote{};
-    for (size_t i = 0; i < kWindowPages; ++i) {
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-      remote[i] = {reinterpret_cast<void*>(window_start_ + i * kPage), kPage};
-    }
-    const ssize_t size =
-        process_vm_readv(static_cast<pid_t>(pid()), &local, 1, remote.data(), remote.size(), 0);
-    window_size_ = size > 0 ? static_cast<size_t>(size) : 0;
-    if (!InWindow(address, bytes.size())) return false;
-  }
-  std::memcpy(bytes.data(), window_.data() + (address - window_start_), bytes.size());
-  return true;
+  return late_ && bytes.size() <= kPage && stack_.Copy(pid(), address, bytes);
+}
+
+bool LiveSpace::ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
+  if (MappedSpace::ReadMemory(address.value, bytes)) return true;
+  return bytes.size() <= kPage && code_.Copy(pid(), address.value, bytes);
 }
 
 bool LiveSpace::HasMemoryNow(uint64_t address) {

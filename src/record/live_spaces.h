@@ -33,19 +33,34 @@ class LiveSpace final : public symbolize::MappedSpace {
   void EndLateReads() { late_ = false; }
 
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
+  // Code without a file is asked for in the process as it is now, a page at a time; the page read
+  // last is kept.
+  bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
   // Whether the process has a word of memory at `address`, now.
   bool HasMemoryNow(uint64_t address);
 
  private:
-  bool InWindow(uint64_t address, size_t size) const {
-    return address >= window_start_ && address - window_start_ < window_size_ &&
-           size <= window_size_ - (address - window_start_);
-  }
+  // A piece of a process's memory, copied from it.
+  struct Window {
+    explicit Window(size_t pages) : pages(pages) {}
+    bool Holds(uint64_t address, size_t bytes) const {
+      return address >= start && address - start < size && bytes <= size - (address - start);
+    }
+    // From the page of `address` on.
+    void Read(uint32_t pid, uint64_t address);
+    // Of it into `bytes`, after a Read where that is needed.
+    bool Copy(uint32_t pid, uint64_t address, std::span<std::byte> bytes);
+
+    const size_t pages;
+    std::vector<std::byte> memory;
+    uint32_t pid = 0;
+    uint64_t start = 0;
+    size_t size = 0;  // that could be read
+  };
 
   bool late_ = false;
-  std::vector<std::byte> window_;
-  uint64_t window_start_ = 0;
-  size_t window_size_ = 0;  // that could be read
+  Window stack_{4};
+  Window code_{1};
 };
 
 // One thread. Fed with records in time order. Allocates for mappings and images alone.

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "ringbuf/counted_new.h"
 #include "ringbuf/fake_ring.h"
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/memory_map.h"
@@ -318,6 +319,41 @@ TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
   Pass(0, /*last=*/true);
   EXPECT_EQ(Quality(), "complete 0 joined 0 late 0 guessed 0 cut 0 no stack 1");
   EXPECT_EQ(chain_.size(), 2u) << "the kernel's part alone";
+}
+
+// Chains of every kind, in two rings: whole, in the kernel, longer than the copied bytes, of a
+// stack that is gone.
+TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
+  PublishMappings(0, 1);
+  uint64_t allocated = 0;
+  Deep(100, [&] {
+    const Captured whole = Capture(16384);
+    const Captured cut = Capture(1024);
+    for (uint64_t pass = 0; pass < 40; ++pass) {
+      const uint64_t time = 10 + 10 * pass;
+      PublishSample(0, whole, time);
+      PublishSample(1, cut, time + 1);
+      RecordBuilder records(Opened());
+      for (const bool has_stack : {true, false}) {
+        perf_event::Sample sample = SampleOf(whole, time + (has_stack ? 2 : 3));
+        EnterKernel(&sample);
+        records.Add(perf_event::kRecordSample, perf_event::kMiscKernel,
+                    has_stack ? sample : WithoutStack(sample));
+      }
+      Publish(0, records);
+      std::vector<ringbuf::RingPass> passes;
+      for (auto& ring : rings_) {
+        const ringbuf::RingBytes bytes = ring.view().Peek();
+        passes.push_back({0, bytes, kRing, 0, bytes.size()});
+      }
+      const uint64_t before = ringbuf::NewCalls();
+      ASSERT_TRUE(stage_.Take(passes, /*last=*/true).ok());
+      if (pass >= 20) allocated += ringbuf::NewCalls() - before;
+      for (size_t i = 0; i < rings_.size(); ++i) rings_[i].view().Consume(passes[i].consume);
+    }
+  });
+  EXPECT_EQ(allocated, 0u);
+  EXPECT_EQ(Quality(), "complete 80 joined 79 late 1 guessed 0 cut 0");
 }
 
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {

@@ -16,7 +16,8 @@ TEST(OptionsTest, SortKeysAreReadInOrder) {
 
 TEST(OptionsTest, AnUnknownSortKeyIsNamed) {
   EXPECT_EQ(ParseSortKeys("comm,colour").status().message(),
-            "unknown sort key 'colour': use pid, tid, tgid, comm, dso, symbol or cpu");
+            "unknown sort key 'colour': use pid, tid, tgid, comm, dso, symbol, srcline, "
+            "srcfile, symoff or cpu");
   EXPECT_FALSE(ParseSortKeys("").ok());
 }
 

@@ -105,9 +105,9 @@ TEST(PlacesOfInlinedCallsTest, AFunctionHasTheInstructionsLineAndAnInlinedOneIts
                         .call_graph = {.type = CallGraphType::kNone}};
   const std::string text = FormatReport(b.profile(), options);
   EXPECT_EQ(text.substr(text.find("\n#\n   ") + 3),
-            "   100.00%     0.00%  [.] main             ??:0       \n"
-            "   100.00%   100.00%  [.] outer            in.h:3     \n"
+            "   100.00%   100.00%  [.] outer  in.h:3     \n"
             "   100.00%     0.00%  [.] inner (inlined)  in.h:3     \n"
+            "   100.00%     0.00%  [.] main   ??:0       \n"
             "\n\n");
 }
 
@@ -122,8 +122,8 @@ TEST(PlacesOfCallersTest, CallGraphsDoNotTellLinesApart) {
   EXPECT_EQ(text.substr(text.find("\n#\n   ") + 3),
             "   100.00%  app            f.cc       \n"
             "            |\n"
-            "            ---main\n"
-            "               f\n"
+            "            ---f\n"
+            "               main\n"
             "\n\n\n");
 }
 

@@ -35,6 +35,11 @@ SymbolId BaseOf(std::span<const Line> lines) {
   return lines.empty() ? kNoSymbol : lines.back().symbol;
 }
 
+// Where the instruction itself is, inlined or not; null where nothing is known of it.
+const Line* InnermostOf(std::span<const Line> lines) {
+  return lines.empty() ? nullptr : &lines.front();
+}
+
 // A user image by its path, anything else by its name.
 std::string_view NameOf(const Profile& profile, const Dso& dso) {
   const bool has_path = dso.kind == DsoKind::kUser || dso.kind == DsoKind::kModule ||
@@ -265,18 +270,24 @@ void ScriptFormatter::AppendPlace(const Row& row, const SampleDetails& details,
     AppendSymbol(frame, BaseOf(profile_.LinesOf(frame)), has(ScriptField::kSymOff), out);
   }
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
+  if (has(ScriptField::kSrcline))
+    AppendSourceLine(frame, InnermostOf(profile_.LinesOf(frame)), out);
 }
 
 void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
-  const bool inlines = options_.inlines && has(ScriptField::kSym) && base != kNoSymbol;
+  const bool symbols = has(ScriptField::kSym), places = has(ScriptField::kSrcline);
+  const bool inlines = options_.inlines && (symbols || places) && base != kNoSymbol;
   for (size_t i = 0; inlines && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
     AppendHex(frame.ip.value, 16, out);
-    out += ' ';
-    AppendSymbol(frame, lines[i].symbol, has(ScriptField::kSymOff), out);
+    if (symbols) {
+      out += ' ';
+      AppendSymbol(frame, lines[i].symbol, has(ScriptField::kSymOff), out);
+    }
+    if (places) AppendSourceLine(frame, &lines[i], out);
     out += " (inlined)\n";
   }
   out += '\t';
@@ -286,6 +297,9 @@ void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
     AppendSymbol(frame, base, has(ScriptField::kSymOff), out);
   }
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
+  if (places) {
+    AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
+  }
   out += '\n';
 }
 
@@ -311,6 +325,25 @@ void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& ou
     AppendHex(frame.offset.value, 0, out);
   }
   out += ')';
+}
+
+// Of code that is in no image there is nothing to say.
+void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
+                                       std::string& out) const {
+  const Dso& dso = profile_[frame.dso];
+  if (line != nullptr && line->file != StringId::kEmpty) {
+    const std::string_view path = profile_.text(line->file);
+    out += "\n  ";
+    AppendSafe(options_.full_source_paths ? path : path.substr(path.rfind('/') + 1), out);
+    out += ':';
+    AppendNumber(line->line, 0, out);
+  } else if (dso.kind != DsoKind::kUnknown) {
+    out += "\n  ";
+    AppendSafe(profile_.text(dso.name), out);
+    out += '[';
+    AppendHex(dso.kind == DsoKind::kKernel ? frame.ip.value : frame.offset.value, 0, out);
+    out += ']';
+  }
 }
 
 void ScriptFormatter::AppendBranches(const SampleDetails& details, std::string& out) const {

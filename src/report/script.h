@@ -7,7 +7,9 @@
 //   	    7f76f841d24a __libc_start_call_main+0x7a (/usr/lib/x86_64-linux-gnu/libc.so.6)
 //
 // (comm, thread id, cpu, seconds, period, event; then the call chain, innermost first, and an empty
-// line.) A recording without call chains has one line a sample.
+// line.) A recording without call chains has one line a sample. With the field srcline each line of
+// code is followed by where it is in the source, "  worker.c:12", or else in its image,
+// "  libc.so.6[2724a]".
 
 #pragma once
 
@@ -29,8 +31,9 @@ struct ScriptOptions {
   bool nanoseconds = false;  // of times: nine digits behind the point, not six
   bool callchains = true;    // else only where the sample was taken
   bool inlines = true;
-  uint32_t max_stack = 127;  // frames shown of a chain, from the interrupted one
-  Filter filter;             // samples that it does not name are left out
+  bool full_source_paths = false;  // of srcline; else their last part
+  uint32_t max_stack = 127;        // frames shown of a chain, from the interrupted one
+  Filter filter;                   // samples that it does not name are left out
 };
 
 // Who and when, in front of a sample or of another record.
@@ -73,6 +76,8 @@ class ScriptFormatter {
   void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, bool offset,
                     std::string& out) const;
   void AppendDso(const profile::Frame& frame, bool offset, std::string& out) const;
+  void AppendSourceLine(const profile::Frame& frame, const profile::Line* line,
+                        std::string& out) const;
   void AppendBranches(const profile::SampleDetails& details, std::string& out) const;
   void AppendBranchEnd(uint64_t address, profile::FrameId frame, std::string& out) const;
 

@@ -37,15 +37,16 @@ constexpr std::string_view kNames[] = {"comm",
                                        "brstackoff",
                                        "phys_addr",
                                        "data_page_size",
-                                       "code_page_size"};
+                                       "code_page_size",
+                                       "srcline"};
 static_assert(std::size(kNames) == kScriptFields);
 
 // Fields of perf that are not shown.
 constexpr std::string_view kNotShown[] = {
-    "trace",       "srcline",     "srccode",        "insn",          "insnlen",
-    "disasm",      "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output",
-    "callindent",  "synth",       "metric",         "ipc",           "tod",
-    "machine_pid", "vcpu",        "brcntr"};
+    "trace",       "srccode",        "insn",          "insnlen",    "disasm",
+    "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output", "callindent",
+    "synth",       "metric",         "ipc",           "tod",        "machine_pid",
+    "vcpu",        "brcntr"};
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 

@@ -39,8 +39,9 @@ enum class ScriptField : uint8_t {
   kPhysAddr,
   kDataPageSize,
   kCodePageSize,
+  kSrcline,
 };
-inline constexpr int kScriptFields = 28;
+inline constexpr int kScriptFields = 29;
 
 // A set of them.
 class ScriptFields {

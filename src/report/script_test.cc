@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/report/testing/profile_builder.h"
@@ -147,6 +148,53 @@ TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   EXPECT_EQ(shown("brstacksym"), "[unknown]/[unknown]/M/-/-/18/CALL/- \n");
 }
 
+// What builder's lines are, in the order of its frames and their functions.
+void PlaceLines(ProfileBuilder& builder, const std::vector<std::string>& paths) {
+  profile::Profile& profile = builder.profile();
+  for (size_t i = 0; i < paths.size(); ++i) {
+    profile.lines[i].file = profile.strings.Intern(paths[i]);
+    profile.lines[i].line = static_cast<uint32_t>(10 + i);
+  }
+}
+
+TEST(ScriptTest, BelowAFrameIsItsSourceLine) {
+  ProfileBuilder builder;
+  builder.LoadedAt(0x7f0000000000);
+  builder.Sample("app", {"main@app", "start@libc.so.6", "0x99@libc.so.6", "0x77",
+                         "copy@[kernel.kallsyms]", "inl<outer+0x29@app"});
+  PlaceLines(builder, {"/src/main.cc", "", "", "/src/inl.h", "outer.cc"});
+  const std::string kBelowOuter =
+      "\t    7f0000003000 copy\n  [kernel.kallsyms][7f0000003000]\n"
+      "\t              77 [unknown]\n"
+      "\t              99 [unknown]\n  libc.so.6[ffff810000000099]\n"
+      "\t    7f0000002000 start\n  libc.so.6[2000]\n"
+      "\t    7f0000001000 main\n  main.cc:10\n"
+      "\n";
+  EXPECT_EQ(Script(builder, Showing("ip,sym,srcline")),
+            "\n"
+            "\t    7f0000005029 inl\n  inl.h:13 (inlined)\n"
+            "\t    7f0000005029 outer\n  outer.cc:14\n" +
+                kBelowOuter);
+  ScriptOptions no_inlines = Showing("ip,sym,srcline");
+  no_inlines.inlines = false;
+  EXPECT_EQ(Script(builder, no_inlines), "\n\t    7f0000005029 outer\n  inl.h:13\n" + kBelowOuter);
+  ScriptOptions whole_paths = Showing("ip,srcline");
+  whole_paths.full_source_paths = true;
+  whole_paths.max_stack = 1;
+  EXPECT_EQ(Script(builder, whole_paths),
+            "\n"
+            "\t    7f0000005029\n  /src/inl.h:13 (inlined)\n"
+            "\t    7f0000005029\n  outer.cc:14\n"
+            "\n");
+}
+
+TEST(ScriptTest, WithoutChainsTheSourceLineIsThatOfTheInstruction) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"inl<outer+0x29@app"});
+  PlaceLines(builder, {"/src/inl.h", "/src/outer.cc"});
+  EXPECT_EQ(Script(builder, Showing("ip,sym,srcline")), "             2029 outer\n  inl.h:10\n");
+}
+
 TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app", "f@app"});
@@ -179,7 +227,7 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
     return std::string(ParseScriptFields(text).status().message());
   };
   EXPECT_EQ(message("foo"), "-F: \"foo\" is no field");
-  EXPECT_EQ(message("comm,srcline"), "-F: \"srcline\" cannot be shown");
+  EXPECT_EQ(message("comm,insn"), "-F: \"insn\" cannot be shown");
   EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
   EXPECT_EQ(message(","), "-F: names no field");

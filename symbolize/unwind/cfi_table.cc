@@ -12,15 +12,18 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
 #include "symbolize/unwind/function_index.h"
 #include "symbolize/unwind/rule_packing.h"
-#include "symbolize/unwind/section_contents.h"
 
 namespace profiler::symbolize {
 namespace {
+
+// Of .debug_frame: what deflate can make of a byte at most, and what makes sense for tables.
+constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 30};
 
 // The distinct rules of an image, by 16-bit numbers.
 class RuleTable {
@@ -217,7 +220,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
-  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame");
+  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame", kDebugFrameBounds);
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
   const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);

@@ -15,11 +15,11 @@
 #include "gtest/gtest.h"
 #include "src/base/mapped_file.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/section_contents.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
 #include "symbolize/unwind/full_step.h"
-#include "symbolize/unwind/section_contents.h"
 #include "symbolize/unwind/unwinder.h"
 
 namespace profiler::symbolize {
@@ -114,7 +114,7 @@ class Comparer {
   Comparison Compare() {
     Comparison all;
     const bool is_debug = section_name_ == ".debug_frame";
-    const SectionContents contents = ReadSectionContents(elf_, section_name_);
+    const SectionContents contents = ReadSectionContents(elf_, section_name_, {});
     const FrameSection section(is_debug ? FrameSection::kDebugFrame : FrameSection::kEhFrame,
                                contents.bytes,
                                is_debug ? 0 : elf_.FindSection(section_name_)->address.value);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
+#include "symbolize/unwind/bare_frame.h"
 #include "symbolize/unwind/call_instruction.h"
 #include "symbolize/unwind/dwarf_expression.h"
 #include "symbolize/unwind/frame_rules.h"
@@ -21,6 +23,9 @@ constexpr uint64_t kCacheLine = 64;
 constexpr uint64_t kStackReach = uint64_t{64} << 20;
 // An image's entry point has no caller, and often says nothing of itself.
 constexpr uint64_t kEntryCode = 64;
+// Words on top of the stack among which the return address of hand-written code is searched: more
+// than there are registers to be saved.
+constexpr uint64_t kSearchedWords = 8;
 
 constexpr uint64_t SlotAddress(uint64_t base, int32_t slot) {
   return base + static_cast<uint64_t>(int64_t{slot}) * kWord;
@@ -124,7 +129,7 @@ class Unwinder::Walk final : public MemoryReader {
     is_return_address_ = is_return_address;
     chain_.frames.push_back(
         {RuntimeAddress{pc}, registers_.sp(), origin, is_return_address, late_});
-    chain_.guessed += origin == FrameOrigin::kFramePointer ? 1 : 0;
+    chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
     chain_.late_read += late_ ? 1 : 0;
     late_ = false;
   }
@@ -282,14 +287,16 @@ class Unwinder::Walk final : public MemoryReader {
     }
   }
 
+  bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
+    const uint64_t offset = address - stack_.start;
+    if (offset >= stack_.bytes.size() || kWord > stack_.bytes.size() - offset) return false;
+    std::memcpy(word, stack_.bytes.data() + offset, kWord);
+    return true;
+  }
+
   // The common case of ReadBytes.
   bool ReadStackWord(uint64_t address, uint64_t* word) {
-    const uint64_t offset = address - stack_.start;
-    if (offset < stack_.bytes.size() && kWord <= stack_.bytes.size() - offset) {
-      std::memcpy(word, stack_.bytes.data() + offset, kWord);
-      return true;
-    }
-    return ReadWord(address, word);
+    return ReadCopiedWord(address, word) || ReadWord(address, word);
   }
 
   // The caller has these registers, and none else is known.
@@ -363,8 +370,52 @@ class Unwinder::Walk final : public MemoryReader {
       return End(ChainEnd::kThreadStart);
     }
     late_ = false;
-    if (limits_.frame_pointers) return FollowFramePointer();
-    return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+    if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+    const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
+    if (is_interrupted && in_code_) {
+      if (const auto words = WordsToReturnAddress()) return ReturnFrom(*words);
+    }
+    const Next next = FollowFramePointer();
+    const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
+    if (is_lost && is_interrupted && code_.cfi != nullptr) {
+      for (uint64_t words = 0; words < kSearchedWords; ++words) {
+        if (IsReturnAddressAt(words)) return ReturnFrom(words);
+      }
+    }
+    return next;
+  }
+
+  // For the leaf, where its next instruction shows that it has no frame.
+  std::optional<uint64_t> WordsToReturnAddress() {
+    std::array<uint8_t, kBareFrameCode> code{};
+    if (!space_.ReadCode(chain_.frames.back().address, std::as_writable_bytes(std::span(code)))) {
+      return std::nullopt;
+    }
+    const auto words = ReturnAddressAt(registers_.architecture(), code);
+    if (!words || !IsReturnAddressAt(*words)) return std::nullopt;
+    return *words;
+  }
+
+  // Whether so many words above the stack pointer there is the address behind a call.
+  bool IsReturnAddressAt(uint64_t words) {
+    uint64_t address = 0;
+    if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) return false;
+    MappedCode code;
+    std::array<uint8_t, kLongestCall> call{};
+    return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
+           space_.ReadCode(RuntimeAddress{address - call.size()},
+                           std::as_writable_bytes(std::span(call))) &&
+           EndsInCall(registers_.architecture(), call);
+  }
+
+  // Of the leaf, with the frame pointer as it is.
+  Next ReturnFrom(uint64_t words) {
+    uint64_t address = 0;
+    const uint64_t slot = registers_.sp() + words * kWord;
+    if (!ReadCopiedWord(slot, &address)) return End(ChainEnd::kNoCfi);
+    complete_ = false;
+    registers_.KeepOnly(FollowedRegisters());
+    return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kGuess, true);
   }
 
   //   fp ▶ │ caller's fp    │
@@ -391,7 +442,7 @@ class Unwinder::Walk final : public MemoryReader {
     if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
     complete_ = false;
     registers_.KeepOnly(FollowedRegisters());
-    return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kFramePointer, true);
+    return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
   }
 
   std::vector<CachedRule>& cache_;

@@ -10,8 +10,10 @@
 //
 // Each step finds the image at the frame's pc, its rule (cfi_table.h), and from it CFA, return
 // address and frame pointer of the caller. Where no rule is known (JIT code, hand-written assembly)
-// the frame pointer is followed, and the frame found so is marked as a guess. The caller of a
-// signal frame was interrupted, so it is looked up at its address itself.
+// the frame pointer is followed, and the frame found so is marked as a guess. An interrupted
+// function of that kind may not have set its frame up yet, or may have taken it down
+// (bare_frame.h); one that has none is searched for on top of the stack, if it is part of an image.
+// The caller of a signal frame was interrupted, so it is looked up at its address itself.
 
 #pragma once
 
@@ -52,6 +54,10 @@ class UnwindSpace {
     static_cast<void>(address), static_cast<void>(bytes);
     return false;
   }
+  // The same of code, for which an older state may do.
+  virtual bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
+    return ReadMemory(address.value, bytes);
+  }
 };
 
 // Where an unwound chain ends, and why.
@@ -70,9 +76,9 @@ inline constexpr unsigned kChainEnds = 7;
 std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
-  kRegisters,     // the sample's pc
-  kCfi,           // by the image's call frame information
-  kFramePointer,  // guessed: there was none
+  kRegisters,  // the sample's pc
+  kCfi,        // by the image's call frame information
+  kGuess,      // there was none: by the frame pointer, or what is on top of the stack
 };
 
 struct UnwoundFrame {
@@ -96,7 +102,7 @@ struct UnwoundFrame {
 struct UnwoundChain {
   std::vector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
   ChainEnd end = ChainEnd::kNoImage;
-  uint32_t guessed = 0;    // frames of kFramePointer
+  uint32_t guessed = 0;    // frames of kGuess
   uint32_t late_read = 0;  // frames so marked
   // The image of the last frame, to blame; without meaning for kNoImage.
   uint32_t end_image = 0;

@@ -82,8 +82,8 @@ class UnwinderTest : public testing::Test {
     std::string text;
     for (const UnwoundFrame& frame : chain_.frames) {
       absl::StrAppend(&text, absl::Hex(frame.address.value), frame.is_return_address ? "r" : "",
-                      frame.origin == FrameOrigin::kFramePointer ? "?" : "",
-                      frame.late_read ? "*" : "", " ");
+                      frame.origin == FrameOrigin::kGuess ? "?" : "", frame.late_read ? "*" : "",
+                      " ");
     }
     return text + std::string(ChainEndName(chain_.end));
   }
@@ -230,6 +230,51 @@ TEST_F(UnwinderTest, DoesNotGuessWhatIsNoReturnAddress) {
   registers_.Set(6, kStack - 8);
   EXPECT_EQ(Unwind(kJit, {0, kStack + 16, InFunction(0)}), "900000 no call frame information");
   EXPECT_EQ(chain_.end_image, 8u);
+}
+
+// The bytes before a return address.
+const ByteBuilder kCall{0, 0, 0, 0xe8, 0, 0, 0, 0};
+
+TEST_F(UnwinderTest, AnInterruptedFunctionThatHasNoFrameYetKeepsItsCaller) {
+  Functions({kThreadStart});
+  constexpr uint64_t kCaller = kJit + 0x80;
+  space_->SetMemory(kCaller - 8, kCall);
+  registers_.Set(6, kStack + 24);  // the caller's frame
+  const std::vector<uint64_t> at_entry = {kCaller, 1, 2, 0x99, InFunction(0)};
+  const std::vector<uint64_t> after_push = {kStack + 24, kCaller, 2, 0x99, InFunction(0)};
+  const std::string both = "900010 900080r? 401010r? thread start";
+  for (const ByteBuilder& entry : {ByteBuilder{0x55, 0x48, 0x89, 0xe5, 0, 0, 0, 0},
+                                   ByteBuilder{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0, 0, 0},
+                                   ByteBuilder{0xc3, 0, 0, 0, 0, 0, 0, 0}}) {
+    space_->SetMemory(kJit + 0x10, entry);
+    EXPECT_EQ(Unwind(kJit + 0x10, at_entry), both);
+  }
+  for (const ByteBuilder& move : {ByteBuilder{0x48, 0x89, 0xe5, 0, 0, 0, 0, 0},
+                                  ByteBuilder{0x48, 0x8b, 0xec, 0, 0, 0, 0, 0}}) {
+    space_->SetMemory(kJit + 0x10, move);
+    EXPECT_EQ(Unwind(kJit + 0x10, after_push), both);
+  }
+  space_->SetMemory(kJit + 0x10, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90});
+  EXPECT_EQ(Unwind(kJit + 0x10, at_entry), "900010 401010r? thread start");
+}
+
+TEST_F(UnwinderTest, WhatIsOnTopOfTheStackMustFollowACall) {
+  Functions({kThreadStart});
+  space_->SetMemory(kJit + 0x10, ByteBuilder{0x55, 0, 0, 0, 0, 0, 0, 0});
+  space_->SetMemory(kJit + 0x78, ByteBuilder{0, 0, 0, 0, 0, 0, 0, 0});
+  registers_.Set(6, kStack + 24);
+  EXPECT_EQ(Unwind(kJit + 0x10, {kJit + 0x80, 1, 2, 0x99, InFunction(0)}),
+            "900010 401010r? thread start");
+}
+
+TEST_F(UnwinderTest, SearchesTheReturnAddressOfHandWrittenCodeOfAnImage) {
+  Functions({kThreadStart});
+  space_->SetMemory(InFunction(0) - 8, kCall);
+  registers_.Set(6, 12345);  // no frame pointer
+  EXPECT_EQ(Unwind(kCode + 0x100, {kCode + 0x200, 7, InFunction(0)}),
+            "400100 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {1, 2, 3, 4, 5, 6, 7, 8, InFunction(0)}),
+            "400100 no call frame information");
 }
 
 TEST_F(UnwinderTest, AZeroFramePointerOfACallerIsTheThreadsStart) {

@@ -7,9 +7,9 @@ namespace profiler::fuzz {
 
 std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
-      FileTarget(),    PipeTarget(),     CompressedTarget(), FeatureTarget(),
-      RecordTarget(),  AttrTarget(),     ElfTarget(),        DebugInfoTarget(),
-      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   UnwindTarget(),
+      FileTarget(),    PipeTarget(),     CompressedTarget(), ConvertTarget(), DumpTarget(),
+      FeatureTarget(), RecordTarget(),   AttrTarget(),       ElfTarget(),     DebugInfoTarget(),
+      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   CodeTarget(),    UnwindTarget(),
   };
   return kTargets;
 }

@@ -32,10 +32,13 @@ const FuzzTarget* FindTarget(std::string_view name);
 // Says which law is broken, and aborts.
 void Require(bool holds, const char* law);
 
-// In recording_targets.cc, codec_targets.cc, symbolize_targets.cc and unwind_target.cc.
+// In recording_targets.cc, command_targets.cc, codec_targets.cc, symbolize_targets.cc and
+// unwind_target.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
+FuzzTarget ConvertTarget();
+FuzzTarget DumpTarget();
 FuzzTarget FeatureTarget();
 FuzzTarget RecordTarget();
 FuzzTarget AttrTarget();
@@ -44,6 +47,7 @@ FuzzTarget DebugInfoTarget();
 FuzzTarget PerfMapTarget();
 FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
+FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 
 }  // namespace profiler::fuzz

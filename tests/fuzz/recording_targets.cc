@@ -1,7 +1,6 @@
 // Whole recordings: as a file, through a pipe, and inside of compressed records.
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -24,6 +23,7 @@
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/recording_files.h"
 #include "tests/fuzz/use_features.h"
 
 namespace profiler::fuzz {
@@ -35,8 +35,6 @@ using perf_data::TimedRecord;
 void Append(std::span<const std::byte> bytes, Bytes* out) {
   out->insert(out->end(), bytes.begin(), bytes.end());
 }
-
-std::string PathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
 
 void DecodeRecord(const TimedRecord& timed, const Recording& recording) {
   const auto& events = recording.events();
@@ -90,11 +88,9 @@ size_t ReadInTimeOrder(Recording& recording, bool as_profile) {
 }
 
 void ReadFile(std::span<const std::byte> input) {
-  static const UniqueFd file(memfd_create("fuzz", MFD_CLOEXEC));
-  Require(ftruncate(file.get(), static_cast<off_t>(input.size())) == 0, "the file has its size");
-  Require(pwrite(file.get(), input.data(), input.size(), 0) == static_cast<ssize_t>(input.size()),
-          "the file has its bytes");
-  auto recording = Recording::Open(PathOf(file.get()));
+  static MemoryFile& file = *new MemoryFile();
+  file.Fill(input);
+  auto recording = Recording::Open(file.path());
   if (!recording.ok()) return;
   size_t in_file_order = 0;
   (void)(*recording)->ForEach(Recording::Order::kFile, [&](const TimedRecord& timed) {
@@ -228,15 +224,6 @@ Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   return bytes;
 }
 
-std::vector<Bytes> FileSeeds() {
-  perf_event::RecordBuilder everything(
-      perf_event::SampleAttr(perf_event::kSampleAll & ~perf_event::kSampleWeight));
-  everything.By(1, 2).At(3).Sample(4, {5, 6}).Comm("all");
-  return {FileWith(perf_data::UsualAttr(), SomeRecords().bytes()),
-          FileWith(everything.attr(), everything.bytes()), SomeStream(),
-          CompressedStream(Compress(SomeRecords().bytes()), 100, 0)};
-}
-
 std::vector<Bytes> PipeSeeds() {
   return {SomeStream(), CompressedStream(Compress(SomeRecords().bytes()), 60, kAsCompressed2)};
 }
@@ -254,6 +241,15 @@ std::vector<Bytes> CompressedSeeds() {
 }
 
 }  // namespace
+
+std::vector<Bytes> FileSeeds() {
+  perf_event::RecordBuilder everything(
+      perf_event::SampleAttr(perf_event::kSampleAll & ~perf_event::kSampleWeight));
+  everything.By(1, 2).At(3).Sample(4, {5, 6}).Comm("all");
+  return {FileWith(perf_data::UsualAttr(), SomeRecords().bytes()),
+          FileWith(everything.attr(), everything.bytes()), SomeStream(),
+          CompressedStream(Compress(SomeRecords().bytes()), 100, 0)};
+}
 
 FuzzTarget FileTarget() {
   return {"file", "a recording in a file", ReadFile, FileSeeds, /*reads_recordings=*/true};

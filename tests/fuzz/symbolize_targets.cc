@@ -5,7 +5,9 @@
 #include <cstring>
 #include <string>
 
+#include "src/annotate/disassembler.h"
 #include "src/base/byte_reader.h"
+#include "src/profile/symbol_names.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/small_dwarf.h"
@@ -119,7 +121,29 @@ void ReadKallsyms(std::span<const std::byte> input) {
   (void)symbols.ModuleStart("nf_conntrack");
 }
 
-void ReadName(std::span<const std::byte> input) { (void)symbolize::Demangle(TextOf(input)); }
+// Also as a name that was demangled already.
+void ReadName(std::span<const std::byte> input) {
+  const std::string name = symbolize::Demangle(TextOf(input));
+  for (const std::string_view shown : {std::string_view(name), TextOf(input)}) {
+    (void)profile::SimplifiedName(shown,
+                                  {.fold_templates = 1, .merge_clones = true, .strip_args = true});
+    Require(profile::SimplifiedName(shown, {}) == shown, "a name stays without rules");
+  }
+}
+
+// Bytes as instructions, to the end.
+void ReadCode(std::span<const std::byte> input) {
+  for (const uint16_t machine : {EM_X86_64, EM_386, EM_AARCH64}) {
+    auto disassembler = annotate::Disassembler::Create(machine, annotate::Syntax::kAtt);
+    Require(disassembler.ok(), "the machine is disassembled");
+    for (size_t at = 0; at < input.size();) {
+      const auto instruction = (*disassembler)->Decode(input.subspan(at), at);
+      Require(instruction.size > 0 && instruction.size <= input.size() - at,
+              "an instruction has bytes, and they are there");
+      at += instruction.size;
+    }
+  }
+}
 
 // Looks addresses up in the small file's code and all over the image's own.
 void ReadDebugInfo(std::span<const std::byte> input) {
@@ -157,7 +181,21 @@ std::vector<Bytes> NameSeeds() {
           ToBytes("_ZN3foo3bar17h0123456789abcdefE"),
           ToBytes("_RNvC6_123foo3bar"),
           ToBytes("_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE"),
-          ToBytes("_RNvMs_NtCs1234_7mycrateINtB5_3FooTjEE3new")};
+          ToBytes("_RNvMs_NtCs1234_7mycrateINtB5_3FooTjEE3new"),
+          ToBytes("void a::f<b<int>, (c)1>(d<e> (*)(int))::{lambda(int)#1}::operator()(int) const "
+                  "[clone .cold]"),
+          ToBytes("<a::B<u8> as c::D>::operator< <int>.part.0.isra.1")};
+}
+std::vector<Bytes> CodeSeeds() {
+  const auto bytes = [](std::initializer_list<int> values) {
+    Bytes code;
+    for (const int value : values) code.push_back(static_cast<std::byte>(value));
+    return code;
+  };
+  return {
+      bytes({0x55, 0x48, 0x89, 0xe5, 0xe8, 0x10, 0,    0,    0,    0x48, 0x8b, 0x05, 0xd1, 0x2e, 0,
+             0,    0x75, 0xf0, 0x62, 0xf1, 0x7d, 0x48, 0x6f, 0x07, 0xf0, 0x0f, 0xb1, 0x0f, 0xc3}),
+      bytes({0xfd, 0x7b, 0xbf, 0xa9, 0x03, 0x00, 0x00, 0x94, 0x60, 0xff, 0xff, 0xb4})};
 }
 
 }  // namespace
@@ -170,6 +208,7 @@ FuzzTarget PerfMapTarget() { return {"perf_map", "the map of a JIT", ReadPerfMap
 FuzzTarget KallsymsTarget() {
   return {"kallsyms", "the kernel's symbols", ReadKallsyms, KallsymsSeeds};
 }
+FuzzTarget CodeTarget() { return {"code", "machine code", ReadCode, CodeSeeds}; }
 FuzzTarget DemangleTarget() { return {"demangle", "a mangled name", ReadName, NameSeeds}; }
 
 }  // namespace profiler::fuzz

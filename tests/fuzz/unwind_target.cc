@@ -89,6 +89,9 @@ void UnwindThread(std::span<const std::byte> input) {
   for (const symbolize::UnwoundFrame& frame : chain.frames) {
     symbolize::FrameRules rules;
     (void)(*table)->FullRules({frame.address.value}, &rules);
+    const auto function = (*table)->FunctionAt({frame.address.value});
+    Require(!function || frame.address.value - function->start.value < function->size,
+            "a function has the address that it is found by");
   }
   (void)(*table)->CompileAll();
 }

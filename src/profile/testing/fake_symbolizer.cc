@@ -43,6 +43,11 @@ Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
   return {symbolize::Reason::kNamed, found_};
 }
 
+absl::StatusOr<std::span<const symbolize::JitCode>> FakeSymbolizer::JitCodes(ImageId dump) {
+  if (!jit_codes_) return absl::NotFoundError(image(dump).path + ": No such file or directory");
+  return *jit_codes_;
+}
+
 void FakeSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
   kernel_symbols_[start.value] = {size, std::string(name)};
 }

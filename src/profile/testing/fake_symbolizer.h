@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "symbolize/symbolizer.h"
@@ -24,6 +27,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   symbolize::Naming NameAt(symbolize::ImageId image, ElfAddress address) override {
     return Name(image, {address.value});
   }
+  absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(symbolize::ImageId dump) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
@@ -37,6 +41,9 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   // No symbol covers anything in this one, but functions are known by where they start.
   void Strip(std::string_view path) { stripped_ = path; }
 
+  // All dumps hold this; without it there are none.
+  void SetJitCodes(std::vector<symbolize::JitCode> codes) { jit_codes_ = std::move(codes); }
+
   // "path @offset" of each call of Name, in order.
   const std::vector<std::string>& asked() const { return asked_; }
   const std::deque<symbolize::ImageSpec>& images() const { return images_; }
@@ -47,6 +54,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::deque<std::string> names_;
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;
+  std::optional<std::vector<symbolize::JitCode>> jit_codes_;
   std::string lost_, inlining_, stripped_, kernel_reference_;
 };
 

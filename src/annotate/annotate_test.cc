@@ -1,0 +1,322 @@
+// From a profile to the text: choice, annotation and listing.
+
+#include <elf.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "src/annotate/annotation.h"
+#include "src/annotate/choice.h"
+#include "src/annotate/listing.h"
+
+namespace profiler::annotate {
+namespace {
+
+using profile::DsoId;
+using profile::DsoKind;
+using profile::EventId;
+using profile::FrameId;
+using profile::Profile;
+using profile::SymbolId;
+using symbolize::CodeBytes;
+using symbolize::ImageId;
+using symbolize::ImageSpec;
+using symbolize::Naming;
+using symbolize::Reason;
+
+// Samples by function and distance into it.
+class Samples {
+ public:
+  Samples() {
+    profile_.events.push_back({.name = profile_.strings.Intern("cpu-clock")});
+    Dso("/usr/bin/app", DsoKind::kUser);
+  }
+
+  DsoId Dso(std::string_view path, DsoKind kind) {
+    profile_.dsos.push_back({.name = profile_.strings.Intern(path.substr(path.rfind('/') + 1)),
+                             .long_name = profile_.strings.Intern(path),
+                             .kind = kind});
+    return dso_ = DsoId(profile_.dsos.size() - 1);
+  }
+
+  SymbolId Function(std::string_view name, uint64_t start = 0x1000, uint64_t size = 0x10) {
+    profile_.symbols.push_back(
+        {.name = profile_.strings.Intern(name), .dso = dso_, .start = {start}, .size = size});
+    return SymbolId(profile_.symbols.size() - 1);
+  }
+
+  // In `inlined`, where that is given, which is inlined into `symbol`.
+  FrameId Frame(SymbolId symbol, uint64_t distance, SymbolId inlined = profile::kNoSymbol) {
+    profile::Frame frame{.dso = profile_[symbol].dso,
+                         .unnamed = profile::Unnamed::kNamed,
+                         .first_line = static_cast<uint32_t>(profile_.lines.size()),
+                         .symbol_offset = distance};
+    if (inlined != profile::kNoSymbol) {
+      profile_.lines.push_back({.symbol = inlined, .inlined = true});
+    }
+    profile_.lines.push_back({.symbol = symbol});
+    frame.line_count = static_cast<uint32_t>(profile_.lines.size()) - frame.first_line;
+    profile_.frames.push_back(frame);
+    return FrameId(static_cast<uint32_t>(profile_.frames.size() - 1));
+  }
+
+  Samples& Add(FrameId frame, uint64_t count) {
+    profile_.rows.push_back({.self = frame, .count = count, .period = count * 10});
+    profile_.events[0].samples += count;
+    return *this;
+  }
+  Samples& Add(SymbolId symbol, uint64_t distance, uint64_t count) {
+    return Add(Frame(symbol, distance), count);
+  }
+
+  Profile& profile() { return profile_; }
+
+  // "name samples" of each function, or the error.
+  std::string Chosen(std::string_view name) const {
+    const auto functions = ChooseFunctions(profile_, EventId{0}, name);
+    if (!functions.ok()) return std::string(functions.status().message());
+    std::string text;
+    for (const ChosenFunction& function : *functions) {
+      absl::StrAppend(&text, std::string(profile_.text(profile_[function.symbol].name)), " ",
+                      function.samples, "\n");
+    }
+    return text;
+  }
+
+ private:
+  Profile profile_;
+  DsoId dso_{};
+};
+
+TEST(ChoiceTest, TheHeaviestFunctionIsChosenWhereNoneIsNamed) {
+  Samples samples;
+  samples.Add(samples.Function("light"), 0, 1).Add(samples.Function("heavy"), 0, 5);
+  EXPECT_EQ(samples.Chosen(""), "heavy 5\n");
+}
+
+TEST(ChoiceTest, AFunctionIsFoundInAllImages) {
+  Samples samples;
+  samples.Add(samples.Function("copy"), 0, 1).Add(samples.Function("main"), 0, 9);
+  samples.Dso("/usr/lib/x.so", DsoKind::kUser);
+  const SymbolId other = samples.Function("copy");
+  samples.Add(other, 0, 2).Add(other, 4, 2);
+  EXPECT_EQ(samples.Chosen("copy"), "copy 4\ncopy 1\n");
+}
+
+TEST(ChoiceTest, ANameWithoutParametersStandsForEachOverload) {
+  Samples samples;
+  samples.Add(samples.Function("ns::f(int)"), 0, 1)
+      .Add(samples.Function("ns::f(char) const"), 0, 2);
+  EXPECT_EQ(samples.Chosen("ns::f"), "ns::f(char) const 2\nns::f(int) 1\n");
+  EXPECT_EQ(samples.Chosen("ns::f(int)"), "ns::f(int) 1\n");
+}
+
+TEST(ChoiceTest, AnUnknownNameComesWithNearOnes) {
+  Samples samples;
+  samples.Add(samples.Function("parse_line(char*)"), 0, 1)
+      .Add(samples.Function("parse_file"), 0, 2);
+  samples.Add(samples.Function("zlib"), 0, 2);
+  EXPECT_EQ(samples.Chosen("parse"),
+            "no function 'parse' has samples; near: parse_file, parse_line");
+  EXPECT_EQ(samples.Chosen("prase_file"), "no function 'prase_file' has samples; near: parse_file");
+  EXPECT_EQ(samples.Chosen("quicksort"), "no function 'quicksort' has samples");
+}
+
+TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
+  Samples samples;
+  EXPECT_EQ(samples.Chosen("main"), "the recording has no samples of this event");
+  const SymbolId main = samples.Function("main");
+  const SymbolId inner = samples.Function("inner");
+  samples.Add(samples.Frame(samples.Function("outer"), 4, inner), 3);
+  samples.Frame(main, 0);
+  EXPECT_EQ(samples.Chosen("inner"), "'inner' was inlined: annotate 'outer', which has its code");
+  EXPECT_EQ(samples.Chosen("main"),
+            "'main' has no samples of its own: only what it called was interrupted");
+}
+
+TEST(ChoiceTest, CodeWithoutNamesCannotBeChosen) {
+  Samples samples;
+  samples.profile().frames.push_back({});
+  samples.Add(FrameId{0}, 3);
+  EXPECT_EQ(samples.Chosen(""), "no sample is in a function whose name is known");
+}
+
+// An image whose code, names and lines the test says.
+class CodeSource : public symbolize::Symbolizer {
+ public:
+  ImageId AddImage(const ImageSpec& spec) override {
+    spec_ = spec;
+    return ImageId{0};
+  }
+  const ImageSpec& image(ImageId) const override { return spec_; }
+  Naming Name(ImageId, FileOffset) override { return {}; }
+  Naming NameAt(ImageId, ElfAddress address) override {
+    found_.clear();
+    if (const auto line = lines_.find(address.value); line != lines_.end()) {
+      const auto& [file, number, inlined] = line->second;
+      if (!inlined.empty()) {
+        found_.push_back({.name = inlined, .inlined = true, .file = file, .line = number});
+      }
+      found_.push_back({.name = "hot", .start = {0x1000}, .file = file, .line = number});
+    } else if (address.value >= 0x2000) {
+      found_.push_back({.name = "callee", .start = {0x2000}});
+      return {Reason::kNamed, found_, address.value - 0x2000};
+    }
+    return {found_.empty() ? Reason::kNoSymbol : Reason::kNamed, found_};
+  }
+  CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
+    if (reason_ != Reason::kNamed) return {reason_, {}};
+    EXPECT_EQ(address.value, 0x1000u);
+    return {Reason::kNamed, std::span(code_).first(std::min<uint64_t>(size, code_.size())),
+            EM_X86_64};
+  }
+  void SetKernelReference(std::string_view, RuntimeAddress) override {}
+  void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
+
+  void Code(std::initializer_list<int> bytes) {
+    for (const int byte : bytes) code_.push_back(static_cast<std::byte>(byte));
+  }
+  void LineAt(uint64_t address, std::string file, uint32_t line, std::string inlined = "") {
+    lines_[address] = {std::move(file), line, std::move(inlined)};
+  }
+  void Refuse(Reason reason) { reason_ = reason; }
+  const ImageSpec& asked_for() const { return spec_; }
+
+ private:
+  ImageSpec spec_;
+  std::vector<std::byte> code_;
+  std::map<uint64_t, std::tuple<std::string, uint32_t, std::string>> lines_;
+  std::vector<symbolize::NamedFunction> found_;
+  Reason reason_ = Reason::kNamed;
+};
+
+std::string Listed(
+    Samples& samples, CodeSource& code, const ListingOptions& options = {},
+    const SourceText& sources = [](std::string_view, uint32_t) { return std::nullopt; }) {
+  const auto functions = ChooseFunctions(samples.profile(), EventId{0}, "");
+  const auto function =
+      Annotate(samples.profile(), EventId{0}, functions->front(), code, Syntax::kAtt);
+  if (!function.ok()) return std::string(function.status().message());
+  return FormatListing(*function, options, sources);
+}
+
+class AnnotateTest : public testing::Test {
+ protected:
+  // 1000 mov, 1003 mov, 1006 call 2010, 100b jnz 1000, 100d ret
+  AnnotateTest() {
+    code_.Code({0x48, 0x89, 0xe5, 0x48, 0x89, 0xe5, 0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
+    hot_ = samples_.Function("hot", 0x1000, 14);
+  }
+  Samples samples_;
+  CodeSource code_;
+  SymbolId hot_{};
+};
+
+TEST_F(AnnotateTest, EachInstructionHasTheSamplesInIt) {
+  samples_.Add(hot_, 0, 1).Add(hot_, 4, 2).Add(hot_, 11, 5);  // one in the middle
+  EXPECT_EQ(Listed(samples_, code_),
+            " Percent |      Source code & Disassembly of app for cpu-clock (8 samples, percent: "
+            "local period)\n"
+            "--------------------------------------------------------------------------------------"
+            "-----------\n"
+            "         :      hot  /usr/bin/app 0x1000\n"
+            "         :      Samples stand where the interrupt came, often some instructions after "
+            "what took the time.\n"
+            "   12.50 :   1000:  mov %rsp, %rbp\n"
+            "   25.00 :   1003:  mov %rsp, %rbp\n"
+            "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "   62.50 :   100b:  jnz 0x1000\n"
+            "    0.00 :   100d:  ret\n");
+  EXPECT_EQ(code_.asked_for().path, "/usr/bin/app");
+}
+
+// The part of a listing below its heading.
+std::string Body(const std::string& text) { return text.substr(text.find("the time.\n") + 10); }
+
+TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
+  samples_.Add(hot_, 0, 1).Add(hot_, 3, 3);
+  code_.LineAt(0x1000, "/src/a.cc", 7);
+  code_.LineAt(0x1003, "/src/in.h", 2, "mix(unsigned)");
+  code_.LineAt(0x1006, "/src/in.h", 2, "mix(unsigned)");
+  code_.LineAt(0x100b, "/src/a.cc", 9);
+  const SourceText sources = [](std::string_view file,
+                                uint32_t line) -> std::optional<std::string_view> {
+    if (file != "/src/in.h") return std::nullopt;
+    return line == 2 ? "  x ^= x << 13;\x1b[2J" : "?";
+  };
+  EXPECT_EQ(Body(Listed(samples_, code_, {}, sources)),
+            "         :      \n"
+            "   75.00 :   in.h:2\n"
+            "   25.00 :   a.cc:7\n"
+            "         :      \n"
+            "         :      a.cc:7\n"
+            "   25.00 :   1000:  mov %rsp, %rbp\n"
+            "         :      in.h:2  mix(unsigned) (inlined)\n"
+            "         :            x ^= x << 13;?[2J\n"
+            "   75.00 :   1003:  mov %rsp, %rbp\n"
+            "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "         :      a.cc:9\n"
+            "    0.00 :   100b:  jnz 0x1000\n"
+            "    0.00 :   100d:  ret\n");
+  EXPECT_EQ(Body(Listed(samples_, code_, {.source = false}, sources)),
+            "   25.00 :   1000:  mov %rsp, %rbp\n"
+            "   75.00 :   1003:  mov %rsp, %rbp\n"
+            "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "    0.00 :   100b:  jnz 0x1000\n"
+            "    0.00 :   100d:  ret\n");
+}
+
+TEST_F(AnnotateTest, SamplesBeyondTheFunctionAreSaid) {
+  samples_.Add(hot_, 0, 1).Add(hot_, 40, 1);
+  EXPECT_NE(Listed(samples_, code_).find("   50.00 :   at no instruction above\n"),
+            std::string::npos);
+}
+
+TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {
+  samples_.profile().events[0].name = samples_.profile().strings.Intern("cycles:pp");
+  samples_.Add(hot_, 0, 1);
+  EXPECT_EQ(Listed(samples_, code_).find("interrupt"), std::string::npos);
+}
+
+TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
+  samples_.Add(hot_, 0, 1);
+  code_.Refuse(Reason::kBuildIdMismatch);
+  EXPECT_EQ(Listed(samples_, code_),
+            "cannot annotate 'hot': the file here is not the one that was recorded");
+  code_.Refuse(Reason::kNoImageFile);
+  EXPECT_EQ(Listed(samples_, code_), "cannot annotate 'hot': its file is not here");
+}
+
+TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
+  samples_.Dso("[kernel.kallsyms]", DsoKind::kKernel);
+  samples_.Add(samples_.Function("copy"), 0, 1);
+  EXPECT_EQ(Listed(samples_, code_),
+            "cannot annotate 'copy': it is kernel code, whose image is not read");
+  samples_.Dso("[JIT] tid 7", DsoKind::kJit);
+  samples_.Add(samples_.Function("js"), 0, 5);
+  EXPECT_EQ(Listed(samples_, code_),
+            "cannot annotate 'js': it is generated code, which is in no file");
+}
+
+TEST(ReadingSourcesTest, LinesOfFilesAreRead) {
+  const std::string path = testing::TempDir() + "/source.cc";
+  FILE* file = fopen(path.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  fputs("first\r\n\nthird", file);
+  fclose(file);
+  const SourceText sources = ReadingSources();
+  EXPECT_EQ(sources(path, 0), std::nullopt);
+  EXPECT_EQ(sources(path, 1), "first");
+  EXPECT_EQ(sources(path, 2), "");
+  EXPECT_EQ(sources(path, 3), "third");
+  EXPECT_EQ(sources(path, 4), std::nullopt);
+  EXPECT_EQ(sources("/no/such/file", 1), std::nullopt);
+  EXPECT_EQ(sources("/dev/zero", 1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace profiler::annotate

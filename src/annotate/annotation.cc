@@ -1,0 +1,166 @@
+#include "src/annotate/annotation.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::annotate {
+namespace {
+
+using profile::Dso;
+using profile::DsoKind;
+using profile::EventId;
+using profile::Frame;
+using profile::Profile;
+using profile::Row;
+using profile::Symbol;
+using symbolize::CodeBytes;
+using symbolize::ImageId;
+using symbolize::Reason;
+using symbolize::Symbolizer;
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+absl::Status NoCode(std::string_view name, std::string_view why) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot annotate '", View(name), "': ", View(why)));
+}
+
+std::string_view WhyNoCode(Reason reason) {
+  switch (reason) {
+    case Reason::kNoImageFile:
+      return "its file is not here";
+    case Reason::kBuildIdMismatch:
+      return "the file here is not the one that was recorded";
+    case Reason::kNotElf:
+      return "its file is not readable as ELF";
+    default:
+      return "its file has no code there";
+  }
+}
+
+// The kind of the image that a DSO was made of; none where it has no file with code.
+std::optional<symbolize::ImageKind> ImageKindOf(DsoKind kind) {
+  if (kind == DsoKind::kUser) return symbolize::ImageKind::kUser;
+  if (kind == DsoKind::kVdso) return symbolize::ImageKind::kVdso;
+  return std::nullopt;
+}
+
+std::string_view WhyNoImage(DsoKind kind) {
+  switch (kind) {
+    case DsoKind::kKernel:
+    case DsoKind::kModule:
+    case DsoKind::kBpf:
+      return "it is kernel code, whose image is not read";
+    case DsoKind::kJit:
+    case DsoKind::kAnonymous:
+      return "it is generated code, which is in no file";
+    default:
+      return "nothing is known to be mapped there";
+  }
+}
+
+class Annotator {
+ public:
+  Annotator(Symbolizer& symbolizer, ImageId image, Disassembler& disassembler)
+      : symbolizer_(symbolizer), image_(image), disassembler_(disassembler) {}
+
+  void Disassemble(const CodeBytes& code, ElfAddress start, AnnotatedFunction& function) {
+    start_ = start;
+    size_ = code.bytes.size();
+    for (size_t at = 0; at < code.bytes.size();) {
+      const uint64_t address = start.value + at;
+      const Instruction decoded = disassembler_.Decode(code.bytes.subspan(at), address);
+      AnnotatedInstruction instruction{.address = {address}, .text = decoded.text};
+      if (decoded.target) absl::StrAppend(&instruction.text, TargetName(*decoded.target));
+      if (decoded.data) absl::StrAppend(&instruction.text, "  # ", absl::Hex(*decoded.data));
+      instruction.source = SourceOf({address});
+      function.instructions.push_back(std::move(instruction));
+      at += decoded.size;
+    }
+  }
+
+ private:
+  // " <name+0x10>"; a place in the function itself goes by its address alone.
+  std::string TargetName(uint64_t target) {
+    if (target - start_.value < size_) return {};
+    const symbolize::Naming naming = symbolizer_.NameAt(image_, {target});
+    if (naming.functions.empty()) return {};
+    std::string text = absl::StrCat(" <", View(naming.functions.back().name));
+    if (naming.distance != 0) absl::StrAppend(&text, "+0x", absl::Hex(naming.distance));
+    return text + ">";
+  }
+
+  SourceLine SourceOf(ElfAddress address) {
+    const symbolize::Naming naming = symbolizer_.NameAt(image_, address);
+    if (naming.functions.empty()) return {};
+    const symbolize::NamedFunction& innermost = naming.functions.front();
+    SourceLine source{.file = std::string(innermost.file), .line = innermost.line};
+    if (innermost.inlined) source.inlined = innermost.name;
+    return source;
+  }
+
+  Symbolizer& symbolizer_;
+  const ImageId image_;
+  Disassembler& disassembler_;
+  ElfAddress start_;
+  uint64_t size_ = 0;
+};
+
+// A sample counts for the instruction that its address is in.
+void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
+                  AnnotatedFunction& function) {
+  std::vector<AnnotatedInstruction>& instructions = function.instructions;
+  for (const Row& row : profile.rows) {
+    const Frame& frame = profile[row.self];
+    const auto lines = profile.LinesOf(frame);
+    if (row.event != event || lines.empty() || lines.back().symbol != symbol) continue;
+    const ElfAddress address{profile[symbol].start.value + frame.symbol_offset};
+    const auto after = std::upper_bound(instructions.begin(), instructions.end(), address,
+                                        [](ElfAddress a, const AnnotatedInstruction& instruction) {
+                                          return a < instruction.address;
+                                        });
+    // Behind the last instruction known is nothing.
+    const bool outside = after == instructions.begin() ||
+                         address.value - profile[symbol].start.value >= profile[symbol].size ||
+                         (function.cut && after == instructions.end());
+    if (outside) {
+      function.period_elsewhere += row.period;
+    } else {
+      std::prev(after)->period += row.period;
+      std::prev(after)->samples += row.count;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event,
+                                           const ChosenFunction& chosen, Symbolizer& symbolizer,
+                                           Syntax syntax) {
+  const Symbol& symbol = profile[chosen.symbol];
+  const Dso& dso = profile[symbol.dso];
+  AnnotatedFunction function{.name = std::string(profile.text(symbol.name)),
+                             .image = std::string(profile.text(dso.long_name)),
+                             .event = std::string(profile.text(profile[event].name)),
+                             .samples = chosen.samples,
+                             .period = chosen.period};
+  const auto kind = ImageKindOf(dso.kind);
+  if (!kind) return NoCode(function.name, WhyNoImage(dso.kind));
+  const ImageId image =
+      symbolizer.AddImage({.kind = *kind, .path = function.image, .build_id = dso.build_id});
+  const CodeBytes code =
+      symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
+  if (code.bytes.empty()) return NoCode(function.name, WhyNoCode(code.reason));
+  function.cut = symbol.size > kLongestFunction;
+  PROFILER_ASSIGN_OR_RETURN(const auto disassembler, Disassembler::Create(code.machine, syntax));
+  Annotator(symbolizer, image, *disassembler).Disassemble(code, symbol.start, function);
+  CountSamples(profile, event, chosen.symbol, function);
+  return function;
+}
+
+}  // namespace profiler::annotate

@@ -1,0 +1,199 @@
+#include "src/annotate/listing.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/byte_reader.h"
+#include "src/base/mapped_file.h"
+
+namespace profiler::annotate {
+namespace {
+
+constexpr double kLeastLine = 0.5;  // percent
+constexpr std::string_view kNoWeight = "         :      ";
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// What a file or a recording says must not steer a terminal.
+void AppendPrintable(std::string_view text, std::string& out) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte == '\t' || (byte >= 0x20 && byte != 0x7f) ? c : '?';
+  }
+}
+
+class Listing {
+ public:
+  Listing(const AnnotatedFunction& function, const ListingOptions& options,
+          const SourceText& text_of)
+      : function_(function), options_(options), text_of_(text_of) {}
+
+  std::string Format() {
+    AppendHeading();
+    if (options_.source) AppendHeaviestLines();
+    const SourceLine* last = nullptr;
+    for (const AnnotatedInstruction& instruction : function_.instructions) {
+      if (options_.source && instruction.source.line != 0 &&
+          (last == nullptr || *last != instruction.source)) {
+        AppendSource(instruction.source);
+        last = &instruction.source;
+      }
+      absl::StrAppendFormat(&out_, "  %6.2f :   %x:  ", Percent(instruction.period),
+                            instruction.address.value);
+      AppendPrintable(instruction.text, out_);
+      out_ += '\n';
+    }
+    if (function_.cut) {
+      absl::StrAppend(&out_, View(kNoWeight), "(cut after ", kLongestFunction, " bytes)\n");
+    }
+    if (function_.period_elsewhere != 0) {
+      absl::StrAppendFormat(&out_, "  %6.2f :   at no instruction above\n",
+                            Percent(function_.period_elsewhere));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  double Percent(uint64_t period) const {
+    return function_.period == 0
+               ? 0
+               : 100.0 * static_cast<double>(period) / static_cast<double>(function_.period);
+  }
+
+  void AppendHeading() {
+    std::string heading = " Percent |      ";
+    heading += options_.source ? "Source code & Disassembly of " : "Disassembly of ";
+    AppendPrintable(BaseName(function_.image), heading);
+    heading += " for ";
+    AppendPrintable(function_.event, heading);
+    absl::StrAppend(&heading, " (", function_.samples, " samples, percent: local period)");
+    out_ += heading;
+    out_ += '\n';
+    out_.append(heading.size(), '-');
+    out_ += '\n';
+    out_ += kNoWeight;
+    AppendPrintable(function_.name, out_);
+    out_ += "  ";
+    AppendPrintable(function_.image, out_);
+    if (!function_.instructions.empty()) {
+      absl::StrAppend(&out_, " 0x", absl::Hex(function_.instructions.front().address.value));
+    }
+    out_ += '\n';
+    AppendAboutSkid();
+  }
+
+  // With `:p` and more the processor itself says which instruction it was.
+  void AppendAboutSkid() {
+    const std::string_view modifiers =
+        std::string_view(function_.event)
+            .substr(std::min(function_.event.rfind(':'), function_.event.size()));
+    if (modifiers.find('p') != std::string_view::npos) return;
+    absl::StrAppend(&out_, View(kNoWeight),
+                    "Samples stand where the interrupt came, often some instructions after what "
+                    "took the time.\n");
+  }
+
+  void AppendHeaviestLines() {
+    std::map<std::pair<std::string_view, uint32_t>, uint64_t> by_line;
+    for (const AnnotatedInstruction& instruction : function_.instructions) {
+      if (instruction.source.line == 0) continue;
+      by_line[{instruction.source.file, instruction.source.line}] += instruction.period;
+    }
+    std::vector<std::pair<uint64_t, std::pair<std::string_view, uint32_t>>> lines;
+    for (const auto& [line, period] : by_line) {
+      if (Percent(period) >= kLeastLine) lines.emplace_back(period, line);
+    }
+    if (lines.empty()) return;
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    absl::StrAppend(&out_, View(kNoWeight), "\n");
+    for (const auto& [period, line] : lines) {
+      absl::StrAppendFormat(&out_, "  %6.2f :   ", Percent(period));
+      AppendPrintable(BaseName(line.first), out_);
+      absl::StrAppend(&out_, ":", line.second, "\n");
+    }
+    absl::StrAppend(&out_, View(kNoWeight), "\n");
+  }
+
+  void AppendSource(const SourceLine& source) {
+    out_ += kNoWeight;
+    AppendPrintable(BaseName(source.file), out_);
+    absl::StrAppend(&out_, ":", source.line);
+    if (!source.inlined.empty()) {
+      out_ += "  ";
+      AppendPrintable(source.inlined, out_);
+      out_ += " (inlined)";
+    }
+    out_ += '\n';
+    const auto text = text_of_(source.file, source.line);
+    if (!text) return;
+    out_ += kNoWeight;
+    out_ += "    ";
+    AppendPrintable(*text, out_);
+    out_ += '\n';
+  }
+
+  const AnnotatedFunction& function_;
+  const ListingOptions& options_;
+  const SourceText& text_of_;
+  std::string out_;
+};
+
+// Source files in memory, by lines.
+class Sources {
+ public:
+  std::optional<std::string_view> Line(std::string_view path, uint32_t number) {
+    auto it = files_.find(path);
+    if (it == files_.end()) it = files_.emplace(std::string(path), Read(path)).first;
+    const std::vector<std::string_view>& lines = it->second.lines;
+    if (number == 0 || number > lines.size()) return std::nullopt;
+    return lines[number - 1];
+  }
+
+ private:
+  static constexpr size_t kLargest = 16 << 20;
+  struct File {
+    std::unique_ptr<MappedFile> file;
+    std::vector<std::string_view> lines;
+  };
+
+  static File Read(std::string_view path) {
+    File file;
+    auto mapped = MappedFile::Open(std::string(path));
+    if (!mapped.ok() || mapped->bytes().size() > kLargest) return file;
+    file.file = std::make_unique<MappedFile>(*std::move(mapped));
+    std::string_view text = TextOf(file.file->bytes());
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      std::string_view line = text.substr(0, end);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      file.lines.push_back(line);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return file;
+  }
+
+  std::map<std::string, File, std::less<>> files_;
+};
+
+}  // namespace
+
+std::string FormatListing(const AnnotatedFunction& function, const ListingOptions& options,
+                          const SourceText& text_of) {
+  return Listing(function, options, text_of).Format();
+}
+
+SourceText ReadingSources() {
+  return [sources = std::make_shared<Sources>()](std::string_view file, uint32_t line) {
+    return sources->Line(file, line);
+  };
+}
+
+}  // namespace profiler::annotate

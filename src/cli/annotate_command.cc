@@ -1,0 +1,123 @@
+// profiler annotate
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/annotate/annotation.h"
+#include "src/annotate/choice.h"
+#include "src/annotate/listing.h"
+#include "src/cli/command.h"
+#include "src/cli/load_profile.h"
+#include "src/cli/output.h"
+
+namespace profiler::cli {
+namespace {
+
+struct AnnotateArguments {
+  std::string input = "perf.data";
+  std::string symbol;
+  std::string event;
+  std::string dso;
+  std::string syntax = "att";
+  bool no_source = false;
+  bool no_demangle = false;
+  FetchOptions fetch;
+};
+
+bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
+               const std::string& name) {
+  const profile::Dso& dso = profile[profile[function.symbol].dso];
+  return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
+}
+
+// True when at least one function was shown.
+bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loaded,
+                    const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
+                    Output& output) {
+  const annotate::Syntax syntax =
+      arguments.syntax == "intel" ? annotate::Syntax::kIntel : annotate::Syntax::kAtt;
+  const annotate::SourceText sources = annotate::ReadingSources();
+  bool shown = false;
+  for (const annotate::ChosenFunction& chosen : functions) {
+    const auto function =
+        annotate::Annotate(loaded.profile, event, chosen, *loaded.symbolizer, syntax);
+    if (!function.ok()) {
+      PrintError(function.status());
+      continue;
+    }
+    if (shown) output.Write("\n");
+    output.Write(annotate::FormatListing(*function, {.source = !arguments.no_source}, sources));
+    shown = true;
+  }
+  return shown;
+}
+
+int Annotate(const AnnotateArguments& arguments) {
+  LoadOptions load;
+  load.keep_thread = false;
+  load.demangle = !arguments.no_demangle;
+  load.keep_symbolizer = true;
+  load.fetch = arguments.fetch;
+  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  if (!loaded) return kExitFailure;
+  const auto event = FindEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  const auto first = FirstEventWithSamples(loaded->profile);
+  if (!*event && !first) {
+    PrintError("the recording has no samples");
+    return kExitFailure;
+  }
+  const profile::EventId shown = event->value_or(first.value_or(profile::EventId{}));
+  auto functions = annotate::ChooseFunctions(loaded->profile, shown, arguments.symbol);
+  if (!functions.ok()) {
+    PrintError(functions.status());
+    return kExitFailure;
+  }
+  std::erase_if(*functions, [&](const annotate::ChosenFunction& function) {
+    return !IsInImage(loaded->profile, function, arguments.dso);
+  });
+  if (functions->empty()) {
+    PrintError("no such function in '" + arguments.dso + "'");
+    return kExitFailure;
+  }
+  Output output("-");
+  const bool any = WriteFunctions(arguments, *loaded, *functions, shown, output);
+  const int finished = Finish(*loaded, output);
+  return any ? finished : kExitFailure;
+}
+
+}  // namespace
+
+void AddAnnotateCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "annotate", "Show the samples of a function by source line and instruction");
+  auto arguments = std::make_shared<AnnotateArguments>();
+  AnnotateArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command
+      ->add_option("symbol", a.symbol,
+                   "function, with or without its parameters (default: the one with the most "
+                   "samples)")
+      ->type_name("SYMBOL");
+  command
+      ->add_option("--event", a.event,
+                   "which event, where there are several (default: the first with samples)")
+      ->type_name("NAME");
+  command->add_option("-d,--dso", a.dso, "only the function in this image")->type_name("NAME");
+  command->add_option("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
+      ->check(CLI::IsMember({"att", "intel"}))
+      ->capture_default_str();
+  command->add_flag("--no-source", a.no_source, "instructions alone");
+  command->add_flag("--no-demangle", a.no_demangle, "SYMBOL is as the linker has it");
+  AddFetchOptions(*command, a.fetch);
+  command->add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
+  commands[command] = [arguments] { return Annotate(*arguments); };
+}
+
+}  // namespace profiler::cli

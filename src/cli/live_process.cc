@@ -1,0 +1,91 @@
+#include "src/cli/live_process.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "src/perf_event/attr.h"
+#include "src/perf_event/codec.h"
+#include "src/procfs/proc_file.h"
+#include "src/procfs/synthesizer.h"
+#include "symbolize/address_space.h"
+
+namespace profiler::cli {
+namespace {
+
+using profile::DsoKind;
+using symbolize::ImageKind;
+
+// The kind of image that a DSO was made of.
+std::optional<ImageKind> ImageKindOf(DsoKind kind) {
+  switch (kind) {
+    case DsoKind::kUser:
+      return ImageKind::kUser;
+    case DsoKind::kVdso:
+      return ImageKind::kVdso;
+    case DsoKind::kKernel:
+      return ImageKind::kKernel;
+    case DsoKind::kModule:
+      return ImageKind::kModule;
+    case DsoKind::kBpf:
+      return ImageKind::kBpf;
+    case DsoKind::kJit:
+      return ImageKind::kJit;
+    case DsoKind::kAnonymous:
+      return ImageKind::kAnonymous;
+    case DsoKind::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
+    : pid_(static_cast<uint32_t>(pid)),
+      symbolizer_(&symbolizer),
+      mappings_(std::make_unique<profile::ProfileBuilder>(symbolizer)) {}
+
+// The process is described by the records that a recording of it would begin with.
+absl::StatusOr<LiveProcess> LiveProcess::Read(pid_t pid, symbolize::Symbolizer& symbolizer) {
+  std::string maps;
+  const absl::Status readable = procfs::ReadFile(absl::StrCat("/proc/", pid, "/maps"), &maps);
+  if (absl::IsNotFound(readable)) return absl::NotFoundError(absl::StrCat("no process ", pid));
+  PROFILER_RETURN_IF_ERROR(readable);
+  const perf_event::Attr attr;
+  procfs::SynthesizerOptions options;
+  options.layout = perf_event::RecordLayout(attr);
+  options.build_ids = true;
+  procfs::Synthesizer synthesizer(options);
+  synthesizer.AddKernel();
+  PROFILER_RETURN_IF_ERROR(synthesizer.AddProcess(pid));
+  LiveProcess process(pid, symbolizer);
+  process.mappings_->AddEvent("", attr);
+  std::span<const std::byte> rest = synthesizer.records();
+  while (!rest.empty()) {
+    const perf_event::RawRecord record(rest);
+    const size_t size = record.header().size;
+    process.mappings_->Add(perf_event::RawRecord(rest.first(size)), 0, 0);
+    rest = rest.subspan(size);
+  }
+  return process;
+}
+
+symbolize::Naming LiveProcess::Name(uint64_t address) {
+  const profile::FrameId id = mappings_->FrameAt(pid_, address);
+  if (id == profile::kNoFrame) return {};
+  const profile::Profile& profile = mappings_->profile();
+  const profile::Frame& frame = profile[id];
+  const profile::Dso& dso = profile[frame.dso];
+  const auto kind = ImageKindOf(dso.kind);
+  if (!kind) return {};
+  // The builder has added this image already; it is asked again for all that a frame does not keep.
+  const symbolize::ImageId image =
+      symbolizer_->AddImage({.kind = *kind,
+                             .path = std::string(profile.text(dso.long_name)),
+                             .build_id = dso.build_id,
+                             .pid = pid_});
+  return symbolizer_->Name(image, frame.offset);
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,54 @@
+// Puts the code of JITs into address spaces at the times at which they made it.
+//
+//   dump     f at 10, g over f at 20
+//   samples        12            25
+//                  f             g
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "symbolize/address_space.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::profile {
+
+// Whether a mapping of this name says that there is a dump: …/jit-PID.dump.
+bool IsJitDump(std::string_view filename);
+
+// Not thread-safe.
+class JitCodes {
+ public:
+  static constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+
+  // What process `pid` has in the dump `image`, in the order of time; lives as long as this. Does
+  // nothing where it was given before.
+  void Add(uint32_t pid, symbolize::ImageId image, std::span<const symbolize::JitCode> codes);
+  // The process begins another program.
+  void Forget(uint32_t pid);
+
+  // When the next code is to be placed; kNever where none is.
+  uint64_t next() const { return next_; }
+  // Maps all code that was made until then.
+  void PlaceUntil(uint64_t time, symbolize::AddressSpaces& spaces);
+
+ private:
+  struct Dump {
+    uint32_t pid;
+    symbolize::ImageId image;
+    std::span<const symbolize::JitCode> left;
+  };
+
+  void FindNext();
+
+  std::vector<Dump> dumps_;
+  uint64_t next_ = kNever;
+};
+
+}  // namespace profiler::profile

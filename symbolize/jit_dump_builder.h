@@ -1,0 +1,70 @@
+// Dumps of JITs (jit_dump.h), for tests.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/base/byte_reader.h"
+
+namespace profiler::symbolize {
+
+// Writes one as a JIT does, of process 7.
+class JitDumpBuilder {
+ public:
+  explicit JitDumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0) {
+    Put(magic);
+    for (const uint32_t field : {1u, 40u, 62u, 0u, 7u}) Put(field);
+    Put(uint64_t{1});
+    Put(flags);
+  }
+
+  JitDumpBuilder& Load(uint64_t time, uint64_t address, uint64_t index, const std::string& name,
+                       const std::string& code) {
+    std::string body =
+        Fields(uint32_t{7}, uint32_t{8}, address, address, uint64_t{code.size()}, index);
+    body += name + '\0' + code;
+    return Record(0, time, body);
+  }
+  JitDumpBuilder& Move(uint64_t time, uint64_t to, uint64_t size, uint64_t index) {
+    return Record(1, time, Fields(uint32_t{7}, uint32_t{8}, to, uint64_t{0}, to, size, index));
+  }
+  struct Line {
+    uint64_t address;
+    uint32_t line;
+    std::string file;
+  };
+  JitDumpBuilder& Lines(uint64_t address, const std::vector<Line>& lines) {
+    std::string body = Fields(address, uint64_t{lines.size()});
+    for (const Line& line : lines) {
+      body += Fields(line.address, line.line, uint32_t{0}) + line.file + '\0';
+    }
+    return Record(2, 0, body);
+  }
+  JitDumpBuilder& Record(uint32_t id, uint64_t time, const std::string& body) {
+    Put(id);
+    Put(static_cast<uint32_t>(16 + body.size()));
+    Put(time);
+    bytes_ += body;
+    return *this;
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  template <class... Values>
+  static std::string Fields(Values... values) {
+    std::string fields;
+    ((fields += TextOf(BytesOf(values))), ...);
+    return fields;
+  }
+  template <class Value>
+  void Put(Value value) {
+    bytes_ += TextOf(BytesOf(value));
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,105 @@
+// Recordings as `convert` and `dump` read them. The last byte of an input says how, so that a
+// recording by others is an input as it is.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "src/perf_data/dump.h"
+#include "src/perf_data/recording.h"
+#include "src/perf_data/rewrite.h"
+#include "src/perf_event/abi.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/recording_files.h"
+
+namespace profiler::fuzz {
+namespace {
+
+using perf_data::Recording;
+using perf_data::RewriteOptions;
+using perf_data::TimedRecord;
+
+// --- convert -----------------------------------------------------------------------------------
+
+enum ConvertForm : uint8_t {
+  kAsStream = 1 << 0,
+  kInflated = 1 << 1,
+  kZstd = 1 << 2,  // unless kInflated
+  kCutByTime = 1 << 3,
+  kCutByThread = 1 << 4,
+};
+
+RewriteOptions OptionsOf(uint8_t form) {
+  RewriteOptions options;
+  options.as_stream = (form & kAsStream) != 0;
+  if ((form & kZstd) != 0) options.compression = RewriteOptions::Compression::kZstd;
+  if ((form & kInflated) != 0) options.compression = RewriteOptions::Compression::kNone;
+  if ((form & kCutByTime) != 0) options.time = perf_data::TimeRange{115, 145, {}, {}};
+  if ((form & kCutByThread) != 0) options.tids = {7};
+  return options;
+}
+
+uint64_t CountSamples(const std::string& path) {
+  auto recording = Recording::Open(path);
+  Require(recording.ok(), "a recording that was written anew can be read");
+  uint64_t samples = 0;
+  (void)(*recording)->ForEach(Recording::Order::kFile, [&samples](const TimedRecord& timed) {
+    samples += timed.record.type() == perf_event::kRecordSample;
+  });
+  return samples;
+}
+
+// { recording; u8 form }, where the form is a part of the recording as well.
+void Convert(std::span<const std::byte> input) {
+  if (input.empty()) return;
+  static MemoryFile& before = *new MemoryFile();
+  static MemoryFile& after = *new MemoryFile();
+  static MemoryFile& copy = *new MemoryFile();
+  before.Fill(input);
+  after.Fill({});
+  copy.Fill({});
+  const RewriteOptions options = OptionsOf(std::to_integer<uint8_t>(input.back()));
+  const auto summary = perf_data::Rewrite(before.path(), after.path(), options);
+  if (!summary.ok()) return;
+  const uint64_t samples = CountSamples(after.path());
+  Require(!summary->counted || samples == summary->samples, "what is written has the samples kept");
+  const auto again =
+      perf_data::Rewrite(after.path(), copy.path(), {.as_stream = options.as_stream});
+  Require(again.ok(), "what was written anew can be written once more");
+  Require(CountSamples(copy.path()) == samples, "with all its samples");
+  Require(!summary->reading.ok() || !again->reading.ok() || after.Contents() == copy.Contents(),
+          "a copy of what was written has the same bytes");
+}
+
+// --- dump --------------------------------------------------------------------------------------
+
+enum DumpForm : uint8_t { kHex = 1 << 0, kSamplesOnly = 1 << 1 };
+
+// { recording; u8 form }, likewise.
+void DumpRecords(std::span<const std::byte> input) {
+  if (input.empty()) return;
+  static MemoryFile& file = *new MemoryFile();
+  file.Fill(input);
+  auto recording = Recording::Open(file.path());
+  if (!recording.ok()) return;
+  const auto form = std::to_integer<uint8_t>(input.back());
+  // A few compressed bytes can be very many records.
+  perf_data::DumpOptions options = {.max_records = 2000, .hex = (form & kHex) != 0};
+  if ((form & kSamplesOnly) != 0) options.types = {perf_event::kRecordSample};
+  (void)perf_data::Dump(**recording, options, [](std::string_view text) {
+    Require(std::none_of(text.begin(), text.end(),
+                         [](unsigned char c) { return (c < ' ' && c != '\n') || c == 0x7f; }),
+            "a terminal takes nothing of a dump for a command");
+  });
+}
+
+}  // namespace
+
+FuzzTarget ConvertTarget() {
+  return {"convert", "a recording to write anew", Convert, FileSeeds, /*reads_recordings=*/true};
+}
+FuzzTarget DumpTarget() {
+  return {"dump", "a recording to show", DumpRecords, FileSeeds, /*reads_recordings=*/true};
+}
+
+}  // namespace profiler::fuzz

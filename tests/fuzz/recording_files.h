@@ -1,0 +1,49 @@
+// Recordings as files that are in memory alone.
+
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/base/unique_fd.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace profiler::fuzz {
+
+// The name under which this process opens what `fd` is.
+inline std::string PathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// A file without a name in any directory. Empty at first.
+class MemoryFile {
+ public:
+  MemoryFile() : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {}
+
+  std::string path() const { return PathOf(fd_.get()); }
+
+  void Fill(std::span<const std::byte> bytes) {
+    Require(ftruncate(fd_.get(), static_cast<off_t>(bytes.size())) == 0, "the file has its size");
+    Require(pwrite(fd_.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+            "the file has its bytes");
+  }
+
+  Bytes Contents() const {
+    Bytes bytes(static_cast<size_t>(lseek(fd_.get(), 0, SEEK_END)));
+    Require(pread(fd_.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+            "the file has its bytes");
+    return bytes;
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Recordings of every layout: a file, one with every field of samples, a stream, and a compressed
+// one. In recording_targets.cc.
+std::vector<Bytes> FileSeeds();
+
+}  // namespace profiler::fuzz

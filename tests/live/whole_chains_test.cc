@@ -1,0 +1,117 @@
+// Records programs that are installed on this machine, unwinds their stacks while they run, and
+// asks that nearly every call chain reaches the thread's start. Says which programs it skips.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+constexpr double kWholePercent = 99.5;
+
+constexpr char kPythonLoop[] = R"(
+def inner(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7
+    return total
+def outer(n):
+    return sum(inner(1000) for _ in range(n))
+for _ in range(25):
+    outer(1000)
+)";
+
+constexpr char kNodeLoop[] = R"(
+function inner(n) { let s = 0; for (let i = 0; i < n; ++i) s = (s + i * i) % 1000003; return s; }
+function outer(n) { return [...Array(n).keys()].map(i => inner(1000 + i % 7)).reduce((a, b) => a + b); }
+const end = Date.now() + 2500;
+let s = 0;
+while (Date.now() < end) s += outer(1000);
+)";
+
+constexpr char kTemplates[] = R"(
+#include <functional>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <string>
+int main() {
+  std::map<std::string, std::function<bool(const std::string&)>> tests;
+  tests["a"] = [](const std::string& s) { return std::regex_match(s, std::regex("a+b")); };
+  std::string word;
+  while (std::cin >> word) std::cout << tests["a"](word);
+}
+)";
+
+class WholeChainsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = "/tmp/profiler-chains-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    const Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
+    if (probe.exit_code != 0) {
+      GTEST_SKIP() << "this kernel lets nothing be recorded: " << probe.err;
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Finished Profiler(std::vector<std::string> arguments) {
+    const char* root = std::getenv("TEST_SRCDIR");
+    arguments.insert(arguments.begin(), std::string(root ? root : ".") + "/profiler/profiler");
+    return tests::Run(std::move(arguments), folder_);
+  }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = folder_ + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+
+  // Records `command`, or skips the test where its program is not installed.
+  void ExpectWholeChains(std::vector<std::string> command) {
+    if (tests::Run({"sh", "-c", "command -v " + command[0]}, folder_).exit_code != 0) {
+      GTEST_SKIP() << "not installed: " << command[0];
+    }
+    std::vector<std::string> arguments = {"record", "--call-graph", "dwarf", "--"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const Finished recorded = Profiler(arguments);
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    const std::string chains = Profiler({"report", "--chains"}).out;
+    double percent = 0;
+    long count = 0;
+    ASSERT_EQ(
+        std::sscanf(chains.c_str(), "# Call chains: %lf%% of %ld are whole", &percent, &count), 2)
+        << chains;
+    // Fewer, and a single one would decide.
+    EXPECT_GE(count, 400) << chains;
+    EXPECT_GE(percent, kWholePercent) << chains;
+    RecordProperty("chains", chains);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(WholeChainsTest, APythonLoop) {
+  ExpectWholeChains({"python3", Write("loop.py", kPythonLoop)});
+}
+
+TEST_F(WholeChainsTest, NodeRunningCodeThatItCompiledItself) {
+  ExpectWholeChains({"node", Write("loop.js", kNodeLoop)});
+}
+
+TEST_F(WholeChainsTest, ACompiler) {
+  ExpectWholeChains({"g++", "-O2", "-c", "-o", folder_ + "/out.o", Write("t.cc", kTemplates)});
+}
+
+}  // namespace
+}  // namespace profiler::tests
