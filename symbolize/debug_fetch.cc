@@ -12,6 +12,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/debug_files.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"

@@ -240,4 +240,17 @@ std::optional<DebugLink> ReadDebugLink(const ElfImage& image) {
   return link;
 }
 
+std::string BuildIdPath(std::string_view directory, std::span<const std::byte> build_id) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  if (build_id.size() < 2) return {};
+  std::string path(directory);
+  path += "/.build-id/";
+  for (size_t i = 0; i < build_id.size(); ++i) {
+    if (i == 1) path += '/';
+    path.push_back(kDigits[std::to_integer<unsigned>(build_id[i]) >> 4]);
+    path.push_back(kDigits[std::to_integer<unsigned>(build_id[i]) & 15]);
+  }
+  return path;
+}
+
 }  // namespace profiler::symbolize

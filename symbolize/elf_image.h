@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -87,6 +88,10 @@ class ElfImage {
   std::vector<ElfSection> sections_;
   std::span<const std::byte> build_id_;
 };
+
+// DIRECTORY/.build-id/ab/cdef…: where files, or directories of them, lie by build-id. Empty for one
+// of less than two bytes.
+std::string BuildIdPath(std::string_view directory, std::span<const std::byte> build_id);
 
 // Whether two build-ids are one. Zeroes at the end do not count: perf.data pads to 20 bytes.
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b);

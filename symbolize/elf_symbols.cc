@@ -112,7 +112,8 @@ class SymbolSection {
 
 bool HasSymtab(const ElfImage& image) { return image.FindSectionOfType(SHT_SYMTAB) != nullptr; }
 
-SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols) {
+SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols,
+                           bool leaves_out_dynamic) {
   SymbolTableBuilder builder;
   if (const ElfSection* section = symbols.FindSectionOfType(SHT_SYMTAB)) {
     SymbolSection(symbols, *section, NameArea::kSymtab).AddTo(builder);
@@ -120,6 +121,7 @@ SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols) {
   if (const ElfSection* section = symbols.FindSectionOfType(SHT_DYNSYM)) {
     SymbolSection(symbols, *section, NameArea::kDynsym).AddTo(builder);
   } else if (const ElfSection* own = runtime.FindSectionOfType(SHT_DYNSYM)) {
+    if (leaves_out_dynamic) SymbolSection(runtime, *own, NameArea::kDynsym).AddTo(builder);
     // A split-off .symtab has all of these already; their names are still those of the PLT stubs.
     const ElfSection* names = runtime.section(own->link);
     if (names != nullptr) builder.SetNames(NameArea::kDynsym, names->contents);

@@ -8,27 +8,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "symbolize/elf_symbols.h"
 
 namespace profiler::symbolize {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
-
-std::string Hex(std::span<const std::byte> bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::byte b : bytes) {
-    text.push_back(kDigits[std::to_integer<unsigned>(b) >> 4]);
-    text.push_back(kDigits[std::to_integer<unsigned>(b) & 15]);
-  }
-  return text;
-}
 
 std::string ReadLink(const std::string& path) {
   std::array<char, 4096> target;
@@ -58,37 +48,47 @@ std::string FindMapFile(const std::string& process, std::string_view recorded) {
 
 struct Candidate {
   std::string path;
+  std::string root;
   bool needs_build_id = false;  // may be another file of the same name
 };
-
-std::string Fetched(FileKind kind, std::span<const std::byte> build_id,
-                    const SymbolizerOptions& options) {
-  return options.fetched == nullptr ? "" : options.fetched->Find(kind, build_id);
-}
 
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
   std::vector<Candidate> candidates;
   const std::string process = absl::StrCat(options.proc_path, "/", spec.pid);
-  std::string_view path = spec.path;
-  if (IsDeleted(path)) {
+  std::string path = spec.path;
+  const bool deleted = IsDeleted(path);
+  bool needs_build_id = deleted;
+  if (deleted) {
     if (spec.pid != 0) {
-      if (ReadLink(process + "/exe") == path) candidates.push_back({process + "/exe"});
+      if (ReadLink(process + "/exe") == path) candidates.push_back({process + "/exe", ""});
       if (std::string file = FindMapFile(process, path); !file.empty()) {
-        candidates.push_back({std::move(file)});
+        candidates.push_back({std::move(file), ""});
       }
     }
-    path.remove_suffix(kDeleted.size());
-    candidates.push_back({std::string(path), true});
-    return candidates;
+    path.resize(path.size() - kDeleted.size());
+  } else if (HasOwnRoot(spec.pid, options)) {
+    // A process in a container has its own file of that name.
+    const std::string root = process + "/root";
+    candidates.push_back({root + path, root});
+    needs_build_id = true;
   }
-  // A process in a container has its own file of that name.
-  const std::string root = process + "/root";
-  const bool own_root = HasOwnRoot(spec.pid, options);
-  if (own_root)
-    candidates.push_back({absl::StrCat(root, absl::string_view(path.data(), path.size()))});
-  candidates.push_back({std::string(path), own_root});
+  candidates.push_back({options.symfs + path, options.symfs, needs_build_id});
+  if (spec.build_id.size() < 2) return candidates;
+  for (const std::string& directory : options.debug_directories) {
+    candidates.push_back({BuildIdPath(directory, spec.build_id), "", true});
+  }
+  for (const std::string& cache : options.build_id_caches) {
+    const std::string cached = BuildIdPath(cache, spec.build_id);
+    candidates.push_back({cached + "/elf", "", true});
+    candidates.push_back({cached, "", true});  // a link to the file, as older perfs made it
+  }
+  if (options.fetched != nullptr) {
+    candidates.push_back({options.fetched->Find(FileKind::kExecutable, spec.build_id), "", true});
+  }
   return candidates;
 }
+
+}  // namespace
 
 absl::StatusOr<ImageFile> OpenElf(const std::string& path) {
   ImageFile image;
@@ -97,40 +97,6 @@ absl::StatusOr<ImageFile> OpenElf(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes()));
   return image;
 }
-
-// CRC-32 of ISO 3309, reflected, as .gnu_debuglink has it.
-uint32_t Crc32(std::span<const std::byte> bytes) {
-  static const std::array<uint32_t, 256> kTable = [] {
-    std::array<uint32_t, 256> table;
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ ((value & 1) != 0 ? 0xedb88320u : 0);
-      table[i] = value;
-    }
-    return table;
-  }();
-  uint32_t crc = ~0u;
-  for (const std::byte b : bytes) {
-    crc = crc >> 8 ^ kTable[(crc ^ std::to_integer<uint32_t>(b)) & 0xff];
-  }
-  return ~crc;
-}
-
-std::string DirectoryOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
-// `path` as a debug file of `image`, if it is one.
-std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string& path,
-                                      const std::optional<DebugLink>& link) {
-  absl::StatusOr<ImageFile> file = OpenElf(path);
-  if (!file.ok() || !HasSymtab(file->elf) || SameFile(path, image.path)) return std::nullopt;
-  const auto id = image.elf.build_id();
-  const bool belongs = id.empty() ? link && Crc32(file->file.bytes()) == link->crc
-                                  : SameBuildId(id, file->elf.build_id());
-  if (!belongs) return std::nullopt;
-  return *std::move(file);
-}
-
-}  // namespace
 
 bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
   const std::string root = absl::StrCat(options.proc_path, "/", pid, "/root");
@@ -142,9 +108,7 @@ bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
-  std::vector<Candidate> candidates = CandidatesFor(spec, options);
-  candidates.push_back({Fetched(FileKind::kExecutable, spec.build_id, options), true});
-  for (const Candidate& candidate : candidates) {
+  for (const Candidate& candidate : CandidatesFor(spec, options)) {
     absl::StatusOr<ImageFile> file = OpenElf(candidate.path);
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
@@ -158,12 +122,15 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
     }
     opened.reason = Reason::kNamed;
     opened.file = *std::move(file);
+    opened.file->root = candidate.root;
     return opened;
   }
   return opened;
 }
 
-OpenedImage OpenVdso(const ImageSpec& spec) {
+namespace {
+
+OpenedImage OwnVdso(const ImageSpec& spec) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells the address as a number.
@@ -191,29 +158,37 @@ OpenedImage OpenVdso(const ImageSpec& spec) {
   return opened;
 }
 
-std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options) {
-  const std::optional<DebugLink> link = ReadDebugLink(image.elf);
-  std::vector<std::string> paths;
-  if (const std::string id = Hex(image.elf.build_id()); id.size() > 2) {
-    for (const std::string& directory : options.debug_directories) {
-      paths.push_back(
-          absl::StrCat(directory, "/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
-    }
+}  // namespace
+
+OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options) {
+  OpenedImage opened;
+  opened.reason = Reason::kNoImageFile;
+  if (options.symfs.empty()) opened = OwnVdso(spec);
+  if (opened.file || spec.build_id.size() < 2) return opened;
+  for (const std::string& cache : options.build_id_caches) {
+    absl::StatusOr<ImageFile> file = OpenElf(BuildIdPath(cache, spec.build_id) + "/vdso");
+    if (!file.ok() || !SameBuildId(spec.build_id, file->elf.build_id())) continue;
+    opened.reason = Reason::kNamed;
+    opened.file = *std::move(file);
+    break;
   }
-  if (link && image.path.find('/') != std::string::npos) {
-    const std::string beside = DirectoryOf(image.path);
-    const absl::string_view name(link->file.data(), link->file.size());
-    paths.push_back(absl::StrCat(beside, "/", name));
-    paths.push_back(absl::StrCat(beside, "/.debug/", name));
-    for (const std::string& directory : options.debug_directories) {
-      paths.push_back(absl::StrCat(directory, beside, "/", name));
-    }
-  }
-  paths.push_back(Fetched(FileKind::kDebugInfo, image.elf.build_id(), options));
-  for (const std::string& path : paths) {
-    if (auto file = TryDebugFile(image, path, link)) return file;
-  }
-  return std::nullopt;
+  return opened;
+}
+
+std::vector<std::string> UsersBuildIdCaches() {
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == 0) return {};
+  return {std::string(home) + "/.debug"};
+}
+
+void SymbolizerOptions::LookBelow(const std::string& directory) {
+  symfs = directory;
+  kallsyms_path = directory + "/proc/kallsyms";
+  proc_path = directory + "/proc";
+  sys_path = directory + "/sys";
+  jit_map_directory = directory + "/tmp";
+  debug_directories = {directory + "/usr/lib/debug"};
+  build_id_caches.clear();
 }
 
 }  // namespace profiler::symbolize

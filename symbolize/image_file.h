@@ -1,4 +1,4 @@
-// Finds the file of an image, and the file with the symbols that were split off it.
+// Finds the file of an image.
 
 #pragma once
 
@@ -16,10 +16,14 @@ namespace profiler::symbolize {
 // An ELF file in memory. Movable; `elf` stays valid.
 struct ImageFile {
   std::string path;              // where it was found
+  std::string root;              // the part of it that stands for "/": of another process, --symfs
   MappedFile file;               // of an image on disk
-  std::vector<std::byte> bytes;  // of one that is only in memory ([vdso])
+  std::vector<std::byte> bytes;  // of one that is only in memory ([vdso], .gnu_debugdata)
   ElfImage elf;
 };
+
+// Errors: those of open(2) and of ElfImage::Parse.
+absl::StatusOr<ImageFile> OpenElf(const std::string& path);
 
 struct OpenedImage {
   Reason reason = Reason::kNamed;  // why there is no file
@@ -32,18 +36,15 @@ bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options);
 // Whether the kernel marked the path as that of a file that is gone.
 bool IsDeleted(std::string_view path);
 
-// Looks for `spec`'s file where it was recorded, then, while process `spec.pid` lives, in that
-// process's own file system, and for a deleted file among what the process has mapped. Of a file
-// that was found only under the name of a deleted or replaced one nothing is used unless its
-// build-id is the recorded one.
+// Looks for `spec`'s file where it was recorded, in the file system of process `spec.pid` first
+// while that lives in one of its own, and for a deleted file among what the process has mapped;
+// then, by build-id, in the debug directories and perf's caches. Nothing is used of a file with
+// another build-id than the recorded one, nor of one that was found only under the name of a
+// deleted or foreign one, unless its build-id is the recorded one.
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// This process's own [vdso], which the kernel has in memory only.
-OpenedImage OpenVdso(const ImageSpec& spec);
-
-// The file with `image`'s .symtab, if there is one: by build-id under the debug directories, by
-// .gnu_debuglink beside the image, in .debug/ there, and under the debug directories. Never a file
-// with another build-id, or, where the image has none, another CRC than the link says.
-std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options);
+// This process's own [vdso], which the kernel has in memory only; where the recorded build-id is
+// another one, what perf's caches have of it.
+OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options = {});
 
 }  // namespace profiler::symbolize

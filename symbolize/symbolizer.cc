@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/debug_files.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
@@ -29,6 +30,7 @@ struct OpenImageState {
   Reason reason = Reason::kNamed;  // for all its addresses, where not kNamed
   std::optional<ImageFile> file;
   std::optional<ImageFile> debug_file;
+  std::optional<ImageFile> mini_file;  // of .gnu_debugdata
   SymbolTable symbols;
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
   FunctionExtents functions;
@@ -100,7 +102,9 @@ class FileSymbolizer : public Symbolizer {
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, ElfAddress address);
-  const Symbol* SymbolAt(OpenImageState& state, ElfAddress address) const;
+  NamedFunction FunctionOf(OpenImageState& state, const Symbol& symbol);
+  const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol,
+                               ElfAddress address) const;
   Naming WithoutSymbol(OpenImageState& state, ElfAddress address) const;
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
   Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
@@ -225,16 +229,21 @@ OpenImageState& FileSymbolizer::Open(Image& image) {
 }
 
 void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
-  OpenedImage opened = spec.kind == ImageKind::kVdso ? OpenVdso(spec) : OpenImage(spec, options_);
+  OpenedImage opened =
+      spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_) : OpenImage(spec, options_);
   state.reason = opened.reason;
   if (!opened.file) return;
   state.file = std::move(opened.file);
   if (!HasSymtab(state.file->elf) && spec.kind == ImageKind::kUser) {
     state.debug_file = OpenDebugFile(*state.file, options_);
+    if (!state.debug_file) state.mini_file = UnpackMiniDebugInfo(*state.file);
   }
-  const ElfImage& symbols = state.debug_file ? state.debug_file->elf : state.file->elf;
-  state.symbols = ReadElfSymbols(state.file->elf, symbols);
-  state.functions = FunctionExtents(&state.file->elf, &symbols);
+  const ElfImage& symbols = state.debug_file  ? state.debug_file->elf
+                            : state.mini_file ? state.mini_file->elf
+                                              : state.file->elf;
+  state.symbols = ReadElfSymbols(state.file->elf, symbols, state.mini_file.has_value());
+  state.functions = FunctionExtents(&state.file->elf,
+                                    state.debug_file ? &state.debug_file->elf : &state.file->elf);
   if (options_.inlines) OpenDebugInfo(spec, state);
 }
 
@@ -284,21 +293,25 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
 // The function that has the code goes by its symbol, also where the debug information calls it
 // otherwise: rows of a report are symbols.
 Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
-  const Symbol* symbol = SymbolAt(state, address);
+  const Symbol* found = state.symbols.Find(address.value);
+  const Symbol* symbol = WithinFunction(state, found, address);
   std::span<const dwarf::SourceFrame> frames;
   if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
     frames = state.debug_info->Find(address);
   }
   if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
-    return WithoutSymbol(state, address);
+    Naming naming = WithoutSymbol(state, address);
+    if (symbol != found) naming.neighbour = FunctionOf(state, *found);
+    return naming;
   }
   found_.clear();
   AddFunctions(frames);
   NamedFunction& real = found_.back();
   if (symbol != nullptr) {
-    real.name = NameOf(state, *symbol);
-    real.start = {symbol->start};
-    real.size = symbol->end - symbol->start;
+    const NamedFunction function = FunctionOf(state, *symbol);
+    real.name = function.name;
+    real.start = function.start;
+    real.size = function.size;
   }
   for (NamedFunction& function : found_) {
     function.start = real.start;
@@ -306,12 +319,23 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
   }
   // Code that was moved out of a function, and has no symbol, may lie before the function's start.
   const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
-  return {Reason::kNamed, found_, distance};
+  Naming naming{Reason::kNamed, found_, distance};
+  naming.without_symbol = symbol == nullptr;
+  if (symbol != found) naming.neighbour = FunctionOf(state, *found);
+  return naming;
+}
+
+NamedFunction FileSymbolizer::FunctionOf(OpenImageState& state, const Symbol& symbol) {
+  NamedFunction function;
+  function.name = NameOf(state, symbol);
+  function.start = {symbol.start};
+  function.size = symbol.end - symbol.start;
+  return function;
 }
 
 // A symbol without a size is not believed to reach beyond its function.
-const Symbol* FileSymbolizer::SymbolAt(OpenImageState& state, ElfAddress address) const {
-  const Symbol* symbol = state.symbols.Find(address.value);
+const Symbol* FileSymbolizer::WithinFunction(OpenImageState& state, const Symbol* symbol,
+                                             ElfAddress address) const {
   if (symbol == nullptr || symbol->sized || !options_.function_starts) return symbol;
   if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
   return state.symbols.FindSized(address.value);

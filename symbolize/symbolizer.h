@@ -39,7 +39,8 @@ struct ImageSpec {
       0;  // kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the file
 };
 
-// Why an address has no name. A value, not an error.
+// Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
+// ImageKind: add at the end.
 enum class Reason : uint8_t {
   kNamed,
   kNoImageFile,      // the file is not there (any more)
@@ -70,6 +71,11 @@ struct Naming {
   // it; `distance` is from its start. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
+  // The last function is known by debug information alone: without `inlines` it has no name.
+  bool without_symbol = false;
+  // What the address would be named by without `function_starts`, where that is something else: a
+  // symbol without a size, of another function. No name: nothing.
+  NamedFunction neighbour;
 };
 
 // Bytes of an image's file, as long as the Symbolizer lives.
@@ -79,6 +85,9 @@ struct CodeBytes {
   uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
+// ~/.debug; none where there is no HOME.
+std::vector<std::string> UsersBuildIdCaches();
+
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
@@ -86,14 +95,21 @@ struct SymbolizerOptions {
   // without a size ends where its function does. Else as perf has it: no function, and a symbol
   // without a size reaches to the next one.
   bool function_starts = true;
+  std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map
+  // Debug files are in .build-id/ below each of these, or where .gnu_debuglink says.
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
+  // perf's caches of files by build-id.
+  std::vector<std::string> build_id_caches = UsersBuildIdCaches();
   // Files by build-id that are taken where none of these has one; null: none. May be added to until
   // the first address is named.
   std::shared_ptr<const FetchedFiles> fetched;
+
+  // Looks for all of these below `directory`: nothing is taken from this machine's own files.
+  void LookBelow(const std::string& directory);
 };
 
 // Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf

@@ -55,6 +55,7 @@ class SymbolizerTest : public testing::Test {
     options_.sys_path = directory_ + "/sys";
     options_.jit_map_directory = directory_ + "/tmp";
     options_.debug_directories = {directory_ + "/debug"};
+    options_.build_id_caches = {directory_ + "/home/.debug"};
   }
 
   // Copies a fixture into the directory; its path there.
@@ -291,6 +292,82 @@ TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
        absl::StrCat("debug/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
   symbolizer_ = nullptr;
   EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+// In perf's cache as `perf buildid-cache` makes it, and as older ones did.
+TEST_F(SymbolizerTest, FindsAFileThatIsGoneByItsBuildId) {
+  ImageSpec spec;
+  spec.path = "/bin/gone";
+  spec.build_id = BuildIdOf(TestFile("pie"));
+  const std::string place = BuildIdPath("", spec.build_id);
+  for (const std::string& path :
+       {"home/.debug" + place + "/elf", "home/.debug" + place, "debug" + place}) {
+    symbolizer_ = nullptr;
+    Copy("pie", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "marked_code") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+    symbolizer_ = nullptr;
+    Copy("shared", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "[build-id mismatch]") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+  }
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileInACacheByBuildId) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  for (const char* name : {"/debug", "/elf"}) {
+    symbolizer_ = nullptr;
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+    symbolizer_ = nullptr;
+    Copy("split.debug", "home/.debug" + BuildIdPath("", BuildIdOf(spec.path)) + name);
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code") << name;
+    fs::remove_all(directory_ + "/home");
+  }
+}
+
+TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
+  Copy("split", "tree/bin/split");
+  Copy("split.debug", "tree/usr/lib/debug/bin/split.debug");
+  ImageSpec spec;
+  spec.path = "/bin/split";
+  options_.LookBelow(directory_ + "/tree");
+  EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "marked_code");
+  // Here, and not there.
+  spec.path = TestFile("pie");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, {0}), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, {~uint64_t{0}}),
+            "[no image file]");
+}
+
+TEST_F(SymbolizerTest, FunctionsOfMiniDebugInfoJoinThoseOfDynsym) {
+  ImageSpec spec;
+  spec.path = TestFile("mini");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.name != "_ZL18CallsThroughThePltPKc") continue;
+    const auto bytes = Bytes(ReadFile(spec.path));
+    const FileOffset offset = *ElfImage::Parse(bytes)->OffsetOf({symbol.address});
+    EXPECT_EQ(Name(spec, offset), "CallsThroughThePlt(char const*)");
+    return;
+  }
+  FAIL() << "no such function";
+}
+
+TEST_F(SymbolizerTest, SpoiltMiniDebugInfoIsNone) {
+  std::string file = ReadFile(TestFile("mini"));
+  const size_t packed = file.find(
+      "\xfd"
+      "7zXZ");
+  ASSERT_NE(packed, std::string::npos);
+  file[packed + 40] ^= 0x55;
+  ImageSpec spec;
+  spec.path = directory_ + "/spoilt";
+  WriteFile(spec.path, file);
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
 }
 
 TEST_F(SymbolizerTest, FindsTheDebugFileByItsLinkInTheUsualPlaces) {

@@ -57,9 +57,9 @@ bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loa
 int Annotate(const AnnotateArguments& arguments) {
   LoadOptions load;
   load.keep_thread = false;
-  load.demangle = !arguments.no_demangle;
+  load.naming.demangle = !arguments.no_demangle;
   load.keep_symbolizer = true;
-  load.fetch = arguments.fetch;
+  load.naming.fetch = arguments.fetch;
   const auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   const auto event = FindEvent(loaded->profile, arguments.event);

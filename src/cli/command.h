@@ -30,6 +30,7 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddReportCommand(CLI::App& app, Commands& commands);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);
+void AddArchiveCommand(CLI::App& app, Commands& commands);
 void AddDumpCommand(CLI::App& app, Commands& commands);
 void AddSymbolizeCommand(CLI::App& app, Commands& commands);
 void AddAnnotateCommand(CLI::App& app, Commands& commands);

@@ -1,7 +1,5 @@
 // profiler convert
 
-#include <unistd.h>
-
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -60,10 +58,7 @@ absl::StatusOr<perf_data::RewriteOptions> ReadOptions(const ConvertArguments& ar
   }
   PROFILER_RETURN_IF_ERROR(ReadThreads(arguments.pids, &options.pids));
   PROFILER_RETURN_IF_ERROR(ReadThreads(arguments.tids, &options.tids));
-  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
-    return absl::InvalidArgumentError(
-        "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
-  }
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
   return options;
 }
 

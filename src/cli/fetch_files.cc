@@ -1,14 +1,13 @@
 #include "src/cli/fetch_files.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,7 +16,9 @@
 #include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
 #include "src/cli/load_profile.h"
+#include "src/cli/naming.h"
 #include "src/cli/output.h"
+#include "src/perf_data/feature_values.h"
 #include "symbolize/debug_fetch.h"
 
 namespace profiler::cli {
@@ -116,11 +117,27 @@ std::string Describe(const FetchProblem& problem, const FetchOptions& options) {
   return image;
 }
 
-bool CanBeReadAgain(const std::string& path) {
-  struct stat file = {};
-  return path != "-" && stat(path.c_str(), &file) == 0 &&
-         (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode));
-}
+// The images that a recording itself has names for as good as fetched files would give.
+class NamedImages {
+ public:
+  NamedImages(const perf_data::Features& features, bool inlines) {
+    const auto names = perf_data::ReadEmbeddedNames(features);
+    if (!names || (inlines && !names->has_lines)) return;
+    for (const EmbeddedNames::Image& image : names->images) {
+      const bool is_named = std::any_of(
+          image.addresses.begin(), image.addresses.end(), [&](const EmbeddedNames::Address& a) {
+            return inlines ? a.line != 0 : a.symbol != EmbeddedNames::kNone;
+          });
+      if (is_named) keys_.emplace(names->strings[image.path], image.build_id);
+    }
+  }
+  bool Contains(const symbolize::ImageSpec& spec) const {
+    return keys_.contains({spec.path, spec.build_id});
+  }
+
+ private:
+  std::set<std::pair<std::string, std::vector<std::byte>>> keys_;
+};
 
 }  // namespace
 
@@ -145,27 +162,28 @@ bool FetchesFiles(const FetchOptions& options) {
   return !options.off && urls != nullptr && *urls != 0;
 }
 
-symbolize::FetchedFiles FetchMissingFiles(
-    const FetchOptions& options, const symbolize::SymbolizerOptions& files,
-    const symbolize::Symbolizer& symbolizer,
-    const std::vector<profile::ProfileBuilder::ImageShare>& images) {
+void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
+                       const symbolize::Symbolizer& symbolizer,
+                       const std::vector<profile::ProfileBuilder::ImageShare>& images) {
+  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(naming);
+  const NamedImages named(features, naming.inlines);
   std::vector<MissingFiles> missing;
   for (const auto& [image, share] : images) {
-    if (share < kLeastShare) continue;
-    auto its = symbolize::MissingFilesOf(symbolizer.image(image), files);
-    if (its) missing.push_back(*std::move(its));
+    const symbolize::ImageSpec& spec = symbolizer.image(image);
+    if (share < kLeastShare || named.Contains(spec)) continue;
+    if (auto its = symbolize::MissingFilesOf(spec, files)) missing.push_back(*std::move(its));
   }
-  if (missing.empty()) return {};
+  if (missing.empty()) return;
   auto source = symbolize::CreateDebuginfodSource();
   if (!source.ok()) {
     PrintWarning(absl::StrCat("DEBUGINFOD_URLS is set, but ", source.status().message()));
-    return {};
+    return;
   }
   const symbolize::FetchLimits limits{
-      .time = std::chrono::milliseconds(static_cast<int64_t>(options.seconds * 1000)),
-      .bytes = options.bytes};
+      .time = std::chrono::milliseconds(static_cast<int64_t>(naming.fetch.seconds * 1000)),
+      .bytes = naming.fetch.bytes};
   symbolize::FetchOutcome outcome;
-  if (isatty(STDERR_FILENO) != 0) {
+  if (ErrorsAreShownLive()) {
     Interrupts interrupts;
     ProgressLine line;
     outcome = FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits,
@@ -177,20 +195,20 @@ symbolize::FetchedFiles FetchMissingFiles(
     outcome = FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits,
                          nullptr);
   }
-  for (const FetchProblem& problem : outcome.problems) PrintWarning(Describe(problem, options));
-  return std::move(outcome.files);
+  *naming.fetched = std::move(outcome.files);
+  for (const FetchProblem& problem : outcome.problems) {
+    PrintWarning(Describe(problem, naming.fetch));
+  }
 }
 
-symbolize::FetchedFiles FetchFilesOfRecording(const FetchOptions& options,
-                                              const symbolize::SymbolizerOptions& files,
-                                              const std::string& path) {
-  if (!FetchesFiles(options) || !CanBeReadAgain(path)) return {};
+void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path) {
+  if (!FetchesFiles(naming.fetch) || !CanBeReadAgain(path)) return;
   auto recording = perf_data::Recording::Open(path);
-  if (!recording.ok()) return {};  // whoever reads it in earnest says so
-  const auto symbolizer = symbolize::Symbolizer::Create(files);
-  profile::ProfileBuilder builder(*symbolizer, BuilderOptionsFor(**recording));
+  if (!recording.ok()) return;  // whoever reads it in earnest says so
+  const auto symbolizer = MakeSymbolizer((*recording)->features(), naming);
+  profile::ProfileBuilder builder(*symbolizer, BuilderOptionsFor(**recording, naming));
   (void)ReadInto(**recording, builder);  // likewise
-  return FetchMissingFiles(options, files, *symbolizer, builder.ImageShares());
+  FetchMissingFiles(naming, (*recording)->features(), *symbolizer, builder.ImageShares());
 }
 
 }  // namespace profiler::cli

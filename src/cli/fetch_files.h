@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/features.h"
 #include "src/profile/profile_builder.h"
-#include "symbolize/fetched_files.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
+
+struct NamingOptions;
 
 struct FetchOptions {
   bool off = false;
@@ -27,17 +28,15 @@ void AddFetchOptions(CLI::App& command, FetchOptions& options);
 // or loads what does.
 bool FetchesFiles(const FetchOptions& options);
 
-// Fetches what a symbolizer with options `files` would miss of the images that have a hundredth of
-// the samples. Shows how it goes, if standard error is a terminal; Ctrl-C there skips the image
+// Fetches into `naming.fetched` what is missing of the images that have a hundredth of the samples,
+// unless the recording, whose features these are, has their lines (their names, if no inlined calls
+// are wanted). Shows how it goes, if standard error is a terminal; Ctrl-C there skips the image
 // that is shown. Prints a line for each image that there was trouble with.
-symbolize::FetchedFiles FetchMissingFiles(
-    const FetchOptions& options, const symbolize::SymbolizerOptions& files,
-    const symbolize::Symbolizer& symbolizer,
-    const std::vector<profile::ProfileBuilder::ImageShare>& images);
+void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
+                       const symbolize::Symbolizer& symbolizer,
+                       const std::vector<profile::ProfileBuilder::ImageShare>& images);
 
 // The same for a recording that is yet to be read: reads it once more, if it is no pipe.
-symbolize::FetchedFiles FetchFilesOfRecording(const FetchOptions& options,
-                                              const symbolize::SymbolizerOptions& files,
-                                              const std::string& path);
+void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path);
 
 }  // namespace profiler::cli

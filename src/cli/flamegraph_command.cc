@@ -27,6 +27,7 @@ struct FlameGraphArguments {
   bool no_inline = false;
   NameOptions names;
   bool full_names = false;
+  FilePlaces places;
   FetchOptions fetch;
 };
 
@@ -39,11 +40,12 @@ struct Chosen {
 std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool function_starts) {
   LoadOptions load;
   load.keep_thread = false;
-  load.inlines = !arguments.no_inline;
-  load.demangle = !arguments.names.no_demangle;
+  load.naming.inlines = !arguments.no_inline;
+  load.naming.demangle = !arguments.names.no_demangle;
+  load.naming.places = arguments.places;
   load.names = arguments.names.rules;
-  load.function_starts = function_starts;
-  load.fetch = arguments.fetch;
+  load.naming.function_starts = function_starts;
+  load.naming.fetch = arguments.fetch;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
@@ -94,6 +96,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
       ->type_name("NAME");
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   AddNameOptions(command, a.names);
+  AddFilePlaceOptions(command, a.places);
   AddFetchOptions(command, a.fetch);
 }
 

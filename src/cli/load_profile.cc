@@ -10,8 +10,10 @@
 
 namespace profiler::cli {
 
-profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording) {
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+                                          const NamingOptions& naming) {
   profile::BuilderOptions options;
+  options.files = SymbolizerOptionsOf(naming);
   const std::string& machine = recording.features().arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
@@ -36,22 +38,16 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
 
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  const auto fetched = std::make_shared<symbolize::FetchedFiles>();
-  symbolize::SymbolizerOptions naming;
-  naming.demangle = options.demangle;
-  naming.inlines = options.inlines;
-  naming.function_starts = options.function_starts;
-  naming.fetched = fetched;
-  auto symbolizer = symbolize::Symbolizer::Create(naming);
-  profile::BuilderOptions keep = BuilderOptionsFor(*recording);
+  auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
+  profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
   keep.keep_cpu = options.keep_cpu || options.keep_samples;
   keep.keep_thread = options.keep_thread || options.keep_samples;
   keep.keep_time = options.keep_samples;
   keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
   const absl::Status reading = ReadInto(*recording, builder);
-  if (FetchesFiles(options.fetch)) {
-    *fetched = FetchMissingFiles(options.fetch, naming, *symbolizer, builder.ImageShares());
+  if (FetchesFiles(options.naming.fetch)) {
+    FetchMissingFiles(options.naming, recording->features(), *symbolizer, builder.ImageShares());
   }
   LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
@@ -101,6 +97,11 @@ int Finish(const perf_data::Recording& recording, const absl::Status& reading, O
   if (!reading.ok()) PrintError(reading);
   if (!written.ok()) PrintError(written);
   return reading.ok() && written.ok() ? kExitOk : kExitFailure;
+}
+
+int Finish(const LoadedProfile& loaded, Output& output) {
+  PrintRefusedFiles(loaded.profile);
+  return Finish(*loaded.recording, loaded.reading, output);
 }
 
 }  // namespace profiler::cli

@@ -7,13 +7,12 @@
 #include <string>
 
 #include "src/base/status.h"
-#include "src/cli/fetch_files.h"
+#include "src/cli/naming.h"
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/symbol_names.h"
-#include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
 
@@ -21,11 +20,8 @@ struct LoadOptions {
   bool keep_cpu = false;
   bool keep_thread = true;    // else the threads of one name are one
   bool keep_samples = false;  // a row a sample, with its time and CPU, in time order
-  bool inlines = true;
-  bool demangle = true;
-  bool function_starts = true;  // see SymbolizerOptions
+  NamingOptions naming;
   profile::NameRules names;
-  FetchOptions fetch;
   bool keep_symbolizer = false;  // for who asks for more than names
 };
 
@@ -48,7 +44,8 @@ std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
 // What a builder has to know of a recording, whatever is kept of its samples.
-profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording);
+profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+                                          const NamingOptions& naming);
 
 // Hands the whole recording to a builder that is new. Returns what stopped the reading early.
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
@@ -60,8 +57,6 @@ std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& pr
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
-inline int Finish(const LoadedProfile& loaded, Output& output) {
-  return Finish(*loaded.recording, loaded.reading, output);
-}
+int Finish(const LoadedProfile& loaded, Output& output);
 
 }  // namespace profiler::cli

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   AddAnnotateCommand(app, commands);
   AddScriptCommand(app, commands);
   AddConvertCommand(app, commands);
+  AddArchiveCommand(app, commands);
   AddDumpCommand(app, commands);
   AddSymbolizeCommand(app, commands);
 

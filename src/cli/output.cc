@@ -1,5 +1,8 @@
 #include "src/cli/output.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <csignal>
 
@@ -23,6 +26,20 @@ void PrintError(const absl::Status& status) {
 }
 
 void PrintWarning(std::string_view message) { PrintLine("warning: ", message); }
+
+bool CanBeReadAgain(const std::string& path) {
+  struct stat file = {};
+  return path != "-" && stat(path.c_str(), &file) == 0 &&
+         (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode));
+}
+
+bool ErrorsAreShownLive() { return isatty(STDERR_FILENO) != 0; }
+
+absl::Status CheckStreamOutput(const std::string& path) {
+  if (path != "-" || isatty(STDOUT_FILENO) == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
+}
 
 Output::Output(const std::string& path) : path_(path.empty() || path == "-" ? "" : path) {
   std::signal(SIGPIPE, SIG_IGN);

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +18,14 @@
 #include "ringbuf/kernel.h"
 #include "src/cli/command.h"
 #include "src/cli/compression_option.h"
+#include "src/cli/embed_names.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
+#include "src/perf_data/append_section.h"
+#include "src/perf_data/feature_values.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/recording.h"
 #include "src/perf_event/event_name.h"
 #include "src/procfs/machine.h"
 #include "src/record/session.h"
@@ -41,6 +47,7 @@ struct RecordArguments {
   bool system_wide = false;
   std::string cpus;
   std::string output = "perf.data";
+  std::string embed = "lines";
   bool call_chains = false;
   std::string call_graph;
   bool post_unwind = false;
@@ -159,10 +166,7 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
       return absl::InvalidArgumentError("--duration: must be positive");
     options.duration = Milliseconds(arguments.duration * 1000);
   }
-  if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) {
-    return absl::InvalidArgumentError(
-        "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
-  }
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
   options.output = arguments.output;
   options.cmdline = cmdline;
   options.version = kVersion;
@@ -230,8 +234,33 @@ int EndAsTheCommand(const record::RecordSummary& summary) {
   return 128 + summary.command->signal;
 }
 
+// Looks the recorded addresses up and puts their names into the finished file. What has been
+// recorded is safe by now, so what goes wrong here is a warning.
+absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path) {
+  const auto began = std::chrono::steady_clock::now();
+  LowerPriority();
+  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  NamingOptions naming;
+  naming.inlines = arguments.embed == "lines";
+  CollectedNames collected;
+  {
+    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    collected = CollectNames(*recording, naming, symbolize::EmbeddedOptions::Files::kForOthers,
+                             monitor.callback());
+  }
+  PROFILER_RETURN_IF_ERROR(collected.reading);
+  const std::string section = perf_data::EncodeEmbeddedNames(collected.names);
+  PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, perf_data::kFeatureNames, section));
+  if (!arguments.quiet) {
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    std::fprintf(stderr, "[ names of %s, %.2f s ]\n",
+                 DescribeNames(collected, section.size()).c_str(), took.count());
+  }
+  return absl::OkStatus();
+}
+
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
-  const bool live_line = !arguments.quiet && isatty(STDERR_FILENO) != 0;
+  const bool live_line = !arguments.quiet && ErrorsAreShownLive();
   if (live_line) options.on_progress = PrintProgress;
   const std::string output = options.output;
   auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
@@ -256,6 +285,12 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (!status.ok()) PrintError(status);
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
   if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
+  if (arguments.embed != "none" && summary.samples > 0 && CanBeReadAgain(output)) {
+    const absl::Status embedded = EmbedNames(arguments, output);
+    if (!embedded.ok()) {
+      PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
+    }
+  }
   return EndAsTheCommand(summary);
 }
 
@@ -282,6 +317,14 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
                   "file to write; an older one is kept as FILE.old; - for standard output, as a "
                   "stream that report -i - and perf report -i - read")
       ->type_name("FILE|-")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--embed", a.embed,
+          "put into the file, once recording has ended, the names of all addresses (names), "
+          "inlined calls and source lines as well (lines), or none; not with -o -")
+      ->type_name("lines|names|none")
+      ->check(CLI::IsMember({"lines", "names", "none"}))
       ->capture_default_str();
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
   command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");

@@ -31,6 +31,7 @@ struct ReportArguments {
   double percent_limit = 0;
   bool show_samples = false;
   FilterText filter;
+  FilePlaces places;
   std::string percentage = "absolute";
   uint32_t max_stack = 127;
   bool stdio = false;
@@ -116,11 +117,12 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
 
 int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
   LoadOptions load;
-  load.inlines = options.inlines;
-  load.demangle = !arguments.names.no_demangle;
+  load.naming.inlines = options.inlines;
+  load.naming.demangle = !arguments.names.no_demangle;
+  load.naming.places = arguments.places;
   load.names = arguments.names.rules;
-  load.function_starts = !arguments.no_fde;
-  load.fetch = arguments.fetch;
+  load.naming.function_starts = !arguments.no_fde;
+  load.naming.fetch = arguments.fetch;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
@@ -189,6 +191,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
                     "show every address without a symbol by itself, as perf does, and not under "
                     "where its function starts (.eh_frame)");
   AddNameOptions(*command, a.names);
+  AddFilePlaceOptions(*command, a.places);
   AddFetchOptions(*command, a.fetch);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");

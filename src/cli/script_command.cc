@@ -20,6 +20,7 @@ struct ScriptArguments {
   std::string input = "perf.data";
   std::vector<std::string> fields;
   FilterText filter;
+  FilePlaces places;
   ShownRecords records;
   std::string time;
   std::string cpus;
@@ -51,8 +52,13 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.options.nanoseconds = arguments.nanoseconds;
   plan.options.inlines = !arguments.no_inline;
   plan.options.full_source_paths = arguments.full_source_paths;
+  plan.naming.inlines =
+      plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
   plan.records = arguments.records;
-  plan.demangle = !arguments.no_demangle;
+  plan.naming.demangle = !arguments.no_demangle;
+  plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  plan.naming.places = arguments.places;
+  plan.naming.fetch = arguments.fetch;
   return plan;
 }
 
@@ -73,8 +79,7 @@ int WriteScript(const ScriptArguments& arguments) {
     plan->time = plan->time.Within(*all);
   }
   // Names are printed while the recording is read, so what they come from must be there before.
-  *plan->fetched =
-      FetchFilesOfRecording(arguments.fetch, plan->SymbolizerOptions(), arguments.input);
+  FetchFilesOfRecording(plan->naming, arguments.input);
   Output output("-");
   const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
   return Finish(*recording, reading, output);
@@ -125,6 +130,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline: directories of source files too");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
+  AddFilePlaceOptions(*command, a.places);
   AddFetchOptions(*command, a.fetch);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");

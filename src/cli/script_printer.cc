@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/cli/load_profile.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/read_values.h"
 #include "src/perf_event/record_line.h"
@@ -61,6 +62,16 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
   return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
 }
 
+profile::BuilderOptions KeepSamples(const perf_data::Recording& recording,
+                                    const NamingOptions& naming) {
+  profile::BuilderOptions options = BuilderOptionsFor(recording, naming);
+  options.keep_cpu = true;
+  options.keep_time = true;
+  options.keep_addresses = true;
+  options.keep_rows = false;
+  return options;
+}
+
 // What misc says of a record besides where the code ran, as perf marks it.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
@@ -106,29 +117,20 @@ bool ShownRecords::Includes(uint32_t type) const {
   }
 }
 
-symbolize::SymbolizerOptions ScriptPlan::SymbolizerOptions() const {
-  symbolize::SymbolizerOptions naming;
-  naming.demangle = demangle;
-  naming.inlines = options.inlines || fields.fields.has(ScriptField::kSrcline);
-  naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
-  naming.fetched = fetched;
-  return naming;
-}
-
 ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
                              Output& output)
     : recording_(recording),
       plan_(plan),
       output_(output),
-      symbolizer_(symbolize::Symbolizer::Create(plan.SymbolizerOptions())),
+      symbolizer_(MakeSymbolizer(recording.features(), plan.naming)),
       builder_(*symbolizer_,
-               {.keep_cpu = true,
-                .keep_time = true,
-                .keep_addresses = true,
-                .keep_rows = false,
-                .on_sample = [this](const profile::Profile&, const Row& row,
-                                    const perf_event::Sample& sample,
-                                    EventId event) { TakeSample(row, sample, event); }}),
+               [&] {
+                 profile::BuilderOptions options = KeepSamples(recording, plan.naming);
+                 options.on_sample = [this](const profile::Profile&, const Row& row,
+                                            const perf_event::Sample& sample,
+                                            EventId event) { TakeSample(row, sample, event); };
+                 return options;
+               }()),
       reader_(ArchitectureOf(recording)) {
   for (const auto& entry : recording.features().build_ids) {
     builder_.AddBuildId(entry.filename, entry.build_id);
@@ -173,8 +175,9 @@ absl::Status ScriptPrinter::Print() {
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
   // Samples that waited for the rest of their call chain come now.
-  std::move(builder_).Finish();
+  const profile::Profile profile = std::move(builder_).Finish();
   Flush(0);
+  PrintRefusedFiles(profile);
   return status;
 }
 

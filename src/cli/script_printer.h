@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
+#include "src/cli/naming.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/perf_data/recording.h"
@@ -40,11 +41,7 @@ struct ScriptPlan {
   ShownRecords records;
   perf_data::TimeRange time;  // samples outside are left out
   std::vector<int> cpus;      // only samples of these; empty: of all
-  bool demangle = true;
-  // What names come from besides the files that are here.
-  std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
-
-  symbolize::SymbolizerOptions SymbolizerOptions() const;
+  NamingOptions naming;
 };
 
 // Not thread-safe. The recording must outlive it.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "src/base/chain_quality.h"
+#include "src/base/embedded_names.h"
 #include "src/perf_data/features.h"
 
 namespace profiler::perf_data {
@@ -152,5 +153,10 @@ std::optional<uint32_t> ReadCacheLineSize(const Features& features);
 // recorder unwound them. Lines of text (FORMAT.md).
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
+
+// NAMES: the names of the addresses that were hit (FORMAT.md). Of a section that is cut or
+// impossible nothing is used. Reading allocates at most some hundred bytes for one of the section.
+std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
+std::string EncodeEmbeddedNames(const EmbeddedNames& names);
 
 }  // namespace profiler::perf_data

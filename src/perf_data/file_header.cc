@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/attr_codec.h"
@@ -55,7 +56,9 @@ bool EmptyOnPurpose(std::span<const std::byte> file, const FileHeader& header) {
   const uint64_t table_size = header.features.count() * sizeof(FileSection);
   FieldReader table(BytesInside(file, {header.data.offset, table_size}), header.swapped);
   const FileSection first = table.Section();
-  return table_size != 0 && table.ok() && first.offset == header.data.offset + table_size;
+  // As the header of a record that offset has no size.
+  const uint64_t gap = first.offset - (header.data.offset + table_size);
+  return table_size != 0 && table.ok() && gap <= kRoomForOwnFeatures * sizeof(FileSection);
 }
 
 }  // namespace
@@ -88,6 +91,25 @@ std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
     sections.push_back({bit, bytes, table.ok() && bytes.size() == section.size, section});
   }
   return sections;
+}
+
+std::string FeatureSections(const std::map<int, std::string>& sections, uint64_t offset,
+                            bool swapped) {
+  const auto own = sections.lower_bound(kFirstOwnFeature);
+  const auto count = [](auto from, auto to) {
+    return static_cast<size_t>(std::distance(from, to));
+  };
+  const size_t room =
+      count(sections.begin(), own) + std::max(count(own, sections.end()), kRoomForOwnFeatures);
+  std::string table, payloads;
+  FieldWriter writer(&table, swapped);
+  const uint64_t start = offset + room * sizeof(FileSection);
+  for (const auto& [bit, payload] : sections) {
+    writer.Section({start + payloads.size(), payload.size()});
+    payloads += payload;
+  }
+  table.resize(room * sizeof(FileSection));
+  return table + payloads;
 }
 
 std::span<const std::byte> BytesInside(std::span<const std::byte> file,

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -81,6 +82,13 @@ struct FeatureSection {
 };
 std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
                                            const FileHeader& header, uint64_t table_offset);
+
+// The table of sections and the sections, as they stand at `offset`, which is where the data ends.
+// The table has room for sections of ours to come (append_section.h).
+//
+//   { u64 offset, size; } of each section, by feature bit │ spare │ section │ section │ …
+std::string FeatureSections(const std::map<int, std::string>& sections, uint64_t offset,
+                            bool swapped);
 
 // The part of `section` that is inside of `file`.
 std::span<const std::byte> BytesInside(std::span<const std::byte> file, const FileSection& section);

@@ -54,6 +54,25 @@ bool CollectEventType(FieldReader& reader, EventTable* events) {
   return true;
 }
 
+struct CarriedPiece {
+  int bit = 0;
+  uint64_t section_size = 0;
+  std::span<const std::byte> bytes;
+};
+
+std::optional<CarriedPiece> ReadCarriedPiece(std::span<const std::byte> body, bool swapped) {
+  FieldReader reader(body, swapped);
+  const uint64_t config = reader.U64();
+  const std::string name = UpToNul(reader.Bytes(kEventTypeNameSize));
+  const uint64_t bit = reader.U64();
+  const uint64_t size = reader.U64();
+  const std::span<const std::byte> piece = reader.Bytes(reader.U64());
+  if (!reader.ok() || config != kCarrierConfig || name != kCarrierName || bit >= kFeatureBits) {
+    return std::nullopt;
+  }
+  return CarriedPiece{static_cast<int>(bit), size, piece};
+}
+
 // A little-endian machine's number of any width.
 uint64_t NumberIn(std::span<const std::byte> bytes) {
   uint64_t value = 0;
@@ -117,18 +136,16 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
 
 std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
                                          std::map<int, std::string>* sections) {
-  FieldReader reader(body, swapped);
-  const uint64_t config = reader.U64();
-  const std::string name = UpToNul(reader.Bytes(kEventTypeNameSize));
-  const uint64_t bit = reader.U64();
-  const uint64_t size = reader.U64();
-  const std::span<const std::byte> piece = reader.Bytes(reader.U64());
-  if (!reader.ok() || config != kCarrierConfig || name != kCarrierName || bit >= kFeatureBits) {
-    return std::nullopt;
-  }
-  std::string& section = (*sections)[static_cast<int>(bit)];
-  section += TextOf(piece);
-  return section.size() == size ? std::optional(static_cast<int>(bit)) : std::nullopt;
+  const std::optional<CarriedPiece> carried = ReadCarriedPiece(body, swapped);
+  if (!carried) return std::nullopt;
+  std::string& section = (*sections)[carried->bit];
+  section += TextOf(carried->bytes);
+  return section.size() == carried->section_size ? std::optional(carried->bit) : std::nullopt;
+}
+
+std::optional<int> CarriedSectionOf(std::span<const std::byte> body, bool swapped) {
+  const std::optional<CarriedPiece> carried = ReadCarriedPiece(body, swapped);
+  return carried ? std::optional(carried->bit) : std::nullopt;
 }
 
 void SwapOwnBodyToNative(std::span<std::byte> record) {

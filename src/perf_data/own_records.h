@@ -28,6 +28,9 @@ bool CollectOwnRecord(const StoredRecord& record, std::span<const std::byte> pay
 std::optional<int> CollectCarriedSection(std::span<const std::byte> body, bool swapped,
                                          std::map<int, std::string>* sections);
 
+// The section that such a record carries a piece of; nothing when it is none.
+std::optional<int> CarriedSectionOf(std::span<const std::byte> body, bool swapped);
+
 // Turns the body of a record of perf's own into native order, in place, as far as its layout is
 // fixed; bodies of types that are unknown here, and the feature data of HEADER_FEATURE, are left as
 // they are. `record` is whole, with its header native already.

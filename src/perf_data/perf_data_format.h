@@ -84,8 +84,13 @@ enum FeatureBit : int {
   kFeatureCacheLineSize = 34,
 
   // Ours. perf passes over what it does not know.
-  kFeatureChainQuality = 200,
+  kFirstOwnFeature = 200,
+  kFeatureChainQuality = kFirstOwnFeature,
+  kFeatureNames = 201,
 };
+
+// The table of feature sections of what we write has room for so many of ours, written or to come.
+inline constexpr size_t kRoomForOwnFeatures = 8;
 
 // struct build_id_event { struct perf_event_header header; pid_t pid; u8 build_id[24];
 //                         char filename[]; };

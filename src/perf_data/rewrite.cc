@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
+#include "src/perf_data/own_records.h"
 #include "src/perf_data/rewrite_output.h"
 #include "src/perf_data/stored_recording.h"
 #include "src/perf_data/stream_writer.h"
@@ -57,6 +58,7 @@ class Rewriter {
     if (options_.time.has_value()) PROFILER_RETURN_IF_ERROR(ResolveTime());
     if (options_.cuts()) PROFILER_RETURN_IF_ERROR(UpdateSampleTime());
     if (input_.is_directory()) sections_.erase(kFeatureDirFormat);
+    for (const auto& [bit, section] : options_.sections) sections_[bit] = section;
     return ChooseCompression();
   }
 
@@ -67,7 +69,7 @@ class Rewriter {
                                 RecordCompressor::Create(level_, input_.swapped()));
       output.CompressWith(std::move(compressor));
     }
-    PROFILER_RETURN_IF_ERROR(output.Start(sections_));
+    PROFILER_RETURN_IF_ERROR(output.Start(sections_, options_.sections));
     PROFILER_RETURN_IF_ERROR(input_.ForEach(
         inflate_, [&](const StoredRecord& record, std::span<const std::byte> payload) {
           return WriteRecord(record, payload, output);
@@ -192,6 +194,7 @@ class Rewriter {
     if (input_.is_directory() && type == perf_event::kRecordFinishedRound) return absl::OkStatus();
     if (input_.header().pipe && !output.stream() && IsHeaderRecord(type)) return absl::OkStatus();
     if (!output.stream() && IsNameOfStream(record)) return absl::OkStatus();
+    if (IsOfReplacedSection(record)) return absl::OkStatus();
     if (type == perf_event::kRecordHeaderFeature) return WriteFeature(record, output);
     return output.Append(record, payload);
   }
@@ -205,6 +208,15 @@ class Rewriter {
     FieldReader reader({record.data, record.header.size}, input_.swapped());
     reader.U64();  // the header
     return reader.U64() == kEventUpdateName && reader.ok();
+  }
+
+  // A piece of a section for which there is another one.
+  bool IsOfReplacedSection(const StoredRecord& record) const {
+    if (record.header.type != perf_event::kRecordHeaderEventType) return false;
+    const std::span<const std::byte> bytes(record.data, record.header.size);
+    const std::optional<int> bit =
+        CarriedSectionOf(bytes.subspan(sizeof(perf_event::RecordHeader)), input_.swapped());
+    return bit.has_value() && options_.sections.count(*bit) != 0;
   }
 
   // Among records: in streams, and in files the COMPRESSED of a recorder that might be killed.

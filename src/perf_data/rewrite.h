@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct RewriteOptions {
   // records without a time.
   std::optional<TimeRange> time;
   std::vector<uint32_t> pids, tids;  // one of either suffices; both empty: all
+
+  // Sections to put in, or in the place of those that are there, by feature bit.
+  std::map<int, std::string> sections;
 
   bool cuts() const { return time.has_value() || !pids.empty() || !tids.empty(); }
 };

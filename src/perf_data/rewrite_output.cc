@@ -37,9 +37,9 @@ std::string SizedAttr(std::string attr, size_t size, bool swapped) {
 
 // ---- both
 
-absl::Status RewriteOutput::Start(const Sections& sections) {
+absl::Status RewriteOutput::Start(const Sections& sections, const Sections& added) {
   buffer_.reserve(kBufferSize);
-  if (stream_) return WriteText(StreamStart(sections));
+  if (stream_) return WriteText(StreamStart(sections, added));
   start_is_verbatim_ = StartStaysAsItIs(sections);
   if (start_is_verbatim_) {
     start_ = TextOf(recording_.file().first(recording_.data().begin));
@@ -124,13 +124,14 @@ absl::Status RewriteOutput::Flush() {
 
 // ---- streams
 
-std::string RewriteOutput::StreamStart(const Sections& sections) const {
+std::string RewriteOutput::StreamStart(const Sections& sections, const Sections& added) const {
   std::string start;
   if (recording_.header().pipe) {
     start = TextOf(recording_.file().first(kPipeHeaderSize));
     if (compressor_.has_value()) {
       AddFeatureRecord(kFeatureCompressed, compressor_->FeatureSection(), swapped(), &start);
     }
+    for (const auto& [bit, section] : added) AddSectionRecords(bit, section, &start);
     return start;  // the rest is among its records
   }
   FieldWriter writer(&start, swapped());
@@ -276,14 +277,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
 
 // The table of sections and the sections, and ids that were behind the data before.
 std::string RewriteOutput::Tail(const Sections& sections) {
-  std::string tail, payloads;
-  FieldWriter table(&tail, swapped());
-  const uint64_t begin = offset_ + sections.size() * sizeof(FileSection);
-  for (const auto& [bit, section] : sections) {
-    table.Section({begin + payloads.size(), section.size()});
-    payloads += section;
-  }
-  tail += payloads;
+  std::string tail = FeatureSections(sections, offset_, swapped());
   if (!start_is_verbatim_) return tail;
   const FileHeader& header = recording_.header();
   const std::vector<EventDescription>& events = recording_.events().events();

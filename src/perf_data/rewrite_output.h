@@ -35,8 +35,9 @@ class RewriteOutput {
   void CompressWith(RecordCompressor compressor) { compressor_.emplace(std::move(compressor)); }
 
   // What is in front of the records. Of `sections`, a stream has all here, a file has none yet: it
-  // takes them in Finish, so that they may say what became of the records.
-  absl::Status Start(const Sections& sections);
+  // takes them in Finish, so that they may say what became of the records. A stream that comes of a
+  // stream has only those of them that are `added`: its records bring the others.
+  absl::Status Start(const Sections& sections, const Sections& added);
 
   // A record, as it stands, and what follows it.
   absl::Status Append(const StoredRecord& record, std::span<const std::byte> payload);
@@ -53,7 +54,7 @@ class RewriteOutput {
   absl::Status Flush();
   absl::Status FlushCompressed();
 
-  std::string StreamStart(const Sections& sections) const;
+  std::string StreamStart(const Sections& sections, const Sections& added) const;
   void AddSectionRecords(int bit, const std::string& section, std::string* out) const;
 
   bool StartStaysAsItIs(const Sections& sections) const;

@@ -212,6 +212,22 @@ TEST(Rewrite, IndexesTracesWhereTheyAre) {
   EXPECT_TRUE(std::equal(trace.begin(), trace.end(), at));
 }
 
+TEST(Rewrite, PutsInSectionsAndReplacesThem) {
+  const std::string usual = TestPath("usual.data");
+  WriteUsualRecording(usual);
+  const auto with = [](std::string_view text, bool as_stream) {
+    return RewriteOptions{.as_stream = as_stream, .sections = {{kFeatureNames, std::string(text)}}};
+  };
+  Features expected = FeaturesOf(usual);
+  expected.other[kFeatureNames] = "two";
+  const std::string file = Rewritten(usual, "file.data", with("one", false));
+  EXPECT_EQ(FeaturesOf(Rewritten(file, "file2.data", with("two", false))), expected);
+  const std::string stream = Rewritten(file, "stream.data", AsStream());
+  const Features of_stream = FeaturesOf(Rewritten(stream, "stream2.data", with("two", true)));
+  EXPECT_EQ(of_stream.other.at(kFeatureNames), "two");
+  EXPECT_EQ(FeaturesOf(Rewritten(stream, "file3.data", with("two", false))).other, expected.other);
+}
+
 TEST(Rewrite, MayReplaceItsInput) {
   const std::string path = TestPath("in_place.data");
   WriteUsualRecording(path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -43,7 +44,7 @@ class FileWriter final : public Writer {
   absl::Status Undo(uint64_t end, absl::Status why);
   absl::Status WriteHeader();
   std::string AttrEntries() const;
-  std::string FeatureSections(const Features& features);
+  std::string FeaturesTail(const Features& features);
 
   const std::string path_;
   const UniqueFd fd_;
@@ -145,31 +146,21 @@ absl::Status FileWriter::FinishRound() {
   return status;
 }
 
-// The table of sections and their payloads, as they follow the data; sets the bits in header_.
-//
-//   { u64 offset, size; } of each bit that is set, in order │ payload │ payload │ …
-std::string FileWriter::FeatureSections(const Features& features) {
+// Sets their bits in header_.
+std::string FileWriter::FeaturesTail(const Features& features) {
   std::map<int, std::string> sections = EncodeFeatures(features);
   std::vector<EventDesc> descriptions;
   for (const EventToWrite& event : events_) {
     descriptions.push_back({event.attr, event.name, event.ids});
   }
   sections[kFeatureEventDesc] = EncodeEventDesc(descriptions);
-  std::string table, payloads;
-  FieldWriter writer(&table);
-  const uint64_t start = end_ + sections.size() * sizeof(FileSection);
-  for (const auto& [bit, payload] : sections) {
-    header_.features.set(bit);
-    writer.U64(start + payloads.size());
-    writer.U64(payload.size());
-    payloads += payload;
-  }
-  return table + payloads;
+  for (const auto& [bit, section] : sections) header_.features.set(static_cast<size_t>(bit));
+  return FeatureSections(sections, end_, /*swapped=*/false);
 }
 
 absl::Status FileWriter::Finish(const Features& features) {
   PROFILER_RETURN_IF_ERROR(FinishRound());
-  std::string tail = FeatureSections(features);
+  std::string tail = FeaturesTail(features);
   // Ids for which there was no room: all of such an event move behind the features.
   bool ids_moved = false;
   for (size_t i = 0; i < events_.size(); ++i) {

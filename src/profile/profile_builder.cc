@@ -64,7 +64,7 @@ class ProfileBuilder::Impl {
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
-        user_unwinder_(symbolizer, spaces_, options_.architecture),
+        user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
         namer_(profile_, images_, symbolizer),
         rows_(profile_),
         adds_up_(options_.keep_rows && !options_.keep_time) {}

@@ -50,6 +50,9 @@ struct BuilderOptions {
   // Of the machine that was recorded: whose registers samples have.
   symbolize::Architecture architecture = symbolize::kNativeArchitecture;
 
+  // Where the images of samples that bring their stacks are looked for, to unwind them.
+  symbolize::SymbolizerOptions files;
+
   // User entries of call chains lie in the instructions themselves, not behind the calls, as our
   // recorder writes those that it unwinds.
   bool exact_user_chains = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/perf_event/abi.h"
+#include "symbolize/debug_files.h"
 #include "symbolize/image_file.h"
 
 namespace profiler::profile {
@@ -19,9 +20,11 @@ constexpr uint32_t kMaxFrames = 1 << 13;
 }  // namespace
 
 UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
-                           symbolize::AddressSpaces& spaces, symbolize::Architecture architecture)
+                           symbolize::AddressSpaces& spaces, symbolize::Architecture architecture,
+                           symbolize::SymbolizerOptions files)
     : symbolizer_(symbolizer),
       spaces_(spaces),
+      files_(std::move(files)),
       architecture_(architecture),
       images_([this](symbolize::ImageId image, uint32_t, const symbolize::Mapping&) {
         return Open(image);
@@ -30,16 +33,15 @@ UserUnwinder::UserUnwinder(const symbolize::Symbolizer& symbolizer,
 
 std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId image) const {
   const ImageSpec& spec = symbolizer_.image(image);
-  const symbolize::SymbolizerOptions options;
   symbolize::OpenedImage opened;
   if (spec.kind == ImageKind::kUser) {
-    opened = symbolize::OpenImage(spec, options);
+    opened = symbolize::OpenImage(spec, files_);
   } else if (spec.kind == ImageKind::kVdso && architecture_ == symbolize::kNativeArchitecture) {
-    opened = symbolize::OpenVdso(spec);
+    opened = symbolize::OpenVdso(spec, files_);
   }
   if (!opened.file) return std::nullopt;
   symbolize::UnwindImageFiles files{*std::move(opened.file), std::nullopt};
-  if (spec.kind == ImageKind::kUser) files.debug = symbolize::OpenDebugFile(files.image, options);
+  if (spec.kind == ImageKind::kUser) files.debug = symbolize::OpenDebugFile(files.image, files_);
   return files;
 }
 

@@ -32,7 +32,7 @@ class UserUnwinder {
   // Of a recording made on `architecture`; the images are those of `symbolizer`, and are opened as
   // it opens them: of another build-id than the recorded one nothing is used.
   UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
-               symbolize::Architecture architecture);
+               symbolize::Architecture architecture, symbolize::SymbolizerOptions files = {});
 
   // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
   // with its user part unwound. Valid until the next call.
@@ -50,6 +50,7 @@ class UserUnwinder {
 
   const symbolize::Symbolizer& symbolizer_;
   symbolize::AddressSpaces& spaces_;
+  const symbolize::SymbolizerOptions files_;
   const symbolize::Architecture architecture_;
   symbolize::UnwindImages images_;
   symbolize::MappedSpace space_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/debug_files.h"
 
 namespace profiler::record {
 namespace {
@@ -158,7 +159,7 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
                 .build_id = {build_id.begin(), build_id.end()},
                 .pid = mapping.pid};
   if (is_file) image.file = symbolize::OpenImage(image.spec, files_).file;
-  if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec).file;
+  if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
   images_.push_back(std::move(image));
   return known->second;
 }

@@ -28,16 +28,6 @@ std::string DirectoryOf(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::string Hex(Bytes bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::byte b : bytes) {
-    text.push_back(kDigits[std::to_integer<unsigned>(b) >> 4]);
-    text.push_back(kDigits[std::to_integer<unsigned>(b) & 15]);
-  }
-  return text;
-}
-
 std::string Join(std::string_view directory, std::string_view name) {
   if (name.starts_with('/') || directory.empty()) return std::string(name);
   std::string path(directory);
@@ -70,9 +60,8 @@ std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::stri
   if (!link) return nullptr;
   const auto [name, id] = *link;
   std::vector<std::string> paths;
-  const std::string hex = Hex(id);
   for (const std::string& directory : debug_directories) {
-    paths.push_back(directory + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug");
+    paths.push_back(BuildIdPath(directory, id) + ".debug");
   }
   paths.push_back(Join(DirectoryOf(path), name));
   if (fetched != nullptr) paths.push_back(fetched->Find(FileKind::kDebugInfo, id));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/perf_data/feature_values.h"
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/perf_data_format.h"
@@ -228,6 +229,31 @@ void ReadFeature(std::span<const std::byte> input) {
             "features that were written can be read");
   }
   Require(again == features, "features that were written are read as they were");
+  if (const auto names = perf_data::ReadEmbeddedNames(features)) {
+    perf_data::Features written;
+    written.other[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(*names);
+    const auto reread = perf_data::ReadEmbeddedNames(written);
+    Require(reread.has_value() && reread->images == names->images,
+            "names that were written are read as they were");
+  }
+}
+
+// Small enough to stand there as they are; the second one is compressed.
+EmbeddedNames SomeNames(uint32_t functions) {
+  EmbeddedNames names;
+  EmbeddedNames::Image& image = names.images.emplace_back();
+  image.path = names.strings.Intern("/bin/a");
+  image.build_id.resize(4);
+  const StringId file = names.strings.Intern("a.cc");
+  for (uint32_t i = 0; i < functions; ++i) {
+    const StringId name = names.strings.Intern("_Z1f" + std::to_string(i));
+    image.symbols.push_back({name, i * 256, 256, i % 2 == 0});
+    image.inlined.push_back({name, i == 0 ? EmbeddedNames::kNone : i - 1, file, i});
+    image.addresses.push_back(
+        {.offset = i * 256 + 8, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
+    image.addresses.push_back({.offset = i * 256 + 9, .reason = 4});
+  }
+  return names;
 }
 
 std::vector<Bytes> FeatureSeeds() {
@@ -241,6 +267,8 @@ std::vector<Bytes> FeatureSeeds() {
   }
   add(perf_data::kFeatureEventDesc, perf_data::EncodeEventDesc(std::vector<perf_data::EventDesc>{
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
+  add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(2)));
+  add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(64)));
   // Two entries of two numbers and two strings are a start for every section that has a value.
   std::string some;
   perf_data::FieldWriter writer(&some);

@@ -22,6 +22,8 @@ inline void UseFeatures(const perf_data::Features& features) {
   (void)ReadPmuCaps(features);
   (void)ReadHybridTopology(features);
   (void)ReadElfMachine(features);
+  (void)ReadChainQuality(features);
+  (void)ReadEmbeddedNames(features);
 }
 
 }  // namespace profiler::fuzz

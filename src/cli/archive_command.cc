@@ -1,0 +1,94 @@
+// profiler archive
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/embed_names.h"
+#include "src/cli/load_profile.h"
+#include "src/cli/output.h"
+#include "src/perf_data/feature_values.h"
+#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/rewrite.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ArchiveArguments {
+  std::string input = "perf.data";
+  std::string output;
+  bool no_lines = false;
+  FilePlaces places;
+  bool quiet = false;
+};
+
+int Archive(const ArchiveArguments& arguments) {
+  const std::string& output = arguments.output.empty() ? arguments.input : arguments.output;
+  if (arguments.input == "-") {
+    PrintError("-i -: what comes through a pipe cannot be read twice; give a file");
+    return kExitUsage;
+  }
+  if (const absl::Status terminal = CheckStreamOutput(output); !terminal.ok()) {
+    PrintError(terminal);
+    return kExitUsage;
+  }
+  auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
+  NamingOptions naming;
+  naming.inlines = !arguments.no_lines;
+  naming.places = arguments.places;
+  CollectedNames collected;
+  {
+    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    collected = CollectNames(*recording, naming, symbolize::EmbeddedOptions::Files::kFirst,
+                             monitor.callback());
+  }
+  recording = nullptr;
+
+  const std::string section = perf_data::EncodeEmbeddedNames(collected.names);
+  perf_data::RewriteOptions options;
+  options.sections[perf_data::kFeatureNames] = section;
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto summary = perf_data::Rewrite(arguments.input, output, options);
+  if (!summary.ok()) {
+    PrintError(summary.status());
+    return kExitFailure;
+  }
+  for (const std::string& warning : summary->warnings) PrintWarning(warning);
+  if (!summary->reading.ok()) PrintError(summary->reading);
+  if (!arguments.quiet) {
+    std::fprintf(stderr, "[ profiler archive: names of %s; %.3f MB in %s ]\n",
+                 DescribeNames(collected, section.size()).c_str(),
+                 static_cast<double>(summary->bytes) / 1e6,
+                 output == "-" ? "standard output" : output.c_str());
+  }
+  return summary->reading.ok() ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void AddArchiveCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "archive", "Put the names of all addresses into a recording, to read it on other machines");
+  command->footer(
+      "Everything else stays as it is. Names that the recording has already are kept where the "
+      "files that they come from are gone, or are other builds now.");
+  auto arguments = std::make_shared<ArchiveArguments>();
+  ArchiveArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording, perf's included")->capture_default_str();
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write (default: in the place of the input); an older one is kept as "
+                   "FILE.old; - for standard output, as a stream")
+      ->type_name("FILE|-");
+  command->add_flag("--no-lines", a.no_lines, "names only, without inlined calls and source lines");
+  AddFilePlaceOptions(*command, a.places);
+  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[command] = [arguments] { return Archive(*arguments); };
+}
+
+}  // namespace profiler::cli

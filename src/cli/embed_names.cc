@@ -1,0 +1,131 @@
+#include "src/cli/embed_names.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/cli/load_profile.h"
+#include "src/perf_event/abi.h"
+#include "src/profile/sample_reader.h"
+#include "symbolize/name_collector.h"
+
+namespace profiler::cli {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+volatile sig_atomic_t g_interrupted = 0;
+std::array<struct sigaction, kSignals.size()> g_former;
+
+void Interrupt(int /*signal*/) { g_interrupted = 1; }
+
+// Which addresses the samples have besides those of their call chains.
+profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& recording) {
+  profile::SampleReader::LookUps recorded;
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if ((event.attr.sample_type & perf_event::kSampleAddr) != 0) recorded.addr = true;
+    if ((event.attr.sample_type & perf_event::kSampleBranchStack) != 0) recorded.branches = true;
+  }
+  return recorded;
+}
+
+}  // namespace
+
+CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions options,
+                            symbolize::EmbeddedOptions::Files files,
+                            const NamingProgress& progress) {
+  constexpr size_t kRarely = 256;
+  options.demangle = false;
+  options.function_starts = true;
+  const auto source = MakeSymbolizer(recording.features(), options, files);
+  CollectedNames collected;
+  size_t total = 0;
+  bool going_on = true;
+  symbolize::NameCollector collector(*source, [&] {
+    if (collected.addresses % kRarely == 0) {
+      going_on = going_on && progress(collected.addresses, total);
+    }
+    if (going_on) ++collected.addresses;
+    return going_on;
+  });
+
+  profile::BuilderOptions keep = BuilderOptionsFor(recording, options);
+  keep.keep_thread = false;
+  keep.keep_rows = false;
+  profile::ProfileBuilder* at = nullptr;
+  profile::SampleReader reader(perf_event::NativeArchitecture());
+  const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);
+  if (look_ups.addr || look_ups.branches) {
+    keep.on_sample = [&](const profile::Profile&, const profile::Row&,
+                         const perf_event::Sample& sample, profile::EventId event) {
+      if (!going_on) return;
+      const auto& layout = recording.events()[static_cast<uint32_t>(event)].layout;
+      reader.Read(sample, layout, look_ups, *at);
+    };
+  }
+  profile::ProfileBuilder builder(collector, keep);
+  at = &builder;
+  collected.reading = ReadInto(recording, builder);
+  total = builder.profile().frames.size();
+  std::move(builder).Finish();
+  collected.names = collector.Take(options.inlines);
+  collected.addresses = 0;
+  for (const auto& image : collected.names.images) collected.addresses += image.addresses.size();
+  return collected;
+}
+
+// ---- while naming
+
+InterruptFlag::InterruptFlag() {
+  g_interrupted = 0;
+  struct sigaction action = {};
+  action.sa_handler = Interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &g_former[i]);
+}
+
+InterruptFlag::~InterruptFlag() {
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_former[i], nullptr);
+}
+
+bool InterruptFlag::raised() { return g_interrupted != 0; }
+
+NamingMonitor::~NamingMonitor() {
+  if (shown_) std::fprintf(stderr, "\r\033[K");
+}
+
+NamingProgress NamingMonitor::callback() {
+  using std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{200};
+  return [this, next = steady_clock::now() + kInterval](size_t named, size_t addresses) mutable {
+    if (show_ && steady_clock::now() >= next) {
+      next = steady_clock::now() + kInterval;
+      shown_ = true;
+      std::fprintf(stderr, "\r\033[K[ naming: %zu of %zu addresses; Ctrl-C ends it here ]", named,
+                   std::max(named, addresses));
+    }
+    return !InterruptFlag::raised();
+  };
+}
+
+void LowerPriority() {
+  constexpr int kLowest = 19;
+  // Where that is not allowed naming is no worse.
+  setpriority(PRIO_PROCESS, 0, kLowest);
+}
+
+std::string DescribeNames(const CollectedNames& collected, size_t bytes) {
+  return absl::StrFormat("%d addresses of %d images, %.1f kB%s", collected.addresses,
+                         collected.names.images.size(), static_cast<double>(bytes) / 1e3,
+                         collected.names.is_complete ? "" : ", cut short");
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,82 @@
+#include "src/cli/naming.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/cli/output.h"
+#include "src/perf_data/feature_values.h"
+
+namespace profiler::cli {
+
+using Files = symbolize::EmbeddedOptions::Files;
+
+void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
+  command
+      .add_option(
+          "--symfs", places.symfs,
+          "look for all files, those of this machine's kernel included, below this directory")
+      ->type_name("DIR");
+  command
+      .add_option("--debug-dir", places.debug_directories,
+                  "look for debug files here, by build-id, instead of /usr/lib/debug; may be given "
+                  "several times")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
+symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
+  symbolize::SymbolizerOptions files;
+  files.demangle = options.demangle;
+  files.inlines = options.inlines;
+  files.function_starts = options.function_starts;
+  if (!options.places.symfs.empty()) files.LookBelow(options.places.symfs);
+  if (!options.places.debug_directories.empty()) {
+    files.debug_directories = options.places.debug_directories;
+  }
+  files.fetched = options.fetched;
+  return files;
+}
+
+std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
+                                                      const NamingOptions& options) {
+  Files files = options.places.given() ? Files::kForUnnamed : Files::kForOthers;
+  if (FetchesFiles(options.fetch)) files = Files::kFirst;
+  return MakeSymbolizer(features, options, files);
+}
+
+std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
+                                                      const NamingOptions& options, Files files) {
+  auto from_files = symbolize::Symbolizer::Create(SymbolizerOptionsOf(options));
+  std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
+  if (!names) return from_files;
+  return symbolize::CreateEmbeddedSymbolizer(*std::move(names), std::move(from_files),
+                                             {.demangle = options.demangle,
+                                              .inlines = options.inlines,
+                                              .function_starts = options.function_starts,
+                                              .files = files});
+}
+
+void PrintRefusedFiles(const profile::Profile& profile) {
+  std::map<profile::DsoId, size_t> refused;  // with how many addresses
+  for (const profile::Frame& frame : profile.frames) {
+    if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
+  }
+  for (const auto& [id, addresses] : refused) {
+    const profile::Dso& dso = profile[id];
+    const std::string_view path = profile.text(dso.long_name);
+    const std::string_view build_id = TextOf(dso.build_id);
+    const std::string recorded =
+        build_id.empty() ? "a file that was deleted"
+                         : absl::StrCat("build-id ", absl::BytesToHexString(absl::string_view(
+                                                         build_id.data(), build_id.size())));
+    PrintWarning(absl::StrCat(absl::string_view(path.data(), path.size()),
+                              " is another build now than the one recorded (", recorded,
+                              "): no names are taken from it, ", addresses,
+                              addresses == 1 ? " address has" : " addresses have", " none"));
+  }
+}
+
+}  // namespace profiler::cli

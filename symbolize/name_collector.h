@@ -1,0 +1,76 @@
+// Keeps what a symbolizer finds, for a recording to carry it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/embedded_names.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::symbolize {
+
+// Answers as `source` does, and remembers the answers. `source` must name without demangling and
+// with function_starts, for all other ways of naming can be told from that one
+// (embedded_symbolizer.h). Not thread-safe.
+class NameCollector final : public Symbolizer {
+ public:
+  // `source` must outlive this. `go_on` is asked before each address; once it says no, nothing is
+  // named and nothing remembered any more.
+  explicit NameCollector(
+      Symbolizer& source, std::function<bool()> go_on = [] { return true; })
+      : source_(source), go_on_(std::move(go_on)) {}
+
+  ImageId AddImage(const ImageSpec& spec) override;
+  const ImageSpec& image(ImageId id) const override { return source_.image(id); }
+  Naming Name(ImageId image, FileOffset offset) override;
+  Naming NameAt(ImageId image, ElfAddress address) override {
+    return source_.NameAt(image, address);
+  }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override {
+    return source_.CodeAt(image, address, size);
+  }
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
+    source_.SetKernelReference(symbol, address);
+  }
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override {
+    source_.AddKernelSymbol(start, size, name);
+  }
+
+  // Everything remembered up to now; call it once, last. `has_lines` says whether the source looked
+  // for lines.
+  EmbeddedNames Take(bool has_lines);
+
+ private:
+  // An image of `source` and where it is told apart from others of its name.
+  struct Collected {
+    EmbeddedNames::Image image;
+    std::vector<uint32_t> pids;                                            // that asked for it
+    std::span<const JitCode> codes;                                        // of a dump
+    absl::flat_hash_map<std::pair<uint64_t, StringId>, uint32_t> symbols;  // by start and name
+    absl::flat_hash_map<std::tuple<StringId, uint32_t, StringId, uint32_t>, uint32_t> inlined;
+  };
+  using Place = std::tuple<ImageKind, std::string, std::vector<std::byte>>;
+
+  uint32_t AddSymbol(Collected& image, const NamedFunction& function, bool in_symbol_table);
+  uint32_t AddInlined(Collected& image, std::span<const NamedFunction> functions);
+
+  Symbolizer& source_;
+  const std::function<bool()> go_on_;
+  EmbeddedNames names_;
+  std::vector<std::unique_ptr<Collected>> images_;  // by ImageId; null: not asked for
+  std::map<Place, std::vector<ImageId>> by_place_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,140 @@
+// Recordings that are read where none of the recorded files is.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Runfile(const std::string& path) {
+  const char* root = std::getenv("TEST_SRCDIR");
+  return std::string(root ? root : ".") + "/profiler/" + path;
+}
+
+std::string ReadFile(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class PortableTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = "/tmp/profiler-portable-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    std::filesystem::create_directory(folder_ + "/empty");
+    program_ = folder_ + "/program";
+    std::filesystem::copy_file(Runfile("tests/live/workload"), program_);
+    Finished probe = Profiler({"record", "-o", folder_ + "/probe.data", "--", "true"});
+    if (probe.exit_code != 0) {
+      GTEST_SKIP() << "this kernel lets nothing be recorded: " << probe.err;
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Finished Profiler(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), profiler_);
+    return tests::Run(std::move(arguments), folder_);
+  }
+
+  // Records the program into perf.data.
+  void Record(std::vector<std::string> options) {
+    options.insert(options.begin(), {"record", "-F", "2999"});
+    options.insert(options.end(), {"--", program_, "busy", "0.3"});
+    const Finished recorded = Profiler(options);
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  }
+
+  // What a view says; the SVG where it writes one.
+  std::string View(std::vector<std::string> arguments) {
+    const bool draws = arguments[0] == "flamegraph";
+    if (draws) arguments.insert(arguments.end(), {"-o", "out.svg"});
+    const Finished shown = Profiler(arguments);
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    return draws ? ReadFile(folder_ + "/out.svg") : shown.out;
+  }
+
+  void ExpectTheSameWithoutFiles() {
+    const std::vector<std::vector<std::string>> views = {
+        {"report"},
+        {"report", "--no-inline", "-s", "symbol,dso"},
+        {"report", "--no-demangle", "-g", "none"},
+        {"script"},
+        {"script", "-F", "+symoff,+dsoff"},
+        {"folded"},
+        {"folded", "--full-names"},
+        {"flamegraph"},
+    };
+    for (std::vector<std::string> view : views) {
+      SCOPED_TRACE(view.front() + " " + view.back());
+      const std::string with_files = View(view);
+      EXPECT_THAT(with_files, HasSubstr("Inner"));
+      view.insert(view.end(), {"--symfs", folder_ + "/empty"});
+      EXPECT_TRUE(View(view) == with_files);
+    }
+  }
+
+  const std::string profiler_ = Runfile("profiler");
+  std::string folder_, program_;
+};
+
+TEST_F(PortableTest, EveryViewIsTheSameWithoutTheFiles) {
+  for (const char* call_graph : {"fp", "dwarf"}) {
+    SCOPED_TRACE(call_graph);
+    Record({"--call-graph", call_graph});
+    ExpectTheSameWithoutFiles();
+  }
+  Record({"-g", "-z"});
+  ExpectTheSameWithoutFiles();
+}
+
+TEST_F(PortableTest, WithoutEmbeddedNamesThereAreNone) {
+  Record({"--embed", "none"});
+  EXPECT_THAT(View({"report"}), HasSubstr("Inner"));
+  EXPECT_THAT(View({"report", "--symfs", folder_ + "/empty"}), Not(HasSubstr("Inner")));
+}
+
+TEST_F(PortableTest, ArchivePutsNamesInLater) {
+  Record({"-g", "--embed", "none"});
+  const std::string before = View({"report"});
+  ASSERT_EQ(Profiler({"archive"}).exit_code, 0);
+  EXPECT_TRUE(View({"report"}) == before);
+  ExpectTheSameWithoutFiles();
+  // Once more, where the files are gone: what was known stays.
+  ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
+  EXPECT_TRUE(View({"report"}) == before);
+}
+
+TEST_F(PortableTest, AReplacedProgramNamesNothing) {
+  Record({"--embed", "none"});
+  std::filesystem::remove(program_);
+  std::filesystem::copy_file("/proc/self/exe", program_);
+  const Finished report = Profiler({"report", "-g", "none"});
+  EXPECT_THAT(report.out, Not(HasSubstr("Inner")));
+  EXPECT_THAT(report.err, HasSubstr(program_ + " is another build now than the one recorded"));
+}
+
+TEST_F(PortableTest, AProgramReplacedAfterItsNamesWereEmbeddedDoesNoHarm) {
+  Record({"-g"});
+  const std::string before = View({"report"});
+  std::filesystem::remove(program_);
+  std::filesystem::copy_file("/proc/self/exe", program_);
+  EXPECT_TRUE(View({"report"}) == before);
+}
+
+}  // namespace
+}  // namespace profiler::tests
