@@ -72,6 +72,7 @@ class Writer {
                                   : std::clamp(options.width, kLeastWidth, kMostWidth)),
         layout_(LayOutFlames(profile, options, width_ - 2 * kMargin)),
         losses_(profile.losses),
+        chains_(profile.chains),
         height_(kHeader + layout_.levels * kLevel + kFooter) {}
 
   std::string Write() {
@@ -209,6 +210,9 @@ class Writer {
     if (losses_.undecodable != 0) {
       absl::StrAppend(&out, " · ", Grouped(losses_.undecodable), " records unreadable");
     }
+    if (const uint64_t cut = chains_.cut(); cut != 0) {
+      absl::StrAppend(&out, " · ", Grouped(cut), " call chains cut");
+    }
     if (layout_.pruned) {
       absl::StrAppendFormat(&out, " · boxes under %.2g %% are not drawn", 100 * layout_.min_width);
     }
@@ -257,6 +261,7 @@ class Writer {
   const uint32_t width_;
   const FlameLayout layout_;
   const profile::Losses& losses_;
+  const ChainQuality& chains_;
   const uint32_t height_;
   std::string out_;
 };

@@ -225,6 +225,14 @@ TEST(FlameGraph, TellsWhatWasLostAndWhatHasNoName) {
               HasSubstr("4 samples · 1,234 lost · 25.00 % in code without a name · throttled 5"));
 }
 
+TEST(FlameGraph, TellsHowManyCallChainsAreCut) {
+  ProfileForTest test;
+  test.Add("app", "main", 3);
+  EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr("call chains cut")));
+  test.profile().chains.cuts = {{1200, "stack too short", "/bin/a"}, {34, "no image", ""}};
+  EXPECT_THAT(FlameGraphSvg(test.profile()), HasSubstr(" · 1,234 call chains cut"));
+}
+
 TEST(FlameGraph, CutsNamesToTheirBoxesAtCharacters) {
   ProfileForTest test;
   test.Add("app", "ééééééééééééééééééééééééééééééé", 1).Add("app", "z", 9);

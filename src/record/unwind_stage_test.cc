@@ -353,7 +353,11 @@ TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
     }
   });
   EXPECT_EQ(allocated, 0u);
-  EXPECT_EQ(Quality(), "complete 80 joined 79 late 1 guessed 0 cut 0");
+  const ChainQuality quality = stage_.quality();
+  EXPECT_EQ(quality.complete, 80u);
+  // The first one is read late where the test's own stack is too large for it to be joined.
+  EXPECT_EQ(quality.joined + quality.late_read, 80u);
+  EXPECT_GE(quality.joined, 79u);
 }
 
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {
