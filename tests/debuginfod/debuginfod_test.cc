@@ -99,6 +99,14 @@ class DebuginfodTest : public testing::Test {
     return Profiler(urls, arguments);
   }
 
+  // Has the recording carry what `fixture`, as its program, has of names.
+  void Archive(const std::string& fixture) {
+    fs::create_directories(folder_ + "/root/gone");
+    fs::copy(Runfile("symbolize/testdata/" + fixture), folder_ + "/root/gone/inlined");
+    const Finished archived = Profiler("", {"archive", "-q", "--symfs", folder_ + "/root"});
+    ASSERT_EQ(archived.exit_code, 0) << archived.err;
+  }
+
   // A failed fetch is not remembered: the next run has what a good server has.
   void ExpectThatAGoodServerHelps() {
     FileServer good;
@@ -154,6 +162,22 @@ TEST_F(DebuginfodTest, NothingIsAskedWhereItIsTurnedOff) {
   EXPECT_EQ(Folded("").out, kUnnamed);
   EXPECT_EQ(server.requests().size(), 0u);
   EXPECT_FALSE(fs::exists(folder_ + "/cache"));
+}
+
+TEST_F(DebuginfodTest, ARecordingThatCarriesItsLinesAsksForNothing) {
+  Archive("inlined");
+  FileServer server;
+  ServeAll(server);
+  EXPECT_EQ(Folded(server.url()).out, kNamed);
+  EXPECT_EQ(server.requests().size(), 0u);
+}
+
+TEST_F(DebuginfodTest, ARecordingThatCarriesOnlySymbolsIsGivenTheInlinedCallsToo) {
+  Archive("inlined_stripped");
+  EXPECT_EQ(Folded("").out, "cat;[rare] 1\ncat;outermost 200\n");
+  FileServer server;
+  ServeAll(server);
+  EXPECT_EQ(Folded(server.url()).out, kNamed);
 }
 
 TEST_F(DebuginfodTest, WhatTheServerDoesNotHaveIsNotWorthALine) {
