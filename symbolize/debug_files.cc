@@ -99,6 +99,7 @@ std::vector<std::string> CandidatesFor(const ImageFile& image, const std::option
       paths.push_back(directory + beside.substr(in_root ? image.root.size() : 0) + "/" + name);
     }
   }
+  if (options.fetched != nullptr) paths.push_back(options.fetched->Find(FileKind::kDebugInfo, id));
   return paths;
 }
 

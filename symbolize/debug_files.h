@@ -3,6 +3,7 @@
 //   IMAGE                 itself
 //   .build-id/ab/cdef     below the debug directories, `.debug`, and perf's caches, `/debug`
 //   .gnu_debuglink        beside the image, in .debug/ there, and below the debug directories
+//   debuginfod            what was fetched, by build-id
 //   .gnu_debugdata        in the image, packed with xz: symbols alone
 //
 // Nothing is used of a file that belongs to another image: its build-id must be the image's, or,

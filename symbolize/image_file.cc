@@ -82,6 +82,9 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
     candidates.push_back({cached + "/elf", "", true});
     candidates.push_back({cached, "", true});  // a link to the file, as older perfs made it
   }
+  if (options.fetched != nullptr) {
+    candidates.push_back({options.fetched->Find(FileKind::kExecutable, spec.build_id), "", true});
+  }
   return candidates;
 }
 

@@ -264,6 +264,7 @@ void FileSymbolizer::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state)
   files.debug = &debug->elf;
   files.debug_path = debug->path;
   files.debug_directories = options_.debug_directories;
+  files.fetched = options_.fetched;
   state.debug_info = dwarf::DebugInfo::Open(files);
 }
 

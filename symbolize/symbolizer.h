@@ -12,6 +12,7 @@
 
 #include "src/base/address.h"
 #include "src/base/status.h"
+#include "symbolize/fetched_files.h"
 #include "symbolize/jit_dump.h"
 
 namespace profiler::symbolize {
@@ -105,6 +106,9 @@ struct SymbolizerOptions {
   std::vector<std::string> debug_directories = {"/usr/lib/debug"};
   // perf's caches of files by build-id.
   std::vector<std::string> build_id_caches = UsersBuildIdCaches();
+  // Files by build-id that are taken where none of these has one; null: none. May be added to until
+  // the first address is named.
+  std::shared_ptr<const FetchedFiles> fetched;
 
   // Looks for all of these below `directory`: nothing is taken from this machine's own files.
   void LookBelow(const std::string& directory);

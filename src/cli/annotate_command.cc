@@ -23,6 +23,7 @@ struct AnnotateArguments {
   std::string syntax = "att";
   bool no_source = false;
   bool no_demangle = false;
+  FetchOptions fetch;
 };
 
 bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
@@ -58,6 +59,7 @@ int Annotate(const AnnotateArguments& arguments) {
   load.keep_thread = false;
   load.naming.demangle = !arguments.no_demangle;
   load.keep_symbolizer = true;
+  load.naming.fetch = arguments.fetch;
   const auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   const auto event = FindEvent(loaded->profile, arguments.event);
@@ -113,6 +115,7 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   command->add_flag("--no-source", a.no_source, "instructions alone");
   command->add_flag("--no-demangle", a.no_demangle, "SYMBOL is as the linker has it");
+  AddFetchOptions(*command, a.fetch);
   command->add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
   commands[command] = [arguments] { return Annotate(*arguments); };
 }

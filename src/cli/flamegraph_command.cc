@@ -28,6 +28,7 @@ struct FlameGraphArguments {
   NameOptions names;
   bool full_names = false;
   FilePlaces places;
+  FetchOptions fetch;
 };
 
 // The profile and the event to show; says what is wrong and gives the exit code otherwise.
@@ -44,6 +45,7 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool functi
   load.naming.places = arguments.places;
   load.names = arguments.names.rules;
   load.naming.function_starts = function_starts;
+  load.naming.fetch = arguments.fetch;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   auto event = FindEvent(loaded->profile, arguments.event);
@@ -95,6 +97,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
   AddNameOptions(command, a.names);
   AddFilePlaceOptions(command, a.places);
+  AddFetchOptions(command, a.fetch);
 }
 
 }  // namespace

@@ -46,6 +46,9 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
   const absl::Status reading = ReadInto(*recording, builder);
+  if (FetchesFiles(options.naming.fetch)) {
+    FetchMissingFiles(options.naming, recording->features(), *symbolizer, builder.ImageShares());
+  }
   LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);

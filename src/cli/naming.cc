@@ -37,13 +37,15 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   if (!options.places.debug_directories.empty()) {
     files.debug_directories = options.places.debug_directories;
   }
+  files.fetched = options.fetched;
   return files;
 }
 
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
                                                       const NamingOptions& options) {
-  return MakeSymbolizer(features, options,
-                        options.places.given() ? Files::kForUnnamed : Files::kForOthers);
+  Files files = options.places.given() ? Files::kForUnnamed : Files::kForOthers;
+  if (FetchesFiles(options.fetch)) files = Files::kFirst;
+  return MakeSymbolizer(features, options, files);
 }
 
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,

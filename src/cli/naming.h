@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "src/cli/fetch_files.h"
 #include "src/perf_data/features.h"
 #include "src/profile/profile.h"
 #include "symbolize/embedded_symbolizer.h"
@@ -31,12 +32,16 @@ struct NamingOptions {
   bool function_starts = true;  // see symbolize::SymbolizerOptions
   bool bounded_symbols = true;  // likewise
   FilePlaces places;
+  FetchOptions fetch;
+  // What was fetched, for names yet to be looked up.
+  std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
 };
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
 
 // Names from a recording with these features, and from files what it does not say. Where the user
-// names places, files there name what the recording has no name for, too.
+// names places, files there name what the recording has no name for, too; where debuginfod servers
+// are asked, files may know better than the recording.
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
                                                       const NamingOptions& options);
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,

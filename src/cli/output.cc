@@ -1,5 +1,6 @@
 #include "src/cli/output.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,12 @@ void PrintError(const absl::Status& status) {
 }
 
 void PrintWarning(std::string_view message) { PrintLine("warning: ", message); }
+
+bool CanBeReadAgain(const std::string& path) {
+  struct stat file = {};
+  return path != "-" && stat(path.c_str(), &file) == 0 &&
+         (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode));
+}
 
 bool ErrorsAreShownLive() { return isatty(STDERR_FILENO) != 0; }
 

@@ -16,6 +16,9 @@ void PrintError(const absl::Status& status);
 // "profiler: warning: MESSAGE"
 void PrintWarning(std::string_view message);
 
+// Whether a recording can be read more than once: it is no pipe.
+bool CanBeReadAgain(const std::string& path);
+
 // Whether a line on standard error can be written over and over: it is a terminal.
 bool ErrorsAreShownLive();
 

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -257,12 +256,6 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
                  DescribeNames(collected, section.size()).c_str(), took.count());
   }
   return absl::OkStatus();
-}
-
-// Names are found by reading the recording once more, which a pipe does not allow.
-bool CanBeReadAgain(const std::string& path) {
-  struct stat file = {};
-  return path != "-" && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
 }
 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {

@@ -44,6 +44,7 @@ struct ReportArguments {
   bool no_fde = false;
   bool full_source_paths = false;
   NameOptions names;
+  FetchOptions fetch;
 };
 
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
@@ -121,6 +122,7 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.naming.places = arguments.places;
   load.names = arguments.names.rules;
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
+  load.naming.fetch = arguments.fetch;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
@@ -193,6 +195,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
                     "where its function starts (.eh_frame)");
   AddNameOptions(*command, a.names);
   AddFilePlaceOptions(*command, a.places);
+  AddFetchOptions(*command, a.fetch);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");

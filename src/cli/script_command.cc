@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/fetch_files.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
@@ -29,6 +30,7 @@ struct ScriptArguments {
   bool no_inline = false;
   bool full_source_paths = false;
   bool no_demangle = false;
+  FetchOptions fetch;
 };
 
 absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
@@ -56,6 +58,7 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.naming.demangle = !arguments.no_demangle;
   plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   plan.naming.places = arguments.places;
+  plan.naming.fetch = arguments.fetch;
   return plan;
 }
 
@@ -75,6 +78,8 @@ int WriteScript(const ScriptArguments& arguments) {
     }
     plan->time = plan->time.Within(*all);
   }
+  // Names are printed while the recording is read, so what they come from must be there before.
+  FetchFilesOfRecording(plan->naming, arguments.input);
   Output output("-");
   const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
   return Finish(*recording, reading, output);
@@ -126,6 +131,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
                     "with srcline: directories of source files too");
   command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
   AddFilePlaceOptions(*command, a.places);
+  AddFetchOptions(*command, a.fetch);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

@@ -12,6 +12,7 @@
 #include "src/profile/chain_resolver.h"
 #include "src/profile/deferred_samples.h"
 #include "src/profile/frame_namer.h"
+#include "src/profile/image_shares.h"
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
@@ -75,6 +76,7 @@ class ProfileBuilder::Impl {
     CountBatch();
     return profile_;
   }
+  std::vector<ImageShare> ImageShares();
   Profile Finish();
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
@@ -409,6 +411,14 @@ FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
   return frame;
 }
 
+std::vector<ProfileBuilder::ImageShare> ProfileBuilder::Impl::ImageShares() {
+  const std::vector<double> shares = SharesOfDsos(profile());
+  std::vector<ImageShare> images;
+  for (uint32_t i = 1; i < shares.size(); ++i)
+    images.push_back({images_.ImageOf(DsoId{i}), shares[i]});
+  return images;
+}
+
 Profile ProfileBuilder::Impl::Finish() {
   CountDeferred(deferred_.TakeAll(), {});
   CountBatch();
@@ -440,6 +450,9 @@ FrameId ProfileBuilder::FrameAt(uint32_t pid, uint64_t address) {
   return impl_->FrameAt(pid, address);
 }
 ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->ThreadOf(pid, tid); }
+std::vector<ProfileBuilder::ImageShare> ProfileBuilder::ImageShares() {
+  return impl_->ImageShares();
+}
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
 Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
 

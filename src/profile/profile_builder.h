@@ -24,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "src/perf_event/attr.h"
 #include "src/perf_event/codec.h"
@@ -97,6 +98,14 @@ class ProfileBuilder {
   // The profile as far as it is; frames have names only where `on_sample` is given. Valid until the
   // next call.
   const Profile& profile() const;
+
+  // The images of the rows so far, and what part of the samples, from 0 to 1, has code of each on
+  // its stack; that of the kernel among them, what is in no image is not. Needs `keep_rows`.
+  struct ImageShare {
+    symbolize::ImageId image;
+    double share;
+  };
+  std::vector<ImageShare> ImageShares();
 
   // Names all frames and gives the profile away.
   Profile Finish() &&;

@@ -90,6 +90,23 @@ TEST_F(ProfileBuilderTest, ManySamplesInARowAreAllCountedWhateverStandsBetweenTh
             "cat 7/7: dog+0x2200  20 20\n");
 }
 
+TEST_F(ProfileBuilderTest, AnImagesShareIsOfTheSamplesThatHaveItOnTheirStackHoweverOften) {
+  StartCat();
+  for (int i = 0; i < 3; ++i) {
+    records_.Sample(0x10100, {kContextUser, 0x10100, 0x1300, 0x10200, 0x1400});
+  }
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  records_.Sample(0x50000, {kContextUser, 0x50000});  // nowhere
+  ProfileBuilder builder(symbolizer_);
+  builder.AddEvent("cpu-clock", records_.attr());
+  for (perf_event::RawRecord record : records_.records()) builder.Add(record, 0, 1);
+  std::string shares;
+  for (const auto& [image, share] : builder.ImageShares()) {
+    shares += symbolizer_.image(image).path + " " + std::to_string(share) + "\n";
+  }
+  EXPECT_EQ(shares, "/bin/cat 0.800000\n/lib/libc.so 0.600000\n[kernel.kallsyms] 0.000000\n");
+}
+
 TEST_F(ProfileBuilderTest, FramesOfOneFunctionAtTwoAddressesAreTwo) {
   StartCat();
   records_.Sample(0x1234, {kContextUser, 0x1234});

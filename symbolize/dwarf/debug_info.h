@@ -20,6 +20,7 @@
 
 #include "src/base/address.h"
 #include "symbolize/elf_image.h"
+#include "symbolize/fetched_files.h"
 
 namespace profiler::symbolize::dwarf {
 
@@ -39,8 +40,13 @@ struct DebugInfoFiles {
   std::string image_path;
   const ElfImage* debug = nullptr;  // that has the debug information; may be `image`
   std::string debug_path;
-  std::vector<std::string> debug_directories;  // for alternate files, by build-id
+  std::vector<std::string> debug_directories;   // for alternate files, by build-id
+  std::shared_ptr<const FetchedFiles> fetched;  // likewise; may be null
 };
+
+// The build-id of the alternate file of `files.debug` where that file is not to be found; empty
+// where it is, or there is to be none.
+std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files);
 
 // Not thread-safe.
 class DebugInfo {

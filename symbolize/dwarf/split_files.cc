@@ -2,9 +2,11 @@
 
 #include <dwarf.h>
 
+#include <optional>
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/dwarf/debug_info.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {
@@ -33,27 +35,50 @@ std::string Join(std::string_view directory, std::string_view name) {
   return path += name;
 }
 
-}  // namespace
+struct AlternateLink {
+  std::string_view name;
+  std::span<const std::byte> build_id;
+};
 
-std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
-                                          const std::vector<std::string>& debug_directories) {
+// .gnu_debugaltlink: a path, NUL, the build-id.
+std::optional<AlternateLink> ReadAlternateLink(const ElfImage& image) {
   const ElfSection* link = image.FindSection(".gnu_debugaltlink");
-  if (link == nullptr) return nullptr;
-  // A path, NUL, the build-id.
+  if (link == nullptr) return std::nullopt;
   ByteReader reader(link->contents);
   const std::string_view name = reader.ReadCString();
   const auto id = reader.ReadBytes(reader.remaining());
-  if (!reader.ok() || name.empty() || id.size() < 2) return nullptr;
+  if (!reader.ok() || name.empty() || id.size() < 2) return std::nullopt;
+  return AlternateLink{name, id};
+}
+
+}  // namespace
+
+std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
+                                          const std::vector<std::string>& debug_directories,
+                                          const FetchedFiles* fetched) {
+  const auto link = ReadAlternateLink(image);
+  if (!link) return nullptr;
+  const auto [name, id] = *link;
   std::vector<std::string> paths;
   for (const std::string& directory : debug_directories) {
     paths.push_back(BuildIdPath(directory, id) + ".debug");
   }
   paths.push_back(Join(DirectoryOf(path), name));
+  if (fetched != nullptr) paths.push_back(fetched->Find(FileKind::kDebugInfo, id));
   for (const std::string& candidate : paths) {
     auto file = OpenDwarf(candidate, /*split=*/false);
     if (file != nullptr && SameBuildId(file->image.build_id(), id)) return file;
   }
   return nullptr;
+}
+
+std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files) {
+  const auto link = ReadAlternateLink(*files.debug);
+  if (!link || OpenAlternate(*files.debug, files.debug_path, files.debug_directories,
+                             files.fetched.get()) != nullptr) {
+    return {};
+  }
+  return {link->build_id.begin(), link->build_id.end()};
 }
 
 SplitFiles::Found SplitFiles::Find(DwarfFile& file, Unit& skeleton) {

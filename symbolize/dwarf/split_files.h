@@ -10,6 +10,7 @@
 
 #include "src/base/mapped_file.h"
 #include "symbolize/dwarf/dwarf_file.h"
+#include "symbolize/fetched_files.h"
 
 namespace profiler::symbolize::dwarf {
 
@@ -21,10 +22,11 @@ struct OpenedFile {
 };
 
 // The alternate file that .gnu_debugaltlink of `image` (of the file `path`) names, which dwz made:
-// by build-id under the debug directories, or by its path. Null where there is none with that
-// build-id.
+// by build-id under the debug directories, by its path, or among the files that were fetched (null:
+// none). Null where there is none with that build-id.
 std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
-                                          const std::vector<std::string>& debug_directories);
+                                          const std::vector<std::string>& debug_directories,
+                                          const FetchedFiles* fetched);
 
 // Finds the units that skeletons stand for:
 //

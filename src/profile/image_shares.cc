@@ -1,0 +1,40 @@
+#include "src/profile/image_shares.h"
+
+#include <cstdint>
+
+namespace profiler::profile {
+namespace {
+
+// Whether no caller of `stack` is code of its DSO.
+bool IsOutermostOfDso(const Profile& profile, const StackNode& stack) {
+  const DsoId dso = profile[stack.frame].dso;
+  for (StackId at = stack.parent; at != kNoStack; at = profile[at].parent) {
+    if (profile[profile[at].frame].dso == dso) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<double> SharesOfDsos(const Profile& profile) {
+  std::vector<double> shares(profile.dsos.size());
+  std::vector<uint64_t> samples(profile.stacks.size());  // that have the node
+  uint64_t total = 0;
+  for (const Row& row : profile.rows) {
+    total += row.count;
+    samples[static_cast<uint32_t>(row.stack)] += row.count;
+  }
+  if (total == 0) return shares;
+  // A caller's node was made before those that it called.
+  for (size_t i = profile.stacks.size(); i-- > 0;) {
+    const StackNode& stack = profile.stacks[i];
+    if (stack.parent != kNoStack) samples[static_cast<uint32_t>(stack.parent)] += samples[i];
+    if (samples[i] != 0 && IsOutermostOfDso(profile, stack)) {
+      shares[static_cast<uint32_t>(profile[stack.frame].dso)] += static_cast<double>(samples[i]);
+    }
+  }
+  for (double& share : shares) share /= static_cast<double>(total);
+  return shares;
+}
+
+}  // namespace profiler::profile
