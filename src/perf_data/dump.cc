@@ -7,6 +7,7 @@
 #include <map>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
@@ -92,7 +93,7 @@ void AppendAttr(const perf_event::Attr& attr, int indent, std::string* out) {
 }
 
 void AppendEvent(size_t index, const EventDescription& event, std::string* out) {
-  absl::StrAppend(out, "event ", index, " ", event.name, "\n");
+  absl::StrAppend(out, "event ", index, " ", absl::Utf8SafeCEscape(event.name), "\n");
   AppendAttr(event.attr, 2, out);
   if (event.ids.empty()) return;
   *out += "  ids                                  ";

@@ -155,6 +155,12 @@ TEST(Dump, NamesWhatAStreamSaysOfItself) {
   EXPECT_THAT(RecordLines(dump), HasSubstr("ATTR (64)"));
 }
 
+TEST(Dump, ATerminalTakesNoNameOfAnEventForACommand) {
+  const std::string path = TestPath("name");
+  WriteFile(path, StreamOf({{UsualAttr(), "a\x1b[2Jb\n0x0: c", {1}}}, {}));
+  EXPECT_THAT(DumpOf(path), HasSubstr("event 0 a\\033[2Jb\\n0x0: c\n"));
+}
+
 TEST(Dump, CountsUnknownRecordsAndShowsTheirBytes) {
   const perf_event::Attr attr = UsualAttr();
   std::vector<std::byte> unknown;

@@ -267,6 +267,17 @@ TEST(RecordCodecTest, AnMmap2OfAnOldKernelHasItsNameWhereTheProtectionIsSince) {
   }
 }
 
+TEST(RecordCodecTest, AnMmap2OfAnyProtectionIsTurnedThereAndBack) {
+  for (const uint32_t prot : {0x2f2f2fd0u, 0x5b000000u, 0x2fu, 0xd02f2fd0u}) {
+    std::vector<std::byte> bytes;
+    ASSERT_TRUE(Encode(kRecordMmap2, 0, Layout(), Mmap2{.prot = prot, .filename = "x"}, &bytes));
+    const std::string before = Hex(bytes);
+    ASSERT_TRUE(SwapToForeign(bytes, Layout()));
+    ASSERT_TRUE(SwapToNative(bytes, Layout()));
+    EXPECT_EQ(Hex(bytes), before) << prot;
+  }
+}
+
 TEST(RecordCodecTest, NoTrailerWithoutSampleIdAll) {
   const RecordLayout layout(Attr{.sample_type = kTrailerType});
   std::vector<std::byte> bytes;

@@ -68,11 +68,12 @@ void MappedFileFields(Io& io, R& mmap) {
 }
 
 // Linux 3.12 to 3.15 write no prot and flags: the name is where they are since. Its first character
-// tells, as the first byte of a prot is at most 7 in either byte order.
+// tells, as the first and the last byte of a prot are at most 7. Both are looked at, so that what
+// is no prot at all is taken for the same thing in either byte order.
 template <class Io>
 bool LacksProtection(const Io& io) {
-  const uint8_t first = io.PeekByte();
-  return first == '/' || first == '[';
+  const auto begins_name = [](uint8_t byte) { return byte == '/' || byte == '['; };
+  return begins_name(io.PeekByte(0)) || begins_name(io.PeekByte(sizeof(Mmap2::prot) - 1));
 }
 
 // MMAP2       u32 pid, tid; u64 addr, len, pgoff; file (above); u32 prot, flags; char filename[]

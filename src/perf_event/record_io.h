@@ -13,7 +13,7 @@
 //   Padded(name, n, bytes, trailer)    n bytes, padded likewise
 //   SkipTo(trailer)                    over fields that a newer kernel added, to the trailer
 //   PeekWord(array)                    the next u64 without passing it: array[0]
-//   PeekByte()                         the next byte without passing it; 0 when writing
+//   PeekByte(at)                       one of the next bytes without passing it; 0 when writing
 //   misc()                             of the header
 //
 // Names are for people (record_text.cc prints them); to all of the Ios here they are nothing.
@@ -90,8 +90,9 @@ class FieldReader {
   }
   void SkipTo(size_t trailer) { UpTo(trailer); }
   uint64_t PeekWord(const U64Array&) const { return ByteReader(reader_).Read<uint64_t>(); }
-  uint8_t PeekByte() const {
-    return remaining() == 0 ? uint8_t{0} : std::to_integer<uint8_t>(opaque_[reader_.offset()]);
+  uint8_t PeekByte(size_t at) const {
+    return remaining() <= at ? uint8_t{0}
+                             : std::to_integer<uint8_t>(opaque_[reader_.offset() + at]);
   }
 
  private:
@@ -149,7 +150,7 @@ class FieldSizer {
   }
   void SkipTo(size_t) {}
   uint64_t PeekWord(const U64Array& array) const { return array.empty() ? 0 : array[0]; }
-  uint8_t PeekByte() const { return 0; }
+  uint8_t PeekByte(size_t) const { return 0; }
 
   static size_t RoundUp(size_t size) { return (size + 7) & ~size_t{7}; }
 
@@ -202,7 +203,7 @@ class FieldWriter {
   }
   void SkipTo(size_t) {}
   uint64_t PeekWord(const U64Array& array) const { return array.empty() ? 0 : array[0]; }
-  uint8_t PeekByte() const { return 0; }
+  uint8_t PeekByte(size_t) const { return 0; }
 
  private:
   std::span<std::byte> body_;
@@ -302,8 +303,8 @@ class FieldSwapper {
     std::memcpy(&word, body_.data() + offset_, 8);
     return kToNative ? SwapBytes(word) : word;
   }
-  uint8_t PeekByte() const {
-    return remaining() == 0 ? uint8_t{0} : std::to_integer<uint8_t>(body_[offset_]);
+  uint8_t PeekByte(size_t at) const {
+    return remaining() <= at ? uint8_t{0} : std::to_integer<uint8_t>(body_[offset_ + at]);
   }
 
  private:

@@ -139,7 +139,7 @@ class FieldPrinter {
     indent_ += 2;
   }
   uint64_t PeekWord(const U64Array& array) const { return reader_.PeekWord(array); }
-  uint8_t PeekByte() const { return reader_.PeekByte(); }
+  uint8_t PeekByte(size_t at) const { return reader_.PeekByte(at); }
 
   size_t remaining() const { return reader_.remaining(); }
 

@@ -83,7 +83,8 @@ void ChainResolver::Add(const SamplePoint& point) {
     search.words.resize(point.callchain.size());
     std::memcpy(search.words.data(), point.callchain.bytes().data(), point.callchain.size() * 8);
   } else {
-    search.words.assign(1, point.ip);
+    // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
+    search.words.assign(1, IsMarker(point.ip) ? 0 : point.ip);
   }
   search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
   search.process = &ProcessOf(point.pid);

@@ -178,6 +178,19 @@ TEST_F(ProfileBuilderTest, SamplesWithoutACallChainAreStacksOfOneFrame) {
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x200  2 2\n");
 }
 
+TEST_F(ProfileBuilderTest, AnInstructionPointerThatLooksLikeAMarkerIsAnUnknownFrame) {
+  StartCat();
+  for (const uint64_t ip : {kContextUser, perf_event::kContextUserDeferred, ~uint64_t{0}}) {
+    records_.Sample(ip).Sample(ip, {kContextUser});
+  }
+  const Profile profile = Build();
+  ASSERT_EQ(profile.events[0].samples, 6u);
+  for (const Row& row : profile.rows) {
+    EXPECT_EQ(profile[profile[profile[row.stack].frame].dso].kind, DsoKind::kUnknown);
+    EXPECT_GE(profile[row.self].ip.value, perf_event::kContextMax);
+  }
+}
+
 TEST_F(ProfileBuilderTest, SkidLeavesTheChainsLeafAndTheSamplesOwnFrameApart) {
   StartCat();
   records_.Sample(0x1234, {kContextUser, 0x1334, 0x1434});

@@ -225,7 +225,9 @@ void ScriptFormatter::AppendEvent(const Row& row, std::string& out) {
       event_width_ = std::max(event_width_, profile_.text(event.name).size());
     }
   }
-  AppendRightAligned(profile_.text(profile_[row.event].name), event_width_, out);
+  const std::string_view name = profile_.text(profile_[row.event].name);
+  out.append(event_width_ - std::min(event_width_, name.size()), ' ');
+  AppendSafe(name, out);
   out += ": ";
 }
 

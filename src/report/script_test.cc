@@ -103,6 +103,9 @@ TEST(ScriptTest, NamesThatWouldLookLikeLinesDoNot) {
             "\t            2000 f+0x0 (/usr/lib/app)\n"
             "\t            1000 main+0x0 (/usr/lib/app)\n"
             "\n");
+  ProfileBuilder odd;
+  odd.Event("a\x1b[2J\nb").Sample("app", {"f@app"});
+  EXPECT_EQ(Script(odd, Showing("event")), "  a?[2J?b: \n");
 }
 
 TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
