@@ -1,5 +1,7 @@
 #include "symbolize/debug_fetch.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -36,6 +38,19 @@ std::string HexOf(std::span<const std::byte> bytes) {
 
 bool NamesAreThere(const ElfImage& elf, bool inlines) {
   return inlines ? dwarf::HasDebugInfo(elf) : HasSymtab(elf);
+}
+
+// Where a download broke off the sections are not all there; their table stands behind them.
+bool IsWhole(const ElfImage& elf) {
+  const auto is_there = [](const ElfSection& section) {
+    return section.type == SHT_NOBITS || section.type == SHT_NULL ||
+           section.contents.size() == section.size;
+  };
+  // The names are in the last section.
+  const auto is_named = [](const ElfSection& section) { return !section.name.empty(); };
+  const std::span<const ElfSection> sections = elf.sections();
+  return std::any_of(sections.begin(), sections.end(), is_named) &&
+         std::all_of(sections.begin(), sections.end(), is_there);
 }
 
 // The files of one image, and how far they have come.
@@ -154,6 +169,7 @@ absl::StatusOr<Fetcher::Opened> Fetcher::Check(const SourcedFile& file,
   absl::StatusOr<ElfImage> elf = ElfImage::Parse(opened.file.bytes());
   if (!elf.ok()) return absl::DataLossError(absl::StrCat(from, ": ", elf.status().message()));
   opened.elf = *std::move(elf);
+  if (!IsWhole(opened.elf)) return absl::DataLossError(absl::StrCat(from, " is cut off"));
   const auto id = opened.elf.build_id();
   if (SameBuildId(id, build_id)) return opened;
   return absl::DataLossError(
