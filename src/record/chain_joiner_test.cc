@@ -52,9 +52,8 @@ TEST_F(ChainJoinerTest, PutsNewInnerFramesOnTheOuterOnesThatStay) {
 }
 
 TEST_F(ChainJoinerTest, TellsWhetherACallerWasGuessed) {
-  joiner_.Remember(7, 0,
-                   std::vector{Frame(0x401, 10), Frame(0x301, 20, FrameOrigin::kGuess),
-                               Frame(0x201, 30)});
+  joiner_.Remember(
+      7, 0, std::vector{Frame(0x401, 10), Frame(0x301, 20, FrameOrigin::kGuess), Frame(0x201, 30)});
   EXPECT_EQ(Callers(7, Frame(0x401, 10)), "200 300 guessed");
   EXPECT_EQ(Callers(7, Frame(0x301, 20)), "200 ");
   joiner_.Remember(7, 1, std::vector{Frame(0x501, 10)});
