@@ -156,6 +156,12 @@ std::optional<Fetcher::Opened> Fetcher::FetchFile(Job& job, FileKind kind,
     Fail(job, ProblemKind::kWrongFile, std::string(opened.status().message()));
     return std::nullopt;
   }
+  // A small one can be here before its progress was told.
+  const uint64_t size = opened->file.bytes().size();
+  if (!file->from.empty() && !MayGoOn(job, size, size)) {
+    shared_->source->Forget(kind, build_id);
+    return std::nullopt;
+  }
   Complete(job, kind, build_id, file->path);
   return *std::move(opened);
 }

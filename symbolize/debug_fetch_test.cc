@@ -335,20 +335,33 @@ TEST_F(DebugFetchTest, AFileThatWouldExceedTheByteLimitIsGivenUpWhenItsSizeIsKno
 
 TEST_F(DebugFetchTest, TheByteLimitIsForAllFilesTogether) {
   const auto build_id = BuildIdOf(TestFile("inlined"));
+  const uint64_t size = ReadFile(TestFile("inlined.debug")).size();
   source_->On(FileKind::kDebugInfo, build_id,
-              [](const KeepGoing& keep_going) -> absl::StatusOr<SourcedFile> {
-                if (!keep_going(700, 700)) return absl::CancelledError("");
+              [=](const KeepGoing& keep_going) -> absl::StatusOr<SourcedFile> {
+                if (!keep_going(size, size)) return absl::CancelledError("");
                 return SourcedFile{TestFile("inlined.debug"), "http://server/"};
               });
   const MissingFiles second = Stripped("libsecond.so");
   source_->On(FileKind::kDebugInfo, second.build_id, [](const KeepGoing& keep_going) {
     return keep_going(0, 400) ? absl::NotFoundError("") : absl::CancelledError("");
   });
-  limits_.bytes = 1000;
+  limits_.bytes = size + 300;
   const FetchOutcome outcome =
       Fetch({{.path = "inlined", .build_id = build_id, .debug_info = true}, second});
   EXPECT_EQ(Problems(outcome), "libsecond.so: out of bytes");
   EXPECT_EQ(outcome.files.size(), 1u);
+}
+
+TEST_F(DebugFetchTest, AFileThatCameBeforeItsProgressWasToldCountsAsWell) {
+  const auto build_id = BuildIdOf(TestFile("inlined"));
+  source_->On(FileKind::kDebugInfo, build_id, [](const KeepGoing&) -> absl::StatusOr<SourcedFile> {
+    return SourcedFile{TestFile("inlined.debug"), "http://server/"};
+  });
+  limits_.bytes = 1000;
+  const FetchOutcome outcome =
+      Fetch({{.path = "inlined", .build_id = build_id, .debug_info = true}});
+  EXPECT_EQ(Problems(outcome), "inlined: out of bytes");
+  EXPECT_EQ(outcome.files.size(), 0u);
 }
 
 }  // namespace

@@ -131,7 +131,9 @@ Naming EmbeddedSymbolizer::Name(ImageId id, FileOffset offset) {
     const Naming naming = files_->Name(InFiles(image), offset);
     const bool loses_lines =
         naming.reason == Reason::kNamed && address->line != 0 && naming.functions[0].line == 0;
-    if (!named || (naming.reason == Reason::kNamed && !loses_lines)) return naming;
+    if (naming.reason == Reason::kNamed ? !loses_lines : naming.unnamed_size != 0 && !named) {
+      return naming;
+    }
   } else if (!named && options_.files != Files::kForOthers) {
     const Naming naming = files_->Name(InFiles(image), offset);
     if (naming.reason == Reason::kNamed) return naming;
@@ -163,7 +165,9 @@ Naming EmbeddedSymbolizer::FromRecording(const Image& image,
   };
   const EmbeddedNames::Symbol& neighbour = at(address.neighbour);
   const EmbeddedNames::Symbol* symbol = &at(address.symbol);
-  const uint64_t code = symbol->start + address.distance;
+  const uint64_t measured_from =
+      symbol == &kNowhere ? neighbour.start : symbol->start;  // as NameCollector had it told
+  const uint64_t code = measured_from + address.distance;
   const bool by_neighbour = !options_.bounded_symbols && address.neighbour != EmbeddedNames::kNone;
   if (by_neighbour) symbol = &neighbour;
 
@@ -174,11 +178,14 @@ Naming EmbeddedSymbolizer::FromRecording(const Image& image,
   if (!has_name || (!symbol->in_symbol_table && !options_.inlines)) {
     naming.reason = ReasonOf(address.reason);
     if (naming.reason == Reason::kNamed) naming.reason = Reason::kNoSymbol;
-    if (options_.function_starts) {
+    naming.distance = 0;
+    if (options_.function_starts && symbol->size != 0) {
       naming.unnamed_start = {symbol->start};
       naming.unnamed_size = symbol->size;
+      naming.distance = address.distance;
+    } else if (address.neighbour != EmbeddedNames::kNone) {
+      naming.distance = code - neighbour.start;
     }
-    if (naming.unnamed_size == 0) naming.distance = 0;
   } else {
     naming.reason = Reason::kNamed;
     naming.without_symbol = !symbol->in_symbol_table;

@@ -250,6 +250,22 @@ std::string WithFiles(EmbeddedOptions::Files files, const std::string& recorded,
   return naming.functions.empty() ? "" : std::string(naming.functions[0].name);
 }
 
+TEST(EmbeddedNamesTest, WhatIsKnownOfCodeWithoutASymbolStaysWhenTheFileIsGone) {
+  EmbeddedNames names;
+  EmbeddedNames::Image& image = names.images.emplace_back();
+  image.path = names.strings.Intern("/bin/a");
+  image.build_id.resize(20);
+  image.symbols = {{.start = 0x100, .size = 0x80}};
+  image.addresses = {{.offset = 0x123,
+                      .distance = 0x23,
+                      .symbol = 0,
+                      .reason = static_cast<uint8_t>(Reason::kNoSymbol)}};
+  const auto embedded = FromNames(std::move(names), {.files = EmbeddedOptions::Files::kFirst});
+  const ImageId id = embedded->AddImage({.path = "/bin/a", .build_id = std::vector<std::byte>(20)});
+  EXPECT_EQ(Told(embedded->Name(id, {0x123})), "4 +35 unnamed 256/128");
+  EXPECT_NE(NoFiles::asked_, "");
+}
+
 TEST(EmbeddedNamesTest, FilesHaveTheSayThatTheyAreGiven) {
   using Files = EmbeddedOptions::Files;
   const ImageSpec known = {.path = "/bin/a", .build_id = std::vector<std::byte>(20)};

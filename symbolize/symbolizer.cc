@@ -302,7 +302,10 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
   }
   if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
     Naming naming = WithoutSymbol(state, address);
-    if (symbol != found) naming.neighbour = FunctionOf(state, *found);
+    if (symbol != found) {
+      naming.neighbour = FunctionOf(state, *found);
+      if (naming.unnamed_size == 0) naming.distance = address.value - found->start;
+    }
     return naming;
   }
   found_.clear();

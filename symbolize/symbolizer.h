@@ -66,9 +66,11 @@ struct NamedFunction {
 struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
-  uint64_t distance = 0;                     // from the last function's start to the address
+  // From the last function's start to the address; where it has no name, from `unnamed_start`, or
+  // where that is unknown, from the start of the neighbour.
+  uint64_t distance = 0;
   // kNoSymbol: the function without a name that has the address, as call frame information knows
-  // it; `distance` is from its start. Size 0: unknown.
+  // it. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
   // The last function is known by debug information alone: without `inlines` it has no name.

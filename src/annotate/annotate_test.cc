@@ -171,6 +171,9 @@ class CodeSource : public symbolize::Symbolizer {
     }
     return {found_.empty() ? Reason::kNoSymbol : Reason::kNamed, found_};
   }
+  absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(ImageId) override {
+    return absl::NotFoundError("no dump");
+  }
   CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
     if (reason_ != Reason::kNamed) return {reason_, {}};
     EXPECT_EQ(address.value, 0x1000u);

@@ -42,7 +42,7 @@ struct EmbeddedNames {
 
   struct Address {
     uint64_t offset = 0;      // as symbolize::Symbolizer::Name takes it
-    uint64_t distance = 0;    // from the symbol's start
+    uint64_t distance = 0;    // from the symbol's start; without one, from the neighbour's
     uint32_t symbol = kNone;  // kNone: nothing is known
     // A symbol without a size that reaches here from another function, and names the address only
     // where functions are not told apart; kNone: there is none.

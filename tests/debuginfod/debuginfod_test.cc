@@ -117,7 +117,7 @@ class DebuginfodTest : public testing::Test {
   }
 
   static constexpr std::string_view kNamed =
-      "cat;[rare] 1\ncat;outermost;middle_[i];innermost_[i] 200\n";
+      "cat;[rare] 1\ncat;outermost;middle;innermost 200\n";
   static constexpr std::string_view kUnnamed = "cat;[inlined] 200\ncat;[rare] 1\n";
 
   const std::string folder_;
@@ -148,7 +148,7 @@ TEST_F(DebuginfodTest, EveryViewFetches) {
     FileServer server;
     ServeAll(server);
     const Finished shown = Profiler(server.url(), view);
-    EXPECT_NE(shown.out.find("innermost"), std::string::npos) << view[0] << "\n" << shown.out;
+    EXPECT_NE(shown.out.find("outermost"), std::string::npos) << view[0] << "\n" << shown.out;
     EXPECT_EQ(shown.err, "") << view[0];
     EXPECT_EQ(server.requests().size(), 2u) << view[0];
     fs::remove_all(folder_ + "/cache");

@@ -84,7 +84,7 @@ class PortableTest : public ::testing::Test {
       const std::string with_files = View(view);
       EXPECT_THAT(with_files, HasSubstr("Inner"));
       view.insert(view.end(), {"--symfs", folder_ + "/empty"});
-      EXPECT_TRUE(View(view) == with_files);
+      EXPECT_EQ(View(view), with_files);
     }
   }
 
@@ -103,7 +103,7 @@ TEST_F(PortableTest, EveryViewIsTheSameWithoutTheFiles) {
 }
 
 TEST_F(PortableTest, WithoutEmbeddedNamesThereAreNone) {
-  Record({"--embed", "none"});
+  Record({"-g", "--embed", "none"});
   EXPECT_THAT(View({"report"}), HasSubstr("Inner"));
   EXPECT_THAT(View({"report", "--symfs", folder_ + "/empty"}), Not(HasSubstr("Inner")));
 }
@@ -112,15 +112,15 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   Record({"-g", "--embed", "none"});
   const std::string before = View({"report"});
   ASSERT_EQ(Profiler({"archive"}).exit_code, 0);
-  EXPECT_TRUE(View({"report"}) == before);
+  EXPECT_EQ(View({"report"}), before);
   ExpectTheSameWithoutFiles();
   // Once more, where the files are gone: what was known stays.
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
-  EXPECT_TRUE(View({"report"}) == before);
+  EXPECT_EQ(View({"report"}), before);
 }
 
 TEST_F(PortableTest, AReplacedProgramNamesNothing) {
-  Record({"--embed", "none"});
+  Record({"-g", "--embed", "none"});
   std::filesystem::remove(program_);
   std::filesystem::copy_file("/proc/self/exe", program_);
   const Finished report = Profiler({"report", "-g", "none"});
@@ -133,7 +133,7 @@ TEST_F(PortableTest, AProgramReplacedAfterItsNamesWereEmbeddedDoesNoHarm) {
   const std::string before = View({"report"});
   std::filesystem::remove(program_);
   std::filesystem::copy_file("/proc/self/exe", program_);
-  EXPECT_TRUE(View({"report"}) == before);
+  EXPECT_EQ(View({"report"}), before);
 }
 
 }  // namespace
