@@ -116,8 +116,7 @@ class DebuginfodTest : public testing::Test {
     EXPECT_EQ(folded.err, "");
   }
 
-  static constexpr std::string_view kNamed =
-      "cat;[rare] 1\ncat;outermost;middle;innermost 200\n";
+  static constexpr std::string_view kNamed = "cat;[rare] 1\ncat;outermost;middle;innermost 200\n";
   static constexpr std::string_view kUnnamed = "cat;[inlined] 200\ncat;[rare] 1\n";
 
   const std::string folder_;
