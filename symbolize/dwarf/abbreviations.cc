@@ -125,6 +125,7 @@ bool AbbreviationTable::ReadOne(Cursor& cursor, uint64_t code) {
     added.attribute = attribute <= UINT16_MAX ? static_cast<uint16_t>(attribute) : uint16_t{0};
     added.form = static_cast<uint16_t>(form);
     abbreviation.has_sibling |= added.attribute == DW_AT_sibling;
+    abbreviation.has_code |= added.attribute == DW_AT_low_pc || added.attribute == DW_AT_ranges;
   }
   if (!cursor.ok()) return false;
   abbreviation.attribute_count =

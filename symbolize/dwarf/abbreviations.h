@@ -43,6 +43,7 @@ struct Abbreviation {
   uint16_t tag = 0;  // DW_TAG_…; 0: there is no such code
   bool has_children = false;
   bool has_sibling = false;
+  bool has_code = false;  // DW_AT_low_pc or DW_AT_ranges
   uint32_t first_attribute = 0;
   uint32_t attribute_count = 0;
   uint32_t first_step = 0;

@@ -2,19 +2,35 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
+
 namespace profiler::symbolize::dwarf {
 namespace {
 
 // Deeper trees are not of a compiler.
 constexpr size_t kMaxDepth = 4096;
 
-bool IsScope(uint16_t tag) { return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine; }
+bool IsScope(const Abbreviation& entry) {
+  return entry.tag == DW_TAG_inlined_subroutine ||
+         (entry.tag == DW_TAG_subprogram && entry.has_code);
+}
 
-// Types have no code inside; what GCC defines of them stands elsewhere and refers to them.
-bool IsType(uint16_t tag) {
-  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type ||
-         tag == DW_TAG_enumeration_type || tag == DW_TAG_subroutine_type ||
-         tag == DW_TAG_array_type;
+// Functions that are declared only, or described for those that inlined them, and types: what GCC
+// defines of them stands elsewhere and refers to them.
+bool HasNoCodeInside(const Abbreviation& entry) {
+  switch (entry.tag) {
+    case DW_TAG_subprogram:
+      return !entry.has_code;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_array_type:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -49,10 +65,12 @@ class FunctionIndex::Walk {
       const Abbreviation* abbreviation = table_.Find(code);
       if (abbreviation == nullptr) break;
       uint32_t inside = around;
-      if (IsScope(abbreviation->tag)) {
-        inside = ReadScope(entry, *abbreviation, around);
-      } else if (abbreviation->has_sibling && IsType(abbreviation->tag)) {
-        if (JumpOver(*abbreviation)) continue;
+      if (IsScope(*abbreviation)) {
+        const ReadEntry read = ReadScope(entry, *abbreviation, around);
+        if (!read.has_code && JumpTo(read.sibling)) continue;
+        inside = read.scope;
+      } else if (abbreviation->has_sibling && HasNoCodeInside(*abbreviation)) {
+        if (JumpTo(SiblingOf(*abbreviation))) continue;
       } else {
         table_.Skip(cursor_, *abbreviation);
       }
@@ -66,8 +84,15 @@ class FunctionIndex::Walk {
   }
 
  private:
-  // Reads an entry up to its children; the scope that they are in.
-  uint32_t ReadScope(uint64_t entry, const Abbreviation& abbreviation, uint32_t around) {
+  struct ReadEntry {
+    uint32_t scope = kNoOwner;  // that its children are in
+    bool has_code = true;       // false for a function that the linker dropped
+    uint64_t sibling = 0;       // the offset of the entry behind its children; 0: not told
+  };
+
+  // Reads an entry up to its children.
+  ReadEntry ReadScope(uint64_t entry, const Abbreviation& abbreviation, uint32_t around) {
+    ReadEntry read;
     Scope scope;
     scope.entry = entry;
     scope.inlined = abbreviation.tag == DW_TAG_inlined_subroutine;
@@ -85,6 +110,9 @@ class FunctionIndex::Walk {
         case DW_AT_ranges:
           list = value;
           break;
+        case DW_AT_sibling:
+          read.sibling = file_.ReferenceOf(unit_, value).offset;
+          break;
         case DW_AT_call_file:
           scope.call_file = static_cast<uint32_t>(value.number);
           break;
@@ -98,30 +126,37 @@ class FunctionIndex::Walk {
           break;
       }
     }
-    if (!cursor_.ok()) return kNoOwner;
+    if (!cursor_.ok()) return read;
     ranges_.clear();
     if (list.form != 0 || high.form != 0) {
       file_.AppendRanges(unit_, low, high, list, range_budget_, ranges_);
       range_budget_ -= ranges_.size();
     }
-    // A function without code of its own: declared, or described for those that inlined it.
-    if (ranges_.empty() && !scope.inlined) return kNoOwner;
-    const auto id = static_cast<uint32_t>(index_.scopes_.size());
+    const bool is_kept =
+        std::any_of(ranges_.begin(), ranges_.end(),
+                    [&](const AddressRange& range) { return is_code_(range.start); });
+    read.has_code = scope.inlined || is_kept;
+    if (!read.has_code) return read;
+    read.scope = static_cast<uint32_t>(index_.scopes_.size());
     if (!ranges_.empty()) scope.code = ranges_.front();
     for (const AddressRange& range : ranges_) {
-      if (is_code_(range.start)) index_.map_.Add(range.start, range.end, id);
+      if (is_code_(range.start)) index_.map_.Add(range.start, range.end, read.scope);
     }
     index_.scopes_.push_back(scope);
-    return id;
+    return read;
   }
 
-  // Goes on behind an entry's children. False where its sibling is not ahead of it in the unit.
-  bool JumpOver(const Abbreviation& abbreviation) {
+  uint64_t SiblingOf(const Abbreviation& abbreviation) {
     uint64_t sibling = 0;
     for (const AttributeForm& form : table_.AttributesOf(abbreviation)) {
       const Value value = DwarfFile::ReadValue(cursor_, form, unit_.sizes);
       if (form.attribute == DW_AT_sibling) sibling = file_.ReferenceOf(unit_, value).offset;
     }
+    return sibling;
+  }
+
+  // Goes on behind an entry's children. False where its sibling is not ahead of it in the unit.
+  bool JumpTo(uint64_t sibling) {
     if (!cursor_.ok() || sibling <= cursor_.offset() || sibling >= unit_.end) return false;
     cursor_.Seek(sibling);
     return true;

@@ -37,6 +37,7 @@ class LineTable::Program {
     ReadHeader();
     if (!cursor_.ok()) return;
     cursor_.Seek(program_start_);
+    table_.rows_.reserve(cursor_.remaining() / 4);
     size_t first_row = 0;
     while (cursor_.ok() && !cursor_.AtEnd()) {
       const auto opcode = cursor_.Read<uint8_t>();
@@ -44,13 +45,14 @@ class LineTable::Program {
         const unsigned adjusted = opcode - opcode_base_;
         Advance(adjusted / line_range_);
         row_.line += static_cast<uint32_t>(line_base_ + static_cast<int>(adjusted % line_range_));
-        table_.rows_.push_back(row_);
+        AddRow();
       } else if (opcode != 0) {
         Standard(opcode);
-      } else if (Extended()) {
+      } else if (Extended(is_code)) {
         table_.Close(first_row, row_.address, is_code);
         first_row = table_.rows_.size();
         row_ = {0, 1, 1, 0};
+        dropped_ = false;
       }
     }
     // Rows behind the last end of a sequence have no end.
@@ -168,12 +170,16 @@ class LineTable::Program {
     return 0;
   }
 
+  void AddRow() {
+    if (!dropped_) table_.rows_.push_back(row_);
+  }
+
   void Advance(uint64_t operations) { row_.address += operations * instruction_length_; }
 
   void Standard(uint8_t opcode) {
     switch (opcode) {
       case DW_LNS_copy:
-        table_.rows_.push_back(row_);
+        AddRow();
         break;
       case DW_LNS_advance_pc:
         Advance(cursor_.ReadUleb());
@@ -204,7 +210,7 @@ class LineTable::Program {
   }
 
   // Whether it ends a sequence.
-  bool Extended() {
+  bool Extended(const IsCode& is_code) {
     const uint64_t length = cursor_.ReadUleb();
     if (length > cursor_.remaining()) {
       cursor_.Fail();
@@ -216,6 +222,7 @@ class LineTable::Program {
     if (opcode == DW_LNE_set_address) {
       const auto size = static_cast<unsigned>(length - 1);
       if (size == 2 || size == 4 || size == 8) row_.address = cursor_.ReadSized(size);
+      dropped_ = !is_code(row_.address);
     } else if (opcode == DW_LNE_define_file) {
       ReadOldFile(cursor_.ReadString());
     }
@@ -234,6 +241,7 @@ class LineTable::Program {
   unsigned opcode_base_ = 1;
   std::array<uint8_t, 256> operands_ = {};
   LineRow row_ = {0, 1, 1, 0};
+  bool dropped_ = false;  // the linker took the code of this sequence away
 };
 
 LineTable LineTable::Read(const LineSections& sections, uint64_t offset, unsigned address_size,
