@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace profiler::symbolize {
+namespace {
+
+std::string_view LinkageName(const NamedFunction& function) {
+  return function.linkage_name.empty() ? function.name : function.linkage_name;
+}
+
+}  // namespace
 
 ImageId NameCollector::AddImage(const ImageSpec& spec) {
   const ImageId id = source_.AddImage(spec);
@@ -56,7 +63,7 @@ absl::StatusOr<std::span<const JitCode>> NameCollector::JitCodes(ImageId dump) {
 uint32_t NameCollector::AddSymbol(Collected& collected, const NamedFunction& function,
                                   bool in_symbol_table) {
   std::vector<EmbeddedNames::Symbol>& symbols = collected.image.symbols;
-  const StringId name = names_.strings.Intern(function.name);
+  const StringId name = names_.strings.Intern(LinkageName(function));
   const auto [known, is_new] = collected.symbols.try_emplace({function.start.value, name},
                                                              static_cast<uint32_t>(symbols.size()));
   if (is_new) symbols.push_back({name, function.start.value, function.size, in_symbol_table});
@@ -69,7 +76,7 @@ uint32_t NameCollector::AddInlined(Collected& collected, std::span<const NamedFu
   uint32_t caller = EmbeddedNames::kNone;
   for (size_t i = functions.size() - 1; i > 0; --i) {
     const NamedFunction& function = functions[i - 1];
-    const EmbeddedNames::Inlined entry = {.name = names_.strings.Intern(function.name),
+    const EmbeddedNames::Inlined entry = {.name = names_.strings.Intern(LinkageName(function)),
                                           .caller = caller,
                                           .file = names_.strings.Intern(functions[i].file),
                                           .line = functions[i].line};

@@ -20,10 +20,11 @@
 
 namespace profiler::symbolize {
 
-// Answers as `source` does, and remembers the answers. `source` must name without demangling and
-// with function_starts, for all other ways of naming can be told from that one
-// (embedded_symbolizer.h). Not thread-safe.
-class NameCollector final : public Symbolizer {
+// Answers as `source` does, and remembers the answers, with the linker's names. `source` must look
+// for inlined calls and function_starts and have bounded_symbols, for all other ways of naming can
+// be told from that one (embedded_symbolizer.h); a PLT stub's name is remembered as it is told, so
+// where those matter, without demangling. Not thread-safe.
+class NameCollector : public Symbolizer {
  public:
   // `source` must outlive this. `go_on` is asked before each address; once it says no, nothing is
   // named and nothing remembered any more.

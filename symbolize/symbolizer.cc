@@ -314,6 +314,7 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
   if (symbol != nullptr) {
     const NamedFunction function = FunctionOf(state, *symbol);
     real.name = function.name;
+    real.linkage_name = function.linkage_name;
     real.start = function.start;
     real.size = function.size;
   }
@@ -332,6 +333,7 @@ Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
 NamedFunction FileSymbolizer::FunctionOf(OpenImageState& state, const Symbol& symbol) {
   NamedFunction function;
   function.name = NameOf(state, symbol);
+  if (!symbol.plt) function.linkage_name = state.symbols.RawName(symbol);
   function.start = {symbol.start};
   function.size = symbol.end - symbol.start;
   return function;
@@ -361,6 +363,7 @@ void FileSymbolizer::AddFunctions(std::span<const dwarf::SourceFrame> frames) {
   for (const dwarf::SourceFrame& frame : frames) {
     NamedFunction& function = found_.emplace_back();
     function.name = ShownName(frame.function);
+    function.linkage_name = frame.function;
     function.start = frame.start;
     function.size = frame.size;
     function.inlined = frame.inlined;

@@ -54,8 +54,9 @@ enum class Reason : uint8_t {
 // is the function that has the code, under the name that its ELF symbol gives it. File and line are
 // those of the instruction in the first one, and of the call of the one before in the others.
 struct NamedFunction {
-  std::string_view name;  // demangled; lives as long as the Symbolizer
-  ElfAddress start;       // of the symbol; of what was inlined, that of the last one
+  std::string_view name;          // demangled; lives as long as the Symbolizer
+  std::string_view linkage_name;  // as the linker has it, likewise; empty: as `name`
+  ElfAddress start;               // of the symbol; of what was inlined, that of the last one
   uint64_t size = 0;
   bool inlined = false;
   std::string_view file;  // empty: unknown

@@ -8,10 +8,34 @@
 #include "src/base/byte_reader.h"
 #include "src/cli/output.h"
 #include "src/perf_data/feature_values.h"
+#include "symbolize/name_cache.h"
 
 namespace profiler::cli {
 
 using Files = symbolize::EmbeddedOptions::Files;
+
+namespace {
+
+// Debug information is what takes long to read; and in other places than the usual ones may be other
+// debug information.
+bool UsesCache(const NamingOptions& options) {
+  return !options.places.no_cache && !options.places.given() && options.inlines &&
+         options.function_starts && options.bounded_symbols;
+}
+
+symbolize::NameCache UsersNameCache() {
+  return symbolize::NameCache(
+      symbolize::NameCache::UsersDirectory(),
+      {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames});
+}
+
+std::vector<symbolize::CachedImage> CachedImagesOf(const perf_data::Features& features) {
+  std::vector<symbolize::CachedImage> images;
+  for (const auto& entry : features.build_ids) images.push_back({entry.filename, entry.build_id});
+  return images;
+}
+
+}  // namespace
 
 void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
   command
@@ -25,6 +49,13 @@ void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
                   "several times")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  AddCacheOption(command, places.no_cache);
+}
+
+void AddCacheOption(CLI::App& command, bool& no_cache) {
+  command.add_flag("--no-cache", no_cache,
+                   "read debug information again instead of taking the lines and inlined calls that "
+                   "were found before from ~/.cache/profiler, and keep nothing there");
 }
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
@@ -51,14 +82,18 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features&
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
                                                       const NamingOptions& options, Files files) {
   auto from_files = symbolize::Symbolizer::Create(SymbolizerOptionsOf(options));
+  const symbolize::EmbeddedOptions naming = {.demangle = options.demangle,
+                                             .inlines = options.inlines,
+                                             .function_starts = options.function_starts,
+                                             .bounded_symbols = options.bounded_symbols,
+                                             .files = files};
+  if (UsesCache(options)) {
+    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files), UsersNameCache(),
+                                                   CachedImagesOf(features), naming);
+  }
   std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
   if (!names) return from_files;
-  return symbolize::CreateEmbeddedSymbolizer(*std::move(names), std::move(from_files),
-                                             {.demangle = options.demangle,
-                                              .inlines = options.inlines,
-                                              .function_starts = options.function_starts,
-                                              .bounded_symbols = options.bounded_symbols,
-                                              .files = files});
+  return symbolize::CreateEmbeddedSymbolizer(*std::move(names), std::move(from_files), naming);
 }
 
 void PrintRefusedFiles(const profile::Profile& profile) {

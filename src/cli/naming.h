@@ -19,12 +19,14 @@ namespace profiler::cli {
 struct FilePlaces {
   std::string symfs;                           // empty: /
   std::vector<std::string> debug_directories;  // empty: the usual one
+  bool no_cache = false;                       // of names (symbolize/name_cache.h)
 
   bool given() const { return !symfs.empty() || !debug_directories.empty(); }
 };
 
-// --symfs and --debug-dir.
+// --symfs, --debug-dir and --no-cache.
 void AddFilePlaceOptions(CLI::App& command, FilePlaces& places);
+void AddCacheOption(CLI::App& command, bool& no_cache);
 
 struct NamingOptions {
   bool demangle = true;

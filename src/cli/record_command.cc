@@ -47,6 +47,7 @@ struct RecordArguments {
   std::string cpus;
   std::string output = "perf.data";
   std::string embed = "lines";
+  bool no_cache = false;
   bool call_chains = false;
   std::string call_graph;
   bool post_unwind = false;
@@ -241,6 +242,7 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   NamingOptions naming;
   naming.inlines = arguments.embed == "lines";
+  naming.places.no_cache = arguments.no_cache;
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
@@ -325,6 +327,7 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       ->type_name("lines|names|none")
       ->check(CLI::IsMember({"lines", "names", "none"}))
       ->capture_default_str();
+  AddCacheOption(command, a.no_cache);
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
   command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");
   command

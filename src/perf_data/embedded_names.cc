@@ -312,13 +312,17 @@ std::string EncodeEmbeddedNames(const EmbeddedNames& names) {
 std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features) {
   const auto section = features.other.find(kFeatureNames);
   if (section == features.other.end()) return std::nullopt;
-  NumberReader head(BytesOfText(section->second));
+  return DecodeEmbeddedNames(section->second);
+}
+
+std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section) {
+  NumberReader head(BytesOfText(section));
   const uint64_t version = head.Number();
   const uint64_t flags = head.Number();
   const uint64_t size = head.Number();
   if (!head.ok() || version != kVersion) return std::nullopt;
   std::span<const std::byte> content =
-      BytesOfText(section->second).subspan(section->second.size() - head.remaining());
+      BytesOfText(section).subspan(section.size() - head.remaining());
 
   std::vector<std::byte> plain;
   if ((flags & kIsPacked) != 0) {

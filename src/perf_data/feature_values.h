@@ -157,6 +157,7 @@ void SetChainQuality(const ChainQuality& chains, Features* features);
 // NAMES: the names of the addresses that were hit (FORMAT.md). Of a section that is cut or
 // impossible nothing is used. Reading allocates at most some hundred bytes for one of the section.
 std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
+std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section);
 std::string EncodeEmbeddedNames(const EmbeddedNames& names);
 
 }  // namespace profiler::perf_data

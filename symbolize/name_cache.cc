@@ -1,0 +1,234 @@
+#include "symbolize/name_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/mapped_file.h"
+#include "symbolize/name_collector.h"
+
+namespace profiler::symbolize {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "PROFNAM1";
+constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
+// Shorter ones are made by hand.
+constexpr size_t kShortestBuildId = 8;
+// A new file starts with what was looked up last, where both together would be more than this.
+constexpr size_t kMostAddresses = 1'000'000;
+
+constexpr EmbeddedOptions kAsTheLinkerHasIt = {.demangle = false};
+
+uint32_t ChecksumOf(std::string_view content) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()));
+}
+
+std::string WithHeader(std::string_view content) {
+  const uint32_t checksum = ChecksumOf(content);
+  std::string file(kMagic);
+  file.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
+  return file.append(content);
+}
+
+// The content of a sound file.
+std::optional<std::string_view> WithoutHeader(std::string_view file) {
+  if (!file.starts_with(kMagic) || file.size() < kHeaderSize) return std::nullopt;
+  uint32_t checksum = 0;
+  std::memcpy(&checksum, file.data() + kMagic.size(), sizeof(checksum));
+  file.remove_prefix(kHeaderSize);
+  if (ChecksumOf(file) != checksum) return std::nullopt;
+  return file;
+}
+
+// Where the directory is to be made, or is, somebody else's files are not ours to add to.
+bool IsOurs(fs::path directory) {
+  struct stat status = {};
+  while (stat(directory.c_str(), &status) != 0) {
+    if (errno != ENOENT || !directory.has_relative_path()) return false;
+    directory = directory.parent_path();
+  }
+  return status.st_uid == geteuid();
+}
+
+bool IsWorthKeeping(const EmbeddedNames::Image& image, const EmbeddedNames::Address& address) {
+  return address.reason == static_cast<uint8_t>(Reason::kNamed) && address.line != 0 &&
+         address.symbol < image.symbols.size();
+}
+
+std::vector<uint64_t> OffsetsWorthKeeping(const EmbeddedNames::Image& image) {
+  std::vector<uint64_t> offsets;
+  const bool is_told_apart = image.build_id.size() >= kShortestBuildId && image.pid == 0;
+  if (image.kind != static_cast<uint8_t>(ImageKind::kUser) || !is_told_apart) return offsets;
+  for (const EmbeddedNames::Address& address : image.addresses) {
+    if (IsWorthKeeping(image, address)) offsets.push_back(address.offset);
+  }
+  return offsets;
+}
+
+// Collects what files say, for the cache.
+class KeepingCollector final : public NameCollector {
+ public:
+  KeepingCollector(std::unique_ptr<Symbolizer> files, NameCache cache)
+      : NameCollector(*files), files_(std::move(files)), cache_(std::move(cache)) {}
+  ~KeepingCollector() override { cache_.Add(Take(/*has_lines=*/true)); }
+
+ private:
+  const std::unique_ptr<Symbolizer> files_;
+  NameCache cache_;
+};
+
+}  // namespace
+
+std::string NameCache::UsersDirectory() {
+  const char* home = std::getenv("HOME");
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  fs::path directory;
+  if (cache != nullptr && cache[0] == '/') {
+    directory = cache;
+  } else if (home != nullptr && home[0] == '/') {
+    directory = fs::path(home) / ".cache";
+  } else {
+    return "";
+  }
+  directory /= "profiler/names";
+  return IsOurs(directory) ? directory.string() : "";
+}
+
+NameCache::NameCache(std::string directory, Codec codec, uint64_t most_bytes)
+    : directory_(std::move(directory)), codec_(std::move(codec)), most_bytes_(most_bytes) {}
+
+std::string NameCache::PathOf(std::span<const std::byte> build_id) const {
+  const std::string_view bytes = TextOf(build_id);
+  return absl::StrCat(directory_, "/",
+                      absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size())));
+}
+
+std::optional<EmbeddedNames> NameCache::Read(std::span<const std::byte> build_id,
+                                             std::string_view path) {
+  if (directory_.empty() || build_id.size() < kShortestBuildId) return std::nullopt;
+  const std::string file_path = PathOf(build_id);
+  const auto file = MappedFile::Open(file_path);
+  if (!file.ok()) return std::nullopt;
+  const auto content = WithoutHeader(TextOf(file->bytes()));
+  if (!content) return std::nullopt;
+  std::optional<EmbeddedNames> names = codec_.decode(*content);
+  if (!names || names->images.size() != 1) return std::nullopt;
+  EmbeddedNames::Image& image = names->images.front();
+  const bool is_its = image.kind == static_cast<uint8_t>(ImageKind::kUser) && image.pid == 0 &&
+                      std::ranges::equal(image.build_id, build_id);
+  if (!is_its) return std::nullopt;
+  image.path = names->strings.Intern(path);
+  utimensat(AT_FDCWD, file_path.c_str(), nullptr, 0);  // it was used now
+  return names;
+}
+
+// Collects once more, from what is kept and what is new.
+void NameCache::Add(EmbeddedNames names) {
+  if (directory_.empty()) return;
+  struct Addition {
+    ImageSpec image;
+    std::vector<uint64_t> offsets;
+  };
+  std::vector<Addition> additions;
+  for (const EmbeddedNames::Image& image : names.images) {
+    std::vector<uint64_t> offsets = OffsetsWorthKeeping(image);
+    if (offsets.empty()) continue;
+    ImageSpec spec = {.path = std::string(names.strings[image.path]), .build_id = image.build_id};
+    additions.push_back({std::move(spec), std::move(offsets)});
+  }
+  if (additions.empty()) return;
+
+  auto source = Symbolizer::Create({});  // never asked
+  source = CreateEmbeddedSymbolizer(std::move(names), std::move(source), kAsTheLinkerHasIt);
+  for (Addition& addition : additions) {
+    auto known = Read(addition.image.build_id, addition.image.path);
+    if (!known) continue;
+    const auto& addresses = known->images.front().addresses;
+    if (addresses.size() + addition.offsets.size() > kMostAddresses) continue;
+    for (const auto& address : addresses) addition.offsets.push_back(address.offset);
+    source = CreateEmbeddedSymbolizer(*std::move(known), std::move(source), kAsTheLinkerHasIt);
+  }
+  for (const Addition& addition : additions) {
+    NameCollector collector(*source);
+    const ImageId id = collector.AddImage(addition.image);
+    for (const uint64_t offset : addition.offsets) collector.Name(id, {offset});
+    Write(PathOf(addition.image.build_id), codec_.encode(collector.Take(/*has_lines=*/true)));
+  }
+  MakeRoom();
+}
+
+void NameCache::Write(const std::string& path, std::string_view content) const {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  static std::atomic<unsigned> halves = 0;
+  const std::string half = absl::StrCat(path, ".", getpid(), ".", halves.fetch_add(1));
+  std::ofstream out(half, std::ios::binary);
+  out << WithHeader(content);
+  out.close();
+  if (out.good()) fs::rename(half, path, error);
+  if (!out.good() || error) fs::remove(half, error);
+}
+
+void NameCache::MakeRoom() const {
+  struct Kept {
+    fs::file_time_type used;
+    uint64_t size;
+    fs::path path;
+  };
+  std::vector<Kept> files;
+  uint64_t total = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory_, error)) {
+    const uint64_t size = entry.file_size(error);
+    if (error) continue;
+    const auto used = entry.last_write_time(error);
+    if (error) continue;
+    files.push_back({used, size, entry.path()});
+    total += size;
+  }
+  if (total <= most_bytes_) return;
+  std::sort(files.begin(), files.end(),
+            [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  for (const Kept& file : files) {
+    if (total <= most_bytes_) return;
+    fs::remove(file.path, error);
+    total -= file.size;
+  }
+}
+
+std::unique_ptr<Symbolizer> CreateCachedSymbolizer(std::unique_ptr<Symbolizer> files,
+                                                   NameCache cache,
+                                                   std::span<const CachedImage> images,
+                                                   const EmbeddedOptions& naming) {
+  EmbeddedOptions options = naming;
+  options.files = EmbeddedOptions::Files::kForOthers;
+  NameCache source = cache;
+  std::unique_ptr<Symbolizer> symbolizer =
+      std::make_unique<KeepingCollector>(std::move(files), std::move(cache));
+  for (const CachedImage& image : images) {
+    if (auto names = source.Read(image.build_id, image.path)) {
+      symbolizer = CreateEmbeddedSymbolizer(*std::move(names), std::move(symbolizer), options);
+    }
+  }
+  return symbolizer;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,77 @@
+// Names that debug information gave, kept from one run to the next: an image's by its build-id.
+//
+// A program's debug information may be a gigabyte, of which each run reads what it hits. What was
+// read once for an address never changes, for the build-id says that the image is the same. So
+//
+//   DIRECTORY/BUILD-ID   "PROFNAM1" │ CRC-32 of the rest, u32 │ encoded EmbeddedNames of one image
+//
+// has the addresses that were ever looked up and have a source line. Not kept is what an image has
+// no line for: debug information may be installed later.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/embedded_names.h"
+#include "symbolize/embedded_symbolizer.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::symbolize {
+
+// Safe against other processes that use the directory: a file is replaced whole. Of two that add to
+// one image at a time, what the first one added may be lost. A file that is damaged is as none.
+class NameCache {
+ public:
+  struct Codec {
+    std::function<std::string(const EmbeddedNames&)> encode;
+    std::function<std::optional<EmbeddedNames>(std::string_view)> decode;  // of anything
+  };
+  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+
+  // $XDG_CACHE_HOME/profiler/names, or that below ~/.cache. Empty where there is no home, or it is
+  // another user's (sudo): then nothing is kept.
+  static std::string UsersDirectory();
+
+  // No directory: keeps nothing. Beyond `most_bytes` of files, those go that were not used for the
+  // longest time.
+  NameCache(std::string directory, Codec codec, uint64_t most_bytes = kMostBytes);
+
+  // What is kept of the image, under that path.
+  std::optional<EmbeddedNames> Read(std::span<const std::byte> build_id, std::string_view path);
+
+  // Adds what is worth keeping. What cannot be written is not kept: no error.
+  void Add(EmbeddedNames names);
+
+ private:
+  std::string PathOf(std::span<const std::byte> build_id) const;
+  void Write(const std::string& path, std::string_view content) const;
+  void MakeRoom() const;
+
+  const std::string directory_;
+  const Codec codec_;
+  const uint64_t most_bytes_;
+};
+
+// An image that may be asked for.
+struct CachedImage {
+  std::string path;
+  std::vector<std::byte> build_id;
+};
+
+// Answers as `files`, which must have the options of `naming` with inlines, function_starts and
+// bounded_symbols; what the cache has of `images` needs no file. When it ends, what was looked up
+// in files goes into the cache.
+std::unique_ptr<Symbolizer> CreateCachedSymbolizer(std::unique_ptr<Symbolizer> files,
+                                                   NameCache cache,
+                                                   std::span<const CachedImage> images,
+                                                   const EmbeddedOptions& naming);
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,224 @@
+#include "symbolize/name_cache.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "src/perf_data/feature_values.h"
+#include "symbolize/test_files.h"
+
+namespace profiler::symbolize {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::byte> kBuildId(20, std::byte{7});
+
+// Files that say the same of every address, and count how often they are asked.
+class Files final : public Symbolizer {
+ public:
+  explicit Files(int* asked) : asked_(asked) {}
+  ImageId AddImage(const ImageSpec& spec) override {
+    specs_.push_back(spec);
+    return ImageId{static_cast<uint32_t>(specs_.size() - 1)};
+  }
+  const ImageSpec& image(ImageId id) const override { return specs_[static_cast<size_t>(id)]; }
+  Naming Name(ImageId, FileOffset offset) override {
+    ++*asked_;
+    const uint32_t line = offset.value < 0x1000 ? 12 : 0;
+    functions_[0] = {.name = "Inner()",
+                     .linkage_name = "_Z5Innerv",
+                     .start = {0x100},
+                     .size = 64,
+                     .inlined = true,
+                     .file = "/src/inner.h",
+                     .line = line};
+    functions_[1] = {.name = "outer",
+                     .start = {0x100},
+                     .size = 64,
+                     .file = "/src/outer.c",
+                     .line = line == 0 ? 0 : 34u};
+    return {Reason::kNamed, functions_, offset.value - 0x100};
+  }
+  Naming NameAt(ImageId, ElfAddress) override { return {}; }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
+    return absl::NotFoundError("no dump");
+  }
+  void SetKernelReference(std::string_view, RuntimeAddress) override {}
+  void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
+
+ private:
+  int* asked_;
+  std::vector<ImageSpec> specs_;
+  NamedFunction functions_[2];
+};
+
+class NameCacheTest : public testing::Test {
+ protected:
+  NameCache Cache(uint64_t most_bytes = NameCache::kMostBytes) const {
+    return NameCache(
+        directory_,
+        {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames},
+        most_bytes);
+  }
+
+  // What a run says that asks for these addresses of the image, and how often it asks its files.
+  std::string Run(const std::vector<uint64_t>& offsets, const std::string& path = "/bin/program",
+                  const std::vector<std::byte>& build_id = kBuildId, bool demangle = true) const {
+    int asked = 0;
+    std::ostringstream text;
+    {
+      const CachedImage image = {path, build_id};
+      const auto symbolizer = CreateCachedSymbolizer(std::make_unique<Files>(&asked), Cache(),
+                                                     {&image, 1}, {.demangle = demangle});
+      const ImageId id = symbolizer->AddImage({.path = path, .build_id = build_id});
+      for (const uint64_t offset : offsets) {
+        const Naming naming = symbolizer->Name(id, {offset});
+        text << offset << ":";
+        for (const NamedFunction& function : naming.functions) {
+          text << " " << function.name << " " << function.file << ":" << function.line;
+        }
+        text << " +" << naming.distance << "\n";
+      }
+    }
+    text << "asked " << asked;
+    return text.str();
+  }
+
+  std::string OnlyFile() const {
+    const auto entry = fs::directory_iterator(directory_);
+    return entry == fs::directory_iterator() ? "" : entry->path().string();
+  }
+  size_t FileCount() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
+  }
+
+  const std::string directory_ = TestDirectory() + "/names";
+  static constexpr std::string_view k512 =
+      "512: Inner() /src/inner.h:12 outer /src/outer.c:34 +256\n";
+};
+
+TEST_F(NameCacheTest, WhatOneRunLookedUpTheNextOneKnows) {
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 0");
+}
+
+TEST_F(NameCacheTest, TheImageIsKnownByItsBuildIdWhereverItLies) {
+  Run({512}, "/bin/program");
+  EXPECT_EQ(Run({512}, "/usr/local/bin/program"), std::string(k512) + "asked 0");
+  EXPECT_EQ(Run({512}, "/bin/program", std::vector<std::byte>(20, std::byte{8})),
+            std::string(k512) + "asked 1");
+}
+
+TEST_F(NameCacheTest, EachRunAddsToWhatIsKnown) {
+  Run({512});
+  EXPECT_EQ(Run({512, 600}),
+            std::string(k512) + "600: Inner() /src/inner.h:12 outer /src/outer.c:34 +344\nasked 1");
+  EXPECT_EQ(Run({512, 600}),
+            std::string(k512) + "600: Inner() /src/inner.h:12 outer /src/outer.c:34 +344\nasked 0");
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+TEST_F(NameCacheTest, NamesAreKeptAsTheLinkerHasThem) {
+  Run({512});
+  EXPECT_EQ(Run({512}, "/bin/program", kBuildId, /*demangle=*/false),
+            "512: _Z5Innerv /src/inner.h:12 outer /src/outer.c:34 +256\nasked 0");
+}
+
+TEST_F(NameCacheTest, WhatHasNoLineIsAskedForAgain) {
+  Run({0x2000});
+  EXPECT_FALSE(fs::exists(directory_));
+  Run({0x2000, 512});
+  EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 1");
+}
+
+TEST_F(NameCacheTest, AnImageWithoutABuildIdIsNotKept) {
+  Run({512}, "/bin/program", {});
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
+TEST_F(NameCacheTest, ADamagedFileIsReadAsNoneAndWrittenAnew) {
+  Run({512});
+  const std::string path = OnlyFile();
+  const std::string sound = ReadFile(path);
+  for (size_t at = 0; at < sound.size(); ++at) {
+    std::string damaged = sound;
+    damaged[at] ^= 0x10;
+    WriteFile(path, damaged);
+    EXPECT_FALSE(Cache().Read(kBuildId, "/bin/program")) << "byte " << at;
+    WriteFile(path, sound.substr(0, at));
+    EXPECT_FALSE(Cache().Read(kBuildId, "/bin/program")) << "cut at " << at;
+  }
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+  EXPECT_EQ(ReadFile(path), sound);
+}
+
+TEST_F(NameCacheTest, AnotherImagesFileIsNotBelieved) {
+  Run({512});
+  const std::vector<std::byte> other(20, std::byte{8});
+  fs::rename(OnlyFile(), directory_ + "/0808080808080808080808080808080808080808");
+  EXPECT_FALSE(Cache().Read(other, "/bin/program"));
+}
+
+TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
+  const auto now = fs::file_time_type::clock::now();
+  std::vector<std::vector<std::byte>> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.emplace_back(20, std::byte(i));
+    Run({512}, "/bin/program", ids.back());
+  }
+  const uint64_t size = fs::file_size(OnlyFile());
+  for (const auto& entry : fs::directory_iterator(directory_)) {
+    fs::last_write_time(entry.path(), now - std::chrono::hours(1));
+  }
+  ASSERT_TRUE(Cache().Read(ids[1], "/bin/program"));  // used now
+  auto added = Cache().Read(ids[1], "/bin/program");
+  added->images[0].build_id.assign(20, std::byte{9});
+  Cache(2 * size + size / 2).Add(*std::move(added));
+  std::string kept;
+  for (int i : {0, 1, 2, 9}) {
+    if (Cache().Read(std::vector<std::byte>(20, std::byte(i)), "")) kept += std::to_string(i);
+  }
+  EXPECT_EQ(kept, "19");
+}
+
+TEST_F(NameCacheTest, AFullOrForbiddenPlaceLosesOnlyTheCache) {
+  WriteFile(directory_, "a file where the directory should be");
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+  EXPECT_EQ(ReadFile(directory_), "a file where the directory should be");
+}
+
+TEST_F(NameCacheTest, RunsAtTheSameTimeLeaveASoundFile) {
+  std::vector<std::thread> runs;
+  for (uint64_t i = 0; i < 8; ++i) {
+    runs.emplace_back([this, i] {
+      for (uint64_t offset = 0x100; offset < 0x140; ++offset) Run({offset + i * 0x40});
+    });
+  }
+  for (std::thread& run : runs) run.join();
+  EXPECT_TRUE(Cache().Read(kBuildId, "/bin/program"));
+}
+
+TEST(UsersDirectoryTest, IsBelowTheUsersCacheAndNoneInAnotherUsersHome) {
+  const std::string home = TestDirectory();
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", home.c_str(), 1);
+  EXPECT_EQ(NameCache::UsersDirectory(), home + "/.cache/profiler/names");
+  setenv("XDG_CACHE_HOME", (home + "/elsewhere").c_str(), 1);
+  EXPECT_EQ(NameCache::UsersDirectory(), home + "/elsewhere/profiler/names");
+  setenv("XDG_CACHE_HOME", "not/absolute", 1);
+  unsetenv("HOME");
+  EXPECT_EQ(NameCache::UsersDirectory(), "");
+  if (geteuid() != 0) {
+    setenv("HOME", "/", 1);
+    EXPECT_EQ(NameCache::UsersDirectory(), "");
+  } else if (chown(home.c_str(), 65534, 65534) == 0) {
+    setenv("HOME", home.c_str(), 1);
+    EXPECT_EQ(NameCache::UsersDirectory(), "");
+  }
+}
+
+}  // namespace
+}  // namespace profiler::symbolize
