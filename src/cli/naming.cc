@@ -16,8 +16,8 @@ using Files = symbolize::EmbeddedOptions::Files;
 
 namespace {
 
-// Debug information is what takes long to read; and in other places than the usual ones may be other
-// debug information.
+// Debug information is what takes long to read; and in other places than the usual ones may be
+// other debug information.
 bool UsesCache(const NamingOptions& options) {
   return !options.places.no_cache && !options.places.given() && options.inlines &&
          options.function_starts && options.bounded_symbols;
@@ -53,9 +53,10 @@ void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
 }
 
 void AddCacheOption(CLI::App& command, bool& no_cache) {
-  command.add_flag("--no-cache", no_cache,
-                   "read debug information again instead of taking the lines and inlined calls that "
-                   "were found before from ~/.cache/profiler, and keep nothing there");
+  command.add_flag(
+      "--no-cache", no_cache,
+      "read debug information again instead of taking the lines and inlined calls that "
+      "were found before from ~/.cache/profiler, and keep nothing there");
 }
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {

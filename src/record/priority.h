@@ -7,10 +7,10 @@
 namespace profiler::record {
 
 // Puts this process before all ordinary ones, where it has the right to (CAP_SYS_NICE) and nobody
-// has set a priority for it; children start as ordinary ones. It is a real-time one then (SCHED_RR,
-// the lowest of them): it sleeps nearly always, and what it has to do must not wait its turn. After
-// Settle(), and where real time is refused, it has the highest of the ordinary priorities. Undone
-// when it goes. One at a time; one thread. Source: sched(7).
+// has set a priority for it; children start as ordinary ones. Until Settle() it is a real-time one
+// (SCHED_RR, the lowest of them), for to attach is a few hundred milliseconds of work that must not
+// wait its turn between each two steps; then, and where that is refused, it has the highest of the
+// ordinary priorities. Undone when it goes. One at a time; one thread. Source: sched(7).
 class RaisedPriority {
  public:
   RaisedPriority();
@@ -18,9 +18,14 @@ class RaisedPriority {
   RaisedPriority(const RaisedPriority&) = delete;
   RaisedPriority& operator=(const RaisedPriority&) = delete;
 
+  // Leaves real time, in which it would also interrupt its targets where another CPU is idle; but
+  // not where so many threads want each CPU that the highest ordinary priority is too small a
+  // share.
   void Settle();
 
  private:
+  void LeaveRealTime();
+
   bool raised_ = false;
   bool real_time_ = false;
 };

@@ -131,8 +131,7 @@ class Session final : public RecordSession {
       PROFILER_RETURN_IF_ERROR(BeginSampling());
       PROFILER_RETURN_IF_ERROR(StartCommand());
     }
-    // To compress may take a whole CPU, which those that are recorded would miss.
-    if (options_.compression_level != 0) priority_->Settle();
+    priority_->Settle();
     io_.run();
     return failure_;
   }
