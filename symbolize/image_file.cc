@@ -99,8 +99,14 @@ absl::StatusOr<ImageFile> OpenElf(const std::string& path) {
 }
 
 bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
-  const std::string root = absl::StrCat(options.proc_path, "/", pid, "/root");
-  return pid != 0 && access(root.c_str(), F_OK) == 0 && !SameFile(root, "/");
+  const std::string process = absl::StrCat(options.proc_path, "/", pid);
+  const std::string root = process + "/root";
+  if (pid == 0 || access(root.c_str(), F_OK) != 0) return false;
+  if (!SameFile(root, "/")) return true;
+  // The same root directory, but other file systems may be mounted below it.
+  const std::string its_mounts = ReadLink(process + "/ns/mnt");
+  const std::string our_mounts = ReadLink(options.proc_path + "/self/ns/mnt");
+  return !its_mounts.empty() && !our_mounts.empty() && its_mounts != our_mounts;
 }
 
 bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }

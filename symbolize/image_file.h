@@ -30,7 +30,8 @@ struct OpenedImage {
   std::optional<ImageFile> file;
 };
 
-// Whether process `pid` lives in a file system of its own, as in a container.
+// Whether process `pid` lives and sees other files than we do: it has another root directory or is
+// in another mount namespace, as in a container.
 bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options);
 
 // Whether the kernel marked the path as that of a file that is gone.

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -117,6 +119,29 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   // Once more, where the files are gone: what was known stays.
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
+}
+
+TEST_F(PortableTest, AProgramThatOnlyItsOwnMountNamespaceHasIsNamed) {
+  std::filesystem::create_directory(folder_ + "/mnt");
+  const Running target({"unshare", "-m", "sh", "-c",
+                        "mount -t tmpfs none mnt && cp program mnt/inside && "
+                        "exec mnt/inside busy 30"},
+                       folder_);
+  const std::string process = "/proc/" + std::to_string(target.pid());
+  while (ReadFile(process + "/comm") != "inside\n") {
+    // Of a process that has ended nobody knows the program any more.
+    std::error_code ended;
+    if (std::filesystem::read_symlink(process + "/exe", ended).empty()) {
+      GTEST_SKIP() << "no file system can be mounted here";
+    }
+    std::this_thread::yield();
+  }
+  const Finished recorded = Profiler(
+      {"record", "-g", "-F", "999", "-p", std::to_string(target.pid()), "--duration", "0.3"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  ASSERT_FALSE(std::filesystem::exists(folder_ + "/mnt/inside"));
+  EXPECT_THAT(View({"report", "-g", "none"}), HasSubstr("Inner"));
+  ExpectTheSameWithoutFiles();
 }
 
 TEST_F(PortableTest, AReplacedProgramNamesNothing) {
