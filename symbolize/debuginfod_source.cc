@@ -2,7 +2,8 @@
 //
 //   a download that breaks off, or is stopped, and every HTTP error but "too large"
 //     is -ENOENT, as if no server had the file, and an empty file in the cache says so for ten
-//     minutes. We tell by what it writes for a person who debugs it, and remove that file.
+//     minutes. We tell by what it writes for a person who debugs it, and remove that file; a
+//     process that ends before it can do so has left a mark (Unfinished) for the next one.
 //   a file is not looked at
 //     Ours is checked by who asked for it (debug_fetch.h).
 //
@@ -11,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +20,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -108,6 +112,31 @@ std::string CachedPath(FileKind kind, std::span<const std::byte> build_id) {
                       kind == FileKind::kExecutable ? "/executable" : "/debuginfo");
 }
 
+// While a file is asked for another one stands beside its place in the cache, empty, whose name has
+// this behind it. Found later, it says that what the cache says of a miss is not to be believed.
+class Unfinished {
+ public:
+  explicit Unfinished(std::string of)
+      : mark_(std::move(of) + ".unfinished"), was_there_(access(mark_.c_str(), F_OK) == 0) {
+    std::error_code unwritable;  // then there will be no cache either
+    std::filesystem::create_directories(std::filesystem::path(mark_).parent_path(), unwritable);
+    const UniqueFd created(open(mark_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    unlink(mark_.c_str());
+    rmdir(mark_.substr(0, mark_.rfind('/')).c_str());  // if nothing else is in it
+  }
+
+  // Whether an earlier process did not come to the end of it.
+  bool was_there() const { return was_there_; }
+
+ private:
+  const std::string mark_;
+  const bool was_there_;
+};
+
 // What the library writes about one request, of which these lines say what came of it:
 //
 //   url 0 http://localhost:8002/buildid/…/debuginfo
@@ -180,6 +209,8 @@ class DebuginfodSource : public DebugFileSource {
 absl::StatusOr<SourcedFile> DebuginfodSource::Fetch(FileKind kind,
                                                     std::span<const std::byte> build_id,
                                                     const KeepGoing& keep_going) {
+  const Unfinished unfinished(CachedPath(kind, build_id));
+  if (unfinished.was_there()) ForgetMiss(kind, build_id);
   const Library& library = *TheLibrary();
   debuginfod_client* const client = library.begin();
   if (client == nullptr) return absl::UnknownError("libdebuginfod could not be set up");

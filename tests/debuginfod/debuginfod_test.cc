@@ -200,6 +200,22 @@ TEST_F(DebuginfodTest, AServerThatHangsIsGivenUp) {
   ExpectThatAGoodServerHelps();
 }
 
+// As after a kill: the library had written that there is no such file, and we had not yet taken
+// that back.
+TEST_F(DebuginfodTest, AMissWhoseProcessWasCutOffIsNotBelieved) {
+  const std::string cached =
+      folder_ + "/cache/" + absl::BytesToHexString(build_id_) + "/executable";
+  fs::create_directories(fs::path(cached).parent_path());
+  std::ofstream(cached).close();
+  FileServer good;
+  ServeAll(good);
+  EXPECT_EQ(Folded(good.url()).out, kUnnamed);
+  EXPECT_EQ(good.requests().size(), 0u);
+  std::ofstream(cached + ".unfinished").close();
+  EXPECT_EQ(Folded(good.url()).out, kNamed);
+  EXPECT_FALSE(fs::exists(cached + ".unfinished"));
+}
+
 TEST_F(DebuginfodTest, WhatCameBeforeTheServerHungIsUsed) {
   FileServer server;
   server.Serve(its_path_ + "/executable", executable_);
