@@ -11,26 +11,14 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "ringbuf/counted_new.h"
 #include "src/perf_data/file_header.h"
 #include "src/perf_data/recording.h"
 #include "src/perf_data/recording_builder.h"
-
-namespace {
-thread_local size_t g_allocations = 0;
-}  // namespace
-
-void* operator new(size_t size) {
-  ++g_allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  std::abort();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace profiler::perf_data {
 namespace {
@@ -147,9 +135,9 @@ TEST(Writer, AppendsManyPiecesAndAllocatesNothing) {
     pieces.push_back({});
     left = left.subspan(size);
   }
-  const size_t before = g_allocations;
+  const uint64_t before = ringbuf::NewCalls();
   const bool ok = (*writer)->Append(pieces).ok() && (*writer)->FinishRound().ok();
-  EXPECT_EQ(g_allocations, before);
+  EXPECT_EQ(ringbuf::NewCalls(), before);
   ASSERT_TRUE(ok);
   EXPECT_EQ(ToldFile(path, Order::kTime), expected);
 }
