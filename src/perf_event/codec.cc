@@ -149,6 +149,9 @@ RecordLayout::RecordLayout(const Attr& attr)
   sample_id_offset = SampleOffset(*this, sample, &sample.id);
   sample_tid_offset = SampleOffset(*this, sample, &sample.pid);
   sample_cpu_offset = SampleOffset(*this, sample, &sample.cpu);
+  FieldSizer fixed(0);
+  FixedSampleFields(fixed, *this, sample);
+  sample_fixed_size = fixed.size();
   if (!sample_id_all) return;
   const SampleId id;
   FieldSizer sizer(0);
@@ -162,7 +165,13 @@ bool Decode(RawRecord record, const RecordLayout& layout, Sample* out) {
   Clear(out);
   FieldReader reader(record);
   out->misc = record.misc();
-  SampleFields(reader, layout, *out);
+  if (reader.remaining() >= layout.sample_fixed_size) [[likely]] {
+    PlainReader front(reader.Front(layout.sample_fixed_size));
+    FixedSampleFields(front, layout, *out);
+  } else {
+    FixedSampleFields(reader, layout, *out);
+  }
+  VariableSampleFields(reader, layout, *out);
   if (!MayLackHwIndex(layout) || !out->branches.empty() || (reader.ok() && reader.remaining() == 0))
     return reader.ok();
   Sample shorter;

@@ -39,7 +39,8 @@ struct RecordLayout {
   // All other records: the field begins that many bytes before the record's end; -1 where there is
   // none.
   int trailer_time_offset = -1, trailer_id_offset = -1;
-  size_t trailer_size = 0;  // of the sample_id; 0 without sample_id_all
+  size_t sample_fixed_size = 0;  // of a sample's fields up to READ, without the header
+  size_t trailer_size = 0;       // of the sample_id; 0 without sample_id_all
 };
 
 // False when the record is too short for its layout; `*out` then holds what was read, and zeroes.

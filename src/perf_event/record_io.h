@@ -63,6 +63,8 @@ class FieldReader {
   uint16_t misc() const { return misc_; }
   bool ok() const { return reader_.ok(); }
   size_t remaining() const { return reader_.remaining(); }
+  // The next `size` bytes, passed over; null, and failed, where there are fewer.
+  const std::byte* Front(size_t size) { return reader_.ReadBytes(size).data(); }
 
   template <class T>
   void Value(FieldName, T& field) {
@@ -114,6 +116,23 @@ class FieldReader {
   ByteReader reader_;
   const std::byte* opaque_;
   uint16_t misc_;
+};
+
+// Numbers whose bytes are known to be there.
+class PlainReader {
+ public:
+  static constexpr bool kReads = true;
+
+  explicit PlainReader(const std::byte* at) : at_(at) {}
+
+  template <class T>
+  void Value(FieldName, T& field) {
+    std::memcpy(&field, at_, sizeof(T));
+    at_ += sizeof(T);
+  }
+
+ private:
+  const std::byte* at_;
 };
 
 // Adds up what FieldWriter will write. Counts may come from a record that could not be decoded, so

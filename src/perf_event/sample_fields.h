@@ -146,8 +146,10 @@ void AuxFields(Io& io, R& sample) {
 //
 // data_src and the three weights are declared for both byte orders, so as one u64 each they have
 // the same value everywhere.
+//
+// The left column up to READ is of a fixed size, RecordLayout::sample_fixed_size.
 template <class Io, class R>
-void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
+void FixedSampleFields(Io& io, const RecordLayout& layout, R& sample) {
   const uint64_t type = layout.sample_type;
   if (type & kSampleIdentifier) io.Value(Hex("id"), sample.id);
   if (type & kSampleIp) io.Value(Hex("ip"), sample.ip);
@@ -164,6 +166,11 @@ void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
     io.Value("cpu_reserved", sample.cpu_reserved);
   }
   if (type & kSamplePeriod) io.Value("period", sample.period);
+}
+
+template <class Io, class R>
+void VariableSampleFields(Io& io, const RecordLayout& layout, R& sample) {
+  const uint64_t type = layout.sample_type;
   if (type & kSampleRead) ReadFormatFields(io, layout.read_format, sample.read);
   if (type & kSampleCallchain) {
     io.Words({"callchain", Shown::kCallchain},
@@ -189,6 +196,12 @@ void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
   if (type & kSampleDataPageSize) io.Value(Hex("data_page_size"), sample.data_page_size);
   if (type & kSampleCodePageSize) io.Value(Hex("code_page_size"), sample.code_page_size);
   if (type & kSampleAux) AuxFields(io, sample);
+}
+
+template <class Io, class R>
+void SampleFields(Io& io, const RecordLayout& layout, R& sample) {
+  FixedSampleFields(io, layout, sample);
+  VariableSampleFields(io, layout, sample);
 }
 
 }  // namespace profiler::perf_event
