@@ -25,7 +25,9 @@ class ByteSource {
     if (static_cast<size_t>(end_ - at_) < need) Fill(need);
     return {at_, end_};
   }
-  // `size`: at most what the last Peek showed.
+  // What Peek shows without having to get more.
+  std::span<const std::byte> buffered() const { return {at_, end_}; }
+  // `size`: at most what the last of these two showed.
   void Advance(size_t size) {
     at_ += size;
     offset_ += size;

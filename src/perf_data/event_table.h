@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/recent_answers.h"
 #include "src/perf_data/features_codec.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/recording.h"
@@ -93,8 +94,7 @@ class EventTable {
   std::vector<EventDescription> events_;
   absl::flat_hash_map<uint64_t, uint32_t> by_id_;
   bool same_time_offsets_ = true;
-  uint64_t last_id_ = 0;  // most records are of the same event as the one before
-  uint32_t last_event_ = 0;
+  RecentAnswers<uint32_t> recent_;  // by id: one an event and CPU
   uint64_t unknown_ids_ = 0;
 };
 

@@ -10,21 +10,20 @@ constexpr std::string_view kIdle = "swapper";
 }  // namespace
 
 void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
-  ForgetLast();
+  recent_.Forget();
   states_[Key(pid, tid)] = {.comm = profile_.strings.Intern(comm)};
 }
 
 void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid) {
-  ForgetLast();
+  recent_.Forget();
   const auto parent = states_.find(Key(parent_pid, parent_tid));
   StringId comm = parent == states_.end() ? StringId::kEmpty : parent->second.comm;
   if (comm == StringId::kEmpty && parent_tid == 0) comm = profile_.strings.Intern(kIdle);
   states_[Key(pid, tid)] = {.comm = comm};
 }
 
-ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
+ThreadId ThreadTable::LookUp(uint32_t pid, uint32_t tid) {
   const uint64_t key = Key(pid, tid);
-  if (has_last_ && last_key_ == key) return last_;
   State& state = states_[key];
   if (!state.has_id) {
     StringId comm = state.comm;
@@ -36,10 +35,8 @@ ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
     state.id = merge_by_name_ ? Intern({0, 0, comm}) : Intern({pid, tid, comm});
     state.has_id = true;
   }
-  has_last_ = true;
-  last_key_ = key;
-  last_ = state.id;
-  return last_;
+  recent_.Remember(key, state.id);
+  return state.id;
 }
 
 ThreadId ThreadTable::Intern(const Thread& thread) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/recent_answers.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 
@@ -31,7 +32,10 @@ class ThreadTable {
 
   // The entry for the thread under its present name. Threads that nothing has named are called
   // ":TID", and the idle thread "swapper", as perf calls them.
-  ThreadId Find(uint32_t pid, uint32_t tid);
+  ThreadId Find(uint32_t pid, uint32_t tid) {
+    const ThreadId* const recent = recent_.Find(Key(pid, tid));
+    return recent != nullptr ? *recent : LookUp(pid, tid);
+  }
 
  private:
   struct State {
@@ -41,17 +45,14 @@ class ThreadTable {
   };
 
   static uint64_t Key(uint32_t pid, uint32_t tid) { return static_cast<uint64_t>(pid) << 32 | tid; }
+  ThreadId LookUp(uint32_t pid, uint32_t tid);
   ThreadId Intern(const Thread& thread);
-  void ForgetLast() { has_last_ = false; }
 
   Profile& profile_;
   const bool merge_by_name_;
   absl::flat_hash_map<uint64_t, State> states_;
   DenseIndex index_;
-  // The answer to the last Find: samples of one thread come in a row.
-  bool has_last_ = false;
-  uint64_t last_key_ = 0;
-  ThreadId last_{};
+  RecentAnswers<ThreadId> recent_;  // by Key
 };
 
 }  // namespace profiler::profile
