@@ -1,35 +1,43 @@
 #include "src/profile/chain_cache.h"
 
-#include <cassert>
-#include <cstring>
-#include <new>
+#include <random>
 
 namespace profiler::profile {
 
-bool ChainCache::Equals(uint32_t word, const RawChain& chain) {
-  const Known& known = KnownAt(word);
-  return known.process_generation == chain.process_generation &&
-         known.kernel_generation == chain.kernel_generation &&
-         known.mode == static_cast<uint32_t>(chain.mode) && known.size == chain.entries.size() &&
-         std::memcmp(&known + 1, chain.entries.bytes().data(), chain.entries.size() * 8) == 0;
+FingerprintKey::FingerprintKey() {
+  std::random_device random;
+  for (uint64_t* const word : {&seed_[0], &seed_[1], &key_[0], &key_[1]}) {
+    *word = uint64_t{random()} << 32 | random();
+  }
 }
 
-uint32_t ChainCache::Remember(const RawChain& chain, const KnownStack& stack) {
-  const size_t at = words_.size(), size = chain.entries.size();
-  assert(at + kKnownWords + size <= words_.capacity());
-  words_.resize(at + kKnownWords + size);
-  new (words_.data() + at) Known{.process_generation = chain.process_generation,
-                                 .kernel_generation = chain.kernel_generation,
-                                 .stack = stack,
-                                 .size = static_cast<uint32_t>(size),
-                                 .mode = static_cast<uint32_t>(chain.mode)};
-  std::memcpy(words_.data() + at + kKnownWords, chain.entries.bytes().data(), size * 8);
-  return static_cast<uint32_t>(at);
-}
-
-void ChainCache::Clear() {
-  index_.Clear();
-  words_.clear();
+// Two hashes side by side, as neither waits for the other. A product that is 0 would forget all
+// that came before: nobody knows the key, so nobody can make it so.
+Fingerprint FingerprintKey::Of(const ChainPlace& place, perf_event::U64Array chain,
+                               uint64_t* copy) const {
+  const uint64_t size = chain.size();
+  const uint64_t shape =
+      place.kernel_generation << 32 ^ size << 8 ^ static_cast<uint64_t>(place.mode);
+  uint64_t a = FoldedProduct(seed_[0] ^ place.process_generation, key_[0] ^ shape);
+  uint64_t b = FoldedProduct(seed_[1] ^ place.ip, key_[1] ^ shape);
+  a = FoldedProduct(a ^ place.ip, key_[1]);
+  b = FoldedProduct(b ^ place.process_generation, key_[0]);
+  const uint64_t key_a = key_[0], key_b = key_[1];  // `copy` might be where they are
+  size_t i = 0;
+  for (; i + 2 <= size; i += 2) {
+    const uint64_t first = chain[i], second = chain[i + 1];
+    a = FoldedProduct(a ^ first, key_a ^ second);
+    b = FoldedProduct(b ^ second, key_b ^ first);
+    copy[i] = first;
+    copy[i + 1] = second;
+  }
+  if (i < size) {
+    const uint64_t last = chain[i];
+    a = FoldedProduct(a ^ last, key_a);
+    b = FoldedProduct(b ^ last, key_b);
+    copy[i] = last;
+  }
+  return {a, b};
 }
 
 }  // namespace profiler::profile

@@ -77,49 +77,50 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
 void ChainResolver::Add(const SamplePoint& point) {
   Search& search = searches_[searches_in_batch_++];
   search.point = point;
-  const ChainKind kind = KindOf(point.callchain);
-  if (kind == ChainKind::kCorrupt) ++losses_.corrupt_chains;
-  if (kind == ChainKind::kGood) {
-    search.words.resize(point.callchain.size());
-    std::memcpy(search.words.data(), point.callchain.bytes().data(), point.callchain.size() * 8);
-  } else {
-    // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
-    search.words.assign(1, IsMarker(point.ip) ? 0 : point.ip);
-  }
-  search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
   search.process = &ProcessOf(point.pid);
-  search.chain = {.process_generation = search.process->addresses->generation(),
-                  .kernel_generation = kernel_.addresses->generation(),
-                  .mode = point.mode,
-                  .entries = search.point.callchain};
-  search.hash = search.chain.Hash();
-  cache_.PrefetchSlot(search.hash);
+  const size_t size = point.callchain.size();
+  if (search.words.size() < size) search.words.resize(size);
+  search.print =
+      cache_.FingerprintOf({.process_generation = search.process->addresses->generation(),
+                            .kernel_generation = kernel_.addresses->generation(),
+                            .mode = point.mode,
+                            .ip = point.ip},
+                           point.callchain, search.words.data());
+  search.point.callchain = U64Array(std::as_bytes(std::span(search.words).first(size)));
+  cache_.Prefetch(search.print);
 }
 
 std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
   const std::span<Search> searches = std::span(searches_).first(searches_in_batch_);
   searches_in_batch_ = 0;
   cache_.MakeRoom();
-  for (const Search& search : searches) cache_.PrefetchWords(search.hash);
   for (Search& search : searches) {
     bool is_new = false;
-    search.known = &cache_.FindOrMake(search.chain, search.hash, [&] {
+    search.known = &cache_.FindOrMake(search.print, [&] {
       is_new = true;
       return KnownStack{};  // for now
     });
     if (is_new) AddNew(search);
+    if (search.known->corrupt) ++losses_.corrupt_chains;
   }
   InternFrames();
   InternStacks();
   RememberLast();
   for (size_t i = 0; i < searches.size(); ++i) {
     KnownStack& known = *searches[i].known;
-    resolved_[i] = {SelfOf(searches[i]), known.stack, &known.row};
+    resolved_[i] = {known.self, known.stack, &known.row};
   }
   return std::span(resolved_).first(searches.size());
 }
 
 void ChainResolver::AddNew(Search& search) {
+  const ChainKind kind = KindOf(search.point.callchain);
+  search.known->corrupt = kind == ChainKind::kCorrupt;
+  if (kind != ChainKind::kGood) {
+    // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
+    search.words.assign(1, IsMarker(search.point.ip) ? 0 : search.point.ip);
+    search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
+  }
   NewChain chain{.search = &search, .first = entries_.size(), .size = 0};
   AppendEntries(search.point);
   chain.size = entries_.size() - chain.first;
@@ -202,7 +203,7 @@ void ChainResolver::InternStacks() {
   }
   for (const NewChain& chain : new_) {
     const size_t leaf = chain.first + chain.size - 1;
-    chain.search->known->leaf = frames_[leaf];
+    chain.search->known->self = SelfOf(chain);
     chain.search->known->stack = stack_after_[leaf];
   }
 }
@@ -225,13 +226,15 @@ void ChainResolver::RememberLast() {
 }
 
 // Mostly the leaf of the chain, but a chain may begin elsewhere.
-FrameId ChainResolver::SelfOf(const Search& search) {
-  const SamplePoint& point = search.point;
+FrameId ChainResolver::SelfOf(const NewChain& chain) {
+  const SamplePoint& point = chain.search->point;
   Mode leaf_mode = point.mode;  // a chain without markers is where its sample is
   const size_t leaf = NextEntry(point.callchain, 0, &leaf_mode);
-  if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) return search.known->leaf;
+  if (leaf_mode == point.mode && point.callchain[leaf] == point.ip) {
+    return frames_[chain.first + chain.size - 1];
+  }
   return stacks_.InternFrame(
-      Place(SpaceOf(*search.process, point.mode), {point.ip, point.mode, false}));
+      Place(SpaceOf(*chain.search->process, point.mode), {point.ip, point.mode, false}));
 }
 
 FramePlace ChainResolver::Place(Space& space, const Entry& entry) {
@@ -272,15 +275,13 @@ ChainResolver::Space& ChainResolver::SpaceOf(Process& process, Mode mode) {
   }
 }
 
-ChainResolver::Process& ChainResolver::ProcessOf(uint32_t pid) {
-  if (last_process_ != nullptr && last_pid_ == pid) return *last_process_;
+ChainResolver::Process& ChainResolver::LookUpProcess(uint32_t pid) {
   std::unique_ptr<Process>& process = processes_[pid];
   if (process == nullptr) {
     process = std::make_unique<Process>();
     process->addresses = &spaces_.Process(pid);
   }
-  last_pid_ = pid;
-  last_process_ = process.get();
+  recent_.Remember(pid, process.get());
   return *process;
 }
 

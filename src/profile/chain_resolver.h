@@ -12,9 +12,8 @@
 // frame. Tables are large and memory is slow, so samples are resolved some dozens at a time, all of
 // them one step before any takes the next: each step asks for the memory that the next one needs.
 //
-//   Add            hash                          ask for the chain's slot
-//   ResolveBatch   slot                          ask for the chain remembered there
-//                  chain known?      if new:     place its frames, ask for their slots
+//   Add            fingerprint                   ask for the chain's slot
+//   ResolveBatch   chain known?      if new:     place its frames, ask for their slots
 //                                                intern frames, ask for the root's stack slot
 //                                                intern stacks, level by level from the root
 //
@@ -29,6 +28,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/recent_answers.h"
 #include "src/perf_event/records.h"
 #include "src/profile/chain_cache.h"
 #include "src/profile/image_table.h"
@@ -100,10 +100,10 @@ class ChainResolver {
   };
   struct Search {
     SamplePoint point;
-    std::vector<uint64_t> words;  // the chain; kept for the next batch to save the allocation
+    // Room for the chain; kept for the next batch to save the allocation.
+    std::vector<uint64_t> words;
     Process* process = nullptr;
-    RawChain chain;
-    uint64_t hash = 0;
+    Fingerprint print;
     KnownStack* known = nullptr;
   };
   // A chain not seen before: entries_[first, first + size).
@@ -120,13 +120,17 @@ class ChainResolver {
   void InternFrames();
   void InternStacks();
   void RememberLast();
-  FrameId SelfOf(const Search& search);
+  FrameId SelfOf(const NewChain& chain);
   StackId SharedStack(const NewChain& chain, size_t level) const;
 
   FramePlace Place(Space& space, const Entry& entry);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
   Space& SpaceOf(Process& process, Mode mode);
-  Process& ProcessOf(uint32_t pid);
+  Process& ProcessOf(uint32_t pid) {
+    Process* const* const recent = recent_.Find(pid);
+    return recent != nullptr ? **recent : LookUpProcess(pid);
+  }
+  Process& LookUpProcess(uint32_t pid);
 
   Losses& losses_;
   ImageTable& images_;
@@ -149,8 +153,7 @@ class ChainResolver {
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   Space kernel_;
   Space nowhere_;
-  Process* last_process_ = nullptr;
-  uint32_t last_pid_ = 0;
+  RecentAnswers<Process*> recent_;  // by pid
 };
 
 }  // namespace profiler::profile

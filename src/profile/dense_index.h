@@ -8,8 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,34 +15,21 @@
 
 namespace profiler::profile {
 
-// One step of a 64-bit hash: the folded 128-bit product, which depends on every bit of both.
-inline uint64_t Mix(uint64_t a, uint64_t b) {
-  const auto product =
-      static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15) * (b ^ 0xe7037ed1a0b428db);
+// Both halves of the product of 128 bits, which depends on every bit of both factors that are not
+// 0.
+inline uint64_t FoldedProduct(uint64_t a, uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Of whole u64s.
-inline uint64_t HashWords(std::span<const std::byte> bytes, uint64_t seed) {
-  uint64_t hash = Mix(seed, bytes.size());
-  const std::byte* at = bytes.data();
-  size_t left = bytes.size();
-  for (; left >= 16; left -= 16, at += 16) {
-    uint64_t words[2];
-    std::memcpy(words, at, 16);
-    hash = Mix(words[0] ^ hash, words[1]);
-  }
-  if (left >= 8) {
-    uint64_t word;
-    std::memcpy(&word, at, 8);
-    hash = Mix(word, hash);
-  }
-  return hash;
+// One step of a 64-bit hash.
+inline uint64_t Mix(uint64_t a, uint64_t b) {
+  return FoldedProduct(a ^ 0x9e3779b97f4a7c15, b ^ 0xe7037ed1a0b428db);
 }
 
-// Slots of a power of two, at most 5/8 of them used. Slot has `uint32_t id_plus_one` (0: free) and
-// `uint32_t tag() const`, the upper half of its value's hash, of which the upper bits say at which
-// slot to begin; from there they are probed one by one. Slot's zero bytes are a free one.
+// Slots of a power of two, at most 5/8 of them used. Slot has `bool used() const`, false of one
+// whose bytes are all 0, and `uint32_t tag() const`, the upper half of its value's hash, of which
+// the upper bits say at which slot to begin; from there they are probed one by one.
 //
 // As the upper bits are the place, a table twice as large has everything at about twice its place.
 // So it grows where it is, from its end on: what is moved finds no slot before its own that is not
@@ -61,14 +46,20 @@ class SlotTable {
   template <class Equal>
   Slot& Find(uint64_t hash, Equal equal) {
     size_t at = Home(TagOf(hash));
-    while (slots_[at].id_plus_one != 0 && !equal(slots_[at])) at = Next(at);
+    while (slots_[at].used() && !equal(slots_[at])) at = Next(at);
     return slots_[at];
   }
 
-  // To be called after a free slot was filled. Slots move.
+  // To be called after a free slot was filled. Slots move, unless MakeRoom was called for it.
   void CountNew() {
-    if (++used_ * 8 > slots_.size() * 5) Grow();
+    ++used_;
+    MakeRoom(0);
   }
+  // Before `more` free slots are filled. Slots move.
+  void MakeRoom(size_t more) {
+    while ((used_ + more) * 8 > slots_.size() * 5) Grow();
+  }
+  size_t used() const { return used_; }
 
   static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
@@ -83,21 +74,21 @@ class SlotTable {
     std::vector<Slot> late;  // whose place would be among those not moved yet
     for (size_t i = before; i-- > 0;) {
       const Slot slot = slots_[i];
-      if (slot.id_plus_one == 0) continue;
+      if (!slot.used()) continue;
       slots_[i] = Slot{};
       const size_t home = Home(slot.tag());
       if (home < i || !PutUpwards(home, slot)) late.push_back(slot);
     }
     for (const Slot& slot : late) {
       size_t at = Home(slot.tag());
-      while (slots_[at].id_plus_one != 0) at = Next(at);
+      while (slots_[at].used()) at = Next(at);
       slots_[at] = slot;
     }
   }
 
   // False where there is no free slot up to the end.
   bool PutUpwards(size_t at, const Slot& slot) {
-    while (at < slots_.size() && slots_[at].id_plus_one != 0) ++at;
+    while (at < slots_.size() && slots_[at].used()) ++at;
     if (at == slots_.size()) return false;
     slots_[at] = slot;
     return true;
@@ -116,13 +107,6 @@ class DenseIndex {
  public:
   void Prefetch(uint64_t hash) const { slots_.Prefetch(hash); }
 
-  // An id under this hash, most likely the one that FindOrInsert would find; UINT32_MAX for none.
-  uint32_t Candidate(uint64_t hash) {
-    const uint32_t tag = Slots::TagOf(hash);
-    return slots_.Find(hash, [&](const Slot& slot) { return slot.stored_tag == tag; }).id_plus_one -
-           1;
-  }
-
   // The id, among those inserted under this hash, for which `equal(id)` holds; else that of
   // `make()`, which appends the value and returns its id.
   template <class Equal, class Make>
@@ -138,13 +122,11 @@ class DenseIndex {
     return id;
   }
 
-  // Forgets all, and gives the memory back.
-  void Clear() { slots_ = {}; }
-
  private:
   struct Slot {
     uint32_t stored_tag = 0;
     uint32_t id_plus_one = 0;
+    bool used() const { return id_plus_one != 0; }
     uint32_t tag() const { return stored_tag; }
   };
   using Slots = SlotTable<Slot>;
@@ -173,6 +155,7 @@ class KeyIndex {
   struct Slot {
     Key key;
     uint32_t id_plus_one = 0;
+    bool used() const { return id_plus_one != 0; }
     uint32_t tag() const { return SlotTable<Slot>::TagOf(key.Hash()); }
   };
 

@@ -112,12 +112,7 @@ class ProfileBuilder::Impl {
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
   void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
   Row CountBatch();
-  // Without what rows are not told apart by.
-  Row Kept(Row row) const {
-    if (!options_.keep_cpu) row.cpu = 0;
-    if (!options_.keep_time) row.time = 0;
-    return row;
-  }
+  void ShowSample(const perf_event::Sample& sample, EventId event, uint64_t time);
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
   void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
@@ -339,8 +334,8 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   if (!kernel_is_placed_) PlaceKernel();
   batch_.push_back({.event = EventId(event),
                     .thread = threads_.Find(sample.pid, sample.tid),
-                    .cpu = sample.cpu,
-                    .time = time,
+                    .cpu = options_.keep_cpu ? sample.cpu : 0,
+                    .time = options_.keep_time ? time : 0,
                     .count = 1,
                     .period = period});
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
@@ -350,25 +345,31 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                .callchain = chain.entries,
                .exact_user = chain.is_unwound || options_.exact_user_chains});
   if (options_.on_sample) {
-    const Row row = CountBatch();
-    namer_.NameNewFrames();
-    options_.on_sample(profile_, row, sample, row.event);
+    ShowSample(sample, EventId(event), time);
   } else if (chains_.full()) {
     CountBatch();
   }
+}
+
+// The one sample of the batch.
+void ProfileBuilder::Impl::ShowSample(const perf_event::Sample& sample, EventId event,
+                                      uint64_t time) {
+  Row row = CountBatch();
+  row.cpu = sample.cpu;
+  row.time = time;
+  namer_.NameNewFrames();
+  options_.on_sample(profile_, row, sample, event);
 }
 
 // Brings the samples of the batch into the profile, all of them one step at a time; returns the
 // last of them. Must come before whatever changes an address space.
 Row ProfileBuilder::Impl::CountBatch() {
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
-  Row last;
   for (size_t i = 0; i < batch_.size(); ++i) {
-    last = batch_[i];
-    last.self = resolved[i].self;
-    last.stack = resolved[i].stack;
-    batch_[i] = Kept(last);
-    if (adds_up_) rows_.Prefetch(batch_[i], *resolved[i].row);
+    Row& row = batch_[i];
+    row.self = resolved[i].self;
+    row.stack = resolved[i].stack;
+    if (adds_up_) rows_.Prefetch(row, *resolved[i].row);
   }
   for (size_t i = 0; i < batch_.size(); ++i) {
     if (adds_up_) {
@@ -377,6 +378,7 @@ Row ProfileBuilder::Impl::CountBatch() {
       profile_.rows.push_back(batch_[i]);
     }
   }
+  const Row last = batch_.empty() ? Row{} : batch_.back();
   batch_.clear();
   return last;
 }

@@ -131,15 +131,19 @@ TEST_F(ProfileBuilderTest, ACallerAtTheFirstByteAfterAMappingBelongsToTheMapping
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x1f00;cat+0  1 1\n");
 }
 
-TEST_F(ProfileBuilderTest, AChainWithAMarkerThatIsNoneIsNotBelievedAndCounted) {
+TEST_F(ProfileBuilderTest, AChainWithAMarkerThatIsNoneIsNotBelievedAndCountedEachTime) {
   StartCat();
-  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300, ~uint64_t{0}, 0x1400});
+  const std::vector<uint64_t> corrupt = {kContextUser, 0x1234, 0x1300, ~uint64_t{0}, 0x1400};
+  records_.Sample(0x1234, corrupt);
   records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300});
+  records_.Sample(0x1234, corrupt);
+  records_.Sample(0x1434, corrupt);
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),
-            "cat 7/7: cat+0x200  1 1\n"
-            "cat 7/7: cat+0x200;cat+0x200  1 1\n");
-  EXPECT_EQ(profile.losses.corrupt_chains, 1u);
+            "cat 7/7: cat+0x200  2 2\n"
+            "cat 7/7: cat+0x200;cat+0x200  1 1\n"
+            "cat 7/7: cat+0x400  1 1\n");
+  EXPECT_EQ(profile.losses.corrupt_chains, 3u);
 }
 
 TEST_F(ProfileBuilderTest, KernelFramesStandOnTheUserFramesThatEnteredTheKernel) {
