@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -68,17 +69,24 @@ bool IsOurs(fs::path directory) {
   return status.st_uid == geteuid();
 }
 
-bool IsWorthKeeping(const EmbeddedNames::Image& image, const EmbeddedNames::Address& address) {
-  return address.reason == static_cast<uint8_t>(Reason::kNamed) && address.line != 0 &&
+bool IsNamed(const EmbeddedNames::Image& image, const EmbeddedNames::Address& address) {
+  return address.reason == static_cast<uint8_t>(Reason::kNamed) &&
          address.symbol < image.symbols.size();
+}
+
+bool HasLines(const EmbeddedNames::Image& image) {
+  return std::ranges::any_of(image.addresses, [&](const EmbeddedNames::Address& address) {
+    return address.line != 0 && IsNamed(image, address);
+  });
 }
 
 std::vector<uint64_t> OffsetsWorthKeeping(const EmbeddedNames::Image& image) {
   std::vector<uint64_t> offsets;
   const bool is_told_apart = image.build_id.size() >= kShortestBuildId && image.pid == 0;
   if (image.kind != static_cast<uint8_t>(ImageKind::kUser) || !is_told_apart) return offsets;
+  if (!HasLines(image)) return offsets;
   for (const EmbeddedNames::Address& address : image.addresses) {
-    if (IsWorthKeeping(image, address)) offsets.push_back(address.offset);
+    if (IsNamed(image, address)) offsets.push_back(address.offset);
   }
   return offsets;
 }
@@ -86,13 +94,85 @@ std::vector<uint64_t> OffsetsWorthKeeping(const EmbeddedNames::Image& image) {
 // Collects what files say, for the cache.
 class KeepingCollector final : public NameCollector {
  public:
-  KeepingCollector(std::unique_ptr<Symbolizer> files, NameCache cache)
-      : NameCollector(*files), files_(std::move(files)), cache_(std::move(cache)) {}
+  // Both must outlive it.
+  KeepingCollector(Symbolizer& files, NameCache& cache) : NameCollector(files), cache_(cache) {}
   ~KeepingCollector() override { cache_.Add(Take(/*has_lines=*/true)); }
 
  private:
-  const std::unique_ptr<Symbolizer> files_;
+  NameCache& cache_;
+};
+
+// Has each image named by what is kept of it, else by files:
+//
+//   image A ──▶ EmbeddedSymbolizer (kept of A) ──▶ KeepingCollector ──┐
+//   image B ──▶ EmbeddedSymbolizer (kept of B) ──▶ KeepingCollector ──┼──▶ files
+//   others  ─────────────────────────────────────▶ KeepingCollector ──┘
+class CachedSymbolizer final : public Symbolizer {
+ public:
+  CachedSymbolizer(std::unique_ptr<Symbolizer> files, NameCache cache, EmbeddedOptions naming)
+      : cache_(std::move(cache)),
+        naming_(naming),
+        files_(std::move(files)),
+        others_(std::make_unique<KeepingCollector>(*files_, cache_)) {
+    naming_.files = EmbeddedOptions::Files::kForOthers;
+  }
+
+  ImageId AddImage(const ImageSpec& spec) override {
+    Symbolizer* const source = &SourceOf(spec);
+    const ImageId its = source->AddImage(spec);
+    const ImageId next{static_cast<uint32_t>(images_.size())};
+    const auto [it, is_new] = ids_.try_emplace({source, its}, next);
+    if (is_new) images_.push_back({source, its});
+    return it->second;
+  }
+  const ImageSpec& image(ImageId id) const override { return At(id).source->image(At(id).id); }
+  Naming Name(ImageId id, FileOffset offset) override {
+    return At(id).source->Name(At(id).id, offset);
+  }
+  Naming NameAt(ImageId id, ElfAddress address) override {
+    return At(id).source->NameAt(At(id).id, address);
+  }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override {
+    return At(dump).source->JitCodes(At(dump).id);
+  }
+  CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
+    return At(id).source->CodeAt(At(id).id, address, size);
+  }
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
+    files_->SetKernelReference(symbol, address);
+  }
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override {
+    files_->AddKernelSymbol(start, size, name);
+  }
+
+ private:
+  struct Image {
+    Symbolizer* source;
+    ImageId id;  // there
+  };
+
+  const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }
+
+  Symbolizer& SourceOf(const ImageSpec& spec) {
+    if (spec.kind != ImageKind::kUser) return *others_;
+    const auto [it, is_new] = kept_.try_emplace({spec.path, spec.build_id}, nullptr);
+    if (is_new) {
+      if (auto names = cache_.Read(spec.build_id, spec.path)) {
+        it->second = CreateEmbeddedSymbolizer(
+            *std::move(names), std::make_unique<KeepingCollector>(*files_, cache_), naming_);
+      }
+    }
+    return it->second == nullptr ? *others_ : *it->second;
+  }
+
   NameCache cache_;
+  EmbeddedOptions naming_;
+  const std::unique_ptr<Symbolizer> files_;
+  const std::unique_ptr<Symbolizer> others_;
+  // By path and build-id; null: nothing is kept.
+  std::map<std::pair<std::string, std::vector<std::byte>>, std::unique_ptr<Symbolizer>> kept_;
+  std::vector<Image> images_;
+  std::map<std::pair<Symbolizer*, ImageId>, ImageId> ids_;
 };
 
 }  // namespace
@@ -215,20 +295,8 @@ void NameCache::MakeRoom() const {
 }
 
 std::unique_ptr<Symbolizer> CreateCachedSymbolizer(std::unique_ptr<Symbolizer> files,
-                                                   NameCache cache,
-                                                   std::span<const CachedImage> images,
-                                                   const EmbeddedOptions& naming) {
-  EmbeddedOptions options = naming;
-  options.files = EmbeddedOptions::Files::kForOthers;
-  NameCache source = cache;
-  std::unique_ptr<Symbolizer> symbolizer =
-      std::make_unique<KeepingCollector>(std::move(files), std::move(cache));
-  for (const CachedImage& image : images) {
-    if (auto names = source.Read(image.build_id, image.path)) {
-      symbolizer = CreateEmbeddedSymbolizer(*std::move(names), std::move(symbolizer), options);
-    }
-  }
-  return symbolizer;
+                                                   NameCache cache, const EmbeddedOptions& naming) {
+  return std::make_unique<CachedSymbolizer>(std::move(files), std::move(cache), naming);
 }
 
 }  // namespace profiler::symbolize

@@ -5,8 +5,9 @@
 //
 //   DIRECTORY/BUILD-ID   "PROFNAM1" │ CRC-32 of the rest, u32 │ encoded EmbeddedNames of one image
 //
-// has the addresses that were ever looked up and have a source line. Not kept is what an image has
-// no line for: debug information may be installed later.
+// has the addresses that were ever looked up where debug information was at hand. An image that had
+// no line for any of a run's addresses may have had none, and it may be installed later: nothing of
+// such a run is kept.
 
 #pragma once
 
@@ -60,18 +61,10 @@ class NameCache {
   const uint64_t most_bytes_;
 };
 
-// An image that may be asked for.
-struct CachedImage {
-  std::string path;
-  std::vector<std::byte> build_id;
-};
-
 // Answers as `files`, which must have the options of `naming` with inlines, function_starts and
-// bounded_symbols; what the cache has of `images` needs no file. When it ends, what was looked up
+// bounded_symbols; what the cache has of an image needs no file. When it ends, what was looked up
 // in files goes into the cache.
 std::unique_ptr<Symbolizer> CreateCachedSymbolizer(std::unique_ptr<Symbolizer> files,
-                                                   NameCache cache,
-                                                   std::span<const CachedImage> images,
-                                                   const EmbeddedOptions& naming);
+                                                   NameCache cache, const EmbeddedOptions& naming);
 
 }  // namespace profiler::symbolize

@@ -29,12 +29,6 @@ symbolize::NameCache UsersNameCache() {
       {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames});
 }
 
-std::vector<symbolize::CachedImage> CachedImagesOf(const perf_data::Features& features) {
-  std::vector<symbolize::CachedImage> images;
-  for (const auto& entry : features.build_ids) images.push_back({entry.filename, entry.build_id});
-  return images;
-}
-
 }  // namespace
 
 void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
@@ -89,8 +83,7 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features&
                                              .bounded_symbols = options.bounded_symbols,
                                              .files = files};
   if (UsesCache(options)) {
-    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files), UsersNameCache(),
-                                                   CachedImagesOf(features), naming);
+    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files), UsersNameCache(), naming);
   }
   std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
   if (!names) return from_files;

@@ -70,9 +70,8 @@ class NameCacheTest : public testing::Test {
     int asked = 0;
     std::ostringstream text;
     {
-      const CachedImage image = {path, build_id};
-      const auto symbolizer = CreateCachedSymbolizer(std::make_unique<Files>(&asked), Cache(),
-                                                     {&image, 1}, {.demangle = demangle});
+      const auto symbolizer =
+          CreateCachedSymbolizer(std::make_unique<Files>(&asked), Cache(), {.demangle = demangle});
       const ImageId id = symbolizer->AddImage({.path = path, .build_id = build_id});
       for (const uint64_t offset : offsets) {
         const Naming naming = symbolizer->Name(id, {offset});
@@ -127,11 +126,15 @@ TEST_F(NameCacheTest, NamesAreKeptAsTheLinkerHasThem) {
             "512: _Z5Innerv /src/inner.h:12 outer /src/outer.c:34 +256\nasked 0");
 }
 
-TEST_F(NameCacheTest, WhatHasNoLineIsAskedForAgain) {
+TEST_F(NameCacheTest, WhereNothingHasALineAllIsAskedForAgain) {
   Run({0x2000});
   EXPECT_FALSE(fs::exists(directory_));
-  Run({0x2000, 512});
   EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 1");
+}
+
+TEST_F(NameCacheTest, WhatHasNoLineThoughTheImageHasSomeIsKnownAsWell) {
+  Run({0x2000, 512});
+  EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 0");
 }
 
 TEST_F(NameCacheTest, AnImageWithoutABuildIdIsNotKept) {
