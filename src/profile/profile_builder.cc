@@ -130,8 +130,9 @@ class ProfileBuilder::Impl {
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
   RowTable rows_;
-  std::vector<Row> batch_;  // of the samples that chains_ has taken on
-  const bool adds_up_;      // samples that agree are one row
+  perf_event::Sample decoded_;  // the one at hand: Decode clears it, so that nobody else has to
+  std::vector<Row> batch_;      // of the samples that chains_ has taken on
+  const bool adds_up_;          // samples that agree are one row
   bool kernel_is_placed_ = false;
   bool rows_out_of_order_ = false;
 };
@@ -308,7 +309,7 @@ bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
 }
 
 void ProfileBuilder::Impl::AddSample(RawRecord record, uint32_t event, uint64_t time) {
-  perf_event::Sample sample;
+  perf_event::Sample& sample = decoded_;
   if (!Decode(record, events_[event].layout, &sample)) {
     ++profile_.losses.undecodable;
     return;
