@@ -20,6 +20,8 @@ using symbolize::ImageId;
 using symbolize::ImageKind;
 
 constexpr size_t kPage = 4096;
+// How often code is looked at before it is read again: JITs write their pages bit by bit.
+constexpr uint32_t kMostUses = 1000;
 // Processes that have exited and are kept, for samples taken before that.
 constexpr size_t kExitedKept = 256;
 
@@ -44,8 +46,11 @@ bool IsKernel(uint16_t misc) {
 void LiveSpace::Window::Read(uint32_t of_pid, uint64_t address) {
   constexpr size_t kMostPages = 4;
   memory.resize(pages * kPage);
+  const uint64_t page = address & ~(kPage - 1);
+  if (pid != of_pid || start != page) size = 0;
   pid = of_pid;
-  start = address & ~(kPage - 1);
+  start = page;
+  uses = 0;
   // A piece a page: pages behind the end of the mapping cost only themselves.
   iovec local{memory.data(), memory.size()};
   std::array<iovec, kMostPages> remote{};
@@ -55,13 +60,14 @@ void LiveSpace::Window::Read(uint32_t of_pid, uint64_t address) {
   }
   const ssize_t count =
       process_vm_readv(static_cast<pid_t>(pid), &local, 1, remote.data(), pages, 0);
-  size = count > 0 ? static_cast<size_t>(count) : 0;
+  if (count > 0) size = static_cast<size_t>(count);
 }
 
 bool LiveSpace::Window::Copy(uint32_t of_pid, uint64_t address, std::span<std::byte> bytes) {
   if (pid != of_pid || !Holds(address, bytes.size())) Read(of_pid, address);
   if (!Holds(address, bytes.size())) return false;
   std::memcpy(bytes.data(), memory.data() + (address - start), bytes.size());
+  ++uses;
   return true;
 }
 
@@ -77,7 +83,15 @@ bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
 
 bool LiveSpace::ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
   if (MappedSpace::ReadMemory(address.value, bytes)) return true;
-  return bytes.size() <= kPage && code_.Copy(pid(), address.value, bytes);
+  if (bytes.size() > kPage) return false;
+  Window& window = code_[address.value / kPage % kCodeWindows];
+  if (window.uses > kMostUses) window.Read(pid(), address.value);
+  if (!window.Copy(pid(), address.value, bytes)) return false;
+  const bool is_unwritten =
+      std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  if (!is_unwritten || window.uses == 1) return true;
+  window.Read(pid(), address.value);
+  return window.Copy(pid(), address.value, bytes);
 }
 
 bool LiveSpace::HasMemoryNow(uint64_t address) {

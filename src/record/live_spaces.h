@@ -33,8 +33,8 @@ class LiveSpace final : public symbolize::MappedSpace {
   void EndLateReads() { late_ = false; }
 
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
-  // Code without a file is asked for in the process as it is now, a page at a time; the page read
-  // last is kept.
+  // Code without a file is asked for in the process as it is now, and kept for a while, some pages
+  // of it.
   bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
   // Whether the process has a word of memory at `address`, now.
   bool HasMemoryNow(uint64_t address);
@@ -46,7 +46,8 @@ class LiveSpace final : public symbolize::MappedSpace {
     bool Holds(uint64_t address, size_t bytes) const {
       return address >= start && address - start < size && bytes <= size - (address - start);
     }
-    // From the page of `address` on.
+    // From the page of `address` on. What it has of there stays where nothing can be read: the
+    // process may have ended.
     void Read(uint32_t pid, uint64_t address);
     // Of it into `bytes`, after a Read where that is needed.
     bool Copy(uint32_t pid, uint64_t address, std::span<std::byte> bytes);
@@ -55,12 +56,15 @@ class LiveSpace final : public symbolize::MappedSpace {
     std::vector<std::byte> memory;
     uint32_t pid = 0;
     uint64_t start = 0;
-    size_t size = 0;  // that could be read
+    size_t size = 0;    // that could be read
+    uint32_t uses = 0;  // since it was read
   };
 
   bool late_ = false;
   Window stack_{4};
-  Window code_{1};
+  // By page: a chain goes through several pieces of code.
+  static constexpr size_t kCodeWindows = 16;
+  std::vector<Window> code_ = std::vector<Window>(kCodeWindows, Window(2));
 };
 
 // One thread. Fed with records in time order. Allocates for mappings and images alone.

@@ -79,7 +79,7 @@ std::string FormatChains(const ChainQuality& chains) {
   row(chains.complete, "whole, by call frame information");
   row(chains.joined, "whole, joined with an earlier chain of the thread");
   row(chains.late_read, "whole, the outer part read from the process afterwards");
-  row(chains.guessed, "whole, with frames guessed by frame pointers or the top of the stack");
+  row(chains.guessed, "whole, with frames guessed by frame pointers or the code at hand");
   if (chains.no_stack > 0) {
     absl::StrAppendFormat(&text, "%10d        -  not counted: no user stack, in exec or exit\n",
                           chains.no_stack);

@@ -31,7 +31,7 @@ TEST(ChainsTest, TellsWhereChainsAreCutAndWhatMendsThem) {
       "       900   90.00%  whole, by call frame information\n"
       "        50    5.00%  whole, joined with an earlier chain of the thread\n"
       "         0    0.00%  whole, the outer part read from the process afterwards\n"
-      "        40    4.00%  whole, with frames guessed by frame pointers or the top of the stack\n"
+      "        40    4.00%  whole, with frames guessed by frame pointers or the code at hand\n"
       "         7    0.70%  cut: stack too short in /usr/bin/g++\n"
       "                       copy more of the stack: --call-graph dwarf,65528\n"
       "         3    0.30%  cut: no image\n"

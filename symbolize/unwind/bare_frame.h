@@ -1,13 +1,23 @@
-// Functions that are interrupted where they have no frame of their own: before they set one up by
-// its frame pointer, or after they took it down.
+// Frames of code that says nothing of them and whose frame pointer does not lead on: what their
+// next instructions say.
+//
+// An interrupted function may not have set its frame up yet, or may have taken it down:
 //
 //   push rbp        ◀ the return address is on top of the stack
 //   mov rbp, rsp    ◀ one word further up: the caller's frame pointer is on top
 //   …                 where the frame pointer says
-//   pop rbp           likewise
+//   pop rbp         ◀ one word further up
 //   ret             ◀ on top of the stack
 //
-// There the frame pointer is the caller's, and following it would leave the caller out.
+// There the frame pointer is the caller's, and following it would leave the caller out. And a
+// function that has no frame pointer at all is known behind a call, when nothing is left to do but
+// to return. So are the trampolines by which CPython makes its functions known to profilers
+// (Python/asm_trampoline.S, 3.12), one of which stands between any two Python frames:
+//
+//   sub rsp, 8
+//   call rcx        ◀ one word further up, and so it is behind the call
+//   add rsp, 8
+//   ret
 //
 // Private to this package.
 
@@ -22,11 +32,19 @@
 
 namespace profiler::symbolize {
 
-inline constexpr size_t kBareFrameCode = 8;
+inline constexpr size_t kBareFrameCode = 32;
 
-// How many words above the stack pointer the return address is, where `code`, from the interrupted
-// instruction on, shows that the frame pointer does not lead to it. Knows x86-64 only.
-std::optional<uint32_t> ReturnAddressAt(Architecture architecture,
-                                        std::span<const uint8_t, kBareFrameCode> code);
+// Where a frame's caller is, in words above the stack pointer.
+struct WayBack {
+  uint64_t return_address = 0;
+  std::optional<uint64_t> frame_pointer;  // the caller's, where it is saved; else it is in place
+  bool operator==(const WayBack&) const = default;
+};
+
+// `code`: from the interrupted instruction on, or from the one that a call returns to; zeroes where
+// it is not known. None where it does not show it. Knows x86-64 only.
+std::optional<WayBack> WayBackOf(Architecture architecture,
+                                 std::span<const uint8_t, kBareFrameCode> code,
+                                 bool is_interrupted);
 
 }  // namespace profiler::symbolize

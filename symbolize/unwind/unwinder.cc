@@ -372,34 +372,39 @@ class Unwinder::Walk final : public MemoryReader {
     late_ = false;
     if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
     const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
-    if (is_interrupted && in_code_) {
-      if (const auto words = WordsToReturnAddress()) return ReturnFrom(*words);
+    if (in_code_ && (is_interrupted || is_return_address_)) {
+      if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
     }
     const Next next = FollowFramePointer();
     const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
     if (is_lost && is_interrupted && code_.cfi != nullptr) {
       for (uint64_t words = 0; words < kSearchedWords; ++words) {
-        if (IsReturnAddressAt(words)) return ReturnFrom(words);
+        uint64_t address = 0;
+        if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) break;
+        if (IsReturnAddress(address)) return ReturnBy({words, std::nullopt});
       }
     }
     return next;
   }
 
-  // For the leaf, where its next instruction shows that it has no frame.
-  std::optional<uint64_t> WordsToReturnAddress() {
+  // Where the next instructions of the last frame show that its frame pointer does not lead on.
+  std::optional<WayBack> FindWayBack(bool is_interrupted) {
     std::array<uint8_t, kBareFrameCode> code{};
-    if (!space_.ReadCode(chain_.frames.back().address, std::as_writable_bytes(std::span(code)))) {
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
+    const RuntimeAddress pc = chain_.frames.back().address;
+    // Less where the mapping ends.
+    if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kWord))) {
       return std::nullopt;
     }
-    const auto words = ReturnAddressAt(registers_.architecture(), code);
-    if (!words || !IsReturnAddressAt(*words)) return std::nullopt;
-    return *words;
+    const auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
+    if (!back) return std::nullopt;
+    uint64_t address = 0;
+    const bool is_copied = ReadCopiedWord(registers_.sp() + back->return_address * kWord, &address);
+    return is_copied && !IsReturnAddress(address) ? std::nullopt : back;
   }
 
-  // Whether so many words above the stack pointer there is the address behind a call.
-  bool IsReturnAddressAt(uint64_t words) {
-    uint64_t address = 0;
-    if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) return false;
+  // Whether it is behind a call.
+  bool IsReturnAddress(uint64_t address) {
     MappedCode code;
     std::array<uint8_t, kLongestCall> call{};
     return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
@@ -408,14 +413,18 @@ class Unwinder::Walk final : public MemoryReader {
            EndsInCall(registers_.architecture(), call);
   }
 
-  // Of the leaf, with the frame pointer as it is.
-  Next ReturnFrom(uint64_t words) {
+  Next ReturnBy(const WayBack& back) {
+    const uint64_t sp = registers_.sp();
+    const uint64_t slot = sp + back.return_address * kWord;
     uint64_t address = 0;
-    const uint64_t slot = registers_.sp() + words * kWord;
-    if (!ReadCopiedWord(slot, &address)) return End(ChainEnd::kNoCfi);
+    uint64_t caller_fp = registers_.fp();
+    if (!ReadStackWord(slot, &address)) return EndUnreadable();
+    if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
+      return EndUnreadable();
+    }
     complete_ = false;
     registers_.KeepOnly(FollowedRegisters());
-    return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kGuess, true);
+    return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
   }
 
   //   fp ▶ │ caller's fp    │

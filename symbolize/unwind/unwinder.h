@@ -10,9 +10,10 @@
 //
 // Each step finds the image at the frame's pc, its rule (cfi_table.h), and from it CFA, return
 // address and frame pointer of the caller. Where no rule is known (JIT code, hand-written assembly)
-// the frame pointer is followed, and the frame found so is marked as a guess. An interrupted
-// function of that kind may not have set its frame up yet, or may have taken it down
-// (bare_frame.h); one that has none is searched for on top of the stack, if it is part of an image.
+// the frame pointer is followed, and the frame found so is marked as a guess. A function of that
+// kind that was interrupted may not have set its frame up yet, or may have taken it down, and one
+// that called may have no frame pointer at all: its next instructions say so (bare_frame.h). The
+// caller of one that says nothing is searched for on top of the stack, if it is part of an image.
 // The caller of a signal frame was interrupted, so it is looked up at its address itself.
 
 #pragma once

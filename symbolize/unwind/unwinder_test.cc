@@ -258,6 +258,48 @@ TEST_F(UnwinderTest, AnInterruptedFunctionThatHasNoFrameYetKeepsItsCaller) {
   EXPECT_EQ(Unwind(kJit + 0x10, at_entry), "900010 401010r? thread start");
 }
 
+TEST_F(UnwinderTest, ACallerThatHasOnlyToReturnNeedsNoFramePointer) {
+  Functions({{}, kThreadStart});
+  constexpr uint64_t kCaller = kJit + 0x80;
+  space_->SetMemory(InFunction(1) - 8, kCall);
+  registers_.Set(6, 12345);
+  // add rsp, 8; ret
+  space_->SetMemory(kCaller, {0x48, 0x83, 0xc4, 8, 0xc3, 0, 0, 0});
+  EXPECT_EQ(Unwind(InFunction(0), {kCaller, 7, InFunction(1)}),
+            "401010 900080r 402010r? thread start");
+  EXPECT_EQ(chain_.registers.fp(), 12345u);
+  // add rsp, 256; pop rbx; pop r12; pop rbp; rep ret
+  space_->SetMemory(kCaller, {0x48, 0x81, 0xc4, 0, 1, 0, 0, 0x5b, 0x41, 0x5c, 0x5d, 0xf3, 0xc3});
+  space_->SetMemory(kCaller + 13, ByteBuilder{0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  space_->SetMemory(kCaller + 23, ByteBuilder{0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  std::vector<uint64_t> stack(1 + 32 + 2, 7);
+  stack[0] = kCaller;
+  stack.insert(stack.end(), {0x5555, InFunction(1)});
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 900080r 402010r? thread start");
+  EXPECT_EQ(chain_.registers.fp(), 0x5555u);
+  stack.pop_back();
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 900080r stack too short");
+  // jmp, and anything behind it
+  space_->SetMemory(kCaller, {0xeb, 0, 0x48, 0x83, 0xc4, 8, 0xc3, 0});
+  EXPECT_EQ(Unwind(InFunction(0), {kCaller, 7, InFunction(1)}),
+            "401010 900080r no call frame information");
+}
+
+TEST_F(UnwinderTest, ATrampolineIsLeftByWhateverInstructionOfItWasInterrupted) {
+  Functions({kThreadStart});
+  space_->SetMemory(InFunction(0) - 8, kCall);
+  registers_.Set(6, 12345);
+  // sub rsp, 8; call rcx; add rsp, 8; ret
+  space_->SetMemory(kJit, {0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3});
+  for (uint64_t i = 11; i < 64; ++i) space_->memory[kJit + i] = std::byte{0};
+  const std::vector<uint64_t> outside = {InFunction(0)};
+  const std::vector<uint64_t> inside = {7, InFunction(0)};
+  EXPECT_EQ(Unwind(kJit, outside), "900000 401010r? thread start");
+  EXPECT_EQ(Unwind(kJit + 4, inside), "900004 401010r? thread start");
+  EXPECT_EQ(Unwind(kJit + 6, inside), "900006 401010r? thread start");
+  EXPECT_EQ(Unwind(kJit + 10, outside), "90000a 401010r? thread start");
+}
+
 TEST_F(UnwinderTest, WhatIsOnTopOfTheStackMustFollowACall) {
   Functions({kThreadStart});
   space_->SetMemory(kJit + 0x10, ByteBuilder{0x55, 0, 0, 0, 0, 0, 0, 0});

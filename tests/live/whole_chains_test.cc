@@ -104,6 +104,24 @@ TEST_F(WholeChainsTest, APythonLoop) {
   ExpectWholeChains({"python3", Write("loop.py", kPythonLoop)});
 }
 
+// Between any two of its frames is a trampoline that CPython made, which has neither call frame
+// information nor a frame pointer.
+TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
+  const std::string find =
+      "for python in python3.14 python3.13 python3.12 python3; do"
+      " $python -X perf -c 'import sys; sys.is_stack_trampoline_active() or sys.exit(1);"
+      " print(sys.executable)' 2>/dev/null && exit; done";
+  std::string python = tests::Run({"sh", "-c", find}, folder_).out;
+  if (python.empty()) GTEST_SKIP() << "not installed: a python3 that has -X perf";
+  python.pop_back();
+  const std::string loop = Write("loop.py", kPythonLoop);
+  ExpectWholeChains({python, "-X", "perf", loop});
+  const std::string folded = Profiler({"folded"}).out;
+  EXPECT_NE(folded.find("py::<module>:" + loop + ";"), std::string::npos);
+  EXPECT_NE(folded.find("py::outer:" + loop + ";"), std::string::npos);
+  EXPECT_NE(folded.find("py::inner:" + loop + ";"), std::string::npos);
+}
+
 TEST_F(WholeChainsTest, NodeRunningCodeThatItCompiledItself) {
   ExpectWholeChains({"node", Write("loop.js", kNodeLoop)});
 }
