@@ -21,6 +21,7 @@
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/text_file.h"
+#include "symbolize/vmlinux.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -34,6 +35,8 @@ struct OpenImageState {
   SymbolTable symbols;
   std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
   FunctionExtents functions;
+  uint64_t kernel_bias = 0;  // recorded addresses less those in `file`, which is vmlinux
+  bool named_by_vmlinux = false;
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
@@ -112,12 +115,16 @@ class FileSymbolizer : public Symbolizer {
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
+  Reason ReasonAgainstKallsyms(const ImageSpec& spec);
+  std::vector<std::byte> RunningBuildId(const ImageSpec& spec) const;
+  void OpenKernelFile(const ImageSpec& spec, OpenImageState& state);
   bool HasOwnRootCached(uint32_t pid);
 
   std::string_view NameOf(OpenImageState& state, const Symbol& symbol);
   std::string_view ShownName(std::string_view in_debug_info);
   void AddFunctions(std::span<const dwarf::SourceFrame> frames);
-  Naming Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address);
+  Naming Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address,
+               std::span<const dwarf::SourceFrame> frames = {});
 
   const SymbolizerOptions options_;
   std::deque<Image> images_;
@@ -432,29 +439,61 @@ Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
   }
   const OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
-  uint64_t shift = kernel_shift_;
+  uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
   if (relative) {
     shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
     if (shift == 0) return {Reason::kNoSymbol, {}};
   }
-  const Symbol* symbol = kernel_->table().Find(address - shift);
+  const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
+  const Symbol* symbol = table.Find(address - shift);
   if (symbol == nullptr) return {Reason::kNoSymbol, {}};
-  return Named(kernel_->table().RawName(*symbol), symbol->start + shift,
-               symbol->end - symbol->start, address);
+  std::span<const dwarf::SourceFrame> frames;
+  if (state.debug_info != nullptr) frames = state.debug_info->Find({address - state.kernel_bias});
+  return Named(table.RawName(*symbol), symbol->start + shift, symbol->end - symbol->start, address,
+               frames);
+}
+
+void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+  state.reason = ReasonAgainstKallsyms(spec);
+  if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
+}
+
+// vmlinux has the lines, and the names too where kallsyms cannot be used.
+void FileSymbolizer::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
+  const bool has_names = state.reason == Reason::kNamed;
+  if (has_names && !options_.inlines) return;
+  const bool is_running = has_names && spec.build_id.empty();
+  std::optional<ImageFile> file =
+      OpenVmlinux(is_running ? RunningBuildId(spec) : spec.build_id, options_);
+  if (!file) return;
+  uint64_t recorded = kernel_reference_address_.value;
+  uint64_t linked = LinkedAddress(file->elf, kernel_reference_).value;
+  if (recorded == 0 && has_names) {
+    recorded = kernel_->ReferenceAddress("_stext");
+    linked = LinkedAddress(file->elf, "_stext").value;
+  }
+  if (recorded == 0 || linked == 0) return;
+  state.kernel_bias = recorded - linked;
+  state.file = std::move(file);
+  if (options_.inlines) OpenDebugInfo(spec, state);
+  if (has_names) return;
+  state.symbols = ReadElfSymbols(state.file->elf, state.file->elf, /*leaves_out_dynamic=*/false);
+  state.named_by_vmlinux = true;
+  state.reason = Reason::kNamed;
 }
 
 // kallsyms is the running kernel's: it names no other build, and no other build of a module.
-void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+Reason FileSymbolizer::ReasonAgainstKallsyms(const ImageSpec& spec) {
   const KernelSymbols* kernel = Kernel();
-  if (kernel == nullptr) {
-    state.reason = Reason::kNoImageFile;
-    return;
-  }
-  if (kernel->restricted()) {
-    state.reason = Reason::kRestricted;
-    return;
-  }
-  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return;
+  if (kernel == nullptr) return Reason::kNoImageFile;
+  if (kernel->restricted()) return Reason::kRestricted;
+  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return Reason::kNamed;
+  return SameBuildId(RunningBuildId(spec), spec.build_id) ? Reason::kNamed
+                                                          : Reason::kBuildIdMismatch;
+}
+
+// Of the running kernel, or of the module that it has loaded; empty where it does not say.
+std::vector<std::byte> FileSymbolizer::RunningBuildId(const ImageSpec& spec) const {
   constexpr size_t kLongestNotes = 1 << 16;
   const std::string notes_path =
       spec.kind == ImageKind::kKernel
@@ -462,9 +501,9 @@ void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& stat
           : absl::StrCat(options_.sys_path, "/module/", ModuleName(spec.path),
                          "/notes/.note.gnu.build-id");
   const auto notes = ReadTextFile(notes_path, kLongestNotes);
-  if (!notes.ok() || !SameBuildId(BuildIdInNotes(*notes), spec.build_id)) {
-    state.reason = Reason::kBuildIdMismatch;
-  }
+  if (!notes.ok()) return {};
+  const std::span<const std::byte> build_id = BuildIdInNotes(*notes);
+  return {build_id.begin(), build_id.end()};
 }
 
 const KernelSymbols* FileSymbolizer::Kernel() {
@@ -519,13 +558,15 @@ std::string_view FileSymbolizer::NameOf(OpenImageState& state, const Symbol& sym
   return known;
 }
 
-Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size,
-                             uint64_t address) {
+Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address,
+                             std::span<const dwarf::SourceFrame> frames) {
   found_.clear();
-  NamedFunction& function = found_.emplace_back();
-  function.name = name;
-  function.start = {start};
-  function.size = size;
+  AddFunctions(frames);
+  found_.back().name = name;
+  for (NamedFunction& function : found_) {
+    function.start = {start};
+    function.size = size;
+  }
   return {Reason::kNamed, found_, address - start};
 }
 

@@ -169,10 +169,7 @@ TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
 }
 
 // A line a function: name, "inlined" where it is, file:line.
-std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
-  ImageSpec spec;
-  spec.path = path;
-  const FileOffset offset = {ReadFile(path).find("<innermost>")};
+std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, FileOffset offset) {
   std::string text;
   const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), offset);
   for (const NamedFunction& function : naming.functions) {
@@ -182,6 +179,12 @@ std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
                     std::string(file), ":", function.line, "\n");
   }
   return text;
+}
+
+std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
+  ImageSpec spec;
+  spec.path = path;
+  return FunctionsAt(symbolizer, spec, {ReadFile(path).find("<innermost>")});
 }
 
 constexpr char kInlinedFunctions[] =
@@ -493,6 +496,69 @@ TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
   ASSERT_EQ(naming.functions.size(), 1u);
   EXPECT_EQ(naming.functions[0].name, "do_idle");
   EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
+}
+
+// A kernel that was linked to 0xffffffff81000000, and recorded at 0xffffffff99000000.
+class VmlinuxTest : public SymbolizerTest {
+ protected:
+  static constexpr uint64_t kRecordedText = 0xffffffff99000000;
+
+  VmlinuxTest() {
+    kernel_.kind = ImageKind::kKernel;
+    kernel_.path = "[kernel.kallsyms]";
+    kernel_.build_id = BuildIdOf(TestFile("vmlinux"));
+  }
+
+  // The running kernel is this one, and somewhere else.
+  void Run() {
+    const std::string_view id = TextOf(kernel_.build_id);
+    WriteFile(options_.kallsyms_path,
+              "ffffffff91000000 T _text\n"
+              "ffffffff91000000 T _stext\n"
+              "ffffffff91000010 T outermost\n");
+    WriteFile(directory_ + "/sys/kernel/notes",
+              std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + std::string(id));
+    WriteFile(directory_ + "/proc/sys/kernel/osrelease", "6.1.0-test\n");
+  }
+
+  std::string Functions() {
+    const std::string file = ReadFile(TestFile("vmlinux"));
+    const auto bytes = Bytes(file);
+    const uint64_t text = ElfImage::Parse(bytes)->FindSection(".text")->offset.value;
+    symbolizer_ = nullptr;
+    symbolizer().SetKernelReference("_text", {kRecordedText});
+    return FunctionsAt(symbolizer(), kernel_, {kRecordedText + file.find("<innermost>") - text});
+  }
+
+  ImageSpec kernel_;
+};
+
+TEST_F(VmlinuxTest, TheKernelsLinesAreFoundWhereItsDebugInformationIsInstalled) {
+  Run();
+  EXPECT_EQ(Functions(), "outermost :0\n");
+  const std::string by_build_id = BuildIdPath("", kernel_.build_id);
+  for (const std::string& path :
+       {"debug" + by_build_id + ".debug", std::string("debug/boot/vmlinux-6.1.0-test"),
+        std::string("debug/lib/modules/6.1.0-test/vmlinux"),
+        "home/.debug" + by_build_id + "/vmlinux"}) {
+    const std::string copy = Copy("vmlinux", path);
+    EXPECT_EQ(Functions(), kInlinedFunctions) << path;
+    fs::remove(copy);
+  }
+}
+
+TEST_F(VmlinuxTest, AnotherBuildsLinesAreNotUsed) {
+  Run();
+  Copy("inlined", "debug/boot/vmlinux-6.1.0-test");
+  EXPECT_EQ(Functions(), "outermost :0\n");
+}
+
+TEST_F(VmlinuxTest, AKernelThatDoesNotRunIsNamedByItsFile) {
+  EXPECT_EQ(Functions(), "");
+  Copy("vmlinux", "debug" + BuildIdPath("", kernel_.build_id) + ".debug");
+  EXPECT_EQ(Functions(), kInlinedFunctions);
+  options_.inlines = false;
+  EXPECT_EQ(Functions(), "outermost :0\n");
 }
 
 TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
