@@ -112,6 +112,7 @@ class FileSymbolizer : public Symbolizer {
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
   Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
+  CodeBytes CodeInKernel(Image& image, ElfAddress address, uint64_t size);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
@@ -195,6 +196,7 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
 
 Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind == ImageKind::kKernel) return NameInKernel(image, address.value);
   if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
   OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
@@ -203,6 +205,7 @@ Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
 
 CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind == ImageKind::kKernel) return CodeInKernel(image, address, size);
   if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
   const OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
@@ -456,6 +459,17 @@ Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
 void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
   state.reason = ReasonAgainstKallsyms(spec);
   if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
+}
+
+// As it was linked: the running kernel has patched itself here and there.
+CodeBytes FileSymbolizer::CodeInKernel(Image& image, ElfAddress address, uint64_t size) {
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  if (!state.file) return {Reason::kNoImageFile, {}};
+  const ElfImage& elf = state.file->elf;
+  const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
+  if (bytes.empty()) return {Reason::kNoSymbol, {}};
+  return {Reason::kNamed, bytes, FileOffset{address.value}, elf.machine()};
 }
 
 // vmlinux has the lines, and the names too where kallsyms cannot be used.

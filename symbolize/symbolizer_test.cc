@@ -547,6 +547,28 @@ TEST_F(VmlinuxTest, TheKernelsLinesAreFoundWhereItsDebugInformationIsInstalled) 
   }
 }
 
+TEST_F(VmlinuxTest, ItsCodeIsThereAtTheAddressesOfTheRecording) {
+  Run();
+  const auto code_at = [&](uint64_t address) {
+    symbolizer_ = nullptr;
+    symbolizer().SetKernelReference("_text", {kRecordedText});
+    return symbolizer().CodeAt(symbolizer().AddImage(kernel_), {address}, 5);
+  };
+  EXPECT_EQ(code_at(kRecordedText).reason, Reason::kNoImageFile);
+  Copy("vmlinux", "debug/boot/vmlinux-6.1.0-test");
+  const std::string file = ReadFile(TestFile("vmlinux"));
+  const auto bytes = Bytes(file);
+  const uint64_t text = ElfImage::Parse(bytes)->FindSection(".text")->offset.value;
+  const CodeBytes code = code_at(kRecordedText);
+  EXPECT_EQ(code.reason, Reason::kNamed);
+  EXPECT_EQ(code.offset, FileOffset{kRecordedText});
+  EXPECT_EQ(TextOf(code.bytes), file.substr(text, 5));
+  EXPECT_EQ(code_at(kRecordedText + 0x1000000).reason, Reason::kNoSymbol);
+  const Naming naming = symbolizer().NameAt(symbolizer().AddImage(kernel_), {kRecordedText + 0x10});
+  ASSERT_FALSE(naming.functions.empty());
+  EXPECT_EQ(naming.functions.back().name, "outermost");
+}
+
 TEST_F(VmlinuxTest, AnotherBuildsLinesAreNotUsed) {
   Run();
   Copy("inlined", "debug/boot/vmlinux-6.1.0-test");

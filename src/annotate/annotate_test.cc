@@ -299,11 +299,19 @@ TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
   EXPECT_EQ(Listed(samples_, code_), "cannot annotate 'hot': its file is not here");
 }
 
-TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
+TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
   samples_.Dso("[kernel.kallsyms]", DsoKind::kKernel);
   samples_.Add(samples_.Function("copy"), 0, 1);
+  code_.Refuse(Reason::kNoImageFile);
   EXPECT_EQ(Listed(samples_, code_),
-            "cannot annotate 'copy': it is kernel code, whose image is not read");
+            "cannot annotate 'copy': vmlinux is not here (Debian: linux-image-RELEASE-dbg)");
+}
+
+TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
+  samples_.Dso("[nf_tables]", DsoKind::kModule);
+  samples_.Add(samples_.Function("copy"), 0, 1);
+  EXPECT_EQ(Listed(samples_, code_),
+            "cannot annotate 'copy': it is code of a module or a BPF program, which is not read");
   samples_.Dso("[JIT] tid 7", DsoKind::kJit);
   samples_.Add(samples_.Function("js"), 0, 5);
   EXPECT_EQ(Listed(samples_, code_),

@@ -30,10 +30,13 @@ absl::Status NoCode(std::string_view name, std::string_view why) {
       absl::StrCat("cannot annotate '", View(name), "': ", View(why)));
 }
 
-std::string_view WhyNoCode(Reason reason) {
+std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   switch (reason) {
     case Reason::kNoImageFile:
-      return "its file is not here";
+      return kind == DsoKind::kKernel ? "vmlinux is not here (Debian: linux-image-RELEASE-dbg)"
+                                      : "its file is not here";
+    case Reason::kRestricted:
+      return "the kernel's addresses are hidden (kernel.kptr_restrict)";
     case Reason::kBuildIdMismatch:
       return "the file here is not the one that was recorded";
     case Reason::kNotElf:
@@ -46,16 +49,16 @@ std::string_view WhyNoCode(Reason reason) {
 // The kind of the image that a DSO was made of; none where it has no file with code.
 std::optional<symbolize::ImageKind> ImageKindOf(DsoKind kind) {
   if (kind == DsoKind::kUser) return symbolize::ImageKind::kUser;
+  if (kind == DsoKind::kKernel) return symbolize::ImageKind::kKernel;
   if (kind == DsoKind::kVdso) return symbolize::ImageKind::kVdso;
   return std::nullopt;
 }
 
 std::string_view WhyNoImage(DsoKind kind) {
   switch (kind) {
-    case DsoKind::kKernel:
     case DsoKind::kModule:
     case DsoKind::kBpf:
-      return "it is kernel code, whose image is not read";
+      return "it is code of a module or a BPF program, which is not read";
     case DsoKind::kJit:
     case DsoKind::kAnonymous:
       return "it is generated code, which is in no file";
@@ -154,7 +157,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
       symbolizer.AddImage({.kind = *kind, .path = function.image, .build_id = dso.build_id});
   const CodeBytes code =
       symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
-  if (code.bytes.empty()) return NoCode(function.name, WhyNoCode(code.reason));
+  if (code.bytes.empty()) return NoCode(function.name, WhyNoCode(dso.kind, code.reason));
   function.cut = symbol.size > kLongestFunction;
   PROFILER_ASSIGN_OR_RETURN(const auto disassembler, Disassembler::Create(code.machine, syntax));
   Annotator(symbolizer, image, *disassembler).Disassemble(code, symbol.start, function);
