@@ -55,18 +55,31 @@ FileServer::~FileServer() {
 std::string FileServer::url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
 void FileServer::Serve(const std::string& path, std::string body) {
-  answers_[path] = Head("200 OK", body.size()) + std::move(body);
+  Set(path, Head("200 OK", body.size()) + std::move(body));
 }
 
 void FileServer::ServeHalf(const std::string& path, const std::string& body) {
-  answers_[path] = Head("200 OK", body.size()) + body.substr(0, body.size() / 2);
+  Set(path, Head("200 OK", body.size()) + body.substr(0, body.size() / 2));
 }
 
 void FileServer::Refuse(const std::string& path, int status) {
-  answers_[path] = Head(std::to_string(status) + " Refused", 0);
+  Set(path, Head(std::to_string(status) + " Refused", 0));
 }
 
-void FileServer::HangOn(const std::string& path) { answers_[path] = ""; }
+void FileServer::HangOn(const std::string& path) { Set(path, ""); }
+
+void FileServer::Set(const std::string& path, std::string answer) {
+  const std::lock_guard lock(mutex_);
+  answers_[path] = std::move(answer);
+}
+
+// And notes that it was asked for.
+std::string FileServer::AnswerTo(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  requests_.push_back(path);
+  const auto answer = answers_.find(path);
+  return answer == answers_.end() ? Head("404 Not Found", 0) : answer->second;
+}
 
 std::vector<std::string> FileServer::requests() {
   const std::lock_guard lock(mutex_);
@@ -93,15 +106,10 @@ void FileServer::Answer(int connection) {
   }
   const size_t start = request.find(' ') + 1;
   const std::string path = request.substr(start, request.find(' ', start) - start);
-  {
-    const std::lock_guard lock(mutex_);
-    requests_.push_back(path);
-  }
-  const auto answer = answers_.find(path);
-  SendAll(connection, answer == answers_.end() ? Head("404 Not Found", 0) : answer->second);
+  const std::string answer = AnswerTo(path);
+  SendAll(connection, answer);
   // Until the client, or this server, has had enough.
-  const bool hangs = answer != answers_.end() && answer->second.empty();
-  if (!hangs) shutdown(connection, SHUT_WR);
+  if (!answer.empty()) shutdown(connection, SHUT_WR);
   while (recv(connection, piece.data(), piece.size(), 0) > 0) {
   }
 }

@@ -23,7 +23,7 @@ class FileServer {
 
   std::string url() const;
 
-  // Before the first request. Other paths are 404.
+  // Other paths are 404.
   void Serve(const std::string& path, std::string body);
   void ServeHalf(const std::string& path, const std::string& body);  // of what it announces
   void Refuse(const std::string& path, int status);
@@ -35,11 +35,13 @@ class FileServer {
  private:
   void Accept();
   void Answer(int connection);
+  void Set(const std::string& path, std::string answer);
+  std::string AnswerTo(const std::string& path);
 
   int listener_ = -1;
   int port_ = 0;
+  std::mutex mutex_;                            // of all but accepting_ that follows
   std::map<std::string, std::string> answers_;  // whole, with the header; empty: none ever
-  std::mutex mutex_;
   std::vector<std::string> requests_;
   std::vector<int> connections_;
   std::list<std::thread> answering_;
