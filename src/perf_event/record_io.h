@@ -121,8 +121,6 @@ class FieldReader {
 // Numbers whose bytes are known to be there.
 class PlainReader {
  public:
-  static constexpr bool kReads = true;
-
   explicit PlainReader(const std::byte* at) : at_(at) {}
 
   template <class T>
