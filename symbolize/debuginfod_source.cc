@@ -112,6 +112,12 @@ std::string CachedPath(FileKind kind, std::span<const std::byte> build_id) {
                       kind == FileKind::kExecutable ? "/executable" : "/debuginfo");
 }
 
+// The folder goes as well, if nothing else is in it.
+void RemoveFromCache(const std::string& path) {
+  unlink(path.c_str());
+  rmdir(path.substr(0, path.rfind('/')).c_str());
+}
+
 // While a file is asked for another one stands beside its place in the cache, empty, whose name has
 // this behind it. Found later, it says that what the cache says of a miss is not to be believed.
 class Unfinished {
@@ -124,10 +130,7 @@ class Unfinished {
   }
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
-  ~Unfinished() {
-    unlink(mark_.c_str());
-    rmdir(mark_.substr(0, mark_.rfind('/')).c_str());  // if nothing else is in it
-  }
+  ~Unfinished() { RemoveFromCache(mark_); }
 
   // Whether an earlier process did not come to the end of it.
   bool was_there() const { return was_there_; }
@@ -197,9 +200,7 @@ class DebuginfodSource : public DebugFileSource {
   absl::StatusOr<SourcedFile> Fetch(FileKind kind, std::span<const std::byte> build_id,
                                     const KeepGoing& keep_going) override;
   void Forget(FileKind kind, std::span<const std::byte> build_id) override {
-    const std::string path = CachedPath(kind, build_id);
-    unlink(path.c_str());
-    rmdir(path.substr(0, path.rfind('/')).c_str());  // if nothing else is in it
+    RemoveFromCache(CachedPath(kind, build_id));
   }
 
  private:
