@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -107,36 +106,28 @@ class KeepingCollector final : public NameCollector {
 //   image A ──▶ EmbeddedSymbolizer (kept of A) ──▶ KeepingCollector ──┐
 //   image B ──▶ EmbeddedSymbolizer (kept of B) ──▶ KeepingCollector ──┼──▶ files
 //   others  ─────────────────────────────────────▶ KeepingCollector ──┘
+//
+// Images go by the ids that they have in files. What is kept of one is read when it is first asked
+// about: most that are mapped never are.
 class CachedSymbolizer final : public Symbolizer {
  public:
   CachedSymbolizer(std::unique_ptr<Symbolizer> files, NameCache cache, EmbeddedOptions naming)
-      : cache_(std::move(cache)),
-        naming_(naming),
-        files_(std::move(files)),
-        others_(std::make_unique<KeepingCollector>(*files_, cache_)) {
+      : cache_(std::move(cache)), naming_(naming), files_(std::move(files)), others_(Collector()) {
     naming_.files = EmbeddedOptions::Files::kForOthers;
   }
 
-  ImageId AddImage(const ImageSpec& spec) override {
-    Symbolizer* const source = &SourceOf(spec);
-    const ImageId its = source->AddImage(spec);
-    const ImageId next{static_cast<uint32_t>(images_.size())};
-    const auto [it, is_new] = ids_.try_emplace({source, its}, next);
-    if (is_new) images_.push_back({source, its});
-    return it->second;
-  }
-  const ImageSpec& image(ImageId id) const override { return At(id).source->image(At(id).id); }
+  ImageId AddImage(const ImageSpec& spec) override { return others_->AddImage(spec); }
+  const ImageSpec& image(ImageId id) const override { return files_->image(id); }
   Naming Name(ImageId id, FileOffset offset) override {
-    return At(id).source->Name(At(id).id, offset);
+    const Source& source = SourceOf(id);
+    return source.symbolizer->Name(source.id, offset);
   }
-  Naming NameAt(ImageId id, ElfAddress address) override {
-    return At(id).source->NameAt(At(id).id, address);
-  }
+  Naming NameAt(ImageId id, ElfAddress address) override { return files_->NameAt(id, address); }
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override {
-    return At(dump).source->JitCodes(At(dump).id);
+    return others_->JitCodes(dump);
   }
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
-    return At(id).source->CodeAt(At(id).id, address, size);
+    return files_->CodeAt(id, address, size);
   }
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     files_->SetKernelReference(symbol, address);
@@ -146,33 +137,37 @@ class CachedSymbolizer final : public Symbolizer {
   }
 
  private:
-  struct Image {
-    Symbolizer* source;
-    ImageId id;  // there
+  // Who names an image, and its id there.
+  struct Source {
+    Symbolizer* symbolizer = nullptr;  // null: not asked yet
+    ImageId id{};
   };
 
-  const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }
+  std::unique_ptr<Symbolizer> Collector() {
+    return std::make_unique<KeepingCollector>(*files_, cache_);
+  }
 
-  Symbolizer& SourceOf(const ImageSpec& spec) {
-    if (spec.kind != ImageKind::kUser) return *others_;
-    const auto [it, is_new] = kept_.try_emplace({spec.path, spec.build_id}, nullptr);
-    if (is_new) {
-      if (auto names = cache_.Read(spec.build_id, spec.path)) {
-        it->second = CreateEmbeddedSymbolizer(
-            *std::move(names), std::make_unique<KeepingCollector>(*files_, cache_), naming_);
-      }
-    }
-    return it->second == nullptr ? *others_ : *it->second;
+  const Source& SourceOf(ImageId id) {
+    const auto index = static_cast<size_t>(id);
+    if (index >= sources_.size()) sources_.resize(index + 1);
+    Source& source = sources_[index];
+    if (source.symbolizer != nullptr) return source;
+    source = {others_.get(), id};
+    const ImageSpec& spec = files_->image(id);
+    if (spec.kind != ImageKind::kUser) return source;
+    auto names = cache_.Read(spec.build_id, spec.path);
+    if (!names) return source;
+    Symbolizer* const kept =
+        kept_.emplace_back(CreateEmbeddedSymbolizer(*std::move(names), Collector(), naming_)).get();
+    return source = {kept, kept->AddImage(spec)};
   }
 
   NameCache cache_;
   EmbeddedOptions naming_;
   const std::unique_ptr<Symbolizer> files_;
   const std::unique_ptr<Symbolizer> others_;
-  // By path and build-id; null: nothing is kept.
-  std::map<std::pair<std::string, std::vector<std::byte>>, std::unique_ptr<Symbolizer>> kept_;
-  std::vector<Image> images_;
-  std::map<std::pair<Symbolizer*, ImageId>, ImageId> ids_;
+  std::vector<std::unique_ptr<Symbolizer>> kept_;
+  std::vector<Source> sources_;  // by ImageId
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "symbolize/name_cache.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -135,6 +136,16 @@ TEST_F(NameCacheTest, WhereNothingHasALineAllIsAskedForAgain) {
 TEST_F(NameCacheTest, WhatHasNoLineThoughTheImageHasSomeIsKnownAsWell) {
   Run({0x2000, 512});
   EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 0");
+}
+
+TEST_F(NameCacheTest, WhatIsKeptIsReadOnlyForImagesThatAreAskedAbout) {
+  Run({512});
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(OnlyFile(), long_ago);
+  Run({});
+  EXPECT_EQ(fs::last_write_time(OnlyFile()), long_ago);  // reading it is using it
+  Run({512});
+  EXPECT_GT(fs::last_write_time(OnlyFile()), long_ago);
 }
 
 TEST_F(NameCacheTest, AnImageWithoutABuildIdIsNotKept) {
