@@ -112,7 +112,6 @@ class FileSymbolizer : public Symbolizer {
   Naming NameInJit(const OpenImageState& state, FileOffset offset);
   Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
   Naming NameInKernel(Image& image, uint64_t address);
-  CodeBytes CodeInKernel(Image& image, ElfAddress address, uint64_t size);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
@@ -203,16 +202,21 @@ Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   return NameInFile(state, address);
 }
 
+// The kernel's as it was linked: the running one has patched itself here and there.
 CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  if (image.spec.kind == ImageKind::kKernel) return CodeInKernel(image, address, size);
-  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  const ImageKind kind = image.spec.kind;
+  const bool is_kernel = kind == ImageKind::kKernel;
+  if (!is_kernel && kind != ImageKind::kUser && kind != ImageKind::kVdso) return {};
   const OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
+  if (!state.file) return {Reason::kNoImageFile, {}};
   const ElfImage& elf = state.file->elf;
-  const std::span<const std::byte> bytes = elf.BytesAt(address, size);
+  const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
   if (bytes.empty()) return {Reason::kNoSymbol, {}};
-  return {Reason::kNamed, bytes, elf.OffsetOf(address).value_or(FileOffset{}), elf.machine()};
+  const FileOffset offset =
+      is_kernel ? FileOffset{address.value} : elf.OffsetOf(address).value_or(FileOffset{});
+  return {Reason::kNamed, bytes, offset, elf.machine()};
 }
 
 OpenImageState& FileSymbolizer::Open(Image& image) {
@@ -461,17 +465,6 @@ void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& stat
   if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
 }
 
-// As it was linked: the running kernel has patched itself here and there.
-CodeBytes FileSymbolizer::CodeInKernel(Image& image, ElfAddress address, uint64_t size) {
-  const OpenImageState& state = Open(image);
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
-  if (!state.file) return {Reason::kNoImageFile, {}};
-  const ElfImage& elf = state.file->elf;
-  const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
-  if (bytes.empty()) return {Reason::kNoSymbol, {}};
-  return {Reason::kNamed, bytes, FileOffset{address.value}, elf.machine()};
-}
-
 // vmlinux has the lines, and the names too where kallsyms cannot be used.
 void FileSymbolizer::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   const bool has_names = state.reason == Reason::kNamed;
@@ -491,7 +484,7 @@ void FileSymbolizer::OpenKernelFile(const ImageSpec& spec, OpenImageState& state
   state.file = std::move(file);
   if (options_.inlines) OpenDebugInfo(spec, state);
   if (has_names) return;
-  state.symbols = ReadElfSymbols(state.file->elf, state.file->elf, /*leaves_out_dynamic=*/false);
+  state.symbols = ReadElfSymbols(state.file->elf, state.file->elf);
   state.named_by_vmlinux = true;
   state.reason = Reason::kNamed;
 }

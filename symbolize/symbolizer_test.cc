@@ -65,6 +65,12 @@ class SymbolizerTest : public testing::Test {
     return path;
   }
 
+  // The running kernel's, of 20 bytes.
+  void WriteRunningBuildId(std::string_view id) {
+    WriteFile(directory_ + "/sys/kernel/notes",
+              std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + std::string(id));
+  }
+
   Symbolizer& symbolizer() {
     if (symbolizer_ == nullptr) symbolizer_ = Symbolizer::Create(options_);
     return *symbolizer_;
@@ -507,30 +513,33 @@ class VmlinuxTest : public SymbolizerTest {
     kernel_.kind = ImageKind::kKernel;
     kernel_.path = "[kernel.kallsyms]";
     kernel_.build_id = BuildIdOf(TestFile("vmlinux"));
+    const std::string file = ReadFile(TestFile("vmlinux"));
+    const auto bytes = Bytes(file);
+    text_ = file.substr(ElfImage::Parse(bytes)->FindSection(".text")->offset.value);
   }
 
   // The running kernel is this one, and somewhere else.
   void Run() {
-    const std::string_view id = TextOf(kernel_.build_id);
     WriteFile(options_.kallsyms_path,
               "ffffffff91000000 T _text\n"
               "ffffffff91000000 T _stext\n"
               "ffffffff91000010 T outermost\n");
-    WriteFile(directory_ + "/sys/kernel/notes",
-              std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + std::string(id));
+    WriteRunningBuildId(TextOf(kernel_.build_id));
     WriteFile(directory_ + "/proc/sys/kernel/osrelease", "6.1.0-test\n");
   }
 
-  std::string Functions() {
-    const std::string file = ReadFile(TestFile("vmlinux"));
-    const auto bytes = Bytes(file);
-    const uint64_t text = ElfImage::Parse(bytes)->FindSection(".text")->offset.value;
+  Symbolizer& NewSymbolizer() {
     symbolizer_ = nullptr;
     symbolizer().SetKernelReference("_text", {kRecordedText});
-    return FunctionsAt(symbolizer(), kernel_, {kRecordedText + file.find("<innermost>") - text});
+    return symbolizer();
+  }
+
+  std::string Functions() {
+    return FunctionsAt(NewSymbolizer(), kernel_, {kRecordedText + text_.find("<innermost>")});
   }
 
   ImageSpec kernel_;
+  std::string text_;  // the bytes from .text on
 };
 
 TEST_F(VmlinuxTest, TheKernelsLinesAreFoundWhereItsDebugInformationIsInstalled) {
@@ -550,19 +559,15 @@ TEST_F(VmlinuxTest, TheKernelsLinesAreFoundWhereItsDebugInformationIsInstalled) 
 TEST_F(VmlinuxTest, ItsCodeIsThereAtTheAddressesOfTheRecording) {
   Run();
   const auto code_at = [&](uint64_t address) {
-    symbolizer_ = nullptr;
-    symbolizer().SetKernelReference("_text", {kRecordedText});
+    NewSymbolizer();
     return symbolizer().CodeAt(symbolizer().AddImage(kernel_), {address}, 5);
   };
   EXPECT_EQ(code_at(kRecordedText).reason, Reason::kNoImageFile);
   Copy("vmlinux", "debug/boot/vmlinux-6.1.0-test");
-  const std::string file = ReadFile(TestFile("vmlinux"));
-  const auto bytes = Bytes(file);
-  const uint64_t text = ElfImage::Parse(bytes)->FindSection(".text")->offset.value;
   const CodeBytes code = code_at(kRecordedText);
   EXPECT_EQ(code.reason, Reason::kNamed);
   EXPECT_EQ(code.offset, FileOffset{kRecordedText});
-  EXPECT_EQ(TextOf(code.bytes), file.substr(text, 5));
+  EXPECT_EQ(TextOf(code.bytes), text_.substr(0, 5));
   EXPECT_EQ(code_at(kRecordedText + 0x1000000).reason, Reason::kNoSymbol);
   const Naming naming = symbolizer().NameAt(symbolizer().AddImage(kernel_), {kRecordedText + 0x10});
   ASSERT_FALSE(naming.functions.empty());
@@ -586,8 +591,7 @@ TEST_F(VmlinuxTest, AKernelThatDoesNotRunIsNamedByItsFile) {
 TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
   WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\n");
   const std::string id = "01234567890123456789";
-  WriteFile(directory_ + "/sys/kernel/notes",
-            std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + id);
+  WriteRunningBuildId(id);
   ImageSpec kernel;
   kernel.kind = ImageKind::kKernel;
   kernel.build_id = Bytes(id);
