@@ -1,171 +1,21 @@
 // The section NAMES between bytes and value. FORMAT.md draws it.
-//
-// Tables stand column by column: numbers of one kind are much like their neighbours, so differences
-// are small and zstd finds them to repeat.
-
-#include <zstd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "src/base/byte_reader.h"
 #include "src/perf_data/feature_values.h"
+#include "src/perf_data/packed_section.h"
 #include "src/perf_data/perf_data_format.h"
 
 namespace profiler::perf_data {
 namespace {
 
-constexpr uint8_t kVersion = 1;
-enum Flag : uint8_t { kHasLines = 1, kIsComplete = 2, kIsPacked = 4 };
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 
 constexpr int kCompressionLevel = 9;  // tens of KB: the level costs a few milliseconds
-// A packed byte stands for at most so many: what expands more is not of our making.
-constexpr uint64_t kMostExpansion = 64;
-constexpr uint64_t kMostBytes = uint64_t{256} << 20;
-
-// ---- numbers
-
-class NumberWriter {
- public:
-  // Seven bits a byte, low ones first; the high bit says that more follow.
-  void Number(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));
-    out_.push_back(static_cast<char>(value));
-  }
-  // Differences have their sign in the lowest bit. They wrap, so each two numbers have one.
-  void Difference(uint64_t value, uint64_t before) {
-    const uint64_t difference = value - before;
-    Number(difference << 1 ^ (0 - (difference >> 63)));
-  }
-  void Text(std::string_view text) {
-    Number(text.size());
-    out_ += text;
-  }
-  std::string Take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
-
-// Failure is sticky, as ByteReader's.
-class NumberReader {
- public:
-  explicit NumberReader(std::span<const std::byte> bytes) : reader_(bytes) {}
-
-  bool ok() const { return reader_.ok(); }
-  size_t remaining() const { return reader_.remaining(); }
-  void Fail() { reader_.Fail(); }
-
-  uint64_t Number() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = reader_.Read<uint8_t>();
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return value;
-    }
-    Fail();
-    return 0;
-  }
-  uint64_t Difference(uint64_t before) {
-    const uint64_t number = Number();
-    return before + (number >> 1 ^ (0 - (number & 1)));
-  }
-  // A number below `limit`.
-  uint32_t Index(uint64_t limit) { return static_cast<uint32_t>(Checked(Number(), limit)); }
-  uint32_t IndexAfter(uint64_t before, uint64_t limit) {
-    return static_cast<uint32_t>(Checked(Difference(before), limit));
-  }
-  // How many elements follow that take at least `least` bytes each.
-  size_t Count(size_t least) {
-    const uint64_t count = Number();
-    if (count <= remaining() / least) return count;
-    Fail();
-    return 0;
-  }
-  std::span<const std::byte> Bytes() { return reader_.ReadBytes(Number()); }
-
- private:
-  uint64_t Checked(uint64_t value, uint64_t limit) {
-    if (value < limit) return value;
-    Fail();
-    return 0;
-  }
-
-  ByteReader reader_;
-};
-
-// Tables that may have no entry for something count from 1, for 0 to mean that.
-uint64_t OrNone(uint32_t index) { return index == EmbeddedNames::kNone ? 0 : uint64_t{index} + 1; }
-uint32_t FromOrNone(uint64_t number) {
-  return number == 0 ? EmbeddedNames::kNone : static_cast<uint32_t>(number - 1);
-}
-
-uint64_t NumberOf(StringId id) { return static_cast<uint32_t>(id); }
-
-// ---- one layout, written and read
-
-struct Writing {
-  NumberWriter out;
-
-  template <class T>
-  void Resize(std::vector<T>& column, size_t) {
-    out.Number(column.size());
-  }
-  void Plain(auto& value) { out.Number(static_cast<uint64_t>(value)); }
-  void Flagged(StringId& id, bool& flag) { out.Number(NumberOf(id) << 1 | (flag ? 1 : 0)); }
-  void String(StringId& id) { out.Number(NumberOf(id)); }
-  void StringAfter(StringId& id, StringId before) {
-    out.Difference(NumberOf(id), NumberOf(before));
-  }
-  void After(auto& value, uint64_t before) { out.Difference(value, before); }
-  void OptionalAfter(uint32_t& index, uint32_t before, size_t) {
-    out.Difference(OrNone(index), OrNone(before));
-  }
-  void Optional(uint32_t& index, size_t) { out.Number(OrNone(index)); }
-  void Bytes(std::vector<std::byte>& bytes) { out.Text(TextOf(bytes)); }
-  bool ok() const { return true; }
-};
-
-struct Reading {
-  NumberReader in;
-  size_t strings;
-
-  template <class T>
-  void Resize(std::vector<T>& column, size_t least) {
-    column.resize(in.Count(least));
-  }
-  template <class T>
-  void Plain(T& value) {
-    value = static_cast<T>(in.Index(uint64_t{1} << (8 * std::min<size_t>(sizeof(T), 4))));
-  }
-  void Plain(uint64_t& value) { value = in.Number(); }
-  void Flagged(StringId& id, bool& flag) {
-    const uint32_t number = in.Index(uint64_t{strings} * 2);
-    id = StringId(number >> 1);
-    flag = (number & 1) != 0;
-  }
-  void String(StringId& id) { id = StringId(in.Index(strings)); }
-  void StringAfter(StringId& id, StringId before) {
-    id = StringId(in.IndexAfter(NumberOf(before), strings));
-  }
-  void After(uint64_t& value, uint64_t before) { value = in.Difference(before); }
-  void After(uint32_t& value, uint64_t before) {
-    value = in.IndexAfter(before, uint64_t{UINT32_MAX} + 1);
-  }
-  void OptionalAfter(uint32_t& index, uint32_t before, size_t limit) {
-    index = FromOrNone(in.IndexAfter(OrNone(before), uint64_t{limit} + 1));
-  }
-  void Optional(uint32_t& index, size_t limit) {
-    index = FromOrNone(in.Index(uint64_t{limit} + 1));
-  }
-  void Bytes(std::vector<std::byte>& bytes) {
-    const auto view = in.Bytes();
-    bytes.assign(view.begin(), view.end());
-  }
-  bool ok() const { return in.ok(); }
-};
 
 // Where an address is expected to lie in its function: as far on as it is from the address before.
 uint64_t ExpectedDistance(const EmbeddedNames::Address& address,
@@ -259,11 +109,8 @@ bool IsSound(const EmbeddedNames::Image& image) {
 
 // strings, without the empty one │ images
 std::string Encode(const EmbeddedNames& names) {
-  Writing writing;
-  writing.out.Number(names.strings.size() - 1);
-  for (size_t i = 1; i < names.strings.size(); ++i) {
-    writing.out.Text(names.strings[StringId(static_cast<uint32_t>(i))]);
-  }
+  ColumnWriter writing;
+  writing.Strings(names.strings);
   writing.out.Number(names.images.size());
   for (const auto& image : names.images) {
     // The list of fields takes what it may change; a writer changes nothing.
@@ -273,13 +120,8 @@ std::string Encode(const EmbeddedNames& names) {
 }
 
 bool Decode(std::span<const std::byte> plain, EmbeddedNames& names) {
-  Reading reading{NumberReader(plain), 1};
-  const size_t strings = reading.in.Count(1);
-  for (size_t i = 0; i < strings && reading.ok(); ++i) {
-    const auto id = names.strings.Intern(TextOf(reading.in.Bytes()));
-    if (NumberOf(id) != i + 1) return false;  // one of them is there twice
-  }
-  reading.strings = names.strings.size();
+  ColumnReader reading{NumberReader(plain)};
+  reading.Strings(names.strings);
   constexpr size_t kLeastImage = 7;
   const size_t images = reading.in.Count(kLeastImage);
   for (size_t i = 0; i < images && reading.ok(); ++i) {
@@ -293,20 +135,8 @@ bool Decode(std::span<const std::byte> plain, EmbeddedNames& names) {
 }  // namespace
 
 std::string EncodeEmbeddedNames(const EmbeddedNames& names) {
-  const std::string plain = Encode(names);
-  std::string packed(ZSTD_compressBound(plain.size()), '\0');
-  const size_t size =
-      ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), kCompressionLevel);
-  const bool is_packed =
-      ZSTD_isError(size) == 0 && size < plain.size() && plain.size() <= size * kMostExpansion;
-  packed.resize(is_packed ? size : 0);
-  const uint8_t flags = (names.has_lines ? kHasLines : 0) | (names.is_complete ? kIsComplete : 0) |
-                        (is_packed ? kIsPacked : 0);
-  NumberWriter head;
-  head.Number(kVersion);
-  head.Number(flags);
-  head.Number(plain.size());
-  return head.Take() + (is_packed ? packed : plain);
+  const uint64_t flags = (names.has_lines ? kHasLines : 0) | (names.is_complete ? kIsComplete : 0);
+  return PackSection(kVersion, flags, Encode(names), kCompressionLevel);
 }
 
 std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features) {
@@ -316,28 +146,12 @@ std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features) {
 }
 
 std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section) {
-  NumberReader head(BytesOfText(section));
-  const uint64_t version = head.Number();
-  const uint64_t flags = head.Number();
-  const uint64_t size = head.Number();
-  if (!head.ok() || version != kVersion) return std::nullopt;
-  std::span<const std::byte> content =
-      BytesOfText(section).subspan(section.size() - head.remaining());
-
-  std::vector<std::byte> plain;
-  if ((flags & kIsPacked) != 0) {
-    if (size > kMostBytes || size > content.size() * kMostExpansion) return std::nullopt;
-    plain.resize(size);
-    const size_t got = ZSTD_decompress(plain.data(), plain.size(), content.data(), content.size());
-    if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;
-    content = plain;
-  }
-  // In a stream zeroes may follow.
-  if (size > content.size()) return std::nullopt;
+  const std::optional<UnpackedSection> unpacked = UnpackSection(section, kVersion);
+  if (!unpacked) return std::nullopt;
   EmbeddedNames names;
-  names.has_lines = (flags & kHasLines) != 0;
-  names.is_complete = (flags & kIsComplete) != 0;
-  if (!Decode(content.first(size), names)) return std::nullopt;
+  names.has_lines = (unpacked->flags & kHasLines) != 0;
+  names.is_complete = (unpacked->flags & kIsComplete) != 0;
+  if (!Decode(unpacked->content, names)) return std::nullopt;
   return names;
 }
 

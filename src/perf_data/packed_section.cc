@@ -1,0 +1,54 @@
+#include "src/perf_data/packed_section.h"
+
+#include <zstd.h>
+
+namespace profiler::perf_data {
+namespace {
+
+constexpr uint64_t kIsPacked = 4;
+
+// A packed byte stands for at most so many: what expands more is not of our making.
+constexpr uint64_t kMostExpansion = 64;
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+
+}  // namespace
+
+std::string PackSection(uint64_t version, uint64_t flags, std::string_view content, int level) {
+  std::string packed(ZSTD_compressBound(content.size()), '\0');
+  const size_t size =
+      ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), level);
+  const bool is_packed = ZSTD_isError(size) == 0 && size < content.size() &&
+                         content.size() <= size * kMostExpansion && content.size() <= kMostBytes;
+  packed.resize(is_packed ? size : 0);
+  NumberWriter section;
+  section.Number(version);
+  section.Number(flags | (is_packed ? kIsPacked : 0));
+  section.Number(content.size());
+  return section.Take().append(is_packed ? packed : content);
+}
+
+std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t version) {
+  NumberReader head(BytesOfText(section));
+  const bool known = head.Number() == version;
+  UnpackedSection unpacked;
+  unpacked.flags = head.Number();
+  const uint64_t size = head.Number();
+  if (!head.ok() || !known) return std::nullopt;
+  unpacked.content = BytesOfText(section).last(head.remaining());
+
+  if ((unpacked.flags & kIsPacked) != 0) {
+    const std::span<const std::byte> packed = unpacked.content;
+    if (size > kMostBytes || size > packed.size() * kMostExpansion) return std::nullopt;
+    unpacked.inflated.resize(size);
+    const size_t got =
+        ZSTD_decompress(unpacked.inflated.data(), size, packed.data(), packed.size());
+    if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;
+    unpacked.content = unpacked.inflated;
+  }
+  // In a stream zeroes may follow.
+  if (size > unpacked.content.size()) return std::nullopt;
+  unpacked.content = unpacked.content.first(size);
+  return unpacked;
+}
+
+}  // namespace profiler::perf_data

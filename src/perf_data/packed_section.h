@@ -1,0 +1,206 @@
+// What the larger sections of ours have in common: tables of numbers, packed.
+//
+//   version │ flags: 4 packed, others the section's own │ size │ content, of that size;
+//                                                                 packed: a zstd frame of it
+//
+// All numbers are of variable length: seven bits a byte, low ones first, the high bit says that
+// more follow; so a section is the same in either byte order. A difference has its sign in the
+// lowest bit. Tables stand column by column: numbers of one kind are much like their neighbours, so
+// differences are small and zstd finds them to repeat.
+//
+// A layout is a template over ColumnWriter and ColumnReader, so that it is written once.
+//
+// Private to this package.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "src/base/byte_reader.h"
+#include "src/base/string_table.h"
+
+namespace profiler::perf_data {
+
+// `level` of zstd.
+std::string PackSection(uint64_t version, uint64_t flags, std::string_view content, int level);
+
+struct UnpackedSection {
+  uint64_t flags = 0;
+  std::span<const std::byte> content;  // of the section itself, or of `inflated`
+  std::vector<std::byte> inflated;
+};
+// Nothing where it is of another version, cut, or expands by more than what we write does; so
+// memory is at most some dozen times the section's.
+std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t version);
+
+class NumberWriter {
+ public:
+  void Number(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));
+    out_.push_back(static_cast<char>(value));
+  }
+  // They wrap, so each two numbers have one.
+  void Difference(uint64_t value, uint64_t before) {
+    const uint64_t difference = value - before;
+    Number(difference << 1 ^ (0 - (difference >> 63)));
+  }
+  void Text(std::string_view text) {
+    Number(text.size());
+    out_ += text;
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+};
+
+// Failure is sticky: from then on there is nothing left, and all numbers are 0.
+class NumberReader {
+ public:
+  explicit NumberReader(std::span<const std::byte> bytes)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  bool ok() const { return ok_; }
+  size_t remaining() const { return static_cast<size_t>(end_ - at_); }
+  void Fail() {
+    ok_ = false;
+    at_ = end_;
+  }
+
+  uint64_t Number() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto byte = std::to_integer<uint64_t>(*at_++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    Fail();
+    return 0;
+  }
+  uint64_t Difference(uint64_t before) {
+    const uint64_t number = Number();
+    return before + (number >> 1 ^ (0 - (number & 1)));
+  }
+  // A number below `limit`.
+  uint32_t Index(uint64_t limit) { return static_cast<uint32_t>(Checked(Number(), limit)); }
+  uint32_t IndexAfter(uint64_t before, uint64_t limit) {
+    return static_cast<uint32_t>(Checked(Difference(before), limit));
+  }
+  // How many elements follow that take at least `least` bytes each.
+  size_t Count(size_t least) {
+    const uint64_t count = Number();
+    if (count <= remaining() / least) return count;
+    Fail();
+    return 0;
+  }
+  std::span<const std::byte> Bytes() {
+    const uint64_t size = Number();
+    if (size > remaining()) {
+      Fail();
+      return {};
+    }
+    at_ += size;
+    return {at_ - size, size};
+  }
+
+ private:
+  uint64_t Checked(uint64_t value, uint64_t limit) {
+    if (value < limit) return value;
+    Fail();
+    return 0;
+  }
+
+  const std::byte* at_;
+  const std::byte* end_;
+  bool ok_ = true;
+};
+
+// In tables that may have no entry for something.
+inline constexpr uint32_t kNoIndex = UINT32_MAX;
+
+// They count from 1, for 0 to mean that.
+inline uint64_t OrNone(uint32_t index) { return index == kNoIndex ? 0 : uint64_t{index} + 1; }
+inline uint32_t FromOrNone(uint64_t number) {
+  return number == 0 ? kNoIndex : static_cast<uint32_t>(number - 1);
+}
+
+inline uint64_t NumberOf(StringId id) { return static_cast<uint32_t>(id); }
+
+struct ColumnWriter {
+  NumberWriter out;
+
+  void Strings(const StringTable& strings) {
+    out.Number(strings.size() - 1);
+    for (size_t i = 1; i < strings.size(); ++i) {
+      out.Text(strings[StringId(static_cast<uint32_t>(i))]);
+    }
+  }
+  void Resize(const auto& column, size_t) { out.Number(column.size()); }
+  void Plain(auto& value) { out.Number(static_cast<uint64_t>(value)); }
+  void Flagged(StringId& id, bool& flag) { out.Number(NumberOf(id) << 1 | (flag ? 1 : 0)); }
+  void String(StringId& id) { out.Number(NumberOf(id)); }
+  void StringAfter(StringId& id, StringId before) {
+    out.Difference(NumberOf(id), NumberOf(before));
+  }
+  void After(auto& value, uint64_t before) { out.Difference(value, before); }
+  void OptionalAfter(uint32_t& index, uint32_t before, size_t) {
+    out.Difference(OrNone(index), OrNone(before));
+  }
+  void Optional(uint32_t& index, size_t) { out.Number(OrNone(index)); }
+  void Bytes(std::vector<std::byte>& bytes) { out.Text(TextOf(bytes)); }
+  bool ok() const { return true; }
+};
+
+struct ColumnReader {
+  NumberReader in;
+  size_t strings = 1;  // that there are
+
+  void Strings(StringTable& table) {
+    const size_t count = in.Count(1);
+    for (size_t i = 0; i < count && ok(); ++i) {
+      // None may be there twice.
+      if (NumberOf(table.Intern(TextOf(in.Bytes()))) != i + 1) in.Fail();
+    }
+    strings = table.size();
+  }
+  void Resize(auto& column, size_t least) { column.resize(in.Count(least)); }
+  template <class T>
+  void Plain(T& value) {
+    value = static_cast<T>(in.Index(uint64_t{1} << (8 * std::min<size_t>(sizeof(T), 4))));
+  }
+  void Plain(uint64_t& value) { value = in.Number(); }
+  void Flagged(StringId& id, bool& flag) {
+    const uint32_t number = in.Index(uint64_t{strings} * 2);
+    id = StringId(number >> 1);
+    flag = (number & 1) != 0;
+  }
+  void String(StringId& id) { id = StringId(in.Index(strings)); }
+  void StringAfter(StringId& id, StringId before) {
+    id = StringId(in.IndexAfter(NumberOf(before), strings));
+  }
+  void After(uint64_t& value, uint64_t before) { value = in.Difference(before); }
+  void After(uint32_t& value, uint64_t before) {
+    value = in.IndexAfter(before, uint64_t{UINT32_MAX} + 1);
+  }
+  void OptionalAfter(uint32_t& index, uint32_t before, size_t limit) {
+    index = FromOrNone(in.IndexAfter(OrNone(before), uint64_t{limit} + 1));
+  }
+  void Optional(uint32_t& index, size_t limit) {
+    index = FromOrNone(in.Index(uint64_t{limit} + 1));
+  }
+  void Bytes(std::vector<std::byte>& bytes) {
+    const auto view = in.Bytes();
+    bytes.assign(view.begin(), view.end());
+  }
+  bool ok() const { return in.ok(); }
+};
+
+}  // namespace profiler::perf_data
