@@ -49,9 +49,10 @@ int Archive(const ArchiveArguments& arguments) {
   }
   recording = nullptr;
 
-  const std::string section = perf_data::EncodeEmbeddedNames(collected.names);
   perf_data::RewriteOptions options;
-  options.sections[perf_data::kFeatureNames] = section;
+  options.sections = SectionsOf(collected);
+  size_t bytes = 0;
+  for (const auto& [bit, section] : options.sections) bytes += section.size();
   std::signal(SIGPIPE, SIG_IGN);
   const auto summary = perf_data::Rewrite(arguments.input, output, options);
   if (!summary.ok()) {
@@ -62,8 +63,7 @@ int Archive(const ArchiveArguments& arguments) {
   if (!summary->reading.ok()) PrintError(summary->reading);
   if (!arguments.quiet) {
     std::fprintf(stderr, "[ profiler archive: names of %s; %.3f MB in %s ]\n",
-                 DescribeNames(collected, section.size()).c_str(),
-                 static_cast<double>(summary->bytes) / 1e6,
+                 DescribeNames(collected, bytes).c_str(), static_cast<double>(summary->bytes) / 1e6,
                  output == "-" ? "standard output" : output.c_str());
   }
   return summary->reading.ok() ? kExitOk : kExitFailure;

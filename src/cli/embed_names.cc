@@ -13,6 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/cli/load_profile.h"
+#include "src/perf_data/feature_values.h"
+#include "src/perf_data/perf_data_format.h"
 #include "src/perf_event/abi.h"
 #include "src/profile/sample_reader.h"
 #include "symbolize/name_collector.h"
@@ -37,7 +39,28 @@ profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& rec
   return recorded;
 }
 
+// Nothing for streams: there the records cannot be passed over.
+std::optional<SampleSums> WorthwhileSums(const perf_data::Recording& recording,
+                                         profile::ProfileBuilder& builder) {
+  constexpr uint64_t kMany = 100'000;  // samples, that take a tenth of a second to read
+  uint64_t samples = 0;
+  for (const profile::Event& event : builder.profile().events) samples += event.samples;
+  if (samples < kMany || recording.layout().pipe) return std::nullopt;
+  std::optional<SampleSums> sums = builder.Sums();
+  if (sums) sums->data_size = recording.layout().data.size;
+  return sums;
+}
+
 }  // namespace
+
+std::map<int, std::string> SectionsOf(const CollectedNames& collected) {
+  std::map<int, std::string> sections;
+  sections[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(collected.names);
+  if (collected.sums) {
+    sections[perf_data::kFeatureSums] = perf_data::EncodeSampleSums(*collected.sums);
+  }
+  return sections;
+}
 
 CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions options,
                             symbolize::EmbeddedOptions::Files files,
@@ -59,7 +82,6 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
 
   profile::BuilderOptions keep = BuilderOptionsFor(recording, options);
   keep.keep_thread = false;
-  keep.keep_rows = false;
   profile::ProfileBuilder* at = nullptr;
   profile::SampleReader reader(perf_event::NativeArchitecture());
   const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);
@@ -70,11 +92,15 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
       const auto& layout = recording.events()[static_cast<uint32_t>(event)].layout;
       reader.Read(sample, layout, look_ups, *at);
     };
+    keep.keep_rows = false;
   }
   profile::ProfileBuilder builder(collector, keep);
   at = &builder;
   collected.reading = ReadInto(recording, builder);
   total = builder.profile().frames.size();
+  if (collected.reading.ok() && recording.warnings().empty()) {
+    collected.sums = WorthwhileSums(recording, builder);
+  }
   std::move(builder).Finish();
   collected.names = collector.Take(options.inlines);
   collected.addresses = 0;

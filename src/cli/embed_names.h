@@ -4,8 +4,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "src/base/embedded_names.h"
+#include "src/base/sample_sums.h"
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/perf_data/recording.h"
@@ -20,13 +24,18 @@ using NamingProgress = std::function<bool(size_t named, size_t addresses)>;
 struct CollectedNames {
   EmbeddedNames names;
   size_t addresses = 0;
+  // Where the samples are so many that reading them again would take a while.
+  std::optional<SampleSums> sums;
   absl::Status reading;  // what ended the reading early
 };
 
+// What goes into the recording, by feature bit.
+std::map<int, std::string> SectionsOf(const CollectedNames& collected);
+
 // Names every address that any view of the recording shows: those of call chains and, where they
-// are recorded, of data and of branches. `options` says whether lines are looked for; names are
-// always kept as the linker has them. Reads the recording once, and has a profile of its stacks in
-// memory meanwhile.
+// are recorded, of data and of branches; and sums the samples up. `options` says whether lines are
+// looked for; names are always kept as the linker has them. Reads the recording once, and has a
+// profile of its stacks in memory meanwhile.
 CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions options,
                             symbolize::EmbeddedOptions::Files files,
                             const NamingProgress& progress);

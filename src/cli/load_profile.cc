@@ -25,7 +25,7 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
   for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }
-  size_t known_events = 0;
+  size_t known_events = builder.profile().events.size();
   return recording.ForEach(
       perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
         const auto& events = recording.events();
@@ -36,6 +36,18 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
       });
 }
 
+namespace {
+
+// Takes what the recording has summed up, where it has and the builder wants no more than that.
+bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& builder) {
+  const std::optional<SampleSums> sums = perf_data::ReadSampleSums(recording.features());
+  if (!sums || sums->data_size != recording.layout().data.size) return false;
+  for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
+  return builder.AddSums(*sums);
+}
+
+}  // namespace
+
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
@@ -45,7 +57,9 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_time = options.keep_samples;
   keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
-  const absl::Status reading = ReadInto(*recording, builder);
+  const bool summed =
+      !keep.keep_cpu && !keep.keep_thread && !keep.keep_time && TakeSums(*recording, builder);
+  const absl::Status reading = summed ? absl::OkStatus() : ReadInto(*recording, builder);
   if (FetchesFiles(options.naming.fetch)) {
     FetchMissingFiles(options.naming, recording->features(), *symbolizer, builder.ImageShares());
   }

@@ -250,12 +250,15 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
                              monitor.callback());
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
-  const std::string section = perf_data::EncodeEmbeddedNames(collected.names);
-  PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, perf_data::kFeatureNames, section));
+  size_t bytes = 0;
+  for (const auto& [bit, section] : SectionsOf(collected)) {
+    PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, bit, section));
+    bytes += section.size();
+  }
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    std::fprintf(stderr, "[ names of %s, %.2f s ]\n",
-                 DescribeNames(collected, section.size()).c_str(), took.count());
+    std::fprintf(stderr, "[ names of %s, %.2f s ]\n", DescribeNames(collected, bytes).c_str(),
+                 took.count());
   }
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/chain_quality.h"
 #include "src/base/embedded_names.h"
+#include "src/base/sample_sums.h"
 #include "src/perf_data/features.h"
 
 namespace profiler::perf_data {
@@ -159,5 +160,9 @@ void SetChainQuality(const ChainQuality& chains, Features* features);
 std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
 std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section);
 std::string EncodeEmbeddedNames(const EmbeddedNames& names);
+
+// SUMS: the samples, summed up (FORMAT.md); likewise. Whoever reads compares `data_size`.
+std::optional<SampleSums> ReadSampleSums(const Features& features);
+std::string EncodeSampleSums(const SampleSums& sums);
 
 }  // namespace profiler::perf_data

@@ -40,12 +40,13 @@ std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t 
     const std::span<const std::byte> packed = unpacked.content;
     if (size > kMostBytes || size > packed.size() * kMostExpansion) return std::nullopt;
     unpacked.inflated.resize(size);
-    const size_t got =
-        ZSTD_decompress(unpacked.inflated.data(), size, packed.data(), packed.size());
+    // In a stream zeroes may follow.
+    const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
+    if (ZSTD_isError(frame) != 0) return std::nullopt;
+    const size_t got = ZSTD_decompress(unpacked.inflated.data(), size, packed.data(), frame);
     if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;
     unpacked.content = unpacked.inflated;
   }
-  // In a stream zeroes may follow.
   if (size > unpacked.content.size()) return std::nullopt;
   unpacked.content = unpacked.content.first(size);
   return unpacked;

@@ -146,6 +146,7 @@ struct ColumnWriter {
   void Resize(const auto& column, size_t) { out.Number(column.size()); }
   void Plain(auto& value) { out.Number(static_cast<uint64_t>(value)); }
   void Flagged(StringId& id, bool& flag) { out.Number(NumberOf(id) << 1 | (flag ? 1 : 0)); }
+  void Flagged(uint8_t& value, bool& flag) { out.Number(uint64_t{value} << 1 | (flag ? 1 : 0)); }
   void String(StringId& id) { out.Number(NumberOf(id)); }
   void StringAfter(StringId& id, StringId before) {
     out.Difference(NumberOf(id), NumberOf(before));
@@ -155,6 +156,12 @@ struct ColumnWriter {
     out.Difference(OrNone(index), OrNone(before));
   }
   void Optional(uint32_t& index, size_t) { out.Number(OrNone(index)); }
+  void Index(uint32_t& index, size_t) { out.Number(index); }
+  void IndexAfter(uint32_t& index, uint32_t before, size_t) { out.Difference(index, before); }
+  // Of an element before `element`, or none: how far back it is.
+  void Earlier(uint32_t& index, size_t element) {
+    out.Number(index == kNoIndex ? 0 : element - index);
+  }
   void Bytes(std::vector<std::byte>& bytes) { out.Text(TextOf(bytes)); }
   bool ok() const { return true; }
 };
@@ -182,6 +189,11 @@ struct ColumnReader {
     id = StringId(number >> 1);
     flag = (number & 1) != 0;
   }
+  void Flagged(uint8_t& value, bool& flag) {
+    const uint32_t number = in.Index(uint64_t{1} << 9);
+    value = static_cast<uint8_t>(number >> 1);
+    flag = (number & 1) != 0;
+  }
   void String(StringId& id) { id = StringId(in.Index(strings)); }
   void StringAfter(StringId& id, StringId before) {
     id = StringId(in.IndexAfter(NumberOf(before), strings));
@@ -195,6 +207,14 @@ struct ColumnReader {
   }
   void Optional(uint32_t& index, size_t limit) {
     index = FromOrNone(in.Index(uint64_t{limit} + 1));
+  }
+  void Index(uint32_t& index, size_t limit) { index = in.Index(limit); }
+  void IndexAfter(uint32_t& index, uint32_t before, size_t limit) {
+    index = in.IndexAfter(before, limit);
+  }
+  void Earlier(uint32_t& index, size_t element) {
+    const uint32_t back = in.Index(uint64_t{element} + 1);
+    index = back == 0 ? kNoIndex : static_cast<uint32_t>(element - back);
   }
   void Bytes(std::vector<std::byte>& bytes) {
     const auto view = in.Bytes();

@@ -87,6 +87,7 @@ enum FeatureBit : int {
   kFirstOwnFeature = 200,
   kFeatureChainQuality = kFirstOwnFeature,
   kFeatureNames = 201,
+  kFeatureSums = 202,
 };
 
 // The table of feature sections of what we write has room for so many of ours, written or to come.

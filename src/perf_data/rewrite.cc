@@ -58,8 +58,10 @@ class Rewriter {
     if (options_.time.has_value()) PROFILER_RETURN_IF_ERROR(ResolveTime());
     if (options_.cuts()) PROFILER_RETURN_IF_ERROR(UpdateSampleTime());
     if (input_.is_directory()) sections_.erase(kFeatureDirFormat);
+    PROFILER_RETURN_IF_ERROR(ChooseCompression());
+    if (ChangesRecords()) sections_.erase(kFeatureSums);
     for (const auto& [bit, section] : options_.sections) sections_[bit] = section;
-    return ChooseCompression();
+    return absl::OkStatus();
   }
 
   absl::StatusOr<RewriteSummary> Write(OpenedOutput opened) {
@@ -151,6 +153,11 @@ class Rewriter {
     }
     sections_.erase(kFeatureCompressed);
     return absl::OkStatus();
+  }
+
+  bool ChangesRecords() const {
+    return options_.cuts() || options_.as_stream || level_ != 0 || input_.is_directory() ||
+           (inflate_ && input_.is_compressed());
   }
 
   // struct { u32 version, type, level, …; }

@@ -176,27 +176,31 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   if (known != ids_.end()) return known->second;
 
   // The first process that maps a file is the one whose root it is looked for in.
-  const ImageId image = symbolizer_.AddImage({.kind = kind,
-                                              .path = std::string(path),
-                                              .build_id = {build_id.begin(), build_id.end()},
-                                              .pid = pid});
+  const ImageId image = Add({.kind = kind,
+                             .path = std::string(path),
+                             .build_id = {build_id.begin(), build_id.end()},
+                             .pid = pid});
   ids_.emplace(std::move(key), image);
-  AddDso(image, kind, path, build_id);
   return image;
 }
 
-void ImageTable::AddDso(ImageId image, ImageKind kind, std::string_view path,
-                        std::span<const std::byte> build_id) {
+ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
+  const ImageId image = symbolizer_.AddImage(spec);
+  AddDso(image, spec);
+  return image;
+}
+
+void ImageTable::AddDso(ImageId image, const symbolize::ImageSpec& spec) {
   const auto index = static_cast<uint32_t>(image);
   if (index < dsos_.size() && dsos_[index] != unknown_dso()) return;
   if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());
-  const uint32_t pid = symbolizer_.image(image).pid;
   dsos_[index] = DsoId(static_cast<uint32_t>(profile_.dsos.size()));
   images_.push_back(image);
-  profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(kind, path, pid)),
-                           .long_name = profile_.strings.Intern(path),
-                           .kind = KindOf(kind),
-                           .build_id = {build_id.begin(), build_id.end()}});
+  profile_.dsos.push_back({.name = profile_.strings.Intern(
+                               ShortName(spec.kind, spec.path, symbolizer_.image(image).pid)),
+                           .long_name = profile_.strings.Intern(spec.path),
+                           .kind = KindOf(spec.kind),
+                           .build_id = spec.build_id});
 }
 
 }  // namespace profiler::profile

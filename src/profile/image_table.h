@@ -42,6 +42,9 @@ class ImageTable {
   // given for a name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
+  // One that is known by what told it apart before.
+  symbolize::ImageId Add(const symbolize::ImageSpec& image);
+
   // What MMAP, MMAP2 and KSYMBOL map.
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap);
   // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
@@ -70,8 +73,7 @@ class ImageTable {
 
   symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
                             const FileIdentity& identity, uint32_t pid);
-  void AddDso(symbolize::ImageId image, symbolize::ImageKind kind, std::string_view path,
-              std::span<const std::byte> build_id);
+  void AddDso(symbolize::ImageId image, const symbolize::ImageSpec& spec);
 
   Profile& profile_;
   symbolize::Symbolizer& symbolizer_;

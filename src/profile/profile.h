@@ -25,6 +25,7 @@
 #include "src/base/address.h"
 #include "src/base/chain_quality.h"
 #include "src/base/huge_pages.h"
+#include "src/base/sample_sums.h"
 #include "src/base/string_table.h"
 
 namespace profiler::profile {
@@ -127,14 +128,7 @@ struct Row {
 };
 
 // What was lost, cut or could not be named.
-struct Losses {
-  uint64_t lost_records = 0;  // PERF_RECORD_LOST
-  uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
-  uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
-  uint64_t throttled = 0;
-  uint64_t undecodable = 0;     // records too short for their layout
-  uint64_t corrupt_chains = 0;  // call chains that were not believed; their samples count
-  uint64_t unknown_records = 0;
+struct Losses : LossCounts {
   std::vector<std::string> warnings;  // lines for a person
 };
 

@@ -16,6 +16,7 @@
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
+#include "src/profile/sum_samples.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
 #include "symbolize/address_space.h"
@@ -56,6 +57,18 @@ perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
 
 }  // namespace
 
+// What else the recording says of the kernel: all that naming needs besides images.
+struct KernelNames {
+  struct Symbol {
+    RuntimeAddress start;
+    uint64_t size;
+    std::string name;
+  };
+  std::string reference;  // empty: none
+  RuntimeAddress reference_address;
+  std::vector<Symbol> symbols;
+};
+
 class ProfileBuilder::Impl {
  public:
   Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
@@ -77,6 +90,8 @@ class ProfileBuilder::Impl {
     return profile_;
   }
   std::vector<ImageShare> ImageShares();
+  std::optional<SampleSums> Sums();
+  bool AddSums(const SampleSums& sums);
   Profile Finish();
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
@@ -103,6 +118,9 @@ class ProfileBuilder::Impl {
   void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap, bool monotonic);
   void AddJitDump(const perf_event::Mmap2& mmap, bool monotonic);
   void AddKernelMapping(const perf_event::Mmap2& mmap);
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address);
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
+  bool KeepsMoreThanSums() const;
   void PlaceKernel();
   bool IsBpf(const symbolize::Mapping* mapping) const;
   void AddComm(uint16_t misc, const perf_event::Comm& comm);
@@ -112,6 +130,7 @@ class ProfileBuilder::Impl {
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
   void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
   Row CountBatch();
+  void CountRest();
   void ShowSample(const perf_event::Sample& sample, EventId event, uint64_t time);
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
@@ -133,6 +152,7 @@ class ProfileBuilder::Impl {
   perf_event::Sample decoded_;  // the one at hand: Decode clears it, so that nobody else has to
   std::vector<Row> batch_;      // of the samples that chains_ has taken on
   const bool adds_up_;          // samples that agree are one row
+  KernelNames kernel_names_;
   bool kernel_is_placed_ = false;
   bool rows_out_of_order_ = false;
 };
@@ -260,10 +280,21 @@ void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
   constexpr std::string_view kKernel = "[kernel.kallsyms]";
   if (mmap.filename.starts_with(kKernel) && mmap.filename.size() > kKernel.size() &&
       mmap.pgoff != 0) {
-    symbolizer_.SetKernelReference(mmap.filename.substr(kKernel.size()),
-                                   RuntimeAddress{mmap.pgoff});
+    SetKernelReference(mmap.filename.substr(kKernel.size()), RuntimeAddress{mmap.pgoff});
   }
   spaces_.Kernel().Map(images_.KernelMapping(mmap));
+}
+
+void ProfileBuilder::Impl::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+  kernel_names_.reference = symbol;
+  kernel_names_.reference_address = address;
+  symbolizer_.SetKernelReference(symbol, address);
+}
+
+void ProfileBuilder::Impl::AddKernelSymbol(RuntimeAddress start, uint64_t size,
+                                           std::string_view name) {
+  kernel_names_.symbols.push_back({start, size, std::string(name)});
+  symbolizer_.AddKernelSymbol(start, size, name);
 }
 
 // A recording without kernel mappings (an unprivileged one) has kernel addresses all the same.
@@ -299,7 +330,7 @@ void ProfileBuilder::Impl::AddKsymbol(const perf_event::Ksymbol& symbol) {
     if (IsBpf(mapping)) kernel.Unmap(RuntimeAddress{symbol.addr}, symbol.len);
     return;
   }
-  symbolizer_.AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
+  AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
   // Inside of the kernel's or a module's text it is only one more symbol there.
   if (mapping == nullptr || IsBpf(mapping)) kernel.Map(images_.BpfMapping(symbol));
 }
@@ -422,9 +453,48 @@ std::vector<ProfileBuilder::ImageShare> ProfileBuilder::Impl::ImageShares() {
   return images;
 }
 
-Profile ProfileBuilder::Impl::Finish() {
+bool ProfileBuilder::Impl::KeepsMoreThanSums() const {
+  const bool unwinds = std::any_of(events_.begin(), events_.end(), [](const EventLayout& event) {
+    return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
+  });
+  return !adds_up_ || options_.keep_cpu || options_.keep_thread || options_.keep_addresses ||
+         options_.max_stack != UINT32_MAX || options_.on_sample || unwinds;
+}
+
+std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
+  CountRest();
+  if (KeepsMoreThanSums() || !profile_.losses.warnings.empty()) return std::nullopt;
+  SampleSums sums = SumsOf(profile_, images_, symbolizer_);
+  sums.kernel_reference = sums.strings.Intern(kernel_names_.reference);
+  sums.kernel_reference_address = kernel_names_.reference_address.value;
+  for (const KernelNames::Symbol& symbol : kernel_names_.symbols) {
+    sums.kernel_symbols.push_back(
+        {symbol.start.value, symbol.size, sums.strings.Intern(symbol.name)});
+  }
+  return sums;
+}
+
+bool ProfileBuilder::Impl::AddSums(const SampleSums& sums) {
+  if (KeepsMoreThanSums() || !AreOf(sums, events_.size())) return false;
+  if (sums.kernel_reference != StringId::kEmpty) {
+    SetKernelReference(sums.strings[sums.kernel_reference],
+                       RuntimeAddress{sums.kernel_reference_address});
+  }
+  for (const SampleSums::KernelSymbol& symbol : sums.kernel_symbols) {
+    AddKernelSymbol(RuntimeAddress{symbol.start}, symbol.size, sums.strings[symbol.name]);
+  }
+  profile::AddSums(sums, images_, profile_);
+  return true;
+}
+
+// Samples whose call chains are not whole yet will not get more of them.
+void ProfileBuilder::Impl::CountRest() {
   CountDeferred(deferred_.TakeAll(), {});
   CountBatch();
+}
+
+Profile ProfileBuilder::Impl::Finish() {
+  CountRest();
   if (options_.keep_time && rows_out_of_order_) {
     std::stable_sort(profile_.rows.begin(), profile_.rows.end(),
                      [](const Row& a, const Row& b) { return a.time < b.time; });
@@ -456,6 +526,8 @@ ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->Th
 std::vector<ProfileBuilder::ImageShare> ProfileBuilder::ImageShares() {
   return impl_->ImageShares();
 }
+std::optional<SampleSums> ProfileBuilder::Sums() { return impl_->Sums(); }
+bool ProfileBuilder::AddSums(const SampleSums& sums) { return impl_->AddSums(sums); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
 Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
 

@@ -22,10 +22,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "src/base/sample_sums.h"
 #include "src/perf_event/attr.h"
 #include "src/perf_event/codec.h"
 #include "src/profile/profile.h"
@@ -106,6 +108,15 @@ class ProfileBuilder {
     double share;
   };
   std::vector<ImageShare> ImageShares();
+
+  // What the records, all of them, add up to; with AddSums in a new builder, in the place of
+  // records, they make the same profile. Nothing where the options keep more than sums have
+  // (threads, CPUs, times, addresses), where stacks had to be unwound, and where there are
+  // warnings. `data_size` is the caller's.
+  std::optional<SampleSums> Sums();
+  // After AddEvent of all events, and instead of records. False, and nothing done, for sums that
+  // are not of these events or have what no recording has.
+  bool AddSums(const SampleSums& sums);
 
   // Names all frames and gives the profile away.
   Profile Finish() &&;

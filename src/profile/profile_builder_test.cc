@@ -48,6 +48,27 @@ class ProfileBuilderTest : public testing::Test {
     return std::move(builder).Finish();
   }
 
+  // Whatever a test's records are, what they add up to makes the profile that they make.
+  void TearDown() override {
+    ProfileBuilder of_records(symbolizer_, {.keep_thread = false});
+    of_records.AddEvent("cpu-clock", records_.attr());
+    for (perf_event::RawRecord record : records_.records()) {
+      of_records.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
+    }
+    const auto sums = of_records.Sums();
+    const Profile expected = std::move(of_records).Finish();
+    ASSERT_EQ(sums.has_value(), expected.losses.warnings.empty());
+    if (!sums) return;
+    ProfileBuilder of_sums(symbolizer_, {.keep_thread = false});
+    of_sums.AddEvent("cpu-clock", records_.attr());
+    ASSERT_TRUE(of_sums.AddSums(*sums));
+    const Profile got = std::move(of_sums).Finish();
+    EXPECT_EQ(got.losses, static_cast<const LossCounts&>(expected.losses));
+    EXPECT_EQ(got.events[0].samples, expected.events[0].samples);
+    EXPECT_EQ(got.events[0].period, expected.events[0].period);
+    EXPECT_EQ(RowsText(got), RowsText(expected));
+  }
+
   std::string Rows(BuilderOptions options = {}) { return RowsText(Build(std::move(options))); }
 
   RecordBuilder& StartCat() {
@@ -625,6 +646,47 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
             "cat 7/7: cat+0x200  1 1 at 6\n"
             "cat 7/7: cat+0x200  1 1 at 7\n"
             "cat 7/9: cat+0x200  1 1 at 8\n");
+}
+
+TEST_F(ProfileBuilderTest, SumsBringWhatTheRecordingSaysOfTheKernel) {
+  constexpr uint64_t kBpf = 0xffffffffc0000000;
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000, kKernelText + 8, "[kernel.kallsyms]_stext");
+  records_.At(2).Ksymbol(kBpf, 0x80, "bpf_prog_1").By(7, 7).Sample(kBpf + 4);
+  ProfileBuilder of_records(symbolizer_, {.keep_thread = false});
+  of_records.AddEvent("cpu-clock", records_.attr());
+  for (perf_event::RawRecord record : records_.records()) of_records.Add(record, 0, 1);
+  const auto sums = of_records.Sums();
+  ASSERT_TRUE(sums.has_value());
+
+  FakeSymbolizer elsewhere;
+  ProfileBuilder of_sums(elsewhere, {.keep_thread = false});
+  of_sums.AddEvent("cpu-clock", records_.attr());
+  ASSERT_TRUE(of_sums.AddSums(*sums));
+  EXPECT_EQ(elsewhere.kernel_reference(), symbolizer_.kernel_reference());
+  EXPECT_EQ(RowsText(std::move(of_sums).Finish()), ":7 0/0: bpf_prog_1[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, SumsAreForWhoWantsNoMoreThanTheyHave) {
+  StartCat().Sample(0x1234);
+  const auto builder = [&](BuilderOptions options) {
+    ProfileBuilder made(symbolizer_, std::move(options));
+    made.AddEvent("cpu-clock", records_.attr());
+    return made;
+  };
+  const auto sums = builder({.keep_thread = false}).Sums();
+  ASSERT_TRUE(sums.has_value());
+  for (const BuilderOptions& options :
+       {BuilderOptions{}, BuilderOptions{.keep_cpu = true, .keep_thread = false},
+        BuilderOptions{.keep_thread = false, .keep_time = true},
+        BuilderOptions{.keep_thread = false, .keep_rows = false},
+        BuilderOptions{.keep_thread = false, .max_stack = 5}}) {
+    EXPECT_FALSE(builder(options).Sums().has_value());
+    EXPECT_FALSE(builder(options).AddSums(*sums));
+  }
+  ProfileBuilder of_two = builder({.keep_thread = false});
+  of_two.AddEvent("page-faults", records_.attr());
+  EXPECT_FALSE(of_two.AddSums(*sums)) << "of a recording with other events";
 }
 
 TEST_F(ProfileBuilderTest, LongChainsKeepTheEntriesNearestToTheLeaf) {
