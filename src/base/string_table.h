@@ -21,6 +21,8 @@ enum class StringId : uint32_t { kEmpty = 0 };
 class StringTable {
  public:
   StringTable() { Intern(""); }
+  StringTable(StringTable&&) noexcept = default;
+  StringTable& operator=(StringTable&&) noexcept = default;
 
   StringId Intern(std::string_view text) {
     auto it = ids_.find(absl::string_view(text.data(), text.size()));

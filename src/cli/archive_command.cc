@@ -73,7 +73,9 @@ int Archive(const ArchiveArguments& arguments) {
 
 void AddArchiveCommand(CLI::App& app, Commands& commands) {
   CLI::App* command = app.add_subcommand(
-      "archive", "Put the names of all addresses into a recording, to read it on other machines");
+      "archive",
+      "Put the names of all addresses into a recording, to read it on other machines, and "
+      "the sums of its samples, to read it at once");
   command->footer(
       "Everything else stays as it is. Names that the recording has already are kept where the "
       "files that they come from are gone, or are other builds now.");

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/perf_data/feature_values.h"
+#include "src/perf_data/perf_data_format.h"
 
 namespace profiler::cli {
 namespace {
@@ -311,13 +312,26 @@ bool HasValue(const Recording& recording, int bit) {
   }
 }
 
+std::string NameOfOwn(int bit) {
+  switch (bit) {
+    case perf_data::kFeatureChainQuality:
+      return "quality of call chains";
+    case perf_data::kFeatureNames:
+      return "names";
+    case perf_data::kFeatureSums:
+      return "sums of samples";
+    default:
+      return absl::StrCat("feature ", bit, " (unknown)");
+  }
+}
+
 }  // namespace
 
 std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Recording& recording) {
   std::map<int, Lines> lines;
   for (const auto& [bit, section] : recording.features().other) {
     if (bit >= static_cast<int>(std::size(kFeatures))) {
-      lines[bit] = {absl::StrCat("feature ", bit, " : unknown, ", section.size(), " bytes")};
+      lines[bit] = {absl::StrCat(NameOfOwn(bit), " : ", section.size(), " bytes")};
       continue;
     }
     const Feature& feature = kFeatures[bit];

@@ -40,10 +40,10 @@ namespace {
 
 // Takes what the recording has summed up, where it has and the builder wants no more than that.
 bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& builder) {
-  const std::optional<SampleSums> sums = perf_data::ReadSampleSums(recording.features());
+  std::optional<SampleSums> sums = perf_data::ReadSampleSums(recording.features());
   if (!sums || sums->data_size != recording.layout().data.size) return false;
   for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
-  return builder.AddSums(*sums);
+  return builder.AddSums(*std::move(sums));
 }
 
 }  // namespace

@@ -326,7 +326,8 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       .add_option(
           "--embed", a.embed,
           "put into the file, once recording has ended, the names of all addresses (names), "
-          "inlined calls and source lines as well (lines), or none; not with -o -")
+          "inlined calls and source lines as well (lines), and of many samples the sums that "
+          "reports are made of; or none of that; not with -o -")
       ->type_name("lines|names|none")
       ->check(CLI::IsMember({"lines", "names", "none"}))
       ->capture_default_str();

@@ -22,8 +22,7 @@ using testing::Not;
 
 // Boxes as text: one a line, indented by its level, with its samples and its percentage.
 std::string BoxesOf(const ProfileForTest& test, const FlameGraphOptions& options = {}) {
-  ProfileForTest copy = test;
-  const FlameLayout layout = LayOutFlames(copy.profile(), options, 1000);
+  const FlameLayout layout = LayOutFlames(test.profile(), options, 1000);
   std::string out;
   for (const FlameBox& box : layout.boxes) {
     const bool all = box.label == kNoLabel;

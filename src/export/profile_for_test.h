@@ -38,6 +38,7 @@ class ProfileForTest {
   ProfileForTest& Define(std::string_view alias, Function function);
 
   profile::Profile& profile() { return profile_; }
+  const profile::Profile& profile() const { return profile_; }
 
  private:
   profile::ThreadId ThreadOf(std::string_view comm);

@@ -91,7 +91,7 @@ class ProfileBuilder::Impl {
   }
   std::vector<ImageShare> ImageShares();
   std::optional<SampleSums> Sums();
-  bool AddSums(const SampleSums& sums);
+  bool AddSums(SampleSums sums);
   Profile Finish();
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
@@ -474,7 +474,7 @@ std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
   return sums;
 }
 
-bool ProfileBuilder::Impl::AddSums(const SampleSums& sums) {
+bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
   if (KeepsMoreThanSums() || !AreOf(sums, events_.size())) return false;
   if (sums.kernel_reference != StringId::kEmpty) {
     SetKernelReference(sums.strings[sums.kernel_reference],
@@ -483,7 +483,7 @@ bool ProfileBuilder::Impl::AddSums(const SampleSums& sums) {
   for (const SampleSums::KernelSymbol& symbol : sums.kernel_symbols) {
     AddKernelSymbol(RuntimeAddress{symbol.start}, symbol.size, sums.strings[symbol.name]);
   }
-  profile::AddSums(sums, images_, profile_);
+  profile::AddSums(std::move(sums), images_, profile_);
   return true;
 }
 
@@ -527,7 +527,7 @@ std::vector<ProfileBuilder::ImageShare> ProfileBuilder::ImageShares() {
   return impl_->ImageShares();
 }
 std::optional<SampleSums> ProfileBuilder::Sums() { return impl_->Sums(); }
-bool ProfileBuilder::AddSums(const SampleSums& sums) { return impl_->AddSums(sums); }
+bool ProfileBuilder::AddSums(SampleSums sums) { return impl_->AddSums(std::move(sums)); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
 Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
 

@@ -116,7 +116,7 @@ class ProfileBuilder {
   std::optional<SampleSums> Sums();
   // After AddEvent of all events, and instead of records. False, and nothing done, for sums that
   // are not of these events or have what no recording has.
-  bool AddSums(const SampleSums& sums);
+  bool AddSums(SampleSums sums);
 
   // Names all frames and gives the profile away.
   Profile Finish() &&;

@@ -70,7 +70,7 @@ SampleSums SumsOf(const Profile& profile, const ImageTable& images,
   return sums;
 }
 
-void AddSums(const SampleSums& sums, ImageTable& images, Profile& profile) {
+void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {
   static_cast<LossCounts&>(profile.losses) = sums.losses;
   for (size_t i = 0; i < sums.events.size(); ++i) {
     profile.events[i].samples = sums.events[i].samples;
@@ -96,11 +96,13 @@ void AddSums(const SampleSums& sums, ImageTable& images, Profile& profile) {
                               .offset = FileOffset{frame.offset},
                               .ip = RuntimeAddress{frame.ip}});
   }
+  sums.frames = {};
   profile.stacks.reserve(sums.stacks.size());
   for (const SampleSums::Stack& stack : sums.stacks) {
     const uint32_t above = stack.caller == kNone ? 0 : profile.stacks[stack.caller].depth;
     profile.stacks.push_back({StackId{stack.caller}, FrameId{stack.frame}, above + 1});
   }
+  sums.stacks = {};
   profile.rows.reserve(sums.rows.size());
   for (const SampleSums::Row& row : sums.rows) {
     profile.rows.push_back({.event = EventId{row.event},

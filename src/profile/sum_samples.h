@@ -18,7 +18,7 @@ SampleSums SumsOf(const Profile& profile, const ImageTable& images,
                   const symbolize::Symbolizer& symbolizer);
 
 // The other way round: into a profile that has its events and nothing else. The sums must be
-// AreOf() it.
-void AddSums(const SampleSums& sums, ImageTable& images, Profile& profile);
+// AreOf() it. Frees their tables one by one, so that the profile's need little memory besides.
+void AddSums(SampleSums sums, ImageTable& images, Profile& profile);
 
 }  // namespace profiler::profile

@@ -42,6 +42,10 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       excluded_(hist.trie().size()),
       branch_of_key_(hist.functions().chain_keys(), kNone),
       place_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
+  key_of_function_.reserve(hist.functions().size());
+  for (FunctionId id = 0; id < hist.functions().size(); ++id) {
+    key_of_function_.push_back(hist.functions()[id].chain_key);
+  }
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -57,6 +61,17 @@ ChainNode CallGraph::Build(size_t row) {
   return root;
 }
 
+CallGraph::Place CallGraph::PlaceAt(NodeId node, const Weight& weight, bool whole,
+                                    uint32_t frames) const {
+  const TrieNode& at = trie_[node];
+  return {.node = node,
+          .first_child = at.first_child,
+          .key = key_of_function_[at.function],
+          .whole = whole,
+          .frames = frames,
+          .weight = weight};
+}
+
 // Caller order: down the trie. Whole chains start below the group's root, the others at the
 // function's outermost places.
 std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
@@ -64,14 +79,14 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
   std::vector<Place> places;
   for (const NodeId node : whole_.nodes()) {
     if (trie_.IsRoot(trie_[node].parent)) {
-      places.push_back({.node = node, .whole = true, .weight = whole_[node]});
+      places.push_back(PlaceAt(node, whole_[node], true));
     }
   }
   if (!hist_.options().children) return places;
   for (const NodeId node : hist_.NodesOf(row)) {
     if (trie_.IsNested(node)) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
-    if (weight.count != 0) places.push_back({.node = node, .weight = weight});
+    if (weight.count != 0) places.push_back(PlaceAt(node, weight));
   }
   return places;
 }
@@ -85,7 +100,7 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
     const Row& sample = hist_.profile().rows[id];
     const Weight weight{.period = sample.period, .count = sample.count};
     const NodeId leaf = hist_.LeafOf(id);
-    places.push_back({.node = leaf, .weight = weight});
+    places.push_back(PlaceAt(leaf, weight));
     const NodeId innermost = InnermostOf(bucket, leaf);
     if (innermost != kNoNode) excluded_.Add(innermost, weight);
   }
@@ -96,7 +111,7 @@ std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
     }
     for (const NodeId node : hist_.NodesOf(row)) {
       const Weight weight = trie_[node].weight - excluded_[node];
-      if (weight.count != 0) places.push_back({.node = node, .weight = weight});
+      if (weight.count != 0) places.push_back(PlaceAt(node, weight));
     }
   }
   MergeSamePlaces(places);
@@ -150,26 +165,31 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
 }
 
 void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
-  const TrieNode& node = trie_[place.node];
   if (hist_.options().order == ChainOrder::kCallee) {
+    const TrieNode& node = trie_[place.node];
     // The functions inlined at one address are of one frame.
     const bool frame_ends = !hist_.functions()[node.function].inlined;
     const uint32_t frames = place.frames + (frame_ends ? 1 : 0);
     if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
-      visit(Place{.node = node.parent, .frames = frames, .weight = place.weight});
+      visit(PlaceAt(node.parent, place.weight, false, frames));
     }
     return;
   }
-  for (NodeId child = node.first_child; child != kNoNode; child = trie_[child].next_sibling) {
+  for (NodeId child = place.first_child; child != kNoNode; child = trie_[child].next_sibling) {
     const Weight weight = place.whole ? whole_[child] : trie_[child].weight - excluded_[child];
-    if (weight.count != 0) visit(Place{.node = child, .whole = place.whole, .weight = weight});
+    if (weight.count != 0) visit(PlaceAt(child, weight, place.whole));
   }
 }
 
 std::vector<CallGraph::Place> CallGraph::NextPlaces(std::span<const Place> places) const {
+  constexpr size_t kAhead = 8;
   std::vector<Place> next;
-  for (const Place& place : places) {
-    ForEachNext(place, [&](const Place& at) { next.push_back(at); });
+  next.reserve(places.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (i + kAhead < places.size() && places[i + kAhead].first_child != kNoNode) {
+      __builtin_prefetch(&trie_[places[i + kAhead].first_child]);
+    }
+    ForEachNext(places[i], [&](const Place& at) { next.push_back(at); });
   }
   return next;
 }
@@ -212,11 +232,10 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
   std::vector<Branch> branches;
   branch_of_place_.clear();
   for (const Place& place : places) {
-    const FunctionId function = trie_[place.node].function;
-    uint32_t& branch = branch_of_key_[hist_.functions()[function].chain_key];
+    uint32_t& branch = branch_of_key_[place.key];
     if (branch == kNone) {
       branch = static_cast<uint32_t>(branches.size());
-      branches.push_back({.function = function});
+      branches.push_back({.function = trie_[place.node].function});
     }
     branch_of_place_.push_back(branch);
     branches[branch].weight += place.weight;
@@ -237,7 +256,7 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
     if (branch.next != kNone) parts[branch.next].push_back(places[i]);
   }
   for (const Branch& branch : branches) {
-    branch_of_key_[hist_.functions()[branch.function].chain_key] = kNone;
+    branch_of_key_[key_of_function_[branch.function]] = kNone;
   }
   if (hist_.options().order == ChainOrder::kCallee) {
     for (std::vector<Place>& part : parts) MergeSamePlaces(part);

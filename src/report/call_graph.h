@@ -47,13 +47,17 @@ class CallGraph {
   ChainNode Build(size_t row);
 
  private:
-  // A place in the trie that chains go through, and what goes through it.
+  // A place in the trie that chains go through, and what goes through it. There are many, and what
+  // is asked of each node is here, so that no step waits for the node again.
   struct Place {
     NodeId node = kNoNode;
-    bool whole = false;   // chains from the group's root; else from the row's function
-    uint32_t frames = 0;  // passed in callee order
+    NodeId first_child = kNoNode;
+    uint32_t key = 0;          // the chain_key of its function
+    uint32_t whole : 1 = 0;    // chains from the group's root; else from the row's function
+    uint32_t frames : 31 = 0;  // passed in callee order
     Weight weight;
   };
+  static_assert(sizeof(Place) == 32);
   // The places of one merged node, while its weight is summed up.
   struct Branch {
     FunctionId function = kNoFunction;
@@ -80,6 +84,7 @@ class CallGraph {
 
   bool OneBranch(const ChainNode& node) const;
   uint64_t MinPeriod(const ChainNode& node) const;
+  Place PlaceAt(NodeId node, const Weight& weight, bool whole = false, uint32_t frames = 0) const;
   std::vector<Place> StartCallers(size_t row);
   std::vector<Place> StartCallees(size_t row);
   void SplitOwnChains(size_t row);
@@ -99,6 +104,7 @@ class CallGraph {
   uint64_t min_period_ = 0;
   SparseWeights whole_;     // of the row's whole chains
   SparseWeights excluded_;  // of chains that are not counted from the row's function
+  std::vector<uint32_t> key_of_function_;
   HugeVector<uint32_t> branch_of_key_;
   std::vector<uint32_t> branch_of_place_;
   std::vector<uint32_t> place_of_node_;  // in callee order only

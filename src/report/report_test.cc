@@ -511,8 +511,11 @@ TEST(ReportTest, HugeNamesAreShownInFull) {
 
 TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
   ProfileBuilder builder;
-  builder.profile().losses = {
-      .lost_records = 7, .lost_samples = 5, .throttled = 2, .warnings = {"cut at 4096"}};
+  profile::Losses& losses = builder.profile().losses;
+  losses.lost_records = 7;
+  losses.lost_samples = 5;
+  losses.throttled = 2;
+  losses.warnings = {"cut at 4096"};
   EXPECT_EQ(FormatReport(builder.profile(), {}),
             "#\n"
             "# Total Lost Samples: 5\n"

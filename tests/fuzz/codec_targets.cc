@@ -229,6 +229,14 @@ void ReadFeature(std::span<const std::byte> input) {
             "features that were written can be read");
   }
   Require(again == features, "features that were written are read as they were");
+  if (const auto sums = perf_data::ReadSampleSums(features)) {
+    const std::string section = perf_data::EncodeSampleSums(*sums);
+    perf_data::Features written;
+    written.other[perf_data::kFeatureSums] = section;
+    const auto reread = perf_data::ReadSampleSums(written);
+    Require(reread.has_value() && perf_data::EncodeSampleSums(*reread) == section,
+            "sums that were written are read as they were");
+  }
   if (const auto names = perf_data::ReadEmbeddedNames(features)) {
     perf_data::Features written;
     written.other[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(*names);
@@ -256,6 +264,19 @@ EmbeddedNames SomeNames(uint32_t functions) {
   return names;
 }
 
+SampleSums SomeSums(uint32_t samples) {
+  SampleSums sums;
+  sums.events = {{samples, samples * 100}};
+  sums.images.push_back({.path = sums.strings.Intern("/bin/a")});
+  sums.threads = {sums.strings.Intern("a")};
+  for (uint32_t i = 0; i < samples; ++i) {
+    sums.frames.push_back({.image = i % 4 == 0 ? SampleSums::kNone : 0, .mode = 1, .offset = i});
+    sums.stacks.push_back({.caller = i == 0 ? SampleSums::kNone : i - 1, .frame = i});
+    sums.rows.push_back({.stack = i, .self = i, .count = 1, .period = 100});
+  }
+  return sums;
+}
+
 std::vector<Bytes> FeatureSeeds() {
   std::vector<Bytes> seeds;
   const auto add = [&seeds](int bit, std::string_view section) {
@@ -269,6 +290,8 @@ std::vector<Bytes> FeatureSeeds() {
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
   add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(2)));
   add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(64)));
+  add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(3)));
+  add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(64)));
   // Two entries of two numbers and two strings are a start for every section that has a value.
   std::string some;
   perf_data::FieldWriter writer(&some);

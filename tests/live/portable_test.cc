@@ -121,6 +121,40 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   EXPECT_EQ(View({"report"}), before);
 }
 
+TEST_F(PortableTest, ARecordingOfManySamplesCarriesTheirSumsAndEveryViewIsTheSame) {
+  Record({"-g", "--embed", "none"});
+  const Finished made = tests::Run({Runfile("tests/bench/replicate_recording"),
+                                    folder_ + "/perf.data", folder_ + "/many.data", "120000"},
+                                   folder_);
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  ASSERT_EQ(Profiler({"archive", "-i", "many.data", "-o", "summed.data"}).exit_code, 0);
+  EXPECT_THAT(View({"report", "--header-only", "-i", "many.data"}), Not(HasSubstr("sums")));
+  EXPECT_THAT(View({"report", "--header-only", "-i", "summed.data"}), HasSubstr("sums"));
+  for (const std::vector<std::string>& view : std::vector<std::vector<std::string>>{
+           {"report"},
+           {"report", "--no-children", "-n", "-g", "fractal,0.1"},
+           {"report", "-s", "symbol,srcline", "--no-inline"},
+           {"report", "-s", "pid,cpu"},
+           {"report", "--comms", "program", "--max-stack", "2"},
+           {"report", "--unresolved"},
+           {"folded"},
+           {"flamegraph", "--reverse"},
+           {"annotate"},
+       }) {
+    SCOPED_TRACE(view.front() + " " + view.back());
+    const auto of = [&](const std::string& input) {
+      std::vector<std::string> arguments = view;
+      arguments.insert(arguments.end(), {"-i", input});
+      return View(arguments);
+    };
+    EXPECT_EQ(of("summed.data"), of("many.data"));
+  }
+  // Of a part of the samples they are the sums no more.
+  ASSERT_EQ(Profiler({"convert", "summed.data", "-o", "part.data", "--time", "0%-10%"}).exit_code,
+            0);
+  EXPECT_THAT(View({"report", "--header-only", "-i", "part.data"}), Not(HasSubstr("sums")));
+}
+
 TEST_F(PortableTest, AProgramThatOnlyItsOwnMountNamespaceHasIsNamed) {
   std::filesystem::create_directory(folder_ + "/mnt");
   const Running target({"unshare", "-m", "sh", "-c",
