@@ -57,6 +57,7 @@ class EmbeddedSymbolizer final : public Symbolizer {
     const EmbeddedNames::Image* names = nullptr;  // null: none
     std::optional<ImageId> in_files;              // empty until it is needed
     std::vector<JitCode> codes;                   // that the recording has
+    size_t last = 0;                              // of names->addresses: the one found last
   };
   // Kind, path, build-id, process.
   using Place = std::tuple<uint8_t, std::string, std::string, uint32_t>;
@@ -65,6 +66,7 @@ class EmbeddedSymbolizer final : public Symbolizer {
   const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }
 
   const EmbeddedNames::Image* Find(const ImageSpec& spec) const;
+  static const EmbeddedNames::Address* Find(Image& image, FileOffset offset);
   ImageId InFiles(Image& image);
   bool FilesKnowBest(const ImageSpec& spec) const;
   Naming FromRecording(const Image& image, const EmbeddedNames::Address& address);
@@ -97,12 +99,12 @@ ImageId EmbeddedSymbolizer::AddImage(const ImageSpec& spec) {
   const ImageId next{static_cast<uint32_t>(images_.size())};
   if (const EmbeddedNames::Image* names = Find(spec)) {
     const auto [it, is_new] = ids_.try_emplace(names, next);
-    if (is_new) images_.push_back({spec, names, std::nullopt, {}});
+    if (is_new) images_.push_back({.spec = spec, .names = names});
     return it->second;
   }
   const ImageId in_files = files_->AddImage(spec);
   const auto [it, is_new] = ids_of_files_.try_emplace(in_files, next);
-  if (is_new) images_.push_back({spec, nullptr, in_files, {}});
+  if (is_new) images_.push_back({.spec = spec, .in_files = in_files});
   return it->second;
 }
 
@@ -116,15 +118,26 @@ bool EmbeddedSymbolizer::FilesKnowBest(const ImageSpec& spec) const {
   return options_.files == Files::kFirst && !spec.build_id.empty();
 }
 
+// Who names many asks in the order of addresses: the next one is mostly the one behind the last.
+const EmbeddedNames::Address* EmbeddedSymbolizer::Find(Image& image, FileOffset offset) {
+  const auto& addresses = image.names->addresses;
+  const size_t end = std::min(image.last + 2, addresses.size());
+  for (size_t i = image.last; i < end; ++i) {
+    if (addresses[i].offset == offset.value) return &addresses[image.last = i];
+  }
+  const auto found = std::lower_bound(
+      addresses.begin(), addresses.end(), offset.value,
+      [](const EmbeddedNames::Address& a, uint64_t value) { return a.offset < value; });
+  if (found == addresses.end() || found->offset != offset.value) return nullptr;
+  image.last = static_cast<size_t>(found - addresses.begin());
+  return &*found;
+}
+
 Naming EmbeddedSymbolizer::Name(ImageId id, FileOffset offset) {
   Image& image = At(id);
   if (image.names == nullptr) return files_->Name(*image.in_files, offset);
-  const auto& addresses = image.names->addresses;
-  const auto address = std::lower_bound(
-      addresses.begin(), addresses.end(), offset.value,
-      [](const EmbeddedNames::Address& a, uint64_t value) { return a.offset < value; });
-  const bool known = address != addresses.end() && address->offset == offset.value;
-  if (!known) return files_->Name(InFiles(image), offset);
+  const EmbeddedNames::Address* const address = Find(image, offset);
+  if (address == nullptr) return files_->Name(InFiles(image), offset);
 
   const bool named = ReasonOf(address->reason) == Reason::kNamed;
   if (FilesKnowBest(image.spec)) {

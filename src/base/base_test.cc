@@ -5,12 +5,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "src/base/huge_pages.h"
 #include "src/base/mapped_file.h"
+#include "src/base/radix_sort.h"
 #include "src/base/recent_answers.h"
 #include "src/base/status.h"
 #include "src/base/string_table.h"
@@ -40,6 +43,30 @@ TEST(RecentAnswers, AreForgottenWhenAnotherKeyNeedsTheirPlace) {
   EXPECT_EQ(*recent.Find(8), 18);
   recent.Forget();
   EXPECT_EQ(recent.Find(8), nullptr);
+}
+
+TEST(RadixSort, SortsByOneKeyAfterTheOtherAndKeepsTheOrderOfEqualOnes) {
+  const std::vector<uint64_t> low = {3, UINT64_MAX, 0, 3, 1ull << 40, 3};
+  const std::vector<uint64_t> high = {1, 0, 1, 1, 1, 0};
+  RadixSort sort(6);
+  sort.SortBy([&](uint32_t item) { return low[item]; });
+  sort.SortBy([&](uint32_t item) { return high[item]; });
+  const HugeVector<uint32_t> sorted = sort.Take();
+  EXPECT_EQ(std::vector<uint32_t>(sorted.begin(), sorted.end()),
+            (std::vector<uint32_t>{5, 1, 2, 0, 3, 4}));
+  EXPECT_TRUE(RadixSort(0).Take().empty());
+
+  constexpr uint32_t kMany = 5000;
+  RadixSort many(kMany);
+  many.SortBy([](uint32_t item) { return uint64_t{item} * 0x9e3779b97f4a7c15; });
+  many.SortBy([](uint32_t item) { return item % 7; });
+  const HugeVector<uint32_t> by_rest = many.Take();
+  for (uint32_t i = 1; i < kMany; ++i) {
+    const auto key = [&](uint32_t at) {
+      return std::pair(by_rest[at] % 7, uint64_t{by_rest[at]} * 0x9e3779b97f4a7c15);
+    };
+    ASSERT_LT(key(i - 1), key(i));
+  }
 }
 
 TEST(ByteReader, FailureIsStickyAndReadsZero) {

@@ -1,8 +1,30 @@
 #include "src/base/huge_pages.h"
 
+#include <malloc.h>
+#include <unistd.h>
+
+#include <climits>
 #include <cstdlib>
 
 namespace profiler {
+
+// The heap proper is one piece of memory and grows by what is asked to be its spare room: then that
+// room can be advised at once. What is not to be had (RLIMIT_DATA) leaves all as it was.
+void UseHugePagesForHeap(size_t bytes) {
+  constexpr int kMostOfMallopt = 32 << 20;  // glibc takes no higher threshold
+  bytes = std::min<size_t>(bytes, INT_MAX);
+  mallopt(M_MMAP_THRESHOLD, kMostOfMallopt);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_TOP_PAD, static_cast<int>(bytes));
+  const auto before = reinterpret_cast<uintptr_t>(sbrk(0));
+  void* volatile const grown_by = std::malloc(kMostOfMallopt / 2);  // volatile: or no call is made
+  std::free(grown_by);
+  const auto after = reinterpret_cast<uintptr_t>(sbrk(0));
+  mallopt(M_TOP_PAD, 0);
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  const uintptr_t start = (before + kHugePage - 1) & ~(kHugePage - 1);
+  if (start < after) madvise(reinterpret_cast<void*>(start), after - start, MADV_HUGEPAGE);
+}
 
 void HugeBytes::Grow(size_t size) {
   if (size <= size_) return;

@@ -24,6 +24,11 @@
 
 namespace profiler {
 
+// Has what malloc gives lie in such pages, too, up to so many bytes: room for them is reserved. For
+// who is about to fill many megabytes; to others the clearing of whole pages is dearer than it
+// saves. Once in a process, by the thread that began it.
+void UseHugePagesForHeap(size_t bytes);
+
 // Uninitialized bytes, but all those that were never written are 0. Not thread-safe.
 class HugeBytes {
  public:

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/huge_pages.h"
 #include "src/cli/command.h"
 #include "src/perf_data/feature_values.h"
 
@@ -49,7 +50,10 @@ bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& bu
 }  // namespace
 
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  constexpr uint64_t kLarge = 32 << 20;  // of a recording
+  constexpr size_t kHeap = 256 << 20;    // more than any such profile was seen to need
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  if (recording->layout().data.size >= kLarge) UseHugePagesForHeap(kHeap);
   auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
   profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
   keep.keep_cpu = options.keep_cpu || options.keep_samples;

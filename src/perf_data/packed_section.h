@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ std::string PackSection(uint64_t version, uint64_t flags, std::string_view conte
 struct UnpackedSection {
   uint64_t flags = 0;
   std::span<const std::byte> content;  // of the section itself, or of `inflated`
-  std::vector<std::byte> inflated;
+  std::unique_ptr<std::byte[]> inflated;
 };
 // Nothing where it is of another version, cut, or expands by more than what we write does; so
 // memory is at most some dozen times the section's.
@@ -76,14 +77,10 @@ class NumberReader {
   }
 
   uint64_t Number() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && at_ != end_; shift += 7) {
-      const auto byte = std::to_integer<uint64_t>(*at_++);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
+    if (at_ != end_ && std::to_integer<uint8_t>(*at_) < 0x80) [[likely]] {
+      return std::to_integer<uint64_t>(*at_++);
     }
-    Fail();
-    return 0;
+    return LongNumber();
   }
   uint64_t Difference(uint64_t before) {
     const uint64_t number = Number();
@@ -112,6 +109,16 @@ class NumberReader {
   }
 
  private:
+  uint64_t LongNumber() {
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto byte = std::to_integer<uint64_t>(*at_++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    Fail();
+    return 0;
+  }
   uint64_t Checked(uint64_t value, uint64_t limit) {
     if (value < limit) return value;
     Fail();

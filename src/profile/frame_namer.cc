@@ -1,11 +1,10 @@
 #include "src/profile/frame_namer.h"
 
-#include <algorithm>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/radix_sort.h"
 
 namespace profiler::profile {
 namespace {
@@ -31,23 +30,23 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
 }  // namespace
 
 void FrameNamer::NameFrames() {
-  struct Place {
-    uint64_t offset;
-    uint32_t dso, frame;
-  };
-  std::vector<Place> places;
+  std::vector<uint32_t> frames;
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
-    const Frame& frame = profile_.frames[i];
     // Where nothing was mapped there is nothing to ask. In a recording of code without frame
     // pointers most addresses are so.
-    if (frame.dso == images_.unknown_dso()) continue;
-    places.push_back(
-        {frame.offset.value, static_cast<uint32_t>(frame.dso), static_cast<uint32_t>(i)});
+    if (profile_.frames[i].dso != images_.unknown_dso()) frames.push_back(static_cast<uint32_t>(i));
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return std::tie(a.dso, a.offset, a.frame) < std::tie(b.dso, b.offset, b.frame);
-  });
-  for (const Place& place : places) Name(profile_.frames[place.frame]);
+  RadixSort sort(static_cast<uint32_t>(frames.size()));
+  sort.SortBy([&](uint32_t i) { return profile_.frames[frames[i]].offset.value; });
+  sort.SortBy([&](uint32_t i) { return static_cast<uint64_t>(profile_.frames[frames[i]].dso); });
+  constexpr size_t kAhead = 8;
+  const HugeVector<uint32_t> order = sort.Take();
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i + kAhead < order.size()) {
+      __builtin_prefetch(&profile_.frames[frames[order[i + kAhead]]], 1);
+    }
+    Name(profile_.frames[frames[order[i]]]);
+  }
   named_ = profile_.frames.size();
 }
 

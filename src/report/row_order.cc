@@ -1,9 +1,10 @@
 #include "src/report/row_order.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <string_view>
+
+#include "src/base/radix_sort.h"
 
 namespace profiler::report {
 
@@ -12,60 +13,10 @@ using profile::Profile;
 
 namespace {
 
-// Row numbers, sorted by one 64-bit key after the other.
-class RadixSort {
- public:
-  explicit RadixSort(size_t rows) : items_(rows), spare_(rows) {
-    for (uint32_t row = 0; row < rows; ++row) items_[row].row = row;
-  }
-
-  // Ascending and stable. `key_of(row)` is asked once a row.
-  void SortBy(auto key_of) {
-    std::vector<Counts> counts(kDigits, Counts{});
-    for (Item& item : items_) {
-      item.key = key_of(item.row);
-      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][DigitOf(item.key, digit)];
-    }
-    for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
-  }
-
-  HugeVector<uint32_t> Rows() const {
-    HugeVector<uint32_t> rows;
-    rows.reserve(items_.size());
-    for (const Item& item : items_) rows.push_back(item.row);
-    return rows;
-  }
-
- private:
-  struct Item {
-    uint64_t key = 0;
-    uint32_t row = 0;
-  };
-  using Counts = std::array<uint32_t, 256>;
-  static constexpr int kDigits = 8;  // bytes of a key
-
-  static size_t DigitOf(uint64_t key, int digit) { return key >> (digit * 8) & 0xff; }
-
-  void SortByDigit(int digit, Counts& counts) {
-    if (items_.empty() || counts[DigitOf(items_[0].key, digit)] == items_.size()) return;
-    uint32_t next = 0;
-    for (uint32_t& count : counts) {
-      const uint32_t first = next;
-      next += count;
-      count = first;
-    }
-    for (const Item& item : items_) spare_[counts[DigitOf(item.key, digit)]++] = item;
-    items_.swap(spare_);
-  }
-
-  HugeVector<Item> items_;
-  HugeVector<Item> spare_;
-};
-
 // Fields of a few bits each, joined to 64-bit keys: one sort does for several fields.
 class FieldSort {
  public:
-  explicit FieldSort(size_t rows) : sort_(rows), keys_(rows, 0) {}
+  explicit FieldSort(size_t rows) : sort_(static_cast<uint32_t>(rows)), keys_(rows, 0) {}
 
   // The next more significant field: `value_of(row)` is below 2^bits.
   void Add(int bits, auto value_of) {
@@ -76,7 +27,7 @@ class FieldSort {
 
   HugeVector<uint32_t> Rows() {
     Flush();
-    return sort_.Rows();
+    return sort_.Take();
   }
 
  private:

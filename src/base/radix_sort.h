@@ -1,0 +1,75 @@
+// Sorting numbers of things by 64-bit keys, in time linear in the things.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "src/base/huge_pages.h"
+
+namespace profiler {
+
+// The numbers below `size`, sorted by one key after the other, from the least significant to the
+// most. Not thread-safe. Memory: 32 bytes a number.
+class RadixSort {
+ public:
+  explicit RadixSort(uint32_t size) : items_(size), spare_(size) {
+    for (uint32_t item = 0; item < size; ++item) items_[item].item = item;
+  }
+
+  // Ascending and stable. `key_of(item)` is asked once an item. Digits in which no two keys differ
+  // cost nothing.
+  void SortBy(auto key_of) {
+    if (items_.size() < kFew) {
+      for (Item& item : items_) item.key = key_of(item.item);
+      std::stable_sort(items_.begin(), items_.end(),
+                       [](const Item& a, const Item& b) { return a.key < b.key; });
+      return;
+    }
+    std::vector<Counts> counts(kDigits, Counts{});
+    for (Item& item : items_) {
+      item.key = key_of(item.item);
+      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][DigitOf(item.key, digit)];
+    }
+    for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
+  }
+
+  HugeVector<uint32_t> Take() const {
+    HugeVector<uint32_t> sorted;
+    sorted.reserve(items_.size());
+    for (const Item& item : items_) sorted.push_back(item.item);
+    return sorted;
+  }
+
+ private:
+  static constexpr size_t kFew = 1024;  // to count digits takes longer
+  static constexpr int kDigitBits = 11;  // counts of all digits fit into the nearest caches
+  static constexpr int kDigits = (64 + kDigitBits - 1) / kDigitBits;
+
+  struct Item {
+    uint64_t key = 0;
+    uint32_t item = 0;
+  };
+  using Counts = std::array<uint32_t, size_t{1} << kDigitBits>;
+
+  static size_t DigitOf(uint64_t key, int digit) {
+    return key >> (digit * kDigitBits) & ((size_t{1} << kDigitBits) - 1);
+  }
+
+  void SortByDigit(int digit, Counts& counts) {
+    if (items_.empty() || counts[DigitOf(items_[0].key, digit)] == items_.size()) return;
+    uint32_t next = 0;
+    for (uint32_t& count : counts) next += std::exchange(count, next);
+    for (const Item& item : items_) spare_[counts[DigitOf(item.key, digit)]++] = item;
+    items_.swap(spare_);
+  }
+
+  HugeVector<Item> items_;
+  HugeVector<Item> spare_;
+};
+
+}  // namespace profiler
