@@ -46,7 +46,7 @@ class RadixSort {
   }
 
  private:
-  static constexpr size_t kFew = 1024;  // to count digits takes longer
+  static constexpr size_t kFew = 1024;   // to count digits takes longer
   static constexpr int kDigitBits = 11;  // counts of all digits fit into the nearest caches
   static constexpr int kDigits = (64 + kDigitBits - 1) / kDigitBits;
 

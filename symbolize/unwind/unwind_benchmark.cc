@@ -9,6 +9,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -181,6 +183,49 @@ void BM_Warm(benchmark::State& state) {
   state.counters["table_KiB"] = static_cast<double>(images.memory_used() >> 10);
 }
 BENCHMARK(BM_Warm)->Unit(benchmark::kMillisecond);
+
+// The same of stacks that were just written, as the recorder has them from the kernel: some samples
+// at a time are copied, which is not counted, and then unwound. BM_Warm has them from memory that
+// nobody has read for long, as a report has.
+void BM_WarmFromRing(benchmark::State& state) {
+  constexpr size_t kAtOnce = 64;
+  Recording& recording = Recording::Get();
+  if (recording.samples().empty())
+    return state.SkipWithError("UNWIND_RECORDING names no recording");
+  UnwindImages images = recording.NewImages();
+  MappedSpace space(images);
+  Unwinder unwinder;
+  UnwoundChain chain;
+  UnwindAll(recording, space, unwinder, chain, ~size_t{0});
+  const std::span<const RawSample> samples = recording.samples();
+  std::vector<std::byte> ring;
+  size_t frames = 0;
+  for (auto _ : state) {
+    std::chrono::nanoseconds spent{0};
+    for (size_t first = 0; first < samples.size(); first += kAtOnce) {
+      const auto some = samples.subspan(first, std::min(kAtOnce, samples.size() - first));
+      ring.clear();
+      for (const RawSample& sample : some) {
+        ring.insert(ring.end(), sample.stack.begin(), sample.stack.end());
+      }
+      const auto began = std::chrono::steady_clock::now();
+      size_t at = 0;
+      for (const RawSample& sample : some) {
+        space.Enter(sample.pid, sample.addresses);
+        const std::span<const std::byte> stack(ring.data() + at, sample.stack.size());
+        unwinder.Unwind(sample.registers, {sample.registers.sp(), stack}, space,
+                        {.max_frames = 1000}, &chain);
+        frames += chain.frames.size();
+        at += sample.stack.size();
+      }
+      spent += std::chrono::steady_clock::now() - began;
+    }
+    state.SetIterationTime(std::chrono::duration<double>(spent).count());
+  }
+  state.counters["time_per_frame"] = benchmark::Counter(
+      static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(BM_WarmFromRing)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 // Nothing was: tables, cache and files are new, though the files are in the page cache.
 void BM_Fresh(benchmark::State& state) {

@@ -70,6 +70,9 @@ class MappedSpace : public UnwindSpace {
   }
 
   bool FindCode(RuntimeAddress address, MappedCode* code) override;
+  uint64_t Identity() const override {
+    return addresses_ == nullptr ? 0 : addresses_->generation();
+  }
   // From the files of images: code and constants.
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
 

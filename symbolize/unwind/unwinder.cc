@@ -74,9 +74,14 @@ struct Unwinder::CachedRule {
 // begins again and follows all registers.
 class Unwinder::Walk final : public MemoryReader {
  public:
-  Walk(std::vector<CachedRule>& cache, UnwindSpace& space, StackBytes stack,
+  Walk(std::vector<CachedRule>& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
        const UnwindLimits& limits, UnwoundChain& chain)
-      : cache_(cache), space_(space), stack_(stack), limits_(limits), chain_(chain) {}
+      : cache_(cache),
+        known_(known),
+        space_(space),
+        stack_(stack),
+        limits_(limits),
+        chain_(chain) {}
 
   void Run(const RegisterSet& registers, bool pc_is_return_address) {
     for (const bool all_registers : {false, true}) {
@@ -85,6 +90,7 @@ class Unwinder::Walk final : public MemoryReader {
       while (next == Next::kGoOn) next = Step();
       if (next == Next::kEnd) break;
     }
+    known_.Finish();
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     chain_.registers = registers_;
     chain_.end_image = in_code_ ? code_.image : 0;
@@ -113,6 +119,7 @@ class Unwinder::Walk final : public MemoryReader {
     all_registers_ = all_registers;
     complete_ = true;
     knows_link_ = !pc_is_return_address;
+    known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
     prefetched_ = registers.sp() - stack_.start;
     Prefetch(registers.sp());
     chain_.frames.clear();
@@ -149,6 +156,7 @@ class Unwinder::Walk final : public MemoryReader {
 
   // To the caller of the last frame.
   Next Step() {
+    if (is_return_address_) RepeatSteps();
     const uint64_t pc = chain_.frames.back().address.value;
     const bool was_return_address = is_return_address_;
     const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
@@ -180,35 +188,55 @@ class Unwinder::Walk final : public MemoryReader {
     }
   }
 
-  // The rule of the last frame, whose instruction is at `address`.
   // A thread in a system call stands behind the instruction, which may be the last one of its
   // function: of the C library's code that returns from a signal, for instance.
-  bool IsBehindSystemCall(uint64_t pc) {
+  [[gnu::noinline]] bool IsBehindSystemCall(uint64_t pc) {
     constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0f}, std::byte{0x05}};
     std::array<std::byte, 2> code;
     return registers_.architecture() == Architecture::kX86_64 &&
            space_.ReadMemory(pc - code.size(), code) && code == kSyscall;
   }
 
+  // The steps from the last frame on, as far as they are those of the last chain.
+  void RepeatSteps() {
+    uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
+    const size_t before = chain_.frames.size();
+    while (const KnownStep* const step = known_.Find(pc, sp, fp)) {
+      uint64_t caller_pc = 0, caller_fp = fp;
+      const bool leads_on = chain_.frames.size() < limits_.max_frames &&
+                            ReadCopiedWord(step->return_slot, &caller_pc) &&
+                            StripTags(registers_.architecture(), caller_pc) != 0 &&
+                            (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
+      if (!leads_on) break;
+      pc = caller_pc, sp = step->caller_sp, fp = caller_fp;
+      known_.Repeat();
+      Prefetch(sp);
+      chain_.frames.push_back({RuntimeAddress{StripTags(registers_.architecture(), pc)}, sp,
+                               FrameOrigin::kCfi, true, false});
+    }
+    if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
+  }
+
+  // The rule of the last frame, whose instruction is at `address`.
   UnwindRule FindRule(ElfAddress address) {
     const uint64_t table = code_.cfi->id();
     const uint64_t key =
         (table << CachedRule::kAddressBits | address.value) << 1 | (is_return_address_ ? 1 : 0);
     CachedRule& cached = cache_[key * 0x9e3779b97f4a7c15 >> (64 - kCachedRulesLog2)];
-    if (cached.key != key) {
-      UnwindRule rule = code_.cfi->Find(address);
-      if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
-      // Where nothing real is, and what is too rare, has no room in the key.
-      const bool fits =
-          address.value >> CachedRule::kAddressBits == 0 && table >> CachedRule::kIdBits == 0;
-      if (!fits) return Reconsidered(rule);
-      cached = {key, rule};
+    const UnwindRule rule = cached.key == key ? cached.rule : LookUpRule(address, key, cached);
+    if (rule.not_called != 0) [[unlikely]] {
+      is_return_address_ = chain_.frames.back().is_return_address = false;
     }
-    return Reconsidered(cached.rule);
+    return rule;
   }
 
-  UnwindRule Reconsidered(UnwindRule rule) {
-    if (rule.not_called != 0) is_return_address_ = chain_.frames.back().is_return_address = false;
+  [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address, uint64_t key, CachedRule& cached) {
+    UnwindRule rule = code_.cfi->Find(address);
+    if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
+    // Where nothing real is, and what is too rare, has no room in the key.
+    const bool fits = address.value >> CachedRule::kAddressBits == 0 &&
+                      code_.cfi->id() >> CachedRule::kIdBits == 0;
+    if (fits) cached = {key, rule};
     return rule;
   }
 
@@ -271,9 +299,21 @@ class Unwinder::Walk final : public MemoryReader {
     if (cfa % kWord != 0) return End(ChainEnd::kBadRegister);
     // A leaf on AArch64 may have no frame at all.
     if (cfa < sp || (cfa == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
-    complete_ = false;
     Prefetch(cfa);
-    return GoTo(return_address, cfa, caller_fp, FrameOrigin::kCfi, rule.signal_frame == 0);
+    const bool may_repeat = is_return_address_ && !late_ && return_slot != 0 &&
+                            rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
+    const uint64_t pc = registers_.pc();
+    const Next next =
+        GoTo(return_address, cfa, caller_fp, FrameOrigin::kCfi, rule.signal_frame == 0);
+    if (may_repeat && next == Next::kGoOn) {
+      known_.Add({.pc = pc,
+                  .sp = sp,
+                  .fp = fp,
+                  .return_slot = SlotAddress(cfa, return_slot),
+                  .frame_slot = has_saved_fp ? saved_fp : 0,
+                  .caller_sp = cfa});
+    }
+    return next;
   }
 
   // Asks for the stack from where that was done last up to somewhat above `address`.
@@ -303,16 +343,21 @@ class Unwinder::Walk final : public MemoryReader {
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
     if (StripTags(registers_.architecture(), pc) == 0) return End(ChainEnd::kThreadStart);
     if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
-    registers_.Set(numbers_.pc, pc);
-    registers_.Set(numbers_.sp, sp);
-    registers_.Set(numbers_.fp, fp);
-    knows_link_ = false;
+    SetFollowed(pc, sp, fp);
     Push(origin, is_return_address);
     return Next::kGoOn;
   }
 
+  void SetFollowed(uint64_t pc, uint64_t sp, uint64_t fp) {
+    registers_.Set(numbers_.pc, pc);
+    registers_.Set(numbers_.sp, sp);
+    registers_.Set(numbers_.fp, fp);
+    complete_ = false;
+    knows_link_ = false;
+  }
+
   // By rules_.
-  Next StepByFullRules(ElfAddress address) {
+  [[gnu::noinline]] Next StepByFullRules(ElfAddress address) {
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     RegisterSet caller = registers_;
     const Stepped stepped = StepByRules(rules_, !is_return_address_, *this, &caller);
@@ -357,7 +402,7 @@ class Unwinder::Walk final : public MemoryReader {
   }
 
   // Code that says nothing of its frames.
-  Next StepWithoutRule(ElfAddress address) {
+  [[gnu::noinline]] Next StepWithoutRule(ElfAddress address) {
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     RegisterSet caller = registers_;
     const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
@@ -422,7 +467,6 @@ class Unwinder::Walk final : public MemoryReader {
     if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
       return EndUnreadable();
     }
-    complete_ = false;
     registers_.KeepOnly(FollowedRegisters());
     return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
   }
@@ -449,12 +493,12 @@ class Unwinder::Walk final : public MemoryReader {
     const uint64_t stripped = StripTags(registers_.architecture(), return_address);
     MappedCode code;
     if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
-    complete_ = false;
     registers_.KeepOnly(FollowedRegisters());
     return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
   }
 
   std::vector<CachedRule>& cache_;
+  KnownSteps& known_;
   UnwindSpace& space_;
   const StackBytes stack_;
   const UnwindLimits& limits_;
@@ -476,14 +520,15 @@ class Unwinder::Walk final : public MemoryReader {
   FrameRules rules_;
 };
 
-Unwinder::Unwinder() : rules_(size_t{1} << kCachedRulesLog2) {}
+Unwinder::Unwinder()
+    : rules_(size_t{1} << kCachedRulesLog2), known_(std::make_unique<KnownSteps>()) {}
 Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;
 
 void Unwinder::Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
                       const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address) {
-  Walk walk(rules_, space, stack, limits, *chain);
+  Walk walk(rules_, *known_, space, stack, limits, *chain);
   walk.Run(registers, pc_is_return_address);
 }
 

@@ -27,6 +27,7 @@
 
 #include "src/base/address.h"
 #include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/known_steps.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
@@ -49,6 +50,9 @@ class UnwindSpace {
   // The code at `address`; false where nothing executable is mapped. Asked once for each run of
   // frames in one mapping.
   virtual bool FindCode(RuntimeAddress address, MappedCode* code) = 0;
+  // As long as this is the same number, FindCode says the same of every address, and no other space
+  // has it. 0: nobody knows, and nothing is taken over from one chain to the next (known_steps.h).
+  virtual uint64_t Identity() const { return 0; }
   // Fills `bytes` with memory that is not in the copied stack: of the live process, or what the
   // file has of a mapping that cannot be written. False where it cannot.
   virtual bool ReadMemory(uint64_t address, std::span<std::byte> bytes) {
@@ -124,9 +128,9 @@ struct UnwindLimits {
   bool frame_pointers = true;  // guess where there is no rule
 };
 
-// Has the last rules used, by image and address, over all processes. Not thread-safe; a thread that
-// unwinds has its own, with its own tables. Allocates nothing in Unwind but room in the chain, and
-// what the tables need to compile a function that was not met before.
+// Has the last rules used, by image and address, over all processes, and the last chains. Not
+// thread-safe; a thread that unwinds has its own, with its own tables. Allocates nothing in Unwind
+// but room in the chain, and what the tables need to compile a function that was not met before.
 class Unwinder {
  public:
   Unwinder();
@@ -145,6 +149,7 @@ class Unwinder {
   class Walk;
 
   std::vector<CachedRule> rules_;  // direct-mapped
+  std::unique_ptr<KnownSteps> known_;
 };
 
 }  // namespace profiler::symbolize

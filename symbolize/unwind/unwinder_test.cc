@@ -2,7 +2,9 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -21,11 +23,13 @@ class FakeSpace : public UnwindSpace {
  public:
   explicit FakeSpace(CfiTable* cfi) : cfi_(cfi) {}
 
+  uint64_t identity = 0;
   std::map<uint64_t, std::byte> memory;
   void SetMemory(uint64_t address, const ByteBuilder& contents) {
     for (const std::byte byte : contents.bytes()) memory[address++] = byte;
   }
 
+  uint64_t Identity() const override { return identity; }
   bool FindCode(RuntimeAddress address, MappedCode* code) override {
     if (address.value >= kCode && address.value < kCode + 0x10000) {
       *code = {{kCode}, 0x10000, kCode, cfi_, 7};
@@ -79,6 +83,10 @@ class UnwinderTest : public testing::Test {
     for (const uint64_t word : stack) words.U64(word);
     registers_.Set(NumbersOf(registers_.architecture()).pc, pc);
     unwinder_.Unwind(registers_, {kStack, words.bytes()}, *space_, limits, &chain_);
+    return Text();
+  }
+
+  std::string Text() const {
     std::string text;
     for (const UnwoundFrame& frame : chain_.frames) {
       absl::StrAppend(&text, absl::Hex(frame.address.value), frame.is_return_address ? "r" : "",
@@ -381,6 +389,80 @@ TEST_F(UnwinderTest, EndsAtTheLimitOfFrames) {
   Functions({{}});
   const std::vector<uint64_t> stack(100, InFunction(0));
   EXPECT_EQ(Unwind(InFunction(0), stack, {.max_frames = 3}), "401010 401010r 401010r too deep");
+}
+
+TEST_F(UnwinderTest, StepsThatAreTheSameAgainLeadOnAsBefore) {
+  Functions({{}, kFrameOf16, kPushedFp, kThreadStart});
+  space_->identity = 1;
+  registers_.Set(6, kStack + 32);
+  const std::vector<uint64_t> stack = {InFunction(1), 1, 2, InFunction(2), 0x99, InFunction(3)};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Unwind(InFunction(0, 0x10), stack), "401010 402010r 403010r 404010r thread start");
+    EXPECT_EQ(chain_.registers.fp(), 0x99u);
+    EXPECT_EQ(chain_.frames[3].stack_pointer, kStack + 48);
+  }
+  // Another caller, and the limit, in the midst of what is known.
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2, InFunction(3), 0, 0}),
+            "401010 402010r 404010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r 404010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), stack, {.max_frames = 3}), "401010 402010r 403010r too deep");
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2}), "401010 402010r stack too short");
+}
+
+TEST_F(UnwinderTest, NothingIsTakenOverFromWhereOtherCodeIs) {
+  Functions({{}, kFrameOf16, kThreadStart});
+  space_->identity = 1;
+  const std::vector<uint64_t> stack = {InFunction(1), InFunction(2), 0, InFunction(2), 0};
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r thread start");
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 32);
+  const auto former = std::move(table_);
+  Functions({{}, {}, kThreadStart});
+  space_->identity = 2;
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r thread start");
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 16);
+}
+
+// Against one that takes every step anew.
+TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
+  Functions({{}, kFrameOf16, kPushedFp, kThreadStart, {DW_CFA_def_cfa_offset, 40}});
+  space_->identity = 1;
+  FakeSpace anew(table_.get());
+  std::mt19937 random(4711);
+  std::vector<uint64_t> stack(64);
+  Unwinder other;
+  size_t longest = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    // Mostly the word that stays: further out ever less changes.
+    for (size_t changes = random() % 3; changes > 0; --changes) {
+      uint64_t& word = stack[random() % (random() % stack.size() + 1)];
+      const uint64_t kind = random() % 8;
+      word = kind == 0   ? random() % 100
+             : kind <= 2 ? kStack + random() % 64 * 8
+                         : InFunction(static_cast<int>(random() % 16 == 0 ? 3 : random() % 5));
+    }
+    const uint64_t skipped = random() % 8;
+    ByteBuilder words;
+    for (size_t i = skipped; i < stack.size(); ++i) words.U64(stack[i]);
+    const StackBytes bytes{kStack + skipped * 8, words.bytes()};
+    registers_.Set(7, bytes.start);
+    registers_.Set(6, kStack + random() % 64 * 8);
+    registers_.Set(16, InFunction(static_cast<int>(random() % 5)));
+    const UnwindLimits limits{.max_frames = static_cast<uint32_t>(1 + random() % 20),
+                              .frame_pointers = round % 2 == 0};
+    unwinder_.Unwind(registers_, bytes, *space_, limits, &chain_);
+    const std::string text = Text();
+    const std::vector<UnwoundFrame> frames = chain_.frames;
+    const RegisterSet registers = chain_.registers;
+    other.Unwind(registers_, bytes, anew, limits, &chain_);
+    ASSERT_EQ(text, Text()) << round;
+    ASSERT_EQ(frames, chain_.frames) << round;
+    for (const unsigned number : {6u, 7u, 16u}) {
+      ASSERT_EQ(registers.Knows(number), chain_.registers.Knows(number));
+      ASSERT_EQ(registers.Get(number), chain_.registers.Get(number));
+    }
+    longest = std::max(longest, frames.size());
+  }
+  EXPECT_GT(longest, 10u);
 }
 
 TEST_F(UnwinderTest, ALeafOnAArch64ReturnsByItsLinkRegister) {
