@@ -80,9 +80,10 @@ class RegisterSet {
 
   // Forgets all registers but those whose bits are set.
   void KeepOnly(uint64_t bits) {
-    for (unsigned i = 0; i < kRegisters; ++i) {
-      if ((bits >> i & 1) == 0) Forget(i);
+    for (uint64_t others = known_ & ~bits; others != 0; others &= others - 1) {
+      values_[static_cast<unsigned>(__builtin_ctzll(others))] = 0;
     }
+    known_ &= bits;
   }
 
   uint64_t pc() const { return values_[NumbersOf(architecture_).pc]; }

@@ -15,7 +15,7 @@ namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kWord = 8;
-constexpr unsigned kCachedRulesLog2 = 15;
+constexpr unsigned kCachedPairsLog2 = 14;
 // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
 constexpr uint64_t kPrefetch = 1024;
 constexpr uint64_t kCacheLine = 64;
@@ -56,15 +56,24 @@ std::string_view ChainEndName(ChainEnd end) {
   return "unknown";
 }
 
+namespace {
+
 // Found by image and address, in 16 bytes, as the look-up is a wait for memory.
 //
 //   key   20 bits CfiTable::id(), 43 bits ELF address, 1 bit: a return address
-struct Unwinder::CachedRule {
+struct CachedRule {
   static constexpr unsigned kAddressBits = 43;
   static constexpr unsigned kIdBits = 20;
 
   uint64_t key = 0;  // 0: nothing is here, as no table has the id 0
   UnwindRule rule;
+};
+
+}  // namespace
+
+// Those of one hash, in one line of memory; the one used last is the first.
+struct alignas(32) Unwinder::CachedRules {
+  std::array<CachedRule, 2> rules;
 };
 
 // One chain on its way from the leaf out.
@@ -74,7 +83,7 @@ struct Unwinder::CachedRule {
 // begins again and follows all registers.
 class Unwinder::Walk final : public MemoryReader {
  public:
-  Walk(std::vector<CachedRule>& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
+  Walk(std::vector<CachedRules>& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
        const UnwindLimits& limits, UnwoundChain& chain)
       : cache_(cache),
         known_(known),
@@ -220,23 +229,31 @@ class Unwinder::Walk final : public MemoryReader {
   // The rule of the last frame, whose instruction is at `address`.
   UnwindRule FindRule(ElfAddress address) {
     const uint64_t table = code_.cfi->id();
+    // Where nothing real is, and what is too rare, has no room in the key.
+    const bool fits =
+        address.value >> CachedRule::kAddressBits == 0 && table >> CachedRule::kIdBits == 0;
+    if (!fits) [[unlikely]]
+      return Reconsidered(LookUpRule(address));
     const uint64_t key =
         (table << CachedRule::kAddressBits | address.value) << 1 | (is_return_address_ ? 1 : 0);
-    CachedRule& cached = cache_[key * 0x9e3779b97f4a7c15 >> (64 - kCachedRulesLog2)];
-    const UnwindRule rule = cached.key == key ? cached.rule : LookUpRule(address, key, cached);
-    if (rule.not_called != 0) [[unlikely]] {
-      is_return_address_ = chain_.frames.back().is_return_address = false;
+    auto& [last, other] = cache_[key * 0x9e3779b97f4a7c15 >> (64 - kCachedPairsLog2)].rules;
+    if (last.key != key) [[unlikely]] {
+      std::swap(last, other);
+      if (last.key != key) last = {key, LookUpRule(address)};
     }
+    return Reconsidered(last.rule);
+  }
+
+  [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address) {
+    UnwindRule rule = code_.cfi->Find(address);
+    if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
     return rule;
   }
 
-  [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address, uint64_t key, CachedRule& cached) {
-    UnwindRule rule = code_.cfi->Find(address);
-    if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
-    // Where nothing real is, and what is too rare, has no room in the key.
-    const bool fits = address.value >> CachedRule::kAddressBits == 0 &&
-                      code_.cfi->id() >> CachedRule::kIdBits == 0;
-    if (fits) cached = {key, rule};
+  UnwindRule Reconsidered(UnwindRule rule) {
+    if (rule.not_called != 0) [[unlikely]] {
+      is_return_address_ = chain_.frames.back().is_return_address = false;
+    }
     return rule;
   }
 
@@ -497,7 +514,7 @@ class Unwinder::Walk final : public MemoryReader {
     return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
   }
 
-  std::vector<CachedRule>& cache_;
+  std::vector<CachedRules>& cache_;
   KnownSteps& known_;
   UnwindSpace& space_;
   const StackBytes stack_;
@@ -521,7 +538,7 @@ class Unwinder::Walk final : public MemoryReader {
 };
 
 Unwinder::Unwinder()
-    : rules_(size_t{1} << kCachedRulesLog2), known_(std::make_unique<KnownSteps>()) {}
+    : rules_(size_t{1} << kCachedPairsLog2), known_(std::make_unique<KnownSteps>()) {}
 Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;

@@ -145,10 +145,10 @@ class Unwinder {
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 
  private:
-  struct CachedRule;
+  struct CachedRules;
   class Walk;
 
-  std::vector<CachedRule> rules_;  // direct-mapped
+  std::vector<CachedRules> rules_;  // by hash
   std::unique_ptr<KnownSteps> known_;
 };
 
