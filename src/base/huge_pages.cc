@@ -1,6 +1,7 @@
 #include "src/base/huge_pages.h"
 
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <climits>
@@ -9,8 +10,12 @@
 namespace profiler {
 
 // The heap proper is one piece of memory and grows by what is asked to be its spare room: then that
-// room can be advised at once. What is not to be had (RLIMIT_DATA) leaves all as it was.
+// room can be advised at once. Who may have so much memory and no more keeps it for what is needed.
 void UseHugePagesForHeap(size_t bytes) {
+  for (const auto limited : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit = {};
+    if (getrlimit(limited, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return;
+  }
   constexpr int kMostOfMallopt = 32 << 20;  // glibc takes no higher threshold
   bytes = std::min<size_t>(bytes, INT_MAX);
   mallopt(M_MMAP_THRESHOLD, kMostOfMallopt);

@@ -30,6 +30,8 @@ struct LossCounts {
 
 struct SampleSums {
   static constexpr uint32_t kNone = UINT32_MAX;
+  // Frames of a stack, at most: more than a record can have.
+  static constexpr uint32_t kMostFrames = 1 << 15;
 
   struct Event {
     uint64_t samples = 0;

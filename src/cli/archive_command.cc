@@ -51,8 +51,6 @@ int Archive(const ArchiveArguments& arguments) {
 
   perf_data::RewriteOptions options;
   options.sections = SectionsOf(collected);
-  size_t bytes = 0;
-  for (const auto& [bit, section] : options.sections) bytes += section.size();
   std::signal(SIGPIPE, SIG_IGN);
   const auto summary = perf_data::Rewrite(arguments.input, output, options);
   if (!summary.ok()) {
@@ -62,8 +60,9 @@ int Archive(const ArchiveArguments& arguments) {
   for (const std::string& warning : summary->warnings) PrintWarning(warning);
   if (!summary->reading.ok()) PrintError(summary->reading);
   if (!arguments.quiet) {
-    std::fprintf(stderr, "[ profiler archive: names of %s; %.3f MB in %s ]\n",
-                 DescribeNames(collected, bytes).c_str(), static_cast<double>(summary->bytes) / 1e6,
+    std::fprintf(stderr, "[ profiler archive: %s; %.3f MB in %s ]\n",
+                 Describe(collected, options.sections).c_str(),
+                 static_cast<double>(summary->bytes) / 1e6,
                  output == "-" ? "standard output" : output.c_str());
   }
   return summary->reading.ok() ? kExitOk : kExitFailure;

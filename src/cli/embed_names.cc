@@ -150,10 +150,19 @@ void LowerPriority() {
   setpriority(PRIO_PROCESS, 0, kLower);
 }
 
-std::string DescribeNames(const CollectedNames& collected, size_t bytes) {
-  return absl::StrFormat("%d addresses of %d images, %.1f kB%s", collected.addresses,
-                         collected.names.images.size(), static_cast<double>(bytes) / 1e3,
-                         collected.names.is_complete ? "" : ", cut short");
+std::string Describe(const CollectedNames& collected, const std::map<int, std::string>& sections) {
+  const auto kilobytes = [&](int bit) {
+    return static_cast<double>(sections.at(bit).size()) / 1e3;
+  };
+  std::string text =
+      absl::StrFormat("names of %d addresses of %d images, %.1f kB%s", collected.addresses,
+                      collected.names.images.size(), kilobytes(perf_data::kFeatureNames),
+                      collected.names.is_complete ? "" : ", cut short");
+  if (collected.sums) {
+    absl::StrAppendFormat(&text, "; sums of the samples, %.1f kB",
+                          kilobytes(perf_data::kFeatureSums));
+  }
+  return text;
 }
 
 }  // namespace profiler::cli

@@ -69,7 +69,7 @@ class NamingMonitor {
 // From now on this process gives way to others.
 void LowerPriority();
 
-// "1234 addresses of 25 images, 18.3 kB".
-std::string DescribeNames(const CollectedNames& collected, size_t bytes);
+// "names of 1234 addresses of 25 images, 18.3 kB; sums of the samples, 201.0 kB".
+std::string Describe(const CollectedNames& collected, const std::map<int, std::string>& sections);
 
 }  // namespace profiler::cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -250,15 +251,13 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
                              monitor.callback());
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
-  size_t bytes = 0;
-  for (const auto& [bit, section] : SectionsOf(collected)) {
+  const std::map<int, std::string> sections = SectionsOf(collected);
+  for (const auto& [bit, section] : sections) {
     PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, bit, section));
-    bytes += section.size();
   }
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    std::fprintf(stderr, "[ names of %s, %.2f s ]\n", DescribeNames(collected, bytes).c_str(),
-                 took.count());
+    std::fprintf(stderr, "[ %s; %.2f s ]\n", Describe(collected, sections).c_str(), took.count());
   }
   return absl::OkStatus();
 }

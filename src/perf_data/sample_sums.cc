@@ -128,6 +128,17 @@ void Fields(Io& io, SampleSums& sums) {
   RowFields(io, sums);
 }
 
+// What the types of the fields do not say.
+bool IsSound(const SampleSums& sums) {
+  std::vector<uint32_t> depths;
+  depths.reserve(sums.stacks.size());
+  for (const SampleSums::Stack& stack : sums.stacks) {
+    depths.push_back(stack.caller == kNoIndex ? 1 : depths[stack.caller] + 1);
+    if (depths.back() > SampleSums::kMostFrames) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string EncodeSampleSums(const SampleSums& sums) {
@@ -145,7 +156,7 @@ std::optional<SampleSums> ReadSampleSums(const Features& features) {
   SampleSums sums;
   ColumnReader reading{NumberReader(unpacked->content)};
   Fields(reading, sums);
-  if (!reading.ok()) return std::nullopt;
+  if (!reading.ok() || !IsSound(sums)) return std::nullopt;
   return sums;
 }
 

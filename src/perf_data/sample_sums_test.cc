@@ -141,5 +141,16 @@ TEST(SampleSumsTest, ThatReferToWhatIsNotThereAreNone) {
   EXPECT_GT(read, 0);
 }
 
+TEST(SampleSumsTest, WithAStackThatNoRecordCanHaveAreNone) {
+  SampleSums sums = Example();
+  const auto grow_to = [&](uint32_t depth) {
+    sums.stacks = {};
+    for (uint32_t i = 0; i < depth; ++i) sums.stacks.push_back({i == 0 ? kNone : i - 1, 0});
+    return Read(EncodeSampleSums(sums)).has_value();
+  };
+  EXPECT_TRUE(grow_to(SampleSums::kMostFrames));
+  EXPECT_FALSE(grow_to(SampleSums::kMostFrames + 1));
+}
+
 }  // namespace
 }  // namespace profiler::perf_data
