@@ -61,28 +61,48 @@ void FrameNamer::Name(Frame& frame) {
   for (const symbolize::NamedFunction& function : naming.functions) {
     profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso),
                               .inlined = function.inlined,
-                              .file = profile_.strings.Intern(function.file),
+                              .file = InternFile(function.file),
                               .line = function.line});
   }
   if (naming.functions.empty() && naming.unnamed_size != 0) NameByStart(naming, frame);
 }
 
 void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {
+  frame.line_count = 1;
+  if (IsLast(naming.unnamed_start, frame.dso) && last_is_unnamed_) {
+    profile_.lines.push_back({.symbol = last_});
+    return;
+  }
   const std::string_view image = profile_.text(profile_[frame.dso].name);
   const std::string name = absl::StrCat(absl::string_view(image.data(), image.size()), "+0x",
                                         absl::Hex(naming.unnamed_start.value));
   const symbolize::NamedFunction function{
       .name = name, .start = naming.unnamed_start, .size = naming.unnamed_size};
   profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso)});
-  frame.line_count = 1;
+  last_is_unnamed_ = true;
+}
+
+// Neighbouring addresses are mostly of one function, and of one file.
+
+bool FrameNamer::IsLast(ElfAddress start, DsoId dso) const {
+  return last_ != kNoSymbol && profile_[last_].start == start && profile_[last_].dso == dso;
+}
+
+StringId FrameNamer::InternFile(std::string_view file) {
+  if (profile_.text(last_file_) != file) last_file_ = profile_.strings.Intern(file);
+  return last_file_;
 }
 
 SymbolId FrameNamer::InternSymbol(const symbolize::NamedFunction& function, DsoId dso) {
+  if (IsLast(function.start, dso) && profile_.text(profile_[last_].name) == function.name) {
+    return last_;
+  }
+  last_is_unnamed_ = false;
   const Symbol symbol{.name = profile_.strings.Intern(function.name),
                       .dso = dso,
                       .start = function.start,
                       .size = function.size};
-  return SymbolId(symbols_.FindOrInsert(
+  last_ = SymbolId(symbols_.FindOrInsert(
       Mix(symbol.start.value,
           static_cast<uint64_t>(symbol.name) << 32 | static_cast<uint64_t>(symbol.dso)),
       [&](uint32_t id) {
@@ -93,6 +113,7 @@ SymbolId FrameNamer::InternSymbol(const symbolize::NamedFunction& function, DsoI
         profile_.symbols.push_back(symbol);
         return static_cast<uint32_t>(profile_.symbols.size() - 1);
       }));
+  return last_;
 }
 
 }  // namespace profiler::profile

@@ -31,12 +31,17 @@ class FrameNamer {
   void Name(Frame& frame);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
   SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
+  StringId InternFile(std::string_view file);
+  bool IsLast(ElfAddress start, DsoId dso) const;
 
   Profile& profile_;
   const ImageTable& images_;
   symbolize::Symbolizer& symbolizer_;
   size_t named_ = 0;  // frames [0, named_) are
   DenseIndex symbols_;
+  SymbolId last_ = kNoSymbol;     // that InternSymbol gave
+  bool last_is_unnamed_ = false;  // its name was made of where it starts
+  StringId last_file_ = StringId::kEmpty;
 };
 
 }  // namespace profiler::profile

@@ -96,6 +96,7 @@ class Table {
         profile_(hist.profile()),
         options_(options),
         percents_(256),
+        comm_cells_(hist.profile().threads.size()),
         dso_cells_(hist.profile().dsos.size()) {
     for (const SortKey key : options.sort) {
       if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
@@ -241,7 +242,8 @@ class Table {
         out += ':';
         return AppendLeftAligned(LatestCommOf(row), column.width - kPidWidth - 1, out);
       case SortKey::kComm:
-        return AppendLeftAligned(CommOf(row), column.width, out);
+        return AppendCached(CommOf(row), column.width,
+                            comm_cells_[static_cast<uint32_t>(row.thread)], out);
       case SortKey::kDso:
         return AppendCached(profile_.text(profile_[function.dso].name), column.width,
                             dso_cells_[static_cast<uint32_t>(function.dso)], out);
@@ -290,7 +292,8 @@ class Table {
   const Profile& profile_;
   const ReportOptions& options_;
   std::vector<Column> columns_;
-  std::vector<Percent> percents_;  // by a hash of the period
+  std::vector<Percent> percents_;        // by a hash of the period
+  std::vector<std::string> comm_cells_;  // by thread
   std::vector<std::string> dso_cells_;
 };
 

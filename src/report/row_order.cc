@@ -20,6 +20,7 @@ class FieldSort {
 
   // The next more significant field: `value_of(row)` is below 2^bits.
   void Add(int bits, auto value_of) {
+    if (bits == 0) return;
     if (used_ + bits > 64) Flush();
     for (uint32_t row = 0; row < keys_.size(); ++row) keys_[row] |= value_of(row) << used_;
     used_ += bits;
@@ -121,9 +122,14 @@ HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& p
   for (size_t i = options.sort.size(); i-- > 0;) {
     AddSortKey(options.sort[i], rows, profile, functions, ranks, sort);
   }
-  // Heavier rows first: complements.
+  // Heavier rows first: what they lack to the heaviest.
+  uint64_t heaviest = 0;
+  for (const HistRow& row : rows) {
+    heaviest = std::max({heaviest, row.self.period, row.children.period});
+  }
+  const int bits = std::bit_width(heaviest);
   if (options.children) {
-    sort.Add(64, [&](uint32_t row) { return ~rows[row].self.period; });
+    sort.Add(bits, [&](uint32_t row) { return heaviest - rows[row].self.period; });
   }
   // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
   // this of rows of one thread only, and then its order depends on the order of comparisons.)
@@ -131,7 +137,7 @@ HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& p
     const uint16_t flip = options.order == ChainOrder::kCaller ? 0xffff : 0;
     sort.Add(16, [&](uint32_t row) -> uint64_t { return rows[row].chain_depth ^ flip; });
   }
-  sort.Add(64, [&](uint32_t row) { return ~rows[row].children.period; });
+  sort.Add(bits, [&](uint32_t row) { return heaviest - rows[row].children.period; });
   return sort.Rows();
 }
 
