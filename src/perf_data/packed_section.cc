@@ -11,12 +11,23 @@ constexpr uint64_t kIsPacked = 4;
 constexpr uint64_t kMostExpansion = 64;
 constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
+// One frame, with a checksum: numbers that were damaged are numbers still.
+size_t Compress(std::string_view content, int level, std::string* packed) {
+  packed->resize(ZSTD_compressBound(content.size()));
+  ZSTD_CCtx* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+  const size_t size =
+      ZSTD_compress2(context, packed->data(), packed->size(), content.data(), content.size());
+  ZSTD_freeCCtx(context);
+  return size;
+}
+
 }  // namespace
 
 std::string PackSection(uint64_t version, uint64_t flags, std::string_view content, int level) {
-  std::string packed(ZSTD_compressBound(content.size()), '\0');
-  const size_t size =
-      ZSTD_compress(packed.data(), packed.size(), content.data(), content.size(), level);
+  std::string packed;
+  const size_t size = Compress(content, level, &packed);
   const bool is_packed = ZSTD_isError(size) == 0 && size < content.size() &&
                          content.size() <= size * kMostExpansion && content.size() <= kMostBytes;
   packed.resize(is_packed ? size : 0);

@@ -141,6 +141,20 @@ TEST(SampleSumsTest, ThatReferToWhatIsNotThereAreNone) {
   EXPECT_GT(read, 0);
 }
 
+TEST(SampleSumsTest, ThatWereDamagedAreNone) {
+  SampleSums sums = Example();
+  for (uint64_t i = 0; i < 1000; ++i) sums.rows.push_back({0, 0, 1, 1, i % 7, i % 5 * 100});
+  const std::string whole = EncodeSampleSums(sums);
+  ASSERT_TRUE(Read(whole).has_value());
+  constexpr size_t kHead = 4;  // version, flags and size, of which only the size counts
+  for (size_t at = kHead; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    const auto read = Read(changed);
+    EXPECT_TRUE(!read.has_value() || EncodeSampleSums(*read) == whole) << at;
+  }
+}
+
 TEST(SampleSumsTest, WithAStackThatNoRecordCanHaveAreNone) {
   SampleSums sums = Example();
   const auto grow_to = [&](uint32_t depth) {
