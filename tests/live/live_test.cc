@@ -98,11 +98,13 @@ class LiveTest : public ::testing::Test {
 };
 
 TEST_F(LiveTest, SamplesABusyProgramAtTheRateAskedFor) {
+  constexpr double kSeconds = 2;
   Finished recorded = RecordWorkload({"busy", "2"}, {"-F", "999", "-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const double cpu_seconds = std::atof(recorded.out.c_str());
   EXPECT_GE(Samples(), 0.97 * 999 * cpu_seconds);
-  EXPECT_LE(Samples(), 1.03 * 999 * cpu_seconds + 5);
+  // Not by the CPU time: the clock that samples goes on while a hypervisor has the CPU.
+  EXPECT_LE(Samples(), 1.03 * 999 * kSeconds + 5);
   EXPECT_THAT(Report(),
               AllOf(HasSubstr("Outer"), HasSubstr("Inner"), HasSubstr("# Total Lost Samples: 0")));
 }
