@@ -51,16 +51,16 @@ TEST(RadixSort, SortsByOneKeyAfterTheOtherAndKeepsTheOrderOfEqualOnes) {
   RadixSort sort(6);
   sort.SortBy([&](uint32_t item) { return low[item]; });
   sort.SortBy([&](uint32_t item) { return high[item]; });
-  const HugeVector<uint32_t> sorted = sort.Take();
+  const HugeVector<uint32_t> sorted = sort.Order();
   EXPECT_EQ(std::vector<uint32_t>(sorted.begin(), sorted.end()),
             (std::vector<uint32_t>{5, 1, 2, 0, 3, 4}));
-  EXPECT_TRUE(RadixSort(0).Take().empty());
+  EXPECT_TRUE(RadixSort(0).Order().empty());
 
   constexpr uint32_t kMany = 5000;
   RadixSort many(kMany);
   many.SortBy([](uint32_t item) { return uint64_t{item} * 0x9e3779b97f4a7c15; });
   many.SortBy([](uint32_t item) { return item % 7; });
-  const HugeVector<uint32_t> by_rest = many.Take();
+  const HugeVector<uint32_t> by_rest = many.Order();
   for (uint32_t i = 1; i < kMany; ++i) {
     const auto key = [&](uint32_t at) {
       return std::pair(by_rest[at] % 7, uint64_t{by_rest[at]} * 0x9e3779b97f4a7c15);

@@ -26,8 +26,7 @@ void UseHugePagesForHeap(size_t bytes) {
   std::free(grown_by);
   const auto after = reinterpret_cast<uintptr_t>(sbrk(0));
   mallopt(M_TOP_PAD, 0);
-  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
-  const uintptr_t start = (before + kHugePage - 1) & ~(kHugePage - 1);
+  const uintptr_t start = RoundedToHugePages(before);
   if (start < after) madvise(reinterpret_cast<void*>(start), after - start, MADV_HUGEPAGE);
 }
 
@@ -42,7 +41,7 @@ void HugeBytes::Grow(size_t size) {
     size_ = size;
     return;
   }
-  size = RoundedUp(size);
+  size = RoundedToHugePages(size);
   std::byte* const grown = MapAligned(size);
   if (IsMapped(size_)) {
     if (mremap(data_, size_, size, MREMAP_MAYMOVE | MREMAP_FIXED, grown) == MAP_FAILED) {
@@ -64,7 +63,7 @@ std::byte* HugeBytes::MapAligned(size_t size) {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (got == MAP_FAILED) throw std::bad_alloc();
   const auto from = reinterpret_cast<uintptr_t>(got);
-  const uintptr_t start = RoundedUp(from);
+  const uintptr_t start = RoundedToHugePages(from);
   if (start != from) munmap(got, start - from);
   if (start - from != kHugePage) {
     munmap(reinterpret_cast<void*>(start + size), kHugePage - (start - from));

@@ -24,6 +24,13 @@
 
 namespace profiler {
 
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
+// To the next border of huge pages.
+constexpr size_t RoundedToHugePages(size_t size) {
+  return (size + kHugePage - 1) & ~(kHugePage - 1);
+}
+
 // Has what malloc gives lie in such pages, too, up to so many bytes: room for them is reserved. For
 // who is about to fill many megabytes; to others the clearing of whole pages is dearer than it
 // saves. Once in a process, by the thread that began it.
@@ -50,10 +57,7 @@ class HugeBytes {
   void Grow(size_t size);
 
  private:
-  static constexpr size_t kHugePage = size_t{2} << 20;
-
   static bool IsMapped(size_t size) { return size >= kHugePage; }
-  static size_t RoundedUp(size_t size) { return (size + kHugePage - 1) & ~(kHugePage - 1); }
   static std::byte* MapAligned(size_t size);
   void Free();
 

@@ -38,7 +38,7 @@ class RadixSort {
     for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
   }
 
-  HugeVector<uint32_t> Take() const {
+  HugeVector<uint32_t> Order() const {
     HugeVector<uint32_t> sorted;
     sorted.reserve(items_.size());
     for (const Item& item : items_) sorted.push_back(item.item);

@@ -41,6 +41,7 @@ namespace {
 
 // Takes what the recording has summed up, where it has and the builder wants no more than that.
 bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& builder) {
+  if (!builder.TakesSums()) return false;
   std::optional<SampleSums> sums = perf_data::ReadSampleSums(recording.features());
   if (!sums || sums->data_size != recording.layout().data.size) return false;
   for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
@@ -61,9 +62,8 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   keep.keep_time = options.keep_samples;
   keep.keep_addresses = options.keep_samples;
   profile::ProfileBuilder builder(*symbolizer, keep);
-  const bool summed =
-      !keep.keep_cpu && !keep.keep_thread && !keep.keep_time && TakeSums(*recording, builder);
-  const absl::Status reading = summed ? absl::OkStatus() : ReadInto(*recording, builder);
+  const absl::Status reading =
+      TakeSums(*recording, builder) ? absl::OkStatus() : ReadInto(*recording, builder);
   if (FetchesFiles(options.naming.fetch)) {
     FetchMissingFiles(options.naming, recording->features(), *symbolizer, builder.ImageShares());
   }

@@ -40,7 +40,7 @@ void FrameNamer::NameFrames() {
   sort.SortBy([&](uint32_t i) { return profile_.frames[frames[i]].offset.value; });
   sort.SortBy([&](uint32_t i) { return static_cast<uint64_t>(profile_.frames[frames[i]].dso); });
   constexpr size_t kAhead = 8;
-  const HugeVector<uint32_t> order = sort.Take();
+  const HugeVector<uint32_t> order = sort.Order();
   for (size_t i = 0; i < order.size(); ++i) {
     if (i + kAhead < order.size()) {
       __builtin_prefetch(&profile_.frames[frames[order[i + kAhead]]], 1);
@@ -82,8 +82,7 @@ void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {
   last_is_unnamed_ = true;
 }
 
-// Neighbouring addresses are mostly of one function, and of one file.
-
+// Neighbouring addresses are mostly of one function, and of one file: the last ones are remembered.
 bool FrameNamer::IsLast(ElfAddress start, DsoId dso) const {
   return last_ != kNoSymbol && profile_[last_].start == start && profile_[last_].dso == dso;
 }

@@ -57,18 +57,6 @@ perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
 
 }  // namespace
 
-// What else the recording says of the kernel: all that naming needs besides images.
-struct KernelNames {
-  struct Symbol {
-    RuntimeAddress start;
-    uint64_t size;
-    std::string name;
-  };
-  std::string reference;  // empty: none
-  RuntimeAddress reference_address;
-  std::vector<Symbol> symbols;
-};
-
 class ProfileBuilder::Impl {
  public:
   Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
@@ -90,6 +78,7 @@ class ProfileBuilder::Impl {
     return profile_;
   }
   std::vector<ImageShare> ImageShares();
+  bool TakesSums() const;
   std::optional<SampleSums> Sums();
   bool AddSums(SampleSums sums);
   Profile Finish();
@@ -120,7 +109,6 @@ class ProfileBuilder::Impl {
   void AddKernelMapping(const perf_event::Mmap2& mmap);
   void SetKernelReference(std::string_view symbol, RuntimeAddress address);
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
-  bool KeepsMoreThanSums() const;
   void PlaceKernel();
   bool IsBpf(const symbolize::Mapping* mapping) const;
   void AddComm(uint16_t misc, const perf_event::Comm& comm);
@@ -152,7 +140,7 @@ class ProfileBuilder::Impl {
   perf_event::Sample decoded_;  // the one at hand: Decode clears it, so that nobody else has to
   std::vector<Row> batch_;      // of the samples that chains_ has taken on
   const bool adds_up_;          // samples that agree are one row
-  KernelNames kernel_names_;
+  SampleSums sums_;             // what of them is in no profile: all that is said of the kernel
   bool kernel_is_placed_ = false;
   bool rows_out_of_order_ = false;
 };
@@ -286,14 +274,14 @@ void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
 }
 
 void ProfileBuilder::Impl::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
-  kernel_names_.reference = symbol;
-  kernel_names_.reference_address = address;
+  sums_.kernel_reference = sums_.strings.Intern(symbol);
+  sums_.kernel_reference_address = address.value;
   symbolizer_.SetKernelReference(symbol, address);
 }
 
 void ProfileBuilder::Impl::AddKernelSymbol(RuntimeAddress start, uint64_t size,
                                            std::string_view name) {
-  kernel_names_.symbols.push_back({start, size, std::string(name)});
+  sums_.kernel_symbols.push_back({start.value, size, sums_.strings.Intern(name)});
   symbolizer_.AddKernelSymbol(start, size, name);
 }
 
@@ -453,29 +441,23 @@ std::vector<ProfileBuilder::ImageShare> ProfileBuilder::Impl::ImageShares() {
   return images;
 }
 
-bool ProfileBuilder::Impl::KeepsMoreThanSums() const {
+bool ProfileBuilder::Impl::TakesSums() const {
   const bool unwinds = std::any_of(events_.begin(), events_.end(), [](const EventLayout& event) {
     return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
   });
-  return !adds_up_ || options_.keep_cpu || options_.keep_thread || options_.keep_addresses ||
-         options_.max_stack != UINT32_MAX || options_.on_sample || unwinds;
+  return adds_up_ && !options_.keep_cpu && !options_.keep_thread && !options_.keep_addresses &&
+         options_.max_stack == UINT32_MAX && !options_.on_sample && !unwinds;
 }
 
 std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
   CountRest();
-  if (KeepsMoreThanSums() || !profile_.losses.warnings.empty()) return std::nullopt;
-  SampleSums sums = SumsOf(profile_, images_, symbolizer_);
-  sums.kernel_reference = sums.strings.Intern(kernel_names_.reference);
-  sums.kernel_reference_address = kernel_names_.reference_address.value;
-  for (const KernelNames::Symbol& symbol : kernel_names_.symbols) {
-    sums.kernel_symbols.push_back(
-        {symbol.start.value, symbol.size, sums.strings.Intern(symbol.name)});
-  }
-  return sums;
+  if (!TakesSums() || !profile_.losses.warnings.empty()) return std::nullopt;
+  SumUp(profile_, images_, symbolizer_, &sums_);
+  return std::exchange(sums_, {});
 }
 
 bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
-  if (KeepsMoreThanSums() || !AreOf(sums, events_.size())) return false;
+  if (!TakesSums() || !AreOf(sums, events_.size())) return false;
   if (sums.kernel_reference != StringId::kEmpty) {
     SetKernelReference(sums.strings[sums.kernel_reference],
                        RuntimeAddress{sums.kernel_reference_address});
@@ -526,6 +508,7 @@ ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->Th
 std::vector<ProfileBuilder::ImageShare> ProfileBuilder::ImageShares() {
   return impl_->ImageShares();
 }
+bool ProfileBuilder::TakesSums() const { return impl_->TakesSums(); }
 std::optional<SampleSums> ProfileBuilder::Sums() { return impl_->Sums(); }
 bool ProfileBuilder::AddSums(SampleSums sums) { return impl_->AddSums(std::move(sums)); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }

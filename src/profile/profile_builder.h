@@ -109,10 +109,12 @@ class ProfileBuilder {
   };
   std::vector<ImageShare> ImageShares();
 
-  // What the records, all of them, add up to; with AddSums in a new builder, in the place of
-  // records, they make the same profile. Nothing where the options keep more than sums have
-  // (threads, CPUs, times, addresses), where stacks had to be unwound, and where there are
-  // warnings. `data_size` is the caller's.
+  // False where the options keep more than sums have (threads, CPUs, times, addresses) and where
+  // the stacks of an event, of those added so far, are to be unwound.
+  bool TakesSums() const;
+  // What the records, all of them, add up to, once; with AddSums in a new builder, in the place of
+  // records, they make the same profile. Nothing unless TakesSums(), and where there are warnings.
+  // `data_size` is the caller's.
   std::optional<SampleSums> Sums();
   // After AddEvent of all events, and instead of records. False, and nothing done, for sums that
   // are not of these events or have what no recording has.

@@ -44,30 +44,28 @@ bool AreOf(const SampleSums& sums, size_t events) {
                      [](const auto& frame) { return frame.mode <= NumberOf(Mode::kGuestKernel); });
 }
 
-SampleSums SumsOf(const Profile& profile, const ImageTable& images,
-                  const symbolize::Symbolizer& symbolizer) {
-  SampleSums sums;
-  sums.losses = profile.losses;
-  for (const Event& event : profile.events) sums.events.push_back({event.samples, event.period});
+void SumUp(const Profile& profile, const ImageTable& images,
+           const symbolize::Symbolizer& symbolizer, SampleSums* sums) {
+  sums->losses = profile.losses;
+  for (const Event& event : profile.events) sums->events.push_back({event.samples, event.period});
   for (uint32_t dso = 1; dso < profile.dsos.size(); ++dso) {
     const symbolize::ImageSpec& image = symbolizer.image(images.ImageOf(DsoId{dso}));
-    sums.images.push_back({.kind = static_cast<uint8_t>(image.kind),
-                           .pid = image.pid,
-                           .path = sums.strings.Intern(image.path),
-                           .build_id = image.build_id});
+    sums->images.push_back({.kind = static_cast<uint8_t>(image.kind),
+                            .pid = image.pid,
+                            .path = sums->strings.Intern(image.path),
+                            .build_id = image.build_id});
   }
   for (const Thread& thread : profile.threads) {
-    sums.threads.push_back(sums.strings.Intern(profile.text(thread.comm)));
+    sums->threads.push_back(sums->strings.Intern(profile.text(thread.comm)));
   }
-  sums.frames.reserve(profile.frames.size());
-  for (const Frame& frame : profile.frames) sums.frames.push_back(SumOf(frame));
-  sums.stacks.reserve(profile.stacks.size());
+  sums->frames.reserve(profile.frames.size());
+  for (const Frame& frame : profile.frames) sums->frames.push_back(SumOf(frame));
+  sums->stacks.reserve(profile.stacks.size());
   for (const StackNode& stack : profile.stacks) {
-    sums.stacks.push_back({NumberOf(stack.parent), NumberOf(stack.frame)});
+    sums->stacks.push_back({NumberOf(stack.parent), NumberOf(stack.frame)});
   }
-  sums.rows.reserve(profile.rows.size());
-  for (const Row& row : profile.rows) sums.rows.push_back(SumOf(row));
-  return sums;
+  sums->rows.reserve(profile.rows.size());
+  for (const Row& row : profile.rows) sums->rows.push_back(SumOf(row));
 }
 
 void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {

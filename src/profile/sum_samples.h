@@ -13,9 +13,10 @@ namespace profiler::profile {
 // Whether sums that were read can be those of a profile with so many events.
 bool AreOf(const SampleSums& sums, size_t events);
 
-// Events, images, threads, frames, stacks, rows and losses. Threads of one name must be one.
-SampleSums SumsOf(const Profile& profile, const ImageTable& images,
-                  const symbolize::Symbolizer& symbolizer);
+// Adds events, images, threads, frames, stacks, rows and losses, of which there are none yet.
+// Threads of one name must be one.
+void SumUp(const Profile& profile, const ImageTable& images,
+           const symbolize::Symbolizer& symbolizer, SampleSums* sums);
 
 // The other way round: into a profile that has its events and nothing else. The sums must be
 // AreOf() it. Frees their tables one by one, so that the profile's need little memory besides.

@@ -28,7 +28,7 @@ class FieldSort {
 
   HugeVector<uint32_t> Rows() {
     Flush();
-    return sort_.Take();
+    return sort_.Order();
   }
 
  private:

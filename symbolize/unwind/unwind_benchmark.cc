@@ -150,17 +150,40 @@ class Recording {
   std::vector<RawSample> samples_;
 };
 
-size_t UnwindAll(const Recording& recording, MappedSpace& space, Unwinder& unwinder,
-                 UnwoundChain& chain, size_t limit) {
-  size_t frames = 0;
-  for (const RawSample& sample : recording.samples()) {
-    if (limit-- == 0) break;
-    space.Enter(sample.pid, sample.addresses);
-    unwinder.Unwind(sample.registers, {sample.registers.sp(), sample.stack}, space,
-                    {.max_frames = 1000}, &chain);
-    frames += chain.frames.size();
+// An unwinder and what it works on, new.
+class Engine {
+ public:
+  explicit Engine(Recording& recording)
+      : recording_(recording), images_(recording.NewImages()), space_(images_) {}
+
+  // Returns how many frames there are.
+  size_t Unwind(const RawSample& sample, std::span<const std::byte> stack) {
+    space_.Enter(sample.pid, sample.addresses);
+    unwinder_.Unwind(sample.registers, {sample.registers.sp(), stack}, space_, {.max_frames = 1000},
+                     &chain_);
+    return chain_.frames.size();
   }
-  return frames;
+  size_t UnwindAll(size_t limit = ~size_t{0}) {
+    size_t frames = 0;
+    for (const RawSample& sample : recording_.samples()) {
+      if (limit-- == 0) break;
+      frames += Unwind(sample, sample.stack);
+    }
+    return frames;
+  }
+  size_t memory_used() const { return images_.memory_used(); }
+
+ private:
+  Recording& recording_;
+  UnwindImages images_;
+  MappedSpace space_;
+  Unwinder unwinder_;
+  UnwoundChain chain_;
+};
+
+void CountFrames(benchmark::State& state, size_t frames) {
+  state.counters["time_per_frame"] = benchmark::Counter(
+      static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 // Everything was met before.
@@ -168,19 +191,15 @@ void BM_Warm(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
     return state.SkipWithError("UNWIND_RECORDING names no recording");
-  UnwindImages images = recording.NewImages();
-  MappedSpace space(images);
-  Unwinder unwinder;
-  UnwoundChain chain;
-  UnwindAll(recording, space, unwinder, chain, ~size_t{0});
+  Engine engine(recording);
+  engine.UnwindAll();
   size_t frames = 0;
-  for (auto _ : state) frames += UnwindAll(recording, space, unwinder, chain, ~size_t{0});
-  state.counters["time_per_frame"] = benchmark::Counter(
-      static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  for (auto _ : state) frames += engine.UnwindAll();
+  CountFrames(state, frames);
   state.counters["frames_per_sample"] = static_cast<double>(frames) /
                                         static_cast<double>(state.iterations()) /
                                         static_cast<double>(recording.samples().size());
-  state.counters["table_KiB"] = static_cast<double>(images.memory_used() >> 10);
+  state.counters["table_KiB"] = static_cast<double>(engine.memory_used() >> 10);
 }
 BENCHMARK(BM_Warm)->Unit(benchmark::kMillisecond);
 
@@ -192,11 +211,8 @@ void BM_WarmFromRing(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
     return state.SkipWithError("UNWIND_RECORDING names no recording");
-  UnwindImages images = recording.NewImages();
-  MappedSpace space(images);
-  Unwinder unwinder;
-  UnwoundChain chain;
-  UnwindAll(recording, space, unwinder, chain, ~size_t{0});
+  Engine engine(recording);
+  engine.UnwindAll();
   const std::span<const RawSample> samples = recording.samples();
   std::vector<std::byte> ring;
   size_t frames = 0;
@@ -211,19 +227,14 @@ void BM_WarmFromRing(benchmark::State& state) {
       const auto began = std::chrono::steady_clock::now();
       size_t at = 0;
       for (const RawSample& sample : some) {
-        space.Enter(sample.pid, sample.addresses);
-        const std::span<const std::byte> stack(ring.data() + at, sample.stack.size());
-        unwinder.Unwind(sample.registers, {sample.registers.sp(), stack}, space,
-                        {.max_frames = 1000}, &chain);
-        frames += chain.frames.size();
+        frames += engine.Unwind(sample, std::span(ring).subspan(at, sample.stack.size()));
         at += sample.stack.size();
       }
       spent += std::chrono::steady_clock::now() - began;
     }
     state.SetIterationTime(std::chrono::duration<double>(spent).count());
   }
-  state.counters["time_per_frame"] = benchmark::Counter(
-      static_cast<double>(frames), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  CountFrames(state, frames);
 }
 BENCHMARK(BM_WarmFromRing)->Unit(benchmark::kMillisecond)->UseManualTime();
 
@@ -232,13 +243,7 @@ void BM_Fresh(benchmark::State& state) {
   Recording& recording = Recording::Get();
   if (recording.samples().empty())
     return state.SkipWithError("UNWIND_RECORDING names no recording");
-  for (auto _ : state) {
-    UnwindImages images = recording.NewImages();
-    MappedSpace space(images);
-    Unwinder unwinder;
-    UnwoundChain chain;
-    UnwindAll(recording, space, unwinder, chain, static_cast<size_t>(state.range(0)));
-  }
+  for (auto _ : state) Engine(recording).UnwindAll(static_cast<size_t>(state.range(0)));
 }
 BENCHMARK(BM_Fresh)->Arg(1)->Arg(1000)->Arg(1 << 30)->Unit(benchmark::kMillisecond);
 

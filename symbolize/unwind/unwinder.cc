@@ -80,7 +80,8 @@ struct alignas(32) Unwinder::CachedRules {
 //
 // Only pc, sp and fp are followed, and every other register is lost with the first step, as long as
 // no rule asks for one. If one does, which hand-written code near the leaf makes happen, the walk
-// begins again and follows all registers.
+// begins again and follows all registers. What is rare is not inlined: it would make every step
+// save registers and guard arrays that only it has.
 class Unwinder::Walk final : public MemoryReader {
  public:
   Walk(std::vector<CachedRules>& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
