@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/profile/sums_order.h"
+
 namespace profiler::profile {
 namespace {
 
@@ -66,6 +68,7 @@ void SumUp(const Profile& profile, const ImageTable& images,
   }
   sums->rows.reserve(profile.rows.size());
   for (const Row& row : profile.rows) sums->rows.push_back(SumOf(row));
+  PutInOrder(*sums);
 }
 
 void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {

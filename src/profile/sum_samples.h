@@ -13,8 +13,8 @@ namespace profiler::profile {
 // Whether sums that were read can be those of a profile with so many events.
 bool AreOf(const SampleSums& sums, size_t events);
 
-// Adds events, images, threads, frames, stacks, rows and losses, of which there are none yet.
-// Threads of one name must be one.
+// Adds events, images, threads, frames, stacks, rows and losses, of which there are none yet, in
+// the order of sums_order.h. Threads of one name must be one.
 void SumUp(const Profile& profile, const ImageTable& images,
            const symbolize::Symbolizer& symbolizer, SampleSums* sums);
 
