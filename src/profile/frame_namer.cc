@@ -1,7 +1,8 @@
 #include "src/profile/frame_namer.h"
 
+#include <algorithm>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/radix_sort.h"
@@ -30,24 +31,36 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
 }  // namespace
 
 void FrameNamer::NameFrames() {
-  std::vector<uint32_t> frames;
+  constexpr size_t kAhead = 8;
+  const HugeVector<uint32_t> order = FramesToName();
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i + kAhead < order.size()) __builtin_prefetch(&profile_.frames[order[i + kAhead]], 1);
+    Name(profile_.frames[order[i]]);
+  }
+  named_ = profile_.frames.size();
+}
+
+// By image and offset, as those of sums stand.
+HugeVector<uint32_t> FrameNamer::FramesToName() const {
+  HugeVector<uint32_t> frames;
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
     // Where nothing was mapped there is nothing to ask. In a recording of code without frame
     // pointers most addresses are so.
     if (profile_.frames[i].dso != images_.unknown_dso()) frames.push_back(static_cast<uint32_t>(i));
   }
-  RadixSort sort(static_cast<uint32_t>(frames.size()));
-  sort.SortBy([&](uint32_t i) { return profile_.frames[frames[i]].offset.value; });
-  sort.SortBy([&](uint32_t i) { return static_cast<uint64_t>(profile_.frames[frames[i]].dso); });
-  constexpr size_t kAhead = 8;
-  const HugeVector<uint32_t> order = sort.Order();
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (i + kAhead < order.size()) {
-      __builtin_prefetch(&profile_.frames[frames[order[i + kAhead]]], 1);
-    }
-    Name(profile_.frames[frames[order[i]]]);
+  const auto place = [&](uint32_t i) {
+    return std::pair(profile_.frames[i].dso, profile_.frames[i].offset.value);
+  };
+  if (std::is_sorted(frames.begin(), frames.end(),
+                     [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
+    return frames;
   }
-  named_ = profile_.frames.size();
+  RadixSort sort(static_cast<uint32_t>(frames.size()));
+  sort.SortBy([&](uint32_t i) { return place(frames[i]).second; });
+  sort.SortBy([&](uint32_t i) { return static_cast<uint64_t>(place(frames[i]).first); });
+  HugeVector<uint32_t> sorted = sort.Order();
+  for (uint32_t& item : sorted) item = frames[item];
+  return sorted;
 }
 
 void FrameNamer::Name(Frame& frame) {

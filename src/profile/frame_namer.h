@@ -28,6 +28,7 @@ class FrameNamer {
 
  private:
   void NameFrames();
+  HugeVector<uint32_t> FramesToName() const;
   void Name(Frame& frame);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
   SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);

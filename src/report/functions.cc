@@ -9,6 +9,7 @@
 namespace profiler::report {
 
 using profile::DsoId;
+using profile::DsoKind;
 using profile::Frame;
 using profile::FrameId;
 using profile::kNoSymbol;
@@ -27,16 +28,16 @@ class FunctionTable::Builder {
         real_(profile.symbols.size(), kNoFunction) {
     for (const Row& row : profile.rows) interrupted_[static_cast<uint32_t>(row.self)] = true;
     // Most unnamed addresses are of one frame.
-    const auto unnamed = static_cast<size_t>(
-        std::count_if(profile.frames.begin(), profile.frames.end(),
-                      [&](const Frame& frame) { return !Named(profile_.LinesOf(frame)); }));
-    unnamed_.reserve(unnamed);
+    const size_t unnamed = CountUnnamed();
     table_.functions_.reserve(2 * unnamed + 2 * profile.symbols.size());
+    if (!nowhere_in_order_) unnamed_.reserve(unnamed);
   }
 
   // To be called some frames before Add: look-ups of unnamed addresses miss all caches.
   void Prefetch(const Frame& frame) const {
-    if (frame.line_count == 0) unnamed_.prefetch({frame.dso, frame.ip.value});
+    if (frame.line_count == 0 && !nowhere_in_order_) {
+      unnamed_.prefetch({frame.dso, frame.ip.value});
+    }
   }
 
   void Add(FrameId id, bool inlines) {
@@ -63,6 +64,27 @@ class FunctionTable::Builder {
  private:
   static bool Named(std::span<const Line> lines) {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
+  }
+
+  // Nothing is mapped there: its offset is its address.
+  bool Nowhere(const Frame& frame) const {
+    return profile_[frame.dso].kind == DsoKind::kUnknown && frame.offset.value == frame.ip.value;
+  }
+
+  // Of code without frame pointers most addresses are nowhere. Where they stand in order, as those
+  // of sums do, they are told apart by a look at the last one.
+  size_t CountUnnamed() {
+    size_t unnamed = 0;
+    const Frame* last = nullptr;
+    for (const Frame& frame : profile_.frames) {
+      if (Named(profile_.LinesOf(frame))) continue;
+      ++unnamed;
+      if (profile_[frame.dso].kind != DsoKind::kUnknown) continue;
+      nowhere_in_order_ = nowhere_in_order_ && Nowhere(frame) &&
+                          (last == nullptr || (last->dso == frame.dso && last->ip <= frame.ip));
+      last = &frame;
+    }
+    return unnamed;
   }
 
   FunctionId New(Function function, PlaceId place) {
@@ -125,15 +147,25 @@ class FunctionTable::Builder {
   }
 
   FunctionId Unnamed(const Frame& frame, uint64_t address) {
-    auto [it, is_new] = unnamed_.try_emplace(std::pair(frame.dso, address), kNoFunction);
-    if (is_new) {
-      it->second = New({.dso = frame.dso,
-                        .mode = frame.mode,
-                        .chain_key = table_.chain_keys_++,
-                        .address = address},
-                       table_.places_ == nullptr ? 0 : table_.places_->Add(frame, nullptr));
+    FunctionId& id =
+        nowhere_in_order_ && Nowhere(frame)
+            ? SameAsLast(address)
+            : unnamed_.try_emplace(std::pair(frame.dso, address), kNoFunction).first->second;
+    if (id == kNoFunction) {
+      id = New({.dso = frame.dso,
+                .mode = frame.mode,
+                .chain_key = table_.chain_keys_++,
+                .address = address},
+               table_.places_ == nullptr ? 0 : table_.places_->Add(frame, nullptr));
     }
-    return it->second;
+    return id;
+  }
+
+  FunctionId& SameAsLast(uint64_t address) {
+    if (last_nowhere_ != kNoFunction && table_.functions_[last_nowhere_].address != address) {
+      last_nowhere_ = kNoFunction;
+    }
+    return last_nowhere_;
   }
 
   const Profile& profile_;
@@ -144,6 +176,8 @@ class FunctionTable::Builder {
   absl::flat_hash_map<std::tuple<StringId, SymbolId, PlaceId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
+  bool nowhere_in_order_ = true;
+  FunctionId last_nowhere_ = kNoFunction;
 };
 
 FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PlaceKeys& places) {

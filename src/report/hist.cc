@@ -327,11 +327,22 @@ class Histogram::Builder {
   void SortAndIndex() {
     const HugeVector<uint32_t> order =
         OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
-    HugeVector<uint32_t> rank(order.size());
-    for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
     MoveRows(order);
-    hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank);
-    hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank);
+    if (!options().chains) return;
+    const size_t chained = hist_.rows_with_chains_ = CountChained();
+    HugeVector<uint32_t> rank(order.size(), kNone);
+    for (uint32_t i = 0; i < chained; ++i) rank[order[i]] = i;
+    hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank, chained);
+    hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank, chained);
+  }
+
+  // No chain is heavier than its row. One more, as percentages are rounded.
+  size_t CountChained() const {
+    const double least = static_cast<double>(hist_.total_.period) * (options().chains_from / 100);
+    const auto end = std::find_if(hist_.rows_.begin(), hist_.rows_.end(), [&](const HistRow& row) {
+      return static_cast<double>(row.children.period) + 1 < least;
+    });
+    return static_cast<size_t>(end - hist_.rows_.begin());
   }
 
   // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
@@ -352,23 +363,19 @@ class Histogram::Builder {
     }
   }
 
-  // Turns "item → row" around; kNone is no row.
-  static Index MakeIndex(const HugeVector<uint32_t>& row_of, const HugeVector<uint32_t>& rank) {
-    Index index;
-    if (row_of.empty()) {
-      index.first.assign(rank.size() + 1, 0);
-      return index;
-    }
-    auto next = HugeVector<uint32_t>::Zeros(rank.size() + 1);
-    for (const uint32_t row : row_of) {
-      if (row != kNone) ++next[rank[row] + 1];
-    }
+  // Turns "item → row → rank" around, for ranks below `end`; kNone is no row, or no rank.
+  static Index MakeIndex(const HugeVector<uint32_t>& row_of, const HugeVector<uint32_t>& rank,
+                         size_t end) {
+    auto next = HugeVector<uint32_t>::Zeros(end + 1);
+    const auto for_each_item = [&](auto&& visit) {
+      for (uint32_t i = 0; i < row_of.size(); ++i) {
+        if (row_of[i] != kNone && rank[row_of[i]] != kNone) visit(i, rank[row_of[i]]);
+      }
+    };
+    for_each_item([&](uint32_t, uint32_t at) { ++next[at + 1]; });
     std::partial_sum(next.begin(), next.end(), next.begin());
-    index.first = next;
-    index.items.resize(next.back());
-    for (uint32_t i = 0; i < row_of.size(); ++i) {
-      if (row_of[i] != kNone) index.items[next[rank[row_of[i]]]++] = i;
-    }
+    Index index{.first = next, .items = HugeVector<uint32_t>(next.back())};
+    for_each_item([&](uint32_t item, uint32_t at) { index.items[next[at]++] = item; });
     return index;
   }
 

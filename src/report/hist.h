@@ -36,7 +36,8 @@ struct HistRow {
 struct HistOptions {
   std::vector<SortKey> sort;
   bool children = false;
-  bool chains = false;  // a call graph will be drawn
+  bool chains = false;     // call graphs will be drawn…
+  double chains_from = 0;  // … of rows of at least so many percent
   ChainOrder order = ChainOrder::kCaller;
   uint32_t max_stack = 127;
   Filter filter;
@@ -61,9 +62,12 @@ class Histogram {
 
   // For call graphs; only with options().chains.
   const StackTrie& trie() const { return *trie_; }
-  // The nodes of a row's functions: with children only, without an order worth relying on.
+  // How many rows may have one: the first so many.
+  size_t rows_with_chains() const { return rows_with_chains_; }
+  // The nodes of the functions of one of them: with children only, without an order worth relying
+  // on.
   std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
-  // The samples counted as a row's own: index into profile().rows.
+  // The samples counted as its own: index into profile().rows.
   std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
   // The leaf of a sample's chain in the trie.
   NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
@@ -92,6 +96,7 @@ class Histogram {
   Weight total_;
   std::unique_ptr<StackTrie> trie_;
   HugeVector<NodeId> leaf_;  // by sample
+  size_t rows_with_chains_ = 0;
   Index nodes_by_row_;
   Index samples_by_row_;
 };

@@ -88,6 +88,12 @@ const std::string* OnlyName(SortKey key, const Filter& filter) {
   return nullptr;
 }
 
+// Whether it tells apart functions of one DSO.
+bool IsOfFunction(SortKey key) {
+  return key == SortKey::kSymbol || key == SortKey::kSrcline || key == SortKey::kSrcfile ||
+         key == SortKey::kSymoff;
+}
+
 // The table of one event.
 class Table {
  public:
@@ -101,6 +107,10 @@ class Table {
     for (const SortKey key : options.sort) {
       if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
     }
+    only_last_is_of_function_ =
+        !columns_.empty() &&
+        std::all_of(columns_.begin(), columns_.end() - 1,
+                    [](const Column& column) { return !IsOfFunction(column.key); });
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       Prefetch(i);
       for (Column& column : columns_) Widen(column, hist.rows()[i]);
@@ -138,20 +148,22 @@ class Table {
     out += "\n#\n";
   }
 
+  // Neighbours are mostly alike but for the last column: so what is in front of it is kept.
   void AppendRow(const HistRow& row, std::string& out) {
-    out += "  ";
-    AppendWeight(row.children, out);
-    if (hist_.options().children) {
-      out += "  ";
-      AppendWeight(row.self, out);
-    }
-    if (options_.show_samples) {
-      out += "  ";
-      AppendNumber(row.self.count, kSamplesWidth, out);
-    }
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      out += "  ";
-      AppendCell(columns_[i], row, i + 1 == columns_.size(), out);
+    if (columns_.empty()) {
+      AppendWeights(row, out);
+    } else {
+      if (!SameStart(row)) {
+        start_.clear();
+        AppendWeights(row, start_);
+        for (size_t i = 0; i < columns_.size(); ++i) {
+          start_ += "  ";
+          if (i + 1 != columns_.size()) AppendCell(columns_[i], row, false, start_);
+        }
+        started_ = &row;
+      }
+      out += start_;
+      AppendCell(columns_.back(), row, true, out);
     }
     out += '\n';
   }
@@ -167,6 +179,27 @@ class Table {
     uint64_t period = 0;
     std::string text;  // empty: not known yet
   };
+
+  void AppendWeights(const HistRow& row, std::string& out) {
+    out += "  ";
+    AppendWeight(row.children, out);
+    if (hist_.options().children) {
+      out += "  ";
+      AppendWeight(row.self, out);
+    }
+    if (options_.show_samples) {
+      out += "  ";
+      AppendNumber(row.self.count, kSamplesWidth, out);
+    }
+  }
+
+  // Whether all columns but the last one say the same as start_.
+  bool SameStart(const HistRow& row) const {
+    return started_ != nullptr && row.children == started_->children &&
+           row.self == started_->self && row.thread == started_->thread &&
+           row.cpu == started_->cpu && FunctionOf(row).dso == FunctionOf(*started_).dso &&
+           only_last_is_of_function_;
+  }
 
   void AppendWeight(const Weight& weight, std::string& out) {
     Percent& known = percents_[weight.period * 0x9e3779b97f4a7c15 >> 56];
@@ -295,6 +328,9 @@ class Table {
   std::vector<Percent> percents_;        // by a hash of the period
   std::vector<std::string> comm_cells_;  // by thread
   std::vector<std::string> dso_cells_;
+  bool only_last_is_of_function_ = false;
+  const HistRow* started_ = nullptr;  // the row that start_ is of
+  std::string start_;
 };
 
 class Report {
@@ -364,14 +400,23 @@ class Report {
     out_ += "\n\n";
   }
 
+  CallGraphOptions SettledGraphOptions() const {
+    CallGraphOptions options = options_.call_graph;
+    options.threshold = options.threshold.value_or(
+        options_.percent_limit > 0 ? options_.percent_limit : kDefaultThreshold);
+    return options;
+  }
+
   HistOptions SettledOptions(EventId event) const {
+    const CallGraphOptions graph = SettledGraphOptions();
     const bool chains = HasCallChains(profile_, event);
     const bool children = chains && options_.children.value_or(true);
     return {.sort = options_.sort,
             .children = children,
-            .chains = chains && options_.call_graph.type != CallGraphType::kNone,
-            .order = options_.call_graph.order.value_or(children ? ChainOrder::kCaller
-                                                                 : ChainOrder::kCallee),
+            .chains = chains && graph.type != CallGraphType::kNone,
+            // Of a fractal graph the threshold is a share of the row.
+            .chains_from = graph.type == CallGraphType::kFractal ? 0 : *graph.threshold,
+            .order = graph.order.value_or(children ? ChainOrder::kCaller : ChainOrder::kCallee),
             .max_stack = options_.max_stack,
             .filter = options_.filter,
             .relative_percentages = options_.relative_percentages};
@@ -381,9 +426,7 @@ class Report {
     Table table(hist, options_);
     table.AppendHeadings(out_);
 
-    CallGraphOptions graph_options = options_.call_graph;
-    graph_options.threshold = graph_options.threshold.value_or(
-        options_.percent_limit > 0 ? options_.percent_limit : kDefaultThreshold);
+    const CallGraphOptions graph_options = SettledGraphOptions();
     std::optional<CallGraph> graph;
     if (hist.options().chains) graph.emplace(hist, graph_options);
 
@@ -397,7 +440,7 @@ class Report {
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
       table.Prefetch(i);
       table.AppendRow(row, out_);
-      if (graph && CanShowChains(graph_options, row, total)) {
+      if (i < hist.rows_with_chains()) {
         const ChainDrawing drawing{.total_period = total,
                                    .row_period = row.children.period,
                                    .skip_first_entry = options_.sort.front() == SortKey::kSymbol};
@@ -405,13 +448,6 @@ class Report {
       }
       if (out_.size() >= kPiece) Flush();
     }
-  }
-
-  // No chain is heavier than its row.
-  static bool CanShowChains(const CallGraphOptions& options, const HistRow& row, uint64_t total) {
-    if (options.type == CallGraphType::kFractal) return true;
-    return static_cast<double>(row.children.period) + 1 >=
-           static_cast<double>(total) * (*options.threshold / 100);
   }
 
   void Flush() {
