@@ -139,6 +139,31 @@ TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % (2 << 20), 0u);
 }
 
+TEST(HugeVectorTest, WhatIsFreedDoesNotComeBackAsZeros) {
+  constexpr size_t kMany = 1 << 20;
+  HugeVector<uint64_t>(kMany, 7);
+  HugeVector<uint64_t>(kMany, 7);
+  auto zeros = HugeVector<uint64_t>::Zeros(kMany / 2);
+  zeros.DoubleWithZeros();
+  for (size_t i = 0; i < kMany; ++i) ASSERT_EQ(zeros[i], 0u) << i;
+}
+
+TEST(HugeVectorTest, TablesThatGrowAndGoByTurnsKeepTheirItems) {
+  std::vector<HugeVector<uint64_t>> tables(5);
+  for (uint64_t turn = 0; turn < 40; ++turn) {
+    HugeVector<uint64_t>& table = tables[turn * 3 % tables.size()];
+    if (turn % 4 == 3) {
+      table = {};
+      continue;
+    }
+    const uint64_t size = table.size();
+    for (uint64_t i = size; i < size + 100'000 * (turn % 3 + 1); ++i) table.push_back(i * 31);
+  }
+  for (const auto& table : tables) {
+    for (uint64_t i = 0; i < table.size(); ++i) ASSERT_EQ(table[i], i * 31);
+  }
+}
+
 TEST(HugeVectorTest, ZerosStayZerosAsTheyAreDoubled) {
   auto items = HugeVector<uint32_t>::Zeros(1 << 10);
   while (items.size() < (1 << 21)) {

@@ -3,10 +3,16 @@
 // In pages of 4 KiB such a table costs a fault for every page that is filled, and most look-ups
 // wait for the page walk before they wait for the memory. So a HugeVector that is large enough
 // lives in pages of 2 MiB. The kernel clears a page before it gives it, which is the dearest part
-// of filling a table (on a virtual machine, where the host may have to find it first, more so), so
-// none is asked for twice: to grow is to move the pages to where there is more room, not their
-// bytes. Sources: Documentation/admin-guide/mm/transhuge.rst, mremap(2); Linux 6.18. Huge pages
-// need "madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled.
+// of filling a table, so none is asked for twice: to grow is to move the pages to where there is
+// more room, not their bytes, and what is freed goes to the next table that is made.
+//
+// On a virtual machine whose host takes back what is free, the host has to find the memory first,
+// which makes a huge page 30 times as dear. It takes back large pieces only, so small pages mostly
+// come from memory that is still there. The first huge page tells: where it was dear no more are
+// asked for.
+//
+// Sources: Documentation/admin-guide/mm/transhuge.rst, mm/page_reporting.c, mremap(2); Linux 6.18.
+// Huge pages need "madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled.
 
 #pragma once
 
@@ -36,9 +42,11 @@ constexpr size_t RoundedToHugePages(size_t size) {
 // saves. Once in a process, by the thread that began it.
 void UseHugePagesForHeap(size_t bytes);
 
-// Uninitialized bytes, but all those that were never written are 0. Not thread-safe.
+// Uninitialized bytes. Not thread-safe, though others may be used at the same time.
 class HugeBytes {
  public:
+  enum class Fresh : uint8_t { kAny, kZero };
+
   HugeBytes() = default;
   HugeBytes(HugeBytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -52,13 +60,12 @@ class HugeBytes {
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
 
-  // Keeps the bytes, which may move. Room that is never reached costs next to nothing. Throws
-  // std::bad_alloc.
-  void Grow(size_t size);
+  // Keeps the bytes, which may move; `fresh` are those behind them. Room that is never reached
+  // costs next to nothing. Throws std::bad_alloc.
+  void Grow(size_t size, Fresh fresh = Fresh::kAny);
 
  private:
   static bool IsMapped(size_t size) { return size >= kHugePage; }
-  static std::byte* MapAligned(size_t size);
   void Free();
 
   std::byte* data_ = nullptr;
@@ -99,13 +106,14 @@ class HugeVector {
   // `size` elements whose bytes are all 0; their memory is found as they are written.
   static HugeVector Zeros(size_t size) {
     HugeVector zeros;
-    zeros.reserve(size);
+    zeros.Reserve(size, HugeBytes::Fresh::kZero);
     zeros.size_ = size;
     return zeros;
   }
-  // The same number of zeros more. Only of a vector that had no more elements than it has.
+  // The same number of zeros more. Only of a vector that was made of Zeros and had no more elements
+  // than it has.
   void DoubleWithZeros() {
-    bytes_.Grow(2 * size_ * sizeof(T));
+    Reserve(2 * size_, HugeBytes::Fresh::kZero);
     size_ *= 2;
   }
 
@@ -125,10 +133,7 @@ class HugeVector {
   T& back() { return data()[size_ - 1]; }
   const T& back() const { return data()[size_ - 1]; }
 
-  void reserve(size_t size) {
-    if (size > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
-    if (size > capacity()) bytes_.Grow(size * sizeof(T));
-  }
+  void reserve(size_t size) { Reserve(size, HugeBytes::Fresh::kAny); }
   void push_back(const T& value) {
     if (size_ == capacity()) [[unlikely]] {
       const T copy = value;  // it may be an element
@@ -155,6 +160,11 @@ class HugeVector {
   }
 
  private:
+  void Reserve(size_t size, HugeBytes::Fresh fresh) {
+    if (size > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+    if (size > capacity()) bytes_.Grow(size * sizeof(T), fresh);
+  }
+
   HugeBytes bytes_;
   size_t size_ = 0;
 };

@@ -259,6 +259,24 @@ TEST(ReportTest, FlatListsEachChainAndFoldedPutsItOnALine) {
             "\n\n");
 }
 
+TEST(ReportTest, AnAddressWhereNothingIsMappedIsOneRowHoweverItsFramesStand) {
+  for (const auto& [first, last] : {std::pair("0x5", "0x7"), std::pair("0x7", "0x5")}) {
+    ProfileBuilder builder;
+    builder.Sample("app", {first}).Sample("app", {"0x6"}, 2).Sample("app", {last}, 5);
+    // Another of 0x5, as a caller and an interrupted function are two frames.
+    profile::Frame& frame = builder.profile().frames[1];
+    frame.offset.value = frame.ip.value = 5;
+    const bool in_order = first == std::string_view("0x5");
+    EXPECT_EQ(Rows(builder), in_order
+                                 ? "    62.50%  app      [unknown]         [.] 0x0000000000000007\n"
+                                   "    37.50%  app      [unknown]         [.] 0x0000000000000005\n"
+                                   "\n\n"
+                                 : "    87.50%  app      [unknown]         [.] 0x0000000000000005\n"
+                                   "    12.50%  app      [unknown]         [.] 0x0000000000000007\n"
+                                   "\n\n");
+  }
+}
+
 TEST(ReportTest, AnUnnamedAddressIsShownByItsPlaceInTheFileAndInChainsByItsRuntimeAddress) {
   ProfileBuilder builder;
   builder.LoadedAt(0x400000).Sample("app", {"0x401200@app", "0x401137@app"}).Sample("app", {"0x0"});
