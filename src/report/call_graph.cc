@@ -52,7 +52,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
 
 ChainNode CallGraph::Build(size_t row) {
   const bool callers = hist_.options().order == ChainOrder::kCaller;
-  std::vector<Place> start = callers ? StartCallers(row) : StartCallees(row);
+  HugeVector<Place> start = callers ? StartCallers(row) : StartCallees(row);
   ChainNode root;
   for (const Place& place : start) root.total += place.weight;
   Grow(root, std::move(start));
@@ -74,9 +74,9 @@ CallGraph::Place CallGraph::PlaceAt(NodeId node, const Weight& weight, bool whol
 
 // Caller order: down the trie. Whole chains start below the group's root, the others at the
 // function's outermost places.
-std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
+HugeVector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
   SplitOwnChains(row);
-  std::vector<Place> places;
+  HugeVector<Place> places;
   for (const NodeId node : whole_.nodes()) {
     if (trie_.IsRoot(trie_[node].parent)) {
       places.push_back(PlaceAt(node, whole_[node], true));
@@ -93,8 +93,8 @@ std::vector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
 
 // Callee order: up the trie, from the leaves of the row's own samples and from the function's
 // innermost places in all others.
-std::vector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
-  std::vector<Place> places;
+HugeVector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
+  HugeVector<Place> places;
   const uint32_t bucket = hist_.BucketOfRow(row);
   for (const uint32_t id : hist_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
@@ -181,9 +181,9 @@ void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
   }
 }
 
-std::vector<CallGraph::Place> CallGraph::NextPlaces(std::span<const Place> places) const {
+HugeVector<CallGraph::Place> CallGraph::NextPlaces(std::span<const Place> places) const {
   constexpr size_t kAhead = 8;
-  std::vector<Place> next;
+  HugeVector<Place> next;
   next.reserve(places.size());
   for (size_t i = 0; i < places.size(); ++i) {
     if (i + kAhead < places.size() && places[i + kAhead].first_child != kNoNode) {
@@ -205,11 +205,11 @@ uint64_t CallGraph::MinPeriod(const ChainNode& node) const {
 }
 
 // Adds what follows `node` at the places `next`, as far as it can be shown.
-void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
+void CallGraph::Grow(ChainNode& node, HugeVector<Place> next) {
   while (true) {
     node.below = {};
     node.children.clear();
-    std::vector<std::vector<Place>> parts = Part(next, node);
+    std::vector<HugeVector<Place>> parts = Part(next, node);
     if (!node.path.empty() && OneBranch(node)) {
       node.path.push_back(node.children[0].path[0]);
       next = NextPlaces(parts[0]);
@@ -217,7 +217,7 @@ void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
     }
     next = {};
     for (size_t i = 0; i < parts.size(); ++i) {
-      std::vector<Place> below = NextPlaces(parts[i]);
+      HugeVector<Place> below = NextPlaces(parts[i]);
       parts[i] = {};
       Grow(node.children[i], std::move(below));
     }
@@ -227,8 +227,8 @@ void CallGraph::Grow(ChainNode& node, std::vector<Place> next) {
 }
 
 // Makes a child of `node` of each function at `places` that is heavy enough; returns their places.
-std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
-                                                           ChainNode& node) {
+std::vector<HugeVector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
+                                                          ChainNode& node) {
   std::vector<Branch> branches;
   branch_of_place_.clear();
   for (const Place& place : places) {
@@ -243,7 +243,7 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
   }
 
   const uint64_t min_period = MinPeriod(node);
-  std::vector<std::vector<Place>> parts;
+  std::vector<HugeVector<Place>> parts;
   for (Branch& branch : branches) {
     branch.next = kNone;
     if (branch.weight.period < min_period) continue;
@@ -259,12 +259,12 @@ std::vector<std::vector<CallGraph::Place>> CallGraph::Part(std::span<const Place
     branch_of_key_[key_of_function_[branch.function]] = kNone;
   }
   if (hist_.options().order == ChainOrder::kCallee) {
-    for (std::vector<Place>& part : parts) MergeSamePlaces(part);
+    for (HugeVector<Place>& part : parts) MergeSamePlaces(part);
   }
   return parts;
 }
 
-void CallGraph::MergeSamePlaces(std::vector<Place>& places) {
+void CallGraph::MergeSamePlaces(HugeVector<Place>& places) {
   size_t kept = 0;
   for (const Place& place : places) {
     uint32_t& index = place_of_node_[place.node];

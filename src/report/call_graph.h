@@ -85,16 +85,16 @@ class CallGraph {
   bool OneBranch(const ChainNode& node) const;
   uint64_t MinPeriod(const ChainNode& node) const;
   Place PlaceAt(NodeId node, const Weight& weight, bool whole = false, uint32_t frames = 0) const;
-  std::vector<Place> StartCallers(size_t row);
-  std::vector<Place> StartCallees(size_t row);
+  HugeVector<Place> StartCallers(size_t row);
+  HugeVector<Place> StartCallees(size_t row);
   void SplitOwnChains(size_t row);
   void SumWholeChains();
   NodeId InnermostOf(uint32_t bucket, NodeId node) const;
   void ForEachNext(const Place& place, auto&& visit) const;
-  std::vector<Place> NextPlaces(std::span<const Place> places) const;
-  void Grow(ChainNode& node, std::vector<Place> next);
-  std::vector<std::vector<Place>> Part(std::span<const Place> places, ChainNode& node);
-  void MergeSamePlaces(std::vector<Place>& places);
+  HugeVector<Place> NextPlaces(std::span<const Place> places) const;
+  void Grow(ChainNode& node, HugeVector<Place> next);
+  std::vector<HugeVector<Place>> Part(std::span<const Place> places, ChainNode& node);
+  void MergeSamePlaces(HugeVector<Place>& places);
   void Order(std::vector<ChainNode>& children) const;
   bool StoredBefore(FunctionId a, FunctionId b) const;
 

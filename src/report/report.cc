@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,6 +33,15 @@ constexpr size_t kPidWidth = 7;       // in "Pid:Command"
 constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address
 constexpr size_t kPiece = 1 << 16;    // bytes handed to the sink at once, about
 constexpr double kDefaultThreshold = 0.5;
+
+// Two digits a byte.
+constexpr auto kHexOfBytes = [] {
+  std::array<char, 2 * 256> digits{};
+  for (size_t i = 0; i < digits.size(); ++i) {
+    digits[i] = "0123456789abcdef"[i % 2 == 0 ? i / 32 : i / 2 % 16];
+  }
+  return digits;
+}();
 
 std::string_view Heading(SortKey key) {
   switch (key) {
@@ -305,9 +315,8 @@ class Table {
   }
 
   void AppendSymbol(const Function& function, std::string& out) const {
-    out += '[';
-    out += LevelOf(function.mode);
-    out += "] ";
+    const char level[] = {'[', LevelOf(function.mode), ']', ' '};
+    out.append(level, sizeof(level));
     if (function.named()) {
       AppendSafe(profile_.text(function.name), out);
       if (function.inlined) out += " (inlined)";
@@ -315,8 +324,9 @@ class Table {
     }
     if (function.address != 0) out += "0x";
     char digits[kAddressWidth];
-    for (size_t i = 0; i < kAddressWidth; ++i) {
-      digits[i] = "0123456789abcdef"[function.address >> 4 * (kAddressWidth - 1 - i) & 0xf];
+    for (size_t i = 0; i < kAddressWidth; i += 2) {
+      const size_t byte = function.address >> 4 * (kAddressWidth - 2 - i) & 0xff;
+      std::memcpy(digits + i, &kHexOfBytes[2 * byte], 2);
     }
     out.append(digits, kAddressWidth);
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
+#include <vector>
 
 #include "src/base/radix_sort.h"
 
@@ -43,27 +43,23 @@ class FieldSort {
   int used_ = 0;               // bits of keys_
 };
 
-// Numbers that are in the order of the names' text.
+// Numbers that are in the order of the names' text, from 0. Names are to be added before any is
+// asked for.
 class NameRanks {
  public:
-  NameRanks(std::span<const HistRow> rows, const Profile& profile, const FunctionTable& functions)
-      : ranks_(profile.strings.size(), 0) {
-    std::vector<StringId> names;
-    const auto add = [&](StringId name) {
-      uint32_t& seen = ranks_[static_cast<uint32_t>(name)];
-      if (seen == 0) names.push_back(name);
-      seen = 1;
-    };
-    for (const HistRow& row : rows) {
-      const Function& function = functions[row.function];
-      add(function.name);
-      add(profile[function.dso].name);
-      add(profile[row.thread].comm);
-    }
-    std::sort(names.begin(), names.end(),
-              [&](StringId a, StringId b) { return profile.text(a) < profile.text(b); });
-    for (uint32_t i = 0; i < names.size(); ++i) ranks_[static_cast<uint32_t>(names[i])] = i;
-    bits_ = std::bit_width(names.size());
+  explicit NameRanks(const Profile& profile)
+      : profile_(profile), ranks_(profile.strings.size(), 0) {}
+
+  void Add(StringId name) {
+    uint32_t& seen = ranks_[static_cast<uint32_t>(name)];
+    if (seen == 0) names_.push_back(name);
+    seen = 1;
+  }
+  void Rank() {
+    std::sort(names_.begin(), names_.end(),
+              [&](StringId a, StringId b) { return profile_.text(a) < profile_.text(b); });
+    for (uint32_t i = 0; i < names_.size(); ++i) ranks_[static_cast<uint32_t>(names_[i])] = i;
+    bits_ = std::bit_width(names_.size());
   }
 
   uint64_t operator[](StringId name) const { return ranks_[static_cast<uint32_t>(name)]; }
@@ -72,72 +68,117 @@ class NameRanks {
   uint64_t last() const { return (uint64_t{1} << bits_) - 1; }
 
  private:
+  const Profile& profile_;
   std::vector<uint32_t> ranks_;  // by StringId
+  std::vector<StringId> names_;
   int bits_ = 0;
 };
 
-void AddSortKey(SortKey key, std::span<const HistRow> rows, const Profile& profile,
-                const FunctionTable& functions, const NameRanks& ranks, FieldSort& sort) {
-  switch (key) {
-    case SortKey::kPid:
-    case SortKey::kTid:
-      return sort.Add(32, [&](uint32_t row) -> uint64_t { return profile[rows[row].thread].tid; });
-    case SortKey::kTgid:
-      return sort.Add(32, [&](uint32_t row) -> uint64_t { return profile[rows[row].thread].pid; });
-    case SortKey::kComm:
-      return sort.Add(ranks.bits(),
-                      [&](uint32_t row) { return ranks[profile[rows[row].thread].comm]; });
-    case SortKey::kDso:
-      return sort.Add(ranks.bits() + 1, [&](uint32_t row) {
-        const profile::Dso& dso = profile[functions[rows[row].function].dso];
-        const bool unknown = dso.kind == DsoKind::kUnknown;
-        return ranks[dso.name] | uint64_t{unknown} << ranks.bits();
-      });
-    case SortKey::kSymbol:
-      return sort.Add(ranks.bits(), [&](uint32_t row) {
-        const Function& function = functions[rows[row].function];
-        return function.named() ? ranks[function.name] : ranks.last();
-      });
-    case SortKey::kCpu:
-      return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows[row].cpu; });
-    case SortKey::kSrcline:
-    case SortKey::kSrcfile:
-    case SortKey::kSymoff:
-      return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
-        return functions.places()->Rank(functions.PlaceOf(rows[row].function), key);
-      });
+// What rows are told apart by, side by side: functions lie all over memory.
+struct Place {
+  uint64_t address;
+  StringId symbol;  // empty: none
+  profile::DsoId dso;
+};
+
+class RowKeys {
+ public:
+  RowKeys(std::span<const HistRow> rows, const Profile& profile, const FunctionTable& functions)
+      : rows_(rows),
+        profile_(profile),
+        functions_(functions),
+        comms_(profile),
+        dsos_(profile),
+        symbols_(profile) {
+    constexpr size_t kAhead = 16;
+    places_.reserve(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i + kAhead < rows.size()) __builtin_prefetch(&functions[rows[i + kAhead].function]);
+      const Function& function = functions[rows[i].function];
+      places_.push_back({function.address, function.name, function.dso});
+      symbols_.Add(function.name);
+    }
+    for (const profile::Dso& dso : profile.dsos) dsos_.Add(dso.name);
+    for (const profile::Thread& thread : profile.threads) comms_.Add(thread.comm);
+    for (NameRanks* const ranks : {&comms_, &dsos_, &symbols_}) ranks->Rank();
   }
-}
+
+  const Place& operator[](uint32_t row) const { return places_[row]; }
+
+  void Add(SortKey key, FieldSort& sort) const {
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return ThreadOf(row).tid; });
+      case SortKey::kTgid:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return ThreadOf(row).pid; });
+      case SortKey::kComm:
+        return sort.Add(comms_.bits(), [&](uint32_t row) { return comms_[ThreadOf(row).comm]; });
+      case SortKey::kDso:
+        return sort.Add(dsos_.bits() + 1, [&](uint32_t row) {
+          const profile::Dso& dso = profile_[places_[row].dso];
+          const bool unknown = dso.kind == DsoKind::kUnknown;
+          return dsos_[dso.name] | uint64_t{unknown} << dsos_.bits();
+        });
+      case SortKey::kSymbol:
+        return sort.Add(symbols_.bits(), [&](uint32_t row) {
+          const StringId symbol = places_[row].symbol;
+          return symbol == StringId::kEmpty ? symbols_.last() : symbols_[symbol];
+        });
+      case SortKey::kCpu:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].cpu; });
+      case SortKey::kSrcline:
+      case SortKey::kSrcfile:
+      case SortKey::kSymoff:
+        return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
+          return functions_.places()->Rank(functions_.PlaceOf(rows_[row].function), key);
+        });
+    }
+  }
+
+ private:
+  const profile::Thread& ThreadOf(uint32_t row) const { return profile_[rows_[row].thread]; }
+
+  const std::span<const HistRow> rows_;
+  const Profile& profile_;
+  const FunctionTable& functions_;
+  NameRanks comms_, dsos_, symbols_;
+  HugeVector<Place> places_;  // by row
+};
 
 }  // namespace
 
 HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& profile,
                                  const FunctionTable& functions, const HistOptions& options) {
   FieldSort sort(rows.size());
+  const RowKeys keys(rows, profile, functions);
   // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
-  sort.Add(64, [&](uint32_t row) {
-    return functions[rows[row].function].address ^ uint64_t { 1 } << 63;
-  });
-  const NameRanks ranks(rows, profile, functions);
-  for (size_t i = options.sort.size(); i-- > 0;) {
-    AddSortKey(options.sort[i], rows, profile, functions, ranks, sort);
-  }
-  // Heavier rows first: what they lack to the heaviest.
-  uint64_t heaviest = 0;
+  sort.Add(64, [&](uint32_t row) { return keys[row].address ^ uint64_t { 1 } << 63; });
+  for (size_t i = options.sort.size(); i-- > 0;) keys.Add(options.sort[i], sort);
+
+  // Heavier rows first: what they lack to the heaviest. Where samples weigh the same all weights
+  // end in zeros.
+  uint64_t heaviest = 0, all_bits = 0;
+  uint16_t deepest = 0;
   for (const HistRow& row : rows) {
     heaviest = std::max({heaviest, row.self.period, row.children.period});
+    all_bits |= row.self.period | row.children.period;
+    deepest = std::max(deepest, row.chain_depth);
   }
-  const int bits = std::bit_width(heaviest);
+  const int zeros = all_bits == 0 ? 0 : std::countr_zero(all_bits);
+  const int bits = std::bit_width(heaviest >> zeros);
   if (options.children) {
-    sort.Add(bits, [&](uint32_t row) { return heaviest - rows[row].self.period; });
+    sort.Add(bits, [&](uint32_t row) { return (heaviest - rows[row].self.period) >> zeros; });
   }
   // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
   // this of rows of one thread only, and then its order depends on the order of comparisons.)
   if (options.children && options.chains) {
-    const uint16_t flip = options.order == ChainOrder::kCaller ? 0xffff : 0;
-    sort.Add(16, [&](uint32_t row) -> uint64_t { return rows[row].chain_depth ^ flip; });
+    const bool deeper_first = options.order == ChainOrder::kCaller;
+    sort.Add(std::bit_width(deepest), [&](uint32_t row) -> uint64_t {
+      return deeper_first ? deepest - rows[row].chain_depth : rows[row].chain_depth;
+    });
   }
-  sort.Add(bits, [&](uint32_t row) { return heaviest - rows[row].children.period; });
+  sort.Add(bits, [&](uint32_t row) { return (heaviest - rows[row].children.period) >> zeros; });
   return sort.Rows();
 }
 
