@@ -1,6 +1,7 @@
 #include "src/report/stack_trie.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profiler::report {
 
@@ -30,7 +31,9 @@ StackTrie::StackTrie(const profile::Profile& profile, const FunctionTable& funct
 }
 
 NodeId StackTrie::StartGroup() {
-  group_ = NewNode(kNoNode, kNoFunction);
+  group_ = size();
+  nodes_.push_back({});
+  depths_.push_back({});
   roots_.push_back(group_);
   return group_;
 }
@@ -86,16 +89,11 @@ NodeId StackTrie::AddFrame(NodeId node, FrameId frame) {
 
 NodeId StackTrie::NewNode(NodeId parent, FunctionId function) {
   const NodeId id = size();
-  TrieNode node{.parent = parent, .function = function};
-  uint16_t depth = 0;
-  if (parent != kNoNode) {
-    TrieNode& above = nodes_[parent];
-    node.next_sibling = above.first_child;
-    above.first_child = id;
-    depth = std::min<uint16_t>(depths_[parent].own, kDeepest - 1) + 1;
-  }
-  nodes_.push_back(node);
-  depths_.push_back({.own = depth, .deepest = depth});
+  const NodeId sibling = std::exchange(nodes_[parent].first_child, id);
+  nodes_.push_back({.parent = parent, .function = function, .next_sibling = sibling});
+  const uint16_t above = depths_[parent].own;
+  const auto own = static_cast<uint16_t>(above + (above != kDeepest ? 1 : 0));
+  depths_.push_back({.own = own, .deepest = own});
   return id;
 }
 
