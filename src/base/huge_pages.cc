@@ -21,18 +21,48 @@ int64_t CpuNanoseconds() {
   return now.tv_sec * int64_t{1'000'000'000} + now.tv_nsec;
 }
 
-// Of memory that nobody has used yet. Both are advice: nothing is lost where it is not taken.
-void AskForHugePages(std::byte* memory, size_t size) {
-  constexpr int64_t kDear = 1'000'000;  // nanoseconds a page; to clear one takes 200 000
-  static std::atomic<bool> are_dear = false;
-  if (!are_dear) {
-    madvise(memory, size, MADV_HUGEPAGE);
-    const int64_t before = CpuNanoseconds();
-    *const_cast<volatile std::byte*>(memory) = std::byte{0};
-    are_dear = CpuNanoseconds() - before > kDear;
+// Memory that nobody has used yet, and whether it is to come in huge pages. All is advice: nothing
+// is lost where it is not taken. Thread-safe.
+class FreshMemory {
+ public:
+  static FreshMemory& Instance() {
+    static FreshMemory fresh;
+    return fresh;
   }
-  if (are_dear) madvise(memory, size, MADV_NOHUGEPAGE);
-}
+
+  // The first `soon` bytes will be used at once, of which there is one at least.
+  void Ask(std::byte* memory, size_t size, size_t soon) {
+    if (!are_dear_) {
+      madvise(memory, size, MADV_HUGEPAGE);
+      for (size_t at = 0; at < soon && !are_dear_; at += kHugePage) Touch(memory + at);
+    }
+    if (!are_dear_) return;
+    madvise(memory, size, MADV_NOHUGEPAGE);
+    madvise(memory, soon, MADV_POPULATE_WRITE);
+  }
+
+  // As Ask, of what malloc gives from: in the midst of it, but free.
+  void AskForHeap(std::byte* memory, size_t size) {
+    constexpr size_t kSurely = 2 * kHugePage;
+    Ask(memory, size, std::min(size, kSurely));
+    heap_size_ = size;
+    heap_ = memory;
+  }
+
+ private:
+  void Touch(std::byte* page) {
+    constexpr int64_t kDear = 1'000'000;  // nanoseconds; to clear a huge page takes 200 000
+    const int64_t before = CpuNanoseconds();
+    *const_cast<volatile std::byte*>(page) = std::byte{0};
+    if (CpuNanoseconds() - before < kDear) return;
+    are_dear_ = true;
+    if (heap_ != nullptr) madvise(heap_, heap_size_, MADV_NOHUGEPAGE);
+  }
+
+  std::atomic<bool> are_dear_ = false;
+  std::atomic<std::byte*> heap_ = nullptr;
+  std::atomic<size_t> heap_size_ = 0;
+};
 
 // At a border of huge pages: one page more than needed is asked for, and what is before the border
 // and behind the end goes back at once.
@@ -118,7 +148,9 @@ void UseHugePagesForHeap(size_t bytes) {
   const auto after = reinterpret_cast<uintptr_t>(sbrk(0));
   mallopt(M_TOP_PAD, 0);
   const uintptr_t start = RoundedToHugePages(before);
-  if (start < after) AskForHugePages(reinterpret_cast<std::byte*>(start), after - start);
+  if (start < after) {
+    FreshMemory::Instance().AskForHeap(reinterpret_cast<std::byte*>(start), after - start);
+  }
 }
 
 void HugeBytes::Grow(size_t size, Fresh fresh) {
@@ -132,6 +164,7 @@ void HugeBytes::Grow(size_t size, Fresh fresh) {
     size_ = size;
     return;
   }
+  const size_t asked = size;
   size = RoundedToHugePages(size);
   std::byte* const grown = MapAligned(size);
   size_t filled = IsMapped(size_) ? size_ : 0;
@@ -139,8 +172,11 @@ void HugeBytes::Grow(size_t size, Fresh fresh) {
     munmap(grown, size);
     throw std::bad_alloc();
   }
-  if (fresh == Fresh::kAny) filled += Spare().MoveTo(grown + filled, size - filled);
-  if (filled != size) AskForHugePages(grown + filled, size - filled);
+  if (fresh != Fresh::kZero) filled += Spare().MoveTo(grown + filled, size - filled);
+  if (filled != size) {
+    const bool all = fresh == Fresh::kSoon && filled < asked;
+    FreshMemory::Instance().Ask(grown + filled, size - filled, all ? asked - filled : 1);
+  }
   if (!IsMapped(size_) && size_ != 0) {
     std::memcpy(grown, data_, size_);
     std::free(data_);

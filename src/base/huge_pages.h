@@ -8,8 +8,8 @@
 //
 // On a virtual machine whose host takes back what is free, the host has to find the memory first,
 // which makes a huge page 30 times as dear. It takes back large pieces only, so small pages mostly
-// come from memory that is still there. The first huge page tells: where it was dear no more are
-// asked for.
+// come from memory that is still there. So huge pages are timed as they come, and once one was dear
+// no more are asked for.
 //
 // Sources: Documentation/admin-guide/mm/transhuge.rst, mm/page_reporting.c, mremap(2); Linux 6.18.
 // Huge pages need "madvise" or "always" in /sys/kernel/mm/transparent_hugepage/enabled.
@@ -45,7 +45,8 @@ void UseHugePagesForHeap(size_t bytes);
 // Uninitialized bytes. Not thread-safe, though others may be used at the same time.
 class HugeBytes {
  public:
-  enum class Fresh : uint8_t { kAny, kZero };
+  // kSoon: any, and about to be written to the last one.
+  enum class Fresh : uint8_t { kAny, kSoon, kZero };
 
   HugeBytes() = default;
   HugeBytes(HugeBytes&& other) noexcept
@@ -88,7 +89,7 @@ class HugeVector {
   HugeVector(size_t size, const T& value) { assign(size, value); }
   HugeVector(std::initializer_list<T> values) : HugeVector(values.begin(), values.end()) {}
   HugeVector(const T* begin, const T* end) {
-    reserve(static_cast<size_t>(end - begin));
+    ReserveToFill(static_cast<size_t>(end - begin));
     for (; begin != end; ++begin) push_back(*begin);
   }
   HugeVector(HugeVector&& other) noexcept
@@ -134,6 +135,8 @@ class HugeVector {
   const T& back() const { return data()[size_ - 1]; }
 
   void reserve(size_t size) { Reserve(size, HugeBytes::Fresh::kAny); }
+  // For who is about to have so many: their pages come at once.
+  void ReserveToFill(size_t size) { Reserve(size, HugeBytes::Fresh::kSoon); }
   void push_back(const T& value) {
     if (size_ == capacity()) [[unlikely]] {
       const T copy = value;  // it may be an element
@@ -144,12 +147,12 @@ class HugeVector {
     data()[size_++] = value;
   }
   void resize(size_t size) {
-    reserve(size);
+    ReserveToFill(size);
     for (; size_ < size; ++size_) data()[size_] = T{};
     size_ = size;
   }
   void assign(size_t size, const T& value) {
-    reserve(size);
+    ReserveToFill(size);
     std::fill_n(data(), size, value);
     size_ = size;
   }

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
+#include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
 namespace profiler::perf_data {
@@ -36,7 +36,7 @@ std::string PackSection(uint64_t version, uint64_t flags, std::string_view conte
 struct UnpackedSection {
   uint64_t flags = 0;
   std::span<const std::byte> content;  // of the section itself, or of `inflated`
-  std::unique_ptr<std::byte[]> inflated;
+  HugeBytes inflated;
 };
 // Nothing where it is of another version, cut, or expands by more than what we write does; so
 // memory is at most some dozen times the section's.

@@ -87,7 +87,7 @@ void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {
   for (const StringId name : sums.threads) {
     profile.threads.push_back({.comm = profile.strings.Intern(sums.strings[name])});
   }
-  profile.frames.reserve(sums.frames.size());
+  profile.frames.ReserveToFill(sums.frames.size());
   for (const SampleSums::Frame& frame : sums.frames) {
     const bool mapped = frame.image != kNone;
     profile.frames.push_back({.dso = mapped ? dsos[frame.image] : images.unknown_dso(),
@@ -98,13 +98,13 @@ void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {
                               .ip = RuntimeAddress{frame.ip}});
   }
   sums.frames = {};
-  profile.stacks.reserve(sums.stacks.size());
+  profile.stacks.ReserveToFill(sums.stacks.size());
   for (const SampleSums::Stack& stack : sums.stacks) {
     const uint32_t above = stack.caller == kNone ? 0 : profile.stacks[stack.caller].depth;
     profile.stacks.push_back({StackId{stack.caller}, FrameId{stack.frame}, above + 1});
   }
   sums.stacks = {};
-  profile.rows.reserve(sums.rows.size());
+  profile.rows.ReserveToFill(sums.rows.size());
   for (const SampleSums::Row& row : sums.rows) {
     profile.rows.push_back({.event = EventId{row.event},
                             .thread = ThreadId{row.thread},
