@@ -65,7 +65,7 @@ void FrameFields(Io& io, SampleSums& sums) {
   }
 }
 
-// A stack mostly stands right behind its caller's, and the frame of a new one is mostly new.
+// A stack mostly stands right behind its caller's, or behind another of the same caller.
 template <class Io>
 void StackFields(Io& io, SampleSums& sums) {
   auto& stacks = sums.stacks;
