@@ -190,8 +190,10 @@ class Unresolved {
       if (new_place) group.places.emplace_back(0, std::get<1>(place->first));
       group.places[place->second].first += weight_[i].period;
     }
-    std::stable_sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
-      return std::pair(a.period, a.frames) > std::pair(b.period, b.frames);
+    std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+      const std::pair weight_a(a.period, a.frames), weight_b(b.period, b.frames);
+      if (weight_a != weight_b) return weight_a > weight_b;
+      return std::pair(a.dso, a.reason) < std::pair(b.dso, b.reason);
     });
   }
 

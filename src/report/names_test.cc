@@ -1,6 +1,7 @@
 #include "src/report/names.h"
 
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "src/report/testing/profile_builder.h"
@@ -76,6 +77,18 @@ TEST(NamesTest, OnlyTheHeaviestAddressesOfAnImageAreShown) {
   EXPECT_NE(text.find("0x102\n"), std::string::npos);
   EXPECT_EQ(text.find("0x101\n"), std::string::npos);
   EXPECT_NE(text.find("and 2 more\n"), std::string::npos);
+}
+
+TEST(NamesTest, ImagesOfOneWeightStandInOneOrderHoweverFramesDo) {
+  ProfileBuilder b;
+  b.Sample("app", {"0x10@a.so"}).Sample("app", {"0x20@b.so"});
+  profile::Profile& profile = b.profile();
+  const std::string text = FormatUnresolved(profile);
+  std::swap(profile.frames[0], profile.frames[1]);
+  std::swap(profile.rows[0].self, profile.rows[1].self);
+  std::swap(profile.stacks[0].frame, profile.stacks[1].frame);
+  EXPECT_EQ(FormatUnresolved(profile), text);
+  EXPECT_LT(text.find("a.so"), text.find("b.so"));
 }
 
 TEST(NamesTest, NamesOfARecordingCannotMakeLines) {
