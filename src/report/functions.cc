@@ -66,10 +66,7 @@ class FunctionTable::Builder {
     return !lines.empty() && lines.back().symbol != kNoSymbol;
   }
 
-  // Nothing is mapped there: its offset is its address.
-  bool Nowhere(const Frame& frame) const {
-    return profile_[frame.dso].kind == DsoKind::kUnknown && frame.offset.value == frame.ip.value;
-  }
+  bool Nowhere(const Frame& frame) const { return profile_[frame.dso].kind == DsoKind::kUnknown; }
 
   // Of code without frame pointers most addresses are nowhere. Where they stand in order, as those
   // of sums do, they are told apart by a look at the last one.
@@ -79,8 +76,9 @@ class FunctionTable::Builder {
     for (const Frame& frame : profile_.frames) {
       if (Named(profile_.LinesOf(frame))) continue;
       ++unnamed;
-      if (profile_[frame.dso].kind != DsoKind::kUnknown) continue;
-      nowhere_in_order_ = nowhere_in_order_ && Nowhere(frame) &&
+      if (!Nowhere(frame)) continue;
+      // Its offset is its address, or it would be two functions.
+      nowhere_in_order_ = nowhere_in_order_ && frame.offset.value == frame.ip.value &&
                           (last == nullptr || (last->dso == frame.dso && last->ip <= frame.ip));
       last = &frame;
     }

@@ -160,21 +160,17 @@ class Table {
 
   // Neighbours are mostly alike but for the last column: so what is in front of it is kept.
   void AppendRow(const HistRow& row, std::string& out) {
-    if (columns_.empty()) {
-      AppendWeights(row, out);
-    } else {
-      if (!SameStart(row)) {
-        start_.clear();
-        AppendWeights(row, start_);
-        for (size_t i = 0; i < columns_.size(); ++i) {
-          start_ += "  ";
-          if (i + 1 != columns_.size()) AppendCell(columns_[i], row, false, start_);
-        }
-        started_ = &row;
+    if (!SameStart(row)) {
+      start_.clear();
+      AppendWeights(row, start_);
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        start_ += "  ";
+        if (i + 1 != columns_.size()) AppendCell(columns_[i], row, false, start_);
       }
-      out += start_;
-      AppendCell(columns_.back(), row, true, out);
+      started_ = &row;
     }
+    out += start_;
+    if (!columns_.empty()) AppendCell(columns_.back(), row, true, out);
     out += '\n';
   }
 
@@ -205,10 +201,9 @@ class Table {
 
   // Whether all columns but the last one say the same as start_.
   bool SameStart(const HistRow& row) const {
-    return started_ != nullptr && row.children == started_->children &&
+    return only_last_is_of_function_ && started_ != nullptr && row.children == started_->children &&
            row.self == started_->self && row.thread == started_->thread &&
-           row.cpu == started_->cpu && FunctionOf(row).dso == FunctionOf(*started_).dso &&
-           only_last_is_of_function_;
+           row.cpu == started_->cpu && FunctionOf(row).dso == FunctionOf(*started_).dso;
   }
 
   void AppendWeight(const Weight& weight, std::string& out) {
