@@ -50,15 +50,14 @@ class FunctionTable::Builder {
     } else {
       const SymbolId base = lines.back().symbol;
       const FunctionId real = Real(base, frame, lines.front());
-      table_.at_.push_back(real);
       table_.interrupted_.push_back(real);
-      for (size_t i = lines.size() - 1; inlines && i-- > 0;) {
-        if (lines[i].symbol != kNoSymbol) {
-          table_.at_.push_back(Inlined(lines[i], base, real, frame));
-        }
+      const std::span<const Line> inlined = lines.first(inlines ? lines.size() - 1 : 0);
+      if (inlined.empty()) {
+        table_.at_.push_back(real);
+      } else {
+        AddList(frame, base, real, inlined);
       }
     }
-    table_.first_.push_back(static_cast<uint32_t>(table_.at_.size()));
   }
 
  private:
@@ -83,6 +82,18 @@ class FunctionTable::Builder {
       last = &frame;
     }
     return unnamed;
+  }
+
+  void AddList(const Frame& frame, SymbolId base, FunctionId real, std::span<const Line> inlined) {
+    std::vector<uint32_t>& lists = table_.lists_;
+    const size_t start = lists.size();
+    table_.at_.push_back(kLists + static_cast<uint32_t>(start));
+    lists.insert(lists.end(), {1, real});
+    for (size_t i = inlined.size(); i-- > 0;) {
+      if (inlined[i].symbol == kNoSymbol) continue;
+      lists.push_back(Inlined(inlined[i], base, real, frame));
+      ++lists[start];
+    }
   }
 
   FunctionId New(Function function, PlaceId place) {
@@ -180,10 +191,8 @@ class FunctionTable::Builder {
 
 FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PlaceKeys& places) {
   if (places.any()) places_ = std::make_unique<PlaceTable>(profile, places);
-  first_.reserve(profile.frames.size() + 1);
   at_.reserve(profile.frames.size());
   interrupted_.reserve(profile.frames.size());
-  first_.push_back(0);
   Builder builder(profile, *this);
   constexpr uint32_t kAhead = 16;
   for (uint32_t i = 0; i < profile.frames.size(); ++i) {

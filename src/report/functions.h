@@ -53,14 +53,14 @@ class FunctionTable {
 
   // Outermost first; never empty.
   std::span<const FunctionId> At(profile::FrameId frame) const {
-    const auto i = static_cast<uint32_t>(frame);
-    return std::span(at_).subspan(first_[i], first_[i + 1] - first_[i]);
+    const FunctionId& at = at_[static_cast<uint32_t>(frame)];
+    if (at < kLists) return {&at, 1};
+    const FunctionId* const list = &lists_[at - kLists];
+    return {list + 1, *list};
   }
   // To be called some time before At.
   void Prefetch(profile::FrameId frame) const {
-    __builtin_prefetch(&first_[static_cast<uint32_t>(frame)]);
-    // Near to where it is, as most frames are of one function.
-    __builtin_prefetch(at_.data() + static_cast<uint32_t>(frame));
+    __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
   }
   // Only of frames that a row of the profile has as its `self`.
   FunctionId Interrupted(profile::FrameId frame) const {
@@ -77,8 +77,11 @@ class FunctionTable {
   std::unique_ptr<PlaceTable> places_;
   std::vector<PlaceId> place_of_;  // by function; empty without places_
   HugeVector<Function> functions_;
-  HugeVector<uint32_t> first_;  // by frame, and one more
-  HugeVector<FunctionId> at_;
+  // By frame. Most frames are of one function: theirs. From kLists on, where in lists_ the number
+  // of functions is, which they follow.
+  static constexpr uint32_t kLists = uint32_t{1} << 31;
+  HugeVector<uint32_t> at_;
+  std::vector<uint32_t> lists_;
   HugeVector<FunctionId> interrupted_;  // by frame; kNoFunction where nothing was
   uint32_t chain_keys_ = 0;
 };
