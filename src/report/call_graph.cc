@@ -40,12 +40,13 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       options_(options),
       whole_(hist.trie().size()),
       excluded_(hist.trie().size()),
-      branch_of_key_(hist.functions().chain_keys(), kNone),
+      branch_of_key_(hist.functions().chain_keys() + 1, kNone),
       place_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
   key_of_function_.reserve(hist.functions().size());
   for (FunctionId id = 0; id < hist.functions().size(); ++id) {
     key_of_function_.push_back(hist.functions()[id].chain_key);
   }
+  key_of_function_.push_back(hist.functions().chain_keys());  // of the others
   min_period_ =
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
@@ -106,7 +107,7 @@ HugeVector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   }
   if (hist_.options().children) {
     for (const NodeId node : hist_.NodesOf(row)) {
-      const NodeId above = trie_.SameAbove(node);
+      const NodeId above = SameAbove(node);
       if (above != kNoNode) excluded_.Add(above, trie_[node].weight);
     }
     for (const NodeId node : hist_.NodesOf(row)) {
@@ -133,7 +134,7 @@ void CallGraph::SplitOwnChains(size_t row) {
     if (hist_.options().children) {
       NodeId outermost = InnermostOf(bucket, leaf);
       if (outermost != kNoNode) {
-        while (trie_.IsNested(outermost)) outermost = trie_.SameAbove(outermost);
+        while (trie_.IsNested(outermost)) outermost = SameAbove(outermost);
         const NodeId end = trie_[outermost].parent;
         if (trie_.IsRoot(end)) continue;
         for (NodeId node = leaf; node != end; node = trie_[node].parent) {
@@ -162,6 +163,12 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
     if (hist_.BucketOf(trie_[node].function) == bucket) return node;
   }
   return kNoNode;
+}
+
+// The nearest node above of the same bucket, else kNoNode.
+NodeId CallGraph::SameAbove(NodeId node) const {
+  if (!trie_.IsNested(node)) return kNoNode;
+  return InnermostOf(hist_.BucketOf(trie_[node].function), trie_[node].parent);
 }
 
 void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
@@ -246,7 +253,7 @@ std::vector<HugeVector<CallGraph::Place>> CallGraph::Part(std::span<const Place>
   std::vector<HugeVector<Place>> parts;
   for (Branch& branch : branches) {
     branch.next = kNone;
-    if (branch.weight.period < min_period) continue;
+    if (branch.weight.period < min_period || branch.function == hist_.others()) continue;
     branch.next = parts.size();
     parts.emplace_back();
     node.children.push_back({.path = {branch.function}, .total = branch.weight});

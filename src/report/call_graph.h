@@ -38,7 +38,8 @@ struct ChainNode {
 // memory of 12 bytes a trie node. Not thread-safe.
 class CallGraph {
  public:
-  // `options.type` is not kNone; `options.threshold` is set.
+  // `options.type` is not kNone; `options.threshold` is set, and where it is of the total, not
+  // below the histogram's chains_from.
   CallGraph(const Histogram& hist, const CallGraphOptions& options);
 
   // The tree's root has no path; its total is that of the chains. Children are in the order shown,
@@ -90,6 +91,7 @@ class CallGraph {
   void SplitOwnChains(size_t row);
   void SumWholeChains();
   NodeId InnermostOf(uint32_t bucket, NodeId node) const;
+  NodeId SameAbove(NodeId node) const;
   void ForEachNext(const Place& place, auto&& visit) const;
   HugeVector<Place> NextPlaces(std::span<const Place> places) const;
   void Grow(ChainNode& node, HugeVector<Place> next);

@@ -1,13 +1,16 @@
 #include "src/report/hist.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/radix_sort.h"
 #include "src/report/row_order.h"
+#include "src/report/stack_walk.h"
 
 namespace profiler::report {
 
@@ -22,7 +25,8 @@ using profile::ThreadId;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
-constexpr uint32_t kAhead = 16;  // items between asking for memory and reading it
+
+Weight WeightOf(const Row& sample) { return {.period = sample.period, .count = sample.count}; }
 
 bool Uses(const HistOptions& options, SortKey key) {
   return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
@@ -92,6 +96,10 @@ void BucketPlaces(const Profile& profile, const FunctionTable& functions,
 // Functions that the sort keys cannot tell apart share a bucket.
 HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
                              const HistOptions& options) {
+  if (functions.places() == nullptr && Uses(options, SortKey::kSymbol) &&
+      Uses(options, SortKey::kDso)) {
+    return {};
+  }
   HugeVector<uint32_t> buckets(functions.size(), 0);
   if (functions.places() != nullptr) {
     BucketPlaces(profile, functions, options, buckets);
@@ -99,13 +107,10 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
   }
   if (Uses(options, SortKey::kSymbol)) {
     // Without the dso as a key, an unnamed address is the same in all of them.
-    const bool merge_unnamed = !Uses(options, SortKey::kDso);
     absl::flat_hash_map<uint64_t, uint32_t> unnamed;
     for (FunctionId id = 0; id < functions.size(); ++id) {
       const Function& function = functions[id];
-      buckets[id] = function.named() || !merge_unnamed
-                        ? id
-                        : unnamed.try_emplace(function.address, id).first->second;
+      buckets[id] = function.named() ? id : unnamed.try_emplace(function.address, id).first->second;
     }
   } else if (Uses(options, SortKey::kDso)) {
     for (FunctionId id = 0; id < functions.size(); ++id) {
@@ -147,41 +152,46 @@ std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& op
 
 class Histogram::Builder {
  public:
-  Builder(Histogram& hist, EventId event) : hist_(hist), profile_(hist.profile_), event_(event) {}
+  Builder(Histogram& hist, EventId event)
+      : hist_(hist),
+        profile_(hist.profile_),
+        event_(event),
+        order_(NeedsStacks() ? DepthFirst(profile_.stacks) : HugeVector<uint32_t>()),
+        walk_(profile_, KeptEnd(), options().max_stack) {}
 
   void Build() {
     GroupSamples();
-    if (NeedsTrie()) {
-      hist_.trie_ = std::make_unique<StackTrie>(profile_, hist_.functions_, hist_.buckets_,
-                                                KeptEnd(), options().max_stack);
+    if (options().chains) {
+      hist_.trie_ = std::make_unique<StackTrie>(hist_.others());
       hist_.leaf_.assign(profile_.rows.size(), kNoNode);
+      row_of_sample_.assign(profile_.rows.size(), kNone);
     }
-    if (options().chains) row_of_sample_.assign(profile_.rows.size(), kNone);
-    AddStacks();
     AddRows();
-    if (NeedsTrie()) hist_.trie_->ForgetDepths();
+    if (options().chains) hist_.trie_->Accumulate();
     SortAndIndex();
-    if (!options().chains) {
-      hist_.trie_ = nullptr;
-      hist_.leaf_ = {};
-    }
   }
 
  private:
-  // The samples of one group, and its nodes in the trie.
+  // The samples of one group.
   struct Group {
     size_t first = 0, end = 0;  // of samples_
-    NodeId first_node = 0, end_node = 0;
   };
+  // What the group at hand knows of a bucket.
+  struct InGroup {
+    uint32_t row = kNone;
+    uint32_t on_path = 0;  // how often it is on the stack where the walk is
+  };
+  class RowSums;
+  class TrieGrowth;
 
   const HistOptions& options() const { return hist_.options_; }
-  bool NeedsTrie() const { return options().children || options().chains; }
+  bool NeedsStacks() const { return options().children || options().chains; }
 
   // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
   // time.
-  StackTrie::Keep KeptEnd() const {
-    if (options().order == ChainOrder::kCaller) return StackTrie::Keep::kOutermost;
-    return options().children ? StackTrie::Keep::kInnermost : StackTrie::Keep::kAll;
+  StackWalk::Keep KeptEnd() const {
+    if (options().order == ChainOrder::kCaller) return StackWalk::Keep::kOutermost;
+    return options().children ? StackWalk::Keep::kInnermost : StackWalk::Keep::kAll;
   }
 
   // Fills total_, samples_ and groups_.
@@ -198,7 +208,7 @@ class Histogram::Builder {
       if (sample.event != event_) continue;
       const bool passes = filter.Passes(sample);
       if (passes || !options().relative_percentages) {
-        hist_.total_ += {.period = sample.period, .count = sample.count};
+        hist_.total_ += WeightOf(sample);
       }
       if (!passes) continue;
       uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
@@ -222,105 +232,89 @@ class Histogram::Builder {
     for (uint32_t i = 0; i < group_of.size(); ++i) {
       if (group_of[i] != kNone) samples_[next[group_of[i]]++] = i;
     }
+    if (NeedsStacks()) {
+      for (const Group& group : groups_) PutDepthFirst(SamplesOf(group));
+    }
   }
 
-  void AddStacks() {
-    if (!NeedsTrie()) return;
-    StackTrie& trie = *hist_.trie_;
-    for (Group& group : groups_) {
-      group.first_node = trie.StartGroup() + 1;
-      for (size_t i = group.first; i < group.end; ++i) {
-        if (i + kAhead < group.end) trie.Prefetch(profile_.rows[samples_[i + kAhead]].stack);
-        const Row& sample = profile_.rows[samples_[i]];
-        hist_.leaf_[samples_[i]] =
-            trie.Add(sample.stack, {.period = sample.period, .count = sample.count});
-      }
-      group.end_node = trie.size();
+  void PutDepthFirst(std::span<uint32_t> samples) const {
+    const auto place = [&](uint32_t sample) {
+      const auto stack = static_cast<uint32_t>(profile_.rows[sample].stack);
+      return order_.empty() ? stack : order_[stack];
+    };
+    if (std::is_sorted(samples.begin(), samples.end(),
+                       [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
+      return;
     }
-    trie.Accumulate();
+    RadixSort sort(static_cast<uint32_t>(samples.size()));
+    sort.SortBy([&](uint32_t i) { return place(samples[i]); });
+    HugeVector<uint32_t> sorted = sort.Order();
+    for (uint32_t& sample : sorted) sample = samples[sample];
+    std::copy(sorted.begin(), sorted.end(), samples.begin());
+  }
+
+  std::span<uint32_t> SamplesOf(const Group& group) {
+    return std::span(samples_).subspan(group.first, group.end - group.first);
   }
 
   void AddRows() {
-    uint32_t buckets = 0;
+    uint32_t buckets = hist_.buckets_.empty() ? hist_.functions_.size() : 0;
     for (const uint32_t bucket : hist_.buckets_) buckets = std::max(buckets, bucket + 1);
-    row_of_bucket_.assign(buckets, kNone);
+    in_group_.assign(buckets, {});
+    // From the bottom up, functions that are too light to be drawn may lead to others that are not.
+    if (options().children && options().order == ChainOrder::kCaller && hist_.buckets_.empty()) {
+      has_nodes_.resize(buckets);
+    }
     hist_.rows_.reserve(buckets);
-    if (options().children && options().chains) row_of_node_.assign(hist_.trie_->size(), kNone);
     for (const Group& group : groups_) {
       if (group.first == group.end) continue;
-      const size_t first_row = hist_.rows_.size();
-      if (options().children) AddChildren(group);
-      AddSelf(group);
-      for (size_t row = first_row; row < hist_.rows_.size(); ++row) {
-        row_of_bucket_[hist_.BucketOfRow(row)] = kNone;
+      const std::span<const uint32_t> samples = SamplesOf(group);
+      first_row_ = hist_.rows_.size();
+      AddRowsOf(samples);
+      if (options().chains) AddStacksOf(samples);
+      for (size_t row = first_row_; row < hist_.rows_.size(); ++row) {
+        const uint32_t bucket = hist_.BucketOfRow(row);
+        in_group_[bucket] = {};
+        if (!has_nodes_.empty()) has_nodes_[bucket] = false;
       }
     }
   }
 
-  // A function has the samples of its outermost nodes' subtrees.
-  void AddChildren(const Group& group) {
-    const StackTrie& trie = *hist_.trie_;
-    const Row& first = profile_.rows[samples_[group.first]];
-    for (NodeId id = group.first_node; id < group.end_node; ++id) {
-      if (id + kAhead < group.end_node) PrefetchRow(trie[id + kAhead].function);
-      const TrieNode& node = trie[id];
-      const uint32_t row_id = RowFor(node.function, first);
-      HistRow& row = hist_.rows_[row_id];
-      if (!row_of_node_.empty()) row_of_node_[id] = row_id;
-      const bool outermost = !trie.IsNested(id);
-      if (outermost) row.children += node.weight;
-      const NodeDepth depth = trie.Depth(id);
-      if (options().order == ChainOrder::kCallee) {
-        row.chain_depth = std::max(row.chain_depth, depth.own);
-      } else if (outermost) {
-        row.chain_depth =
-            std::max(row.chain_depth, static_cast<uint16_t>(depth.deepest - depth.own + 1));
-      }
+  void AddRowsOf(std::span<const uint32_t> samples);
+  void AddStacksOf(std::span<const uint32_t> samples);
+  void ChooseNodes();
+
+  // Has `visitor` see each stack and then its sample.
+  void Walk(std::span<const uint32_t> samples, auto& visitor) {
+    constexpr size_t kAhead = 8;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (i + kAhead < samples.size()) walk_.Prefetch(profile_.rows[samples[i + kAhead]].stack);
+      walk_.To(profile_.rows[samples[i]].stack, visitor);
+      visitor.Count(samples[i]);
     }
+    walk_.End(visitor);
   }
 
-  void PrefetchRow(FunctionId function) const {
-    const uint32_t row = row_of_bucket_[hist_.buckets_[function]];
-    if (row != kNone) __builtin_prefetch(&hist_.rows_[row]);
-  }
-
-  void AddSelf(const Group& group) {
-    const size_t first_without_nodes = hist_.rows_.size();
-    for (size_t i = group.first; i < group.end; ++i) {
-      const uint32_t sample_id = samples_[i];
-      const Row& sample = profile_.rows[sample_id];
-      const Weight weight{.period = sample.period, .count = sample.count};
-      const FunctionId function = hist_.functions_.Interrupted(sample.self);
-      const uint32_t row_id = RowFor(function, sample);
-      HistRow& row = hist_.rows_[row_id];
-      row.self += weight;
-      if (!options().children) {
-        row.children += weight;
-      } else {
-        const NodeId leaf = hist_.leaf_[sample_id];
-        if (row_id >= first_without_nodes || !OnPath(leaf, hist_.buckets_[function])) {
-          row.children += weight;
-        }
-        row.chain_depth = std::max(row.chain_depth, hist_.trie_->Depth(leaf).own);
-      }
-      if (!row_of_sample_.empty()) row_of_sample_[sample_id] = row_id;
-    }
-  }
-
-  bool OnPath(NodeId node, uint32_t bucket) const {
-    const StackTrie& trie = *hist_.trie_;
-    for (; !trie.IsRoot(node); node = trie[node].parent) {
-      if (hist_.buckets_[trie[node].function] == bucket) return true;
-    }
-    return false;
-  }
-
-  uint32_t RowFor(FunctionId function, const Row& sample) {
-    uint32_t& row = row_of_bucket_[hist_.buckets_[function]];
-    if (row == kNone) {
-      row = static_cast<uint32_t>(hist_.rows_.size());
+  // Its row, made where it is new.
+  InGroup& RowFor(FunctionId function, uint32_t bucket, const Row& sample) {
+    InGroup& at = in_group_[bucket];
+    if (at.row == kNone) {
+      at.row = static_cast<uint32_t>(hist_.rows_.size());
       hist_.rows_.push_back({.function = function, .thread = sample.thread, .cpu = sample.cpu});
     }
+    return at;
+  }
+
+  // Gives the row of the function that a sample interrupted the sample.
+  HistRow& CountSelf(uint32_t sample_id) {
+    const Row& sample = profile_.rows[sample_id];
+    const FunctionId function = hist_.functions_.Interrupted(sample.self);
+    const InGroup& at = RowFor(function, hist_.BucketOf(function), sample);
+    HistRow& row = hist_.rows_[at.row];
+    row.self += WeightOf(sample);
+    // Where it is on the stack, it is counted there.
+    if (at.on_path == 0) row.children += WeightOf(sample);
+    if (options().chains) row_of_sample_[sample_id] = at.row;
     return row;
   }
 
@@ -336,13 +330,18 @@ class Histogram::Builder {
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank, chained);
   }
 
-  // No chain is heavier than its row. One more, as percentages are rounded.
+  // No chain is heavier than its row.
   size_t CountChained() const {
-    const double least = static_cast<double>(hist_.total_.period) * (options().chains_from / 100);
     const auto end = std::find_if(hist_.rows_.begin(), hist_.rows_.end(), [&](const HistRow& row) {
-      return static_cast<double>(row.children.period) + 1 < least;
+      return !MayBeDrawn(row.children.period);
     });
     return static_cast<size_t>(end - hist_.rows_.begin());
+  }
+
+  // One more, as percentages are rounded.
+  bool MayBeDrawn(uint64_t period) const {
+    const double least = static_cast<double>(hist_.total_.period) * (options().chains_from / 100);
+    return static_cast<double>(period) + 1 >= least;
   }
 
   // Puts row order[i] at i, one cycle of the permutation after the other: a second table of rows
@@ -382,13 +381,188 @@ class Histogram::Builder {
   Histogram& hist_;
   const Profile& profile_;
   const EventId event_;
+  const HugeVector<uint32_t> order_;  // of stacks
 
-  HugeVector<uint32_t> samples_;  // that pass the filter, by group
+  StackWalk walk_;
+  HugeVector<uint32_t> samples_;  // that pass the filter, by group, depth first
   std::vector<Group> groups_;
-  HugeVector<uint32_t> row_of_bucket_;  // within the group at hand
+  std::vector<bool> has_nodes_;   // by bucket, within the group at hand; empty: all have
+  size_t first_row_ = 0;          // of the group at hand
+  HugeVector<InGroup> in_group_;  // by bucket
   HugeVector<uint32_t> row_of_node_;
   HugeVector<uint32_t> row_of_sample_;
 };
+
+// Adds up the rows of one group: a function has the samples of its outermost places' subtrees.
+class Histogram::Builder::RowSums {
+ public:
+  RowSums(Builder& builder, const Row& first)
+      : builder_(builder),
+        functions_(builder.hist_.functions_),
+        first_(first),
+        callers_below_(builder.options().order == ChainOrder::kCallee) {}
+
+  void Prefetch(FrameId frame) const { functions_.Prefetch(frame); }
+
+  uint32_t Enter(FrameId frame) {
+    const std::span<const FunctionId> functions = functions_.At(frame);
+    if (depth_ + functions.size() > path_.size()) path_.resize(2 * (depth_ + functions.size()));
+    for (const FunctionId function : functions) {
+      const uint32_t bucket = builder_.hist_.BucketOf(function);
+      InGroup& at = builder_.RowFor(function, bucket, first_);
+      ++at.on_path;
+      Passed& passed = path_[depth_++];
+      passed.before = sum_;
+      passed.bucket = bucket;
+      passed.deepest = depth_;
+      HistRow& row = builder_.hist_.rows_[at.row];
+      __builtin_prefetch(&row);
+      if (callers_below_) SetDepth(row, depth_);
+    }
+    return depth_;
+  }
+
+  void Count(uint32_t sample_id) {
+    SetDepth(builder_.CountSelf(sample_id), depth_);
+    sum_ += WeightOf(builder_.profile_.rows[sample_id]);
+  }
+
+  void Back(uint32_t functions) {
+    uint32_t deepest = path_[depth_ - 1].deepest;
+    while (depth_ > functions) {
+      const Passed& left = path_[--depth_];
+      deepest = std::max(deepest, left.deepest);
+      InGroup& at = builder_.in_group_[left.bucket];
+      if (--at.on_path != 0) continue;
+      HistRow& row = builder_.hist_.rows_[at.row];
+      row.children += sum_ - left.before;
+      if (!callers_below_) SetDepth(row, deepest - depth_);
+    }
+    if (depth_ > 0) path_[depth_ - 1].deepest = std::max(path_[depth_ - 1].deepest, deepest);
+  }
+
+ private:
+  struct Passed {
+    Weight before;  // of all samples before
+    uint32_t bucket = 0;
+    uint32_t deepest = 0;  // function in the subtree
+  };
+
+  static void SetDepth(HistRow& row, uint32_t depth) {
+    constexpr uint32_t kDeepest = std::numeric_limits<uint16_t>::max();
+    row.chain_depth = std::max(row.chain_depth, static_cast<uint16_t>(std::min(depth, kDeepest)));
+  }
+
+  Builder& builder_;
+  const FunctionTable& functions_;
+  const Row& first_;
+  const bool callers_below_;
+  Weight sum_;                // of the samples so far
+  std::vector<Passed> path_;  // the first depth_ of them
+  uint32_t depth_ = 0;
+};
+
+// Grows the trie by one group.
+class Histogram::Builder::TrieGrowth {
+ public:
+  explicit TrieGrowth(Builder& builder)
+      : builder_(builder),
+        functions_(builder.hist_.functions_),
+        trie_(*builder.hist_.trie_),
+        has_nodes_(builder.has_nodes_) {
+    path_.push_back({.node = trie_.AddRoot(), .others = kNoNode, .bucket = kNone});
+    builder_.row_of_node_.push_back(kNone);
+  }
+
+  void Prefetch(FrameId frame) const { functions_.Prefetch(frame); }
+
+  uint32_t Enter(FrameId frame) {
+    const std::span<const FunctionId> functions = functions_.At(frame);
+    if (depth_ + functions.size() >= path_.size()) path_.resize(2 * (depth_ + functions.size()));
+    for (const FunctionId function : functions) {
+      Place& above = path_[depth_];
+      Place& place = path_[++depth_];
+      place.others = kNoNode;
+      const uint32_t bucket = builder_.hist_.BucketOf(function);
+      if (has_nodes_.empty() || has_nodes_[bucket]) {
+        InGroup& at = builder_.in_group_[bucket];
+        place.node = trie_.AddChild(above.node, function, at.on_path++ != 0);
+        place.bucket = bucket;
+        builder_.row_of_node_.push_back(at.row);
+      } else {
+        place.node = OthersBelow(above);
+        place.bucket = kNone;
+      }
+    }
+    return depth_;
+  }
+
+  void Count(uint32_t sample_id) {
+    const NodeId leaf = path_[depth_].node;
+    builder_.hist_.leaf_[sample_id] = leaf;
+    trie_.Count(leaf, WeightOf(builder_.profile_.rows[sample_id]));
+  }
+
+  void Back(uint32_t functions) {
+    for (; depth_ > functions; --depth_) {
+      const uint32_t bucket = path_[depth_].bucket;
+      if (bucket != kNone) --builder_.in_group_[bucket].on_path;
+    }
+  }
+
+ private:
+  struct Place {
+    NodeId node;
+    NodeId others;    // among its children
+    uint32_t bucket;  // of the function that has the node; kNone: of others
+  };
+
+  NodeId OthersBelow(Place& above) {
+    if (above.bucket == kNone && depth_ > 1) return above.node;
+    if (above.others == kNoNode) {
+      above.others = trie_.AddOthers(above.node);
+      builder_.row_of_node_.push_back(kNone);
+    }
+    return above.others;
+  }
+
+  Builder& builder_;
+  const FunctionTable& functions_;
+  StackTrie& trie_;
+  const std::vector<bool>& has_nodes_;
+  std::vector<Place> path_;  // the group's root and depth_ functions
+  uint32_t depth_ = 0;
+};
+
+void Histogram::Builder::AddRowsOf(std::span<const uint32_t> samples) {
+  if (options().children) {
+    RowSums sums(*this, profile_.rows[samples.front()]);
+    Walk(samples, sums);
+  } else {
+    for (const uint32_t sample : samples) CountSelf(sample);
+  }
+}
+
+void Histogram::Builder::AddStacksOf(std::span<const uint32_t> samples) {
+  const bool any_drawn =
+      std::any_of(hist_.rows_.begin() + first_row_, hist_.rows_.end(),
+                  [&](const HistRow& row) { return MayBeDrawn(row.children.period); });
+  if (!any_drawn) return;
+  ChooseNodes();
+  TrieGrowth growth(*this);
+  Walk(samples, growth);
+}
+
+// Decides which functions of the group at hand have nodes: those that may be drawn in one of its
+// graphs. No branch is heavier than the row of its function: what has another row and the same
+// chain_key was inlined into something else, which stands above it.
+void Histogram::Builder::ChooseNodes() {
+  if (has_nodes_.empty()) return;
+  for (size_t i = first_row_; i < hist_.rows_.size(); ++i) {
+    const HistRow& row = hist_.rows_[i];
+    has_nodes_[row.function] = MayBeDrawn(row.children.period);
+  }
+}
 
 Histogram::Histogram(const Profile& profile, const FunctionTable& functions, EventId event,
                      const HistOptions& options)

@@ -60,7 +60,7 @@ class Histogram {
     return latest_[static_cast<uint32_t>(thread)];
   }
 
-  // For call graphs; only with options().chains.
+  // For call graphs of the rows that may have one; only with options().chains.
   const StackTrie& trie() const { return *trie_; }
   // How many rows may have one: the first so many.
   size_t rows_with_chains() const { return rows_with_chains_; }
@@ -69,10 +69,15 @@ class Histogram {
   std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
   // The samples counted as its own: index into profile().rows.
   std::span<const uint32_t> SamplesOf(size_t row) const { return samples_by_row_.at(row); }
-  // The leaf of a sample's chain in the trie.
+  // The leaf of a sample's chain in the trie, of those that SamplesOf gives.
   NodeId LeafOf(uint32_t sample) const { return leaf_[sample]; }
-  uint32_t BucketOf(FunctionId function) const { return buckets_[function]; }
-  uint32_t BucketOfRow(size_t row) const { return buckets_[rows_[row].function]; }
+  // What stands in the trie for functions without nodes of their own: no function's id, but it has
+  // a bucket.
+  FunctionId others() const { return functions_.size(); }
+  uint32_t BucketOf(FunctionId function) const {
+    return buckets_.empty() ? function : buckets_[function];
+  }
+  uint32_t BucketOfRow(size_t row) const { return BucketOf(rows_[row].function); }
 
  private:
   class Builder;
@@ -90,7 +95,9 @@ class Histogram {
   const profile::Profile& profile_;
   const FunctionTable& functions_;
   const HistOptions options_;
-  HugeVector<uint32_t> buckets_;  // by function: equal where the sort keys see no difference
+  // By function: equal where the sort keys see no difference. Empty where they tell all functions
+  // apart.
+  HugeVector<uint32_t> buckets_;
   std::vector<profile::ThreadId> latest_;
   HugeVector<HistRow> rows_;
   Weight total_;

@@ -1,27 +1,32 @@
-// The stacks of one event as a tree of functions: what is shared between samples is stored and
-// counted once.
+// The stacks of one event as a tree of functions, for call graphs: what is shared between samples
+// is stored and counted once.
 //
 //   group (comm, thread, cpu: whatever rows are grouped by besides functions)
 //     └ root node ─ outermost function ─ … ─ interrupted function
 //
-// There is a node for each stack node that the group's samples reach, or several in a row where
-// calls were inlined. Siblings may be of the same function (called from different places): whoever
-// draws them merges them, and only for what is drawn. A node knows the samples of its whole
-// subtree, so that a function's accumulated weight is the sum over the nodes where it stands
-// outermost: no sample's chain is walked for it. A node's id is higher than its parent's, and the
-// nodes of a group are contiguous.
+// Siblings may be of the same function (called from different places): whoever draws them merges
+// them, and only for what is drawn. A node knows the samples of its whole subtree. Its id is higher
+// than its parent's.
+//
+// Most functions of a large recording are too light for any branch to be drawn of them. They have
+// no nodes of their own, as long as what is drawn does not change: beside a function that may be
+// drawn, those that may not are one node, "the others", and what is below them has no place in the
+// tree, though it is counted there and finds its way up.
+//
+//   main ┬ parse ─ read
+//        ├ write
+//        └ (others) ◀─ read     called by one of them: its parent is there, it is no child of it
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
+#include <utility>
 #include <vector>
 
-#include "src/profile/profile.h"
+#include "src/base/huge_pages.h"
 #include "src/report/functions.h"
-#include "src/report/options.h"
 
 namespace profiler::report {
 
@@ -51,76 +56,51 @@ struct TrieNode {
   FunctionId function = kNoFunction;  // of a root: none
   NodeId first_child = kNoNode;
   NodeId next_sibling = kNoNode;
-  Weight weight;  // of the subtree; while stacks are added, of the node alone
+  Weight weight;  // of the subtree; until Accumulate() of the node alone
 };
-static_assert(sizeof(TrieNode) == 32);  // there are millions
+static_assert(sizeof(TrieNode) == 32);  // there are many
 
-// Functions from the root to a node; saturates.
-struct NodeDepth {
-  uint16_t own = 0;
-  uint16_t deepest = 0;  // in the subtree
-};
-
-// Built in steps: for each group StartGroup() and its stacks, then Accumulate().
 class StackTrie {
  public:
-  // Which end of a stack that has more than `max_stack` frames is kept.
-  enum class Keep : uint8_t { kOutermost, kInnermost, kAll };
+  // `others`: what stands for the functions without nodes of their own.
+  explicit StackTrie(FunctionId others) : others_(others) {}
 
-  // `buckets`: by function; functions of one bucket count as the same one for recursion. All
-  // references must outlive the trie.
-  StackTrie(const profile::Profile& profile, const FunctionTable& functions,
-            std::span<const uint32_t> buckets, Keep keep, uint32_t max_stack);
-
-  NodeId StartGroup();
-  // To be called a few stacks before Add.
-  void Prefetch(profile::StackId stack) const {
-    __builtin_prefetch(&profile_[stack]);
-    __builtin_prefetch(&node_of_[static_cast<uint32_t>(stack)]);
+  NodeId AddRoot() { return Add({}, false); }
+  // `nested`: a node further up is in the same bucket.
+  NodeId AddChild(NodeId parent, FunctionId function, bool nested) {
+    const NodeId id = Add({.parent = parent, .function = function}, nested);
+    // What is below the others is never drawn from there.
+    if (!IsOthers(parent)) {
+      nodes_[id].next_sibling = std::exchange(nodes_[parent].first_child, id);
+    }
+    return id;
   }
-  // Returns the stack's leaf. Amortized over all stacks of a group: one step a distinct stack node.
-  NodeId Add(profile::StackId stack, const Weight& weight);
-  // Ends the building and frees what only building needs.
-  void Accumulate();
+  NodeId AddOthers(NodeId parent) { return AddChild(parent, others_, false); }
+  void Count(NodeId id, const Weight& weight) { nodes_[id].weight += weight; }
+  // Once, when all is counted.
+  void Accumulate() {
+    for (NodeId id = size(); id-- > 0;) {
+      if (!IsRoot(id)) nodes_[nodes_[id].parent].weight += nodes_[id].weight;
+    }
+  }
 
   const TrieNode& operator[](NodeId id) const { return nodes_[id]; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
   bool IsRoot(NodeId id) const { return nodes_[id].function == kNoFunction; }
-  // True where a node further up is in the same bucket. Only after Accumulate().
+  bool IsOthers(NodeId id) const { return nodes_[id].function == others_; }
   bool IsNested(NodeId id) const { return nested_[id]; }
-  // The nearest such node, else kNoNode. Costs a step a node between them.
-  NodeId SameAbove(NodeId id) const;
-  // Until ForgetDepths().
-  NodeDepth Depth(NodeId id) const { return depths_[id]; }
-  void ForgetDepths() { depths_ = {}; }
 
  private:
-  struct Step {
-    profile::StackId stack;
-    profile::FrameId frame;
-  };
+  NodeId Add(const TrieNode& node, bool nested) {
+    const NodeId id = size();
+    nodes_.push_back(node);
+    nested_.push_back(nested);
+    return id;
+  }
 
-  NodeId AddWhole(profile::StackId stack);
-  NodeId AddInnermost(profile::StackId stack);
-  NodeId AddFrame(NodeId node, profile::FrameId frame);
-  NodeId NewNode(NodeId parent, FunctionId function);
-  void MarkNested();
-
-  const profile::Profile& profile_;
-  const FunctionTable& functions_;
-  const std::span<const uint32_t> buckets_;
-  const Keep keep_;
-  const uint32_t max_stack_;
-
+  const FunctionId others_;
   HugeVector<TrieNode> nodes_;
-  HugeVector<NodeDepth> depths_;
   std::vector<bool> nested_;
-  NodeId group_ = kNoNode;
-  std::vector<Step> path_;  // leaf first
-
-  // Only while building:
-  std::vector<NodeId> roots_;
-  HugeVector<NodeId> node_of_;  // by stack; valid where it is a node of the group
 };
 
 }  // namespace profiler::report

@@ -1,0 +1,49 @@
+#include "src/report/stack_walk.h"
+
+#include <vector>
+
+namespace profiler::report {
+
+using profile::kNoStack;
+using profile::StackId;
+using profile::StackNode;
+
+namespace {
+
+// Whether each stack stands behind its caller's or behind the last of those that share its caller.
+bool IsDepthFirst(std::span<const StackNode> stacks) {
+  std::vector<StackId> path = {kNoStack};  // by depth
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < stacks.size(); ++i) {
+    const StackNode& stack = stacks[i];
+    if (stack.depth - 1 > depth || stack.parent != path[stack.depth - 1]) return false;
+    depth = stack.depth;
+    if (depth == path.size()) path.emplace_back();
+    path[depth] = StackId{i};
+  }
+  return true;
+}
+
+}  // namespace
+
+HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
+  if (IsDepthFirst(stacks)) return {};
+  // A caller's id is lower than its callees'.
+  HugeVector<uint32_t> sizes(stacks.size(), 1);  // of the trees below
+  for (size_t i = stacks.size(); i-- > 0;) {
+    if (stacks[i].parent != kNoStack) sizes[static_cast<uint32_t>(stacks[i].parent)] += sizes[i];
+  }
+  HugeVector<uint32_t> numbers(stacks.size());
+  uint32_t next_root = 0;
+  for (size_t i = 0; i < stacks.size(); ++i) {
+    const StackId caller = stacks[i].parent;
+    uint32_t& next = caller == kNoStack ? next_root : sizes[static_cast<uint32_t>(caller)];
+    const uint32_t size = sizes[i];
+    numbers[i] = next;
+    next += size;
+    sizes[i] = numbers[i] + 1;  // from now on: the number of its next callee
+  }
+  return numbers;
+}
+
+}  // namespace profiler::report
