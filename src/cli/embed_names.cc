@@ -86,7 +86,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
   profile::SampleReader reader(perf_event::NativeArchitecture());
   const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);
   if (look_ups.addr || look_ups.branches) {
-    keep.on_sample = [&](const profile::Profile&, const profile::Row&,
+    keep.on_sample = [&](const profile::Profile&, const profile::SampleRow&,
                          const perf_event::Sample& sample, profile::EventId event) {
       if (!going_on) return;
       const auto& layout = recording.events()[static_cast<uint32_t>(event)].layout;

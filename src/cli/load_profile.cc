@@ -57,10 +57,8 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   if (recording->layout().data.size >= kLarge) UseHugePagesForHeap(kHeap);
   auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
   profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
-  keep.keep_cpu = options.keep_cpu || options.keep_samples;
-  keep.keep_thread = options.keep_thread || options.keep_samples;
-  keep.keep_time = options.keep_samples;
-  keep.keep_addresses = options.keep_samples;
+  keep.keep_cpu = options.keep_cpu;
+  keep.keep_thread = options.keep_thread;
   profile::ProfileBuilder builder(*symbolizer, keep);
   const absl::Status reading =
       TakeSums(*recording, builder) ? absl::OkStatus() : ReadInto(*recording, builder);

@@ -18,8 +18,7 @@ namespace profiler::cli {
 
 struct LoadOptions {
   bool keep_cpu = false;
-  bool keep_thread = true;    // else the threads of one name are one
-  bool keep_samples = false;  // a row a sample, with its time and CPU, in time order
+  bool keep_thread = true;  // else the threads of one name are one
   NamingOptions naming;
   profile::NameRules names;
   bool keep_symbolizer = false;  // for who asks for more than names

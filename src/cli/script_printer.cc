@@ -16,7 +16,7 @@ using perf_data::EventDescription;
 using perf_data::TimedRecord;
 using perf_event::Attr;
 using profile::EventId;
-using profile::Row;
+using profile::SampleRow;
 using report::ScriptField;
 
 constexpr size_t kPiece = 1 << 16;
@@ -65,8 +65,6 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
 profile::BuilderOptions KeepSamples(const perf_data::Recording& recording,
                                     const NamingOptions& naming) {
   profile::BuilderOptions options = BuilderOptionsFor(recording, naming);
-  options.keep_cpu = true;
-  options.keep_time = true;
   options.keep_addresses = true;
   options.keep_rows = false;
   return options;
@@ -126,7 +124,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
       builder_(*symbolizer_,
                [&] {
                  profile::BuilderOptions options = KeepSamples(recording, plan.naming);
-                 options.on_sample = [this](const profile::Profile&, const Row& row,
+                 options.on_sample = [this](const profile::Profile&, const SampleRow& row,
                                             const perf_event::Sample& sample,
                                             EventId event) { TakeSample(row, sample, event); };
                  return options;
@@ -205,7 +203,8 @@ void ScriptPrinter::Take(const TimedRecord& timed) {
   Flush(kPiece);
 }
 
-void ScriptPrinter::TakeSample(const Row& row, const perf_event::Sample& sample, EventId event) {
+void ScriptPrinter::TakeSample(const SampleRow& row, const perf_event::Sample& sample,
+                               EventId event) {
   if (!plan_.time.Contains(row.time)) return;
   if (!plan_.cpus.empty() && std::find(plan_.cpus.begin(), plan_.cpus.end(),
                                        static_cast<int>(row.cpu)) == plan_.cpus.end()) {
@@ -223,7 +222,7 @@ void ScriptPrinter::TakeSample(const Row& row, const perf_event::Sample& sample,
 
 // A sample that read counters is one sample for each of them, of as many events as there were since
 // the last, as in perf.
-void ScriptPrinter::TakeCounts(Row row, const perf_event::Sample& sample,
+void ScriptPrinter::TakeCounts(SampleRow row, const perf_event::Sample& sample,
                                const EventDescription& event) {
   const bool by_thread = event.attr.has(perf_event::kAttrInherit);
   const perf_event::ReadValues values(sample.read, event.attr.read_format);
@@ -239,7 +238,7 @@ void ScriptPrinter::TakeCounts(Row row, const perf_event::Sample& sample,
   }
 }
 
-void ScriptPrinter::PrintSample(const Row& row, const perf_event::Sample& sample) {
+void ScriptPrinter::PrintSample(const SampleRow& row, const perf_event::Sample& sample) {
   const auto& fields = plan_.fields.fields;
   const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
   profile::SampleReader::LookUps look_ups;

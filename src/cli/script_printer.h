@@ -58,11 +58,11 @@ class ScriptPrinter {
   absl::Status CheckFields() const;
   void AddNewEvents();
   void Take(const perf_data::TimedRecord& timed);
-  void TakeSample(const profile::Row& row, const perf_event::Sample& sample,
+  void TakeSample(const profile::SampleRow& row, const perf_event::Sample& sample,
                   profile::EventId event);
-  void TakeCounts(profile::Row row, const perf_event::Sample& sample,
+  void TakeCounts(profile::SampleRow row, const perf_event::Sample& sample,
                   const perf_data::EventDescription& event);
-  void PrintSample(const profile::Row& row, const perf_event::Sample& sample);
+  void PrintSample(const profile::SampleRow& row, const perf_event::Sample& sample);
   void PrintRecord(const perf_data::TimedRecord& timed);
   void Flush(size_t least);
 

@@ -1,7 +1,7 @@
 // A profile as a value: who ran what, how often. Tables with dense ids; every view is a pure
 // function of it.
 //
-//   Row (event, thread, cpu, time slice) → count, period, StackId
+//   rows     (event, thread, cpu) → count, period, StackId
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
@@ -117,14 +117,19 @@ struct StackNode {
 struct Row {
   EventId event{};
   ThreadId thread{};
-  uint32_t cpu = 0;   // 0 unless kept
-  uint64_t time = 0;  // 0 unless kept (then a row a sample, in time order)
-  FrameId self{};     // of the sample's ip
+  FrameId self{};  // of the sample's ip
   StackId stack =
       kNoStack;  // its leaf has frame `self`, unless the call chain began elsewhere (skid); a
                  // sample without a call chain is a stack of one frame; never kNoStack
   uint64_t count = 0;
   uint64_t period = 0;
+};
+static_assert(sizeof(Row) == 32);  // there are many
+
+// One sample, for views that show each.
+struct SampleRow : Row {
+  uint32_t cpu = 0;
+  uint64_t time = 0;  // nanoseconds; 0: none
 };
 
 // What was lost, cut or could not be named.
@@ -142,6 +147,7 @@ struct Profile {
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
+  HugeVector<uint32_t> cpus;  // by row; empty unless kept
   Losses losses;
   ChainQuality chains;  // of those that were unwound, while recording or now; else all zero
 

@@ -67,8 +67,7 @@ class ProfileBuilder::Impl {
         chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
         namer_(profile_, images_, symbolizer),
-        rows_(profile_),
-        adds_up_(options_.keep_rows && !options_.keep_time) {}
+        rows_(profile_, options_.keep_cpu) {}
 
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
@@ -117,9 +116,9 @@ class ProfileBuilder::Impl {
 
   void AddSample(RawRecord record, uint32_t event, uint64_t time);
   void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
-  Row CountBatch();
+  SampleRow CountBatch();
   void CountRest();
-  void ShowSample(const perf_event::Sample& sample, EventId event, uint64_t time);
+  void ShowSample(const perf_event::Sample& sample, EventId event);
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
   void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
@@ -137,12 +136,10 @@ class ProfileBuilder::Impl {
   DeferredSamples deferred_;
   std::vector<EventLayout> events_;
   RowTable rows_;
-  perf_event::Sample decoded_;  // the one at hand: Decode clears it, so that nobody else has to
-  std::vector<Row> batch_;      // of the samples that chains_ has taken on
-  const bool adds_up_;          // samples that agree are one row
-  SampleSums sums_;             // what of them is in no profile: all that is said of the kernel
+  perf_event::Sample decoded_;    // the one at hand: Decode clears it, so that nobody else has to
+  std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
+  SampleSums sums_;               // what of them is in no profile: all that is said of the kernel
   bool kernel_is_placed_ = false;
-  bool rows_out_of_order_ = false;
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr) {
@@ -352,12 +349,12 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   profile_.events[event].period += period;
 
   if (!kernel_is_placed_) PlaceKernel();
-  batch_.push_back({.event = EventId(event),
-                    .thread = threads_.Find(sample.pid, sample.tid),
-                    .cpu = options_.keep_cpu ? sample.cpu : 0,
-                    .time = options_.keep_time ? time : 0,
-                    .count = 1,
-                    .period = period});
+  batch_.push_back({{.event = EventId(event),
+                     .thread = threads_.Find(sample.pid, sample.tid),
+                     .count = 1,
+                     .period = period},
+                    sample.cpu,
+                    time});
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
@@ -365,40 +362,33 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                .callchain = chain.entries,
                .exact_user = chain.is_unwound || options_.exact_user_chains});
   if (options_.on_sample) {
-    ShowSample(sample, EventId(event), time);
+    ShowSample(sample, EventId(event));
   } else if (chains_.full()) {
     CountBatch();
   }
 }
 
 // The one sample of the batch.
-void ProfileBuilder::Impl::ShowSample(const perf_event::Sample& sample, EventId event,
-                                      uint64_t time) {
-  Row row = CountBatch();
-  row.cpu = sample.cpu;
-  row.time = time;
+void ProfileBuilder::Impl::ShowSample(const perf_event::Sample& sample, EventId event) {
+  const SampleRow row = CountBatch();
   namer_.NameNewFrames();
   options_.on_sample(profile_, row, sample, event);
 }
 
 // Brings the samples of the batch into the profile, all of them one step at a time; returns the
 // last of them. Must come before whatever changes an address space.
-Row ProfileBuilder::Impl::CountBatch() {
+SampleRow ProfileBuilder::Impl::CountBatch() {
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
   for (size_t i = 0; i < batch_.size(); ++i) {
-    Row& row = batch_[i];
+    SampleRow& row = batch_[i];
     row.self = resolved[i].self;
     row.stack = resolved[i].stack;
-    if (adds_up_) rows_.Prefetch(row, *resolved[i].row);
+    if (options_.keep_rows) rows_.Prefetch(row, *resolved[i].row);
   }
   for (size_t i = 0; i < batch_.size(); ++i) {
-    if (adds_up_) {
-      rows_.Add(batch_[i], resolved[i].row);
-    } else if (options_.keep_rows) {
-      profile_.rows.push_back(batch_[i]);
-    }
+    if (options_.keep_rows) rows_.Add(batch_[i], resolved[i].row);
   }
-  const Row last = batch_.empty() ? Row{} : batch_.back();
+  const SampleRow last = batch_.empty() ? SampleRow{} : batch_.back();
   batch_.clear();
   return last;
 }
@@ -410,7 +400,6 @@ void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& defe
 void ProfileBuilder::Impl::CountDeferred(const std::vector<DeferredSample>& samples,
                                          U64Array user) {
   for (const DeferredSample& waited : samples) {
-    rows_out_of_order_ = true;
     const RawRecord record(waited.bytes);
     perf_event::Sample sample;
     if (!Decode(record, events_[waited.event].layout, &sample)) continue;  // it was decoded before
@@ -445,8 +434,9 @@ bool ProfileBuilder::Impl::TakesSums() const {
   const bool unwinds = std::any_of(events_.begin(), events_.end(), [](const EventLayout& event) {
     return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
   });
-  return adds_up_ && !options_.keep_cpu && !options_.keep_thread && !options_.keep_addresses &&
-         options_.max_stack == UINT32_MAX && !options_.on_sample && !unwinds;
+  return options_.keep_rows && !options_.keep_cpu && !options_.keep_thread &&
+         !options_.keep_addresses && options_.max_stack == UINT32_MAX && !options_.on_sample &&
+         !unwinds;
 }
 
 std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
@@ -477,10 +467,6 @@ void ProfileBuilder::Impl::CountRest() {
 
 Profile ProfileBuilder::Impl::Finish() {
   CountRest();
-  if (options_.keep_time && rows_out_of_order_) {
-    std::stable_sort(profile_.rows.begin(), profile_.rows.end(),
-                     [](const Row& a, const Row& b) { return a.time < b.time; });
-  }
   namer_.NameNewFrames();
   profile_.chains = user_unwinder_.Quality();
   return std::move(profile_);

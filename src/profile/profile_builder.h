@@ -14,7 +14,7 @@
 // Cost: a sample whose call chain was seen before in its process is a hash of the chain's bytes and
 // three waits for memory, which overlap with those of its neighbours; a new one is two look-ups
 // more for each frame that it does not share with the last new one. Memory: by distinct chains and
-// rows, not by samples, unless rows keep their time. profile_builder_benchmark measures both.
+// rows, not by samples. profile_builder_benchmark measures both.
 
 #pragma once
 
@@ -39,10 +39,9 @@ namespace profiler::profile {
 
 struct BuilderOptions {
   // What tells rows apart besides event, thread and stack. Without `keep_thread` the threads of one
-  // name are one Thread, with pid and tid 0. With `keep_time` every sample is a row.
+  // name are one Thread, with pid and tid 0.
   bool keep_cpu = false;
   bool keep_thread = true;
-  bool keep_time = false;
   // Frames at one place of an image are told apart by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
@@ -62,10 +61,9 @@ struct BuilderOptions {
   // Entries of a call chain that are kept, nearest to the leaf; at least 1.
   uint32_t max_stack = UINT32_MAX;
 
-  // Called for every sample, in order, with a row of count 1 that has its time and CPU whatever is
-  // kept, and whose frames are named. The references are good during the call. Samples whose user
-  // call chain was deferred come when that has come.
-  std::function<void(const Profile& profile, const Row& row, const perf_event::Sample& sample,
+  // Called for every sample, in order, with a row of count 1 whose frames are named. The references
+  // are good during the call. Samples whose user call chain was deferred come when that has come.
+  std::function<void(const Profile& profile, const SampleRow& row, const perf_event::Sample& sample,
                      EventId event)>
       on_sample;
 };
@@ -109,7 +107,7 @@ class ProfileBuilder {
   };
   std::vector<ImageShare> ImageShares();
 
-  // False where the options keep more than sums have (threads, CPUs, times, addresses) and where
+  // False where the options keep more than sums have (threads, CPUs, addresses) and where
   // the stacks of an event, of those added so far, are to be unwound.
   bool TakesSums() const;
   // What the records, all of them, add up to, once; with AddSums in a new builder, in the place of

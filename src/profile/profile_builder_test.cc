@@ -641,11 +641,6 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
             "cat 7/7: cat+0x200  2 2 cpu 1\n"
             "cat 7/9: cat+0x200  1 1 cpu 2\n");
   EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
-  EXPECT_EQ(Rows({.keep_time = true}),
-            "cat 7/7: cat+0x200  1 1 at 5\n"
-            "cat 7/7: cat+0x200  1 1 at 6\n"
-            "cat 7/7: cat+0x200  1 1 at 7\n"
-            "cat 7/9: cat+0x200  1 1 at 8\n");
 }
 
 TEST_F(ProfileBuilderTest, SumsBringWhatTheRecordingSaysOfTheKernel) {
@@ -677,7 +672,6 @@ TEST_F(ProfileBuilderTest, SumsAreForWhoWantsNoMoreThanTheyHave) {
   const auto sums = [&] { return *builder({.keep_thread = false}).Sums(); };
   for (const BuilderOptions& options :
        {BuilderOptions{}, BuilderOptions{.keep_cpu = true, .keep_thread = false},
-        BuilderOptions{.keep_thread = false, .keep_time = true},
         BuilderOptions{.keep_thread = false, .keep_rows = false},
         BuilderOptions{.keep_thread = false, .max_stack = 5}}) {
     EXPECT_FALSE(builder(options).Sums().has_value());
@@ -726,7 +720,7 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
   std::string seen;
   const Profile profile =
       Build({.keep_rows = false,
-             .on_sample = [&](const Profile& so_far, const Row& row,
+             .on_sample = [&](const Profile& so_far, const SampleRow& row,
                               const perf_event::Sample& sample, EventId) {
                seen += StackText(so_far, row.stack) + " at " + std::to_string(row.time) + " cpu " +
                        std::to_string(row.cpu) + " period " + std::to_string(sample.period) + "\n";
@@ -745,10 +739,9 @@ TEST_F(ProfileBuilderTest, DeferredUserChainsAreJoinedToTheSamplesThatWaitForThe
   records_.At(2).Sample(k, {kContextKernel, k, kContextUserDeferred, 77});
   records_.At(3).Sample(k + 0x100, {kContextKernel, k + 0x100, kContextUserDeferred, 77});
   records_.At(4).CallchainDeferred(77, {kContextUser, 0x10100, 0x1301});
-  EXPECT_EQ(Rows({.keep_time = true}),
-            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1 at 2\n"
-            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000100[k]  1 1 at "
-            "3\n");
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n"
+            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000100[k]  1 1\n");
 }
 
 TEST_F(ProfileBuilderTest, SamplesWhoseDeferredChainNeverComesCountWithWhatTheyHave) {

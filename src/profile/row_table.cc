@@ -2,15 +2,15 @@
 
 namespace profiler::profile {
 
-uint64_t RowTable::Hash(const Row& row) {
+uint64_t RowTable::Hash(const SampleRow& row) const {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
   };
   return Mix(pair(row.thread, row.stack),
-             Mix(pair(row.self, row.cpu), static_cast<uint64_t>(row.event)));
+             Mix(pair(row.self, keep_cpu_ ? row.cpu : 0), static_cast<uint64_t>(row.event)));
 }
 
-void RowTable::Prefetch(const Row& row, uint32_t known) const {
+void RowTable::Prefetch(const SampleRow& row, uint32_t known) const {
   if (known == UINT32_MAX) {
     index_.Prefetch(Hash(row));
   } else {
@@ -18,14 +18,15 @@ void RowTable::Prefetch(const Row& row, uint32_t known) const {
   }
 }
 
-void RowTable::Add(const Row& row, uint32_t* known) {
-  if (*known == UINT32_MAX || !Agree(profile_.rows[*known], row)) {
+void RowTable::Add(const SampleRow& row, uint32_t* known) {
+  if (*known == UINT32_MAX || !IsIn(row, *known)) {
     *known = index_.FindOrInsert(
-        Hash(row), [&](uint32_t id) { return Agree(profile_.rows[id], row); },
+        Hash(row), [&](uint32_t id) { return IsIn(row, id); },
         [&] {
           profile_.rows.push_back(row);
           profile_.rows.back().count = 0;
           profile_.rows.back().period = 0;
+          if (keep_cpu_) profile_.cpus.push_back(row.cpu);
           return static_cast<uint32_t>(profile_.rows.size() - 1);
         });
   }

@@ -14,23 +14,26 @@ namespace profiler::profile {
 // Not thread-safe. The profile must outlive it and its rows be made here alone.
 class RowTable {
  public:
-  explicit RowTable(Profile& profile) : profile_(profile) {}
+  RowTable(Profile& profile, bool keep_cpu) : profile_(profile), keep_cpu_(keep_cpu) {}
 
   // Has the memory for Add brought near; `known` as there.
-  void Prefetch(const Row& row, uint32_t known) const;
+  void Prefetch(const SampleRow& row, uint32_t known) const;
 
-  // Adds count and period to the row that agrees in all else but time, which is 0. `*known` is the
-  // row that it was found in before, if any, or UINT32_MAX; becomes the one that it is in.
-  void Add(const Row& row, uint32_t* known);
+  // Adds count and period to the row that agrees in all else but time, and CPU unless that is kept.
+  // `*known` is the row that it was found in before, if any, or UINT32_MAX; becomes the one that it
+  // is in.
+  void Add(const SampleRow& row, uint32_t* known);
 
  private:
-  static bool Agree(const Row& a, const Row& b) {
+  bool IsIn(const SampleRow& a, uint32_t row) const {
+    const Row& b = profile_.rows[row];
     return a.stack == b.stack && a.thread == b.thread && a.self == b.self && a.event == b.event &&
-           a.cpu == b.cpu;
+           (!keep_cpu_ || a.cpu == profile_.cpus[row]);
   }
-  static uint64_t Hash(const Row& row);
+  uint64_t Hash(const SampleRow& row) const;
 
   Profile& profile_;
+  const bool keep_cpu_;
   DenseIndex index_;
 };
 

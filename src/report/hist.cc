@@ -213,7 +213,7 @@ class Histogram::Builder {
       if (!passes) continue;
       uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
       if (by_cpu) {
-        const std::pair key(group, sample.cpu);
+        const std::pair key(group, CpuOf(i));
         group = cpu_group.try_emplace(key, cpu_group.size()).first->second;
       }
       if (group >= sizes.size()) sizes.resize(group + 1, 0);
@@ -295,12 +295,17 @@ class Histogram::Builder {
     walk_.End(visitor);
   }
 
+  uint32_t CpuOf(uint32_t sample) const {
+    return profile_.cpus.empty() ? 0 : profile_.cpus[sample];
+  }
+
   // Its row, made where it is new.
-  InGroup& RowFor(FunctionId function, uint32_t bucket, const Row& sample) {
+  InGroup& RowFor(FunctionId function, uint32_t bucket, uint32_t sample) {
     InGroup& at = in_group_[bucket];
     if (at.row == kNone) {
       at.row = static_cast<uint32_t>(hist_.rows_.size());
-      hist_.rows_.push_back({.function = function, .thread = sample.thread, .cpu = sample.cpu});
+      hist_.rows_.push_back(
+          {.function = function, .thread = profile_.rows[sample].thread, .cpu = CpuOf(sample)});
     }
     return at;
   }
@@ -309,7 +314,7 @@ class Histogram::Builder {
   HistRow& CountSelf(uint32_t sample_id) {
     const Row& sample = profile_.rows[sample_id];
     const FunctionId function = hist_.functions_.Interrupted(sample.self);
-    const InGroup& at = RowFor(function, hist_.BucketOf(function), sample);
+    const InGroup& at = RowFor(function, hist_.BucketOf(function), sample_id);
     HistRow& row = hist_.rows_[at.row];
     row.self += WeightOf(sample);
     // Where it is on the stack, it is counted there.
@@ -396,7 +401,7 @@ class Histogram::Builder {
 // Adds up the rows of one group: a function has the samples of its outermost places' subtrees.
 class Histogram::Builder::RowSums {
  public:
-  RowSums(Builder& builder, const Row& first)
+  RowSums(Builder& builder, uint32_t first)
       : builder_(builder),
         functions_(builder.hist_.functions_),
         first_(first),
@@ -455,7 +460,7 @@ class Histogram::Builder::RowSums {
 
   Builder& builder_;
   const FunctionTable& functions_;
-  const Row& first_;
+  const uint32_t first_;  // sample
   const bool callers_below_;
   Weight sum_;                // of the samples so far
   std::vector<Passed> path_;  // the first depth_ of them
@@ -536,7 +541,7 @@ class Histogram::Builder::TrieGrowth {
 
 void Histogram::Builder::AddRowsOf(std::span<const uint32_t> samples) {
   if (options().children) {
-    RowSums sums(*this, profile_.rows[samples.front()]);
+    RowSums sums(*this, samples.front());
     Walk(samples, sums);
   } else {
     for (const uint32_t sample : samples) CountSelf(sample);

@@ -165,7 +165,7 @@ void BM_Script(benchmark::State& state) {
     std::string text;
     for (const profile::Row& row : profile.rows) {
       text.clear();
-      formatter.FormatSample(row, {}, &text);
+      formatter.FormatSample({row}, {}, &text);
       bytes += text.size();
     }
     benchmark::DoNotOptimize(bytes);

@@ -132,7 +132,8 @@ void AppendBranchFlags(uint64_t flags, std::string& out) {
 
 }  // namespace
 
-void ScriptFormatter::FormatSample(const Row& row, const SampleDetails& details, std::string* out) {
+void ScriptFormatter::FormatSample(const profile::SampleRow& row, const SampleDetails& details,
+                                   std::string* out) {
   if (!Passes(row)) return;
   const Thread& thread = profile_[row.thread];
   const bool chains = HasChains(row.event);

@@ -54,9 +54,8 @@ class ScriptFormatter {
   ScriptFormatter(const profile::Profile& profile, const ScriptOptions& options)
       : profile_(profile), options_(options) {}
 
-  // Appends the block of a sample, unless the filter leaves it out. `row` is of one sample and has
-  // its time and CPU.
-  void FormatSample(const profile::Row& row, const profile::SampleDetails& details,
+  // Appends the block of a sample, unless the filter leaves it out.
+  void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
                     std::string* out);
 
   // Appends what stands in front of records other than samples, of this event.

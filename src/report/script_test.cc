@@ -14,8 +14,8 @@ std::string Script(ProfileBuilder& builder, const ScriptOptions& options = {},
                    const profile::SampleDetails& details = {}) {
   std::string text;
   ScriptFormatter formatter(builder.profile(), options);
-  for (const profile::Row& row : builder.profile().rows) {
-    formatter.FormatSample(row, details, &text);
+  for (size_t row = 0; row < builder.profile().rows.size(); ++row) {
+    formatter.FormatSample(builder.sample(row), details, &text);
   }
   return text;
 }

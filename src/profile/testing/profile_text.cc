@@ -28,7 +28,8 @@ std::string_view ModeText(Mode mode) {
   return "";
 }
 
-std::string RowText(const Profile& profile, const Row& row) {
+std::string RowText(const Profile& profile, uint32_t id) {
+  const Row& row = profile.rows[id];
   const Thread& thread = profile[row.thread];
   std::string text;
   if (profile.events.size() > 1) {
@@ -39,8 +40,7 @@ std::string RowText(const Profile& profile, const Row& row) {
   if (profile[row.stack].frame != row.self) {
     absl::StrAppend(&text, " self ", FrameText(profile, profile[row.self]));
   }
-  if (row.cpu != 0) absl::StrAppend(&text, " cpu ", row.cpu);
-  if (row.time != 0) absl::StrAppend(&text, " at ", row.time);
+  if (!profile.cpus.empty()) absl::StrAppend(&text, " cpu ", profile.cpus[id]);
   return text;
 }
 
@@ -74,7 +74,9 @@ std::string StackText(const Profile& profile, StackId stack) {
 
 std::string RowsText(const Profile& profile) {
   std::vector<std::string> lines;
-  for (const Row& row : profile.rows) lines.push_back(RowText(profile, row) + "\n");
+  for (uint32_t row = 0; row < profile.rows.size(); ++row) {
+    lines.push_back(RowText(profile, row) + "\n");
+  }
   std::sort(lines.begin(), lines.end());
   return absl::StrJoin(lines, "");
 }

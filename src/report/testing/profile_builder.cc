@@ -77,12 +77,12 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   }
   profile_.rows.push_back({.event = event_,
                            .thread = ThreadNamed(comm),
-                           .cpu = cpu_,
-                           .time = time_,
                            .self = profile_[stack].frame,
                            .stack = stack,
                            .count = count,
                            .period = count * period});
+  profile_.cpus.push_back(cpu_);
+  times_.push_back(time_);
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;
   event.period += count * period;

@@ -45,6 +45,10 @@ class ProfileBuilder {
   ProfileBuilder& LoadedAt(uint64_t bias);
 
   profile::Profile& profile() { return profile_; }
+  // A row of the profile, as of one sample.
+  profile::SampleRow sample(size_t row) const {
+    return {profile_.rows[row], profile_.cpus[row], times_[row]};
+  }
 
  private:
   profile::DsoId Dso(std::string_view name);
@@ -56,6 +60,7 @@ class ProfileBuilder {
   profile::EventId event_{};
   uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
   uint64_t time_ = 0, bias_ = 0;
+  std::vector<uint64_t> times_;  // by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
   std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
   std::map<std::string, profile::FrameId> frames_;
