@@ -1,4 +1,4 @@
-// Sorting numbers of things by 64-bit keys, in time linear in the things.
+// Sorting numbers of things by keys of 32 or 64 bits, in time linear in the things.
 
 #pragma once
 
@@ -7,35 +7,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "src/base/huge_pages.h"
 
 namespace profiler {
 
 // The numbers below `size`, sorted by one key after the other, from the least significant to the
-// most. Not thread-safe. Memory: 32 bytes a number.
+// most. Not thread-safe. Memory: 16 bytes a number.
 class RadixSort {
  public:
   explicit RadixSort(uint32_t size) : items_(size), spare_(size) {
     for (uint32_t item = 0; item < size; ++item) items_[item].item = item;
   }
 
-  // Ascending and stable. `key_of(item)` is asked once an item. Digits in which no two keys differ
-  // cost nothing.
+  // Ascending and stable, by keys of 32 or 64 bits. `key_of(item)` is asked once an item for each
+  // 32. Digits in which no two keys differ cost nothing.
   void SortBy(auto key_of) {
-    if (items_.size() < kFew) {
+    if constexpr (sizeof(key_of(0)) > sizeof(uint32_t)) {
+      SortBy([&](uint32_t item) { return static_cast<uint32_t>(key_of(item)); });
+      SortBy([&](uint32_t item) { return static_cast<uint32_t>(key_of(item) >> 32); });
+    } else {
       for (Item& item : items_) item.key = key_of(item.item);
-      std::stable_sort(items_.begin(), items_.end(),
-                       [](const Item& a, const Item& b) { return a.key < b.key; });
-      return;
+      SortItems();
     }
-    std::vector<Counts> counts(kDigits, Counts{});
-    for (Item& item : items_) {
-      item.key = key_of(item.item);
-      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][DigitOf(item.key, digit)];
-    }
-    for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
   }
 
   HugeVector<uint32_t> Order() const {
@@ -48,20 +42,33 @@ class RadixSort {
  private:
   static constexpr size_t kFew = 1024;   // to count digits takes longer
   static constexpr int kDigitBits = 11;  // counts of all digits fit into the nearest caches
-  static constexpr int kDigits = (64 + kDigitBits - 1) / kDigitBits;
+  static constexpr int kDigits = (32 + kDigitBits - 1) / kDigitBits;
 
   struct Item {
-    uint64_t key = 0;
+    uint32_t key = 0;
     uint32_t item = 0;
   };
   using Counts = std::array<uint32_t, size_t{1} << kDigitBits>;
 
-  static size_t DigitOf(uint64_t key, int digit) {
+  static size_t DigitOf(uint32_t key, int digit) {
     return key >> (digit * kDigitBits) & ((size_t{1} << kDigitBits) - 1);
   }
 
+  void SortItems() {
+    if (items_.size() < kFew) {
+      std::stable_sort(items_.begin(), items_.end(),
+                       [](const Item& a, const Item& b) { return a.key < b.key; });
+      return;
+    }
+    std::array<Counts, kDigits> counts{};
+    for (const Item& item : items_) {
+      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][DigitOf(item.key, digit)];
+    }
+    for (int digit = 0; digit < kDigits; ++digit) SortByDigit(digit, counts[digit]);
+  }
+
   void SortByDigit(int digit, Counts& counts) {
-    if (items_.empty() || counts[DigitOf(items_[0].key, digit)] == items_.size()) return;
+    if (counts[DigitOf(items_[0].key, digit)] == items_.size()) return;
     uint32_t next = 0;
     for (uint32_t& count : counts) next += std::exchange(count, next);
     for (const Item& item : items_) spare_[counts[DigitOf(item.key, digit)]++] = item;

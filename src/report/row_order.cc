@@ -13,17 +13,22 @@ using profile::Profile;
 
 namespace {
 
-// Fields of a few bits each, joined to 64-bit keys: one sort does for several fields.
+// Fields of a few bits each, joined to 32-bit keys: one sort does for several fields.
 class FieldSort {
  public:
   explicit FieldSort(size_t rows) : sort_(static_cast<uint32_t>(rows)), keys_(rows, 0) {}
 
   // The next more significant field: `value_of(row)` is below 2^bits.
   void Add(int bits, auto value_of) {
-    if (bits == 0) return;
-    if (used_ + bits > 64) Flush();
-    for (uint32_t row = 0; row < keys_.size(); ++row) keys_[row] |= value_of(row) << used_;
-    used_ += bits;
+    for (int added = 0; added < bits;) {
+      for (uint32_t row = 0; row < keys_.size(); ++row) {
+        keys_[row] |= static_cast<uint32_t>(value_of(row) >> added << used_);
+      }
+      const int taken = std::min(bits - added, 32 - used_);
+      added += taken;
+      used_ += taken;
+      if (used_ == 32) Flush();
+    }
   }
 
   HugeVector<uint32_t> Rows() {
@@ -39,7 +44,7 @@ class FieldSort {
   }
 
   RadixSort sort_;
-  HugeVector<uint64_t> keys_;  // by row
+  HugeVector<uint32_t> keys_;  // by row
   int used_ = 0;               // bits of keys_
 };
 
@@ -76,7 +81,7 @@ class NameRanks {
 
 // What rows are told apart by, side by side: functions lie all over memory.
 struct Place {
-  uint64_t address;
+  uint64_t address;  // in the order of signed numbers
   StringId symbol;  // empty: none
   profile::DsoId dso;
 };
@@ -95,7 +100,10 @@ class RowKeys {
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i + kAhead < rows.size()) __builtin_prefetch(&functions[rows[i + kAhead].function]);
       const Function& function = functions[rows[i].function];
-      places_.push_back({function.address, function.name, function.dso});
+      const uint64_t address = function.address ^ uint64_t{1} << 63;
+      places_.push_back({address, function.name, function.dso});
+      lowest_ = std::min(lowest_, address);
+      highest_ = std::max(highest_, address);
       symbols_.Add(function.name);
     }
     for (const profile::Dso& dso : profile.dsos) dsos_.Add(dso.name);
@@ -103,7 +111,11 @@ class RowKeys {
     for (NameRanks* const ranks : {&comms_, &dsos_, &symbols_}) ranks->Rank();
   }
 
-  const Place& operator[](uint32_t row) const { return places_[row]; }
+  void AddAddress(FieldSort& sort) const {
+    if (lowest_ >= highest_) return;
+    sort.Add(std::bit_width(highest_ - lowest_),
+             [&](uint32_t row) { return places_[row].address - lowest_; });
+  }
 
   void Add(SortKey key, FieldSort& sort) const {
     switch (key) {
@@ -144,6 +156,7 @@ class RowKeys {
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
   HugeVector<Place> places_;  // by row
+  uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // address
 };
 
 }  // namespace
@@ -153,7 +166,7 @@ HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& p
   FieldSort sort(rows.size());
   const RowKeys keys(rows, profile, functions);
   // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
-  sort.Add(64, [&](uint32_t row) { return keys[row].address ^ uint64_t { 1 } << 63; });
+  keys.AddAddress(sort);
   for (size_t i = options.sort.size(); i-- > 0;) keys.Add(options.sort[i], sort);
 
   // Heavier rows first: what they lack to the heaviest. Where samples weigh the same all weights
