@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/huge_pages.h"
+#include "src/base/stacks.h"
 #include "src/base/string_table.h"
 
 namespace profiler {
@@ -54,15 +55,6 @@ struct SampleSums {
     uint64_t offset = 0;  // in the image; where nothing was mapped the address itself
     uint64_t ip = 0;      // where it first ran
   };
-  struct Stack {
-    uint32_t caller = kNone;  // an earlier entry
-    uint32_t frame = 0;
-  };
-  struct Row {
-    uint32_t event = 0, thread = 0, stack = 0;
-    uint32_t self = 0;  // the frame that was interrupted
-    uint64_t count = 0, period = 0;
-  };
 
   // Bytes of the records that are summed up: where there are others now, the sums are of no use.
   uint64_t data_size = 0;
@@ -75,7 +67,7 @@ struct SampleSums {
   std::vector<KernelSymbol> kernel_symbols;
   std::vector<StringId> threads;  // those of one name are one
   HugeVector<Frame> frames;
-  HugeVector<Stack> stacks;
+  HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
   LossCounts losses;
 };

@@ -163,11 +163,20 @@ struct ColumnWriter {
     out.Difference(OrNone(index), OrNone(before));
   }
   void Optional(uint32_t& index, size_t) { out.Number(OrNone(index)); }
-  void Index(uint32_t& index, size_t) { out.Number(index); }
-  void IndexAfter(uint32_t& index, uint32_t before, size_t) { out.Difference(index, before); }
-  // Of an element before `element`, or none: how far back it is.
-  void Earlier(uint32_t& index, size_t element) {
-    out.Number(index == kNoIndex ? 0 : element - index);
+  // An Id is a number of 32 bits, or an enumeration of them.
+  template <class Id>
+  void Index(Id& index, size_t) {
+    out.Number(static_cast<uint32_t>(index));
+  }
+  template <class Id>
+  void IndexAfter(Id& index, Id before, size_t) {
+    out.Difference(static_cast<uint32_t>(index), static_cast<uint32_t>(before));
+  }
+  // Of an element before `element`, or kNoIndex: how far back it is.
+  template <class Id>
+  void Earlier(Id& index, size_t element) {
+    const auto number = static_cast<uint32_t>(index);
+    out.Number(number == kNoIndex ? 0 : element - number);
   }
   void Bytes(std::vector<std::byte>& bytes) { out.Text(TextOf(bytes)); }
   bool ok() const { return true; }
@@ -215,13 +224,18 @@ struct ColumnReader {
   void Optional(uint32_t& index, size_t limit) {
     index = FromOrNone(in.Index(uint64_t{limit} + 1));
   }
-  void Index(uint32_t& index, size_t limit) { index = in.Index(limit); }
-  void IndexAfter(uint32_t& index, uint32_t before, size_t limit) {
-    index = in.IndexAfter(before, limit);
+  template <class Id>
+  void Index(Id& index, size_t limit) {
+    index = Id(in.Index(limit));
   }
-  void Earlier(uint32_t& index, size_t element) {
+  template <class Id>
+  void IndexAfter(Id& index, Id before, size_t limit) {
+    index = Id(in.IndexAfter(static_cast<uint32_t>(before), limit));
+  }
+  template <class Id>
+  void Earlier(Id& index, size_t element) {
     const uint32_t back = in.Index(uint64_t{element} + 1);
-    index = back == 0 ? kNoIndex : static_cast<uint32_t>(element - back);
+    index = Id(back == 0 ? kNoIndex : static_cast<uint32_t>(element - back));
   }
   void Bytes(std::vector<std::byte>& bytes) {
     const auto view = in.Bytes();

@@ -16,7 +16,7 @@ constexpr uint64_t kVersion = 1;
 constexpr int kCompressionLevel = 3;  // megabytes
 
 // What the samples of a row would weigh if each weighed as much as those of the row before.
-uint64_t ExpectedPeriod(const SampleSums::Row& row, const SampleSums::Row& before) {
+uint64_t ExpectedPeriod(const Row& row, const Row& before) {
   return before.count == 0 ? 0 : row.count * (before.period / before.count);
 }
 
@@ -70,8 +70,8 @@ template <class Io>
 void StackFields(Io& io, SampleSums& sums) {
   auto& stacks = sums.stacks;
   io.Resize(stacks, 2);
-  for (size_t i = 0; i < stacks.size(); ++i) io.Earlier(stacks[i].caller, i);
-  uint32_t newest = 0;
+  for (size_t i = 0; i < stacks.size(); ++i) io.Earlier(stacks[i].parent, i);
+  FrameId newest{};
   for (auto& stack : stacks) {
     io.IndexAfter(stack.frame, newest, sums.frames.size());
     newest = std::max(newest, stack.frame);
@@ -82,23 +82,25 @@ template <class Io>
 void RowFields(Io& io, SampleSums& sums) {
   auto& rows = sums.rows;
   io.Resize(rows, 6);
-  SampleSums::Row before;
+  const Row none{.stack = StackId{}};
+  Row before = none;
   for (auto& row : rows) io.Index(row.event, sums.events.size());
   for (auto& row : rows) {
     io.IndexAfter(row.thread, before.thread, sums.threads.size());
     before = row;
   }
-  before = {};
+  before = none;
   for (auto& row : rows) {
     io.IndexAfter(row.stack, before.stack, sums.stacks.size());
     before = row;
   }
   for (auto& row : rows) {
-    const uint32_t leaf = io.ok() ? sums.stacks[row.stack].frame : 0;
+    const FrameId leaf =
+        io.ok() ? sums.stacks[static_cast<uint32_t>(row.stack)].frame : FrameId{};
     io.IndexAfter(row.self, leaf, sums.frames.size());
   }
   for (auto& row : rows) io.Plain(row.count);
-  before = {};
+  before = none;
   for (auto& row : rows) {
     io.After(row.period, ExpectedPeriod(row, before));
     before = row;
@@ -128,13 +130,12 @@ void Fields(Io& io, SampleSums& sums) {
   RowFields(io, sums);
 }
 
-// What the types of the fields do not say.
-bool IsSound(const SampleSums& sums) {
-  std::vector<uint32_t> depths;
-  depths.reserve(sums.stacks.size());
-  for (const SampleSums::Stack& stack : sums.stacks) {
-    depths.push_back(stack.caller == kNoIndex ? 1 : depths[stack.caller] + 1);
-    if (depths.back() > SampleSums::kMostFrames) return false;
+// False where one is deeper than the stacks of a recording.
+bool SetDepths(HugeVector<StackNode>& stacks) {
+  for (StackNode& stack : stacks) {
+    if (stack.parent == kNoStack) continue;
+    stack.depth = stacks[static_cast<uint32_t>(stack.parent)].depth + 1;
+    if (stack.depth > SampleSums::kMostFrames) return false;
   }
   return true;
 }
@@ -156,7 +157,7 @@ std::optional<SampleSums> ReadSampleSums(const Features& features) {
   SampleSums sums;
   ColumnReader reading{NumberReader(unpacked->content)};
   Fields(reading, sums);
-  if (!reading.ok() || !IsSound(sums)) return std::nullopt;
+  if (!reading.ok() || !SetDepths(sums.stacks)) return std::nullopt;
   return sums;
 }
 

@@ -1,15 +1,19 @@
 #include "src/base/sample_sums.h"
 
 #include <sstream>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/perf_data/feature_values.h"
+#include "src/perf_data/packed_section.h"
 #include "src/perf_data/perf_data_format.h"
 
 namespace profiler::perf_data {
 namespace {
 
 constexpr uint32_t kNone = SampleSums::kNone;
+
+uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
 
 std::optional<SampleSums> Read(const std::string& section) {
   Features features;
@@ -33,23 +37,30 @@ std::string Told(const SampleSums& sums) {
   for (const auto& symbol : sums.kernel_symbols) {
     text << sums.strings[symbol.name] << " " << symbol.start << "/" << symbol.size << "\n";
   }
-  const auto frame_text = [&](uint32_t id) {
-    const auto& frame = sums.frames[id];
+  const auto frame_text = [&](FrameId id) {
+    const auto& frame = sums.frames[NumberOf(id)];
     text << (frame.image == kNone ? "nowhere" : sums.strings[sums.images[frame.image].path]) << "+"
          << frame.offset << "@" << frame.ip << "/" << int{frame.mode}
          << (frame.return_address ? "r" : "");
   };
   for (const auto& row : sums.rows) {
-    text << row.event << " " << sums.strings[sums.threads[row.thread]] << ":";
-    for (uint32_t stack = row.stack; stack != kNone; stack = sums.stacks[stack].caller) {
+    text << NumberOf(row.event) << " " << sums.strings[sums.threads[NumberOf(row.thread)]] << ":";
+    for (StackId id = row.stack; id != kNoStack;) {
+      const StackNode& stack = sums.stacks[NumberOf(id)];
       text << " ";
-      frame_text(sums.stacks[stack].frame);
+      frame_text(stack.frame);
+      id = stack.parent;
     }
     text << " self ";
     frame_text(row.self);
     text << " " << row.count << " " << row.period << "\n";
   }
   return text.str();
+}
+
+Row RowOf(uint32_t event, uint32_t thread, uint32_t stack, uint32_t self, uint64_t count,
+          uint64_t period) {
+  return {EventId{event}, ThreadId{thread}, FrameId{self}, StackId{stack}, count, period};
 }
 
 SampleSums Example() {
@@ -69,8 +80,11 @@ SampleSums Example() {
                  {0, 1, false, 0x1000, 0x401000},
                  {1, 2, false, 0xffffffff81000010, 0xffffffff81000010},
                  {kNone, 1, false, 0x10, 0x10}};
-  sums.stacks = {{kNone, 0}, {0, 1}, {0, 2}, {kNone, 3}};
-  sums.rows = {{0, 0, 1, 1, 3, 300}, {0, 1, 2, 2, 2, 200}, {1, 0, 3, 1, 1, 7}};
+  sums.stacks = {{kNoStack, FrameId{0}},
+                 {StackId{0}, FrameId{1}},
+                 {StackId{0}, FrameId{2}},
+                 {kNoStack, FrameId{3}}};
+  sums.rows = {RowOf(0, 0, 1, 1, 3, 300), RowOf(0, 1, 2, 2, 2, 200), RowOf(1, 0, 3, 1, 1, 7)};
   return sums;
 }
 
@@ -94,6 +108,30 @@ TEST(SampleSumsTest, AreReadAsTheyWereWritten) {
   EXPECT_EQ(EncodeSampleSums(*sums), EncodeSampleSums(Example()));
 }
 
+// As FORMAT.md draws it: what was written yesterday has to be read tomorrow.
+TEST(SampleSumsTest, AreTheseNumbers) {
+  SampleSums sums;
+  sums.data_size = 5;
+  sums.events = {{1, 60}};
+  sums.threads = {sums.strings.Intern("a")};
+  sums.frames = {{kNone, 1, true, 16, 17}, {kNone, 1, false, 20, 21}};
+  sums.stacks = {{kNoStack, FrameId{0}}, {StackId{0}, FrameId{1}}};
+  sums.rows = {RowOf(0, 0, 1, 1, 1, 60)};
+  const std::string section = EncodeSampleSums(sums);
+  const auto unpacked = UnpackSection(section, 1);
+  ASSERT_TRUE(unpacked.has_value());
+  std::vector<int> bytes;
+  for (const std::byte byte : unpacked->content) bytes.push_back(std::to_integer<int>(byte));
+  const std::vector<int> expected = {5, 0, 0,   0, 0, 0,  0,  0,     // data_size, losses
+                                     1, 1, 'a',                      // strings
+                                     1, 1, 60,  1, 1,                // events, threads
+                                     0, 0, 0,   0,                   // images and the kernel's
+                                     2, 0, 0,   3, 2, 32, 8,  2, 0,  // frames
+                                     2, 0, 1,   0, 2,                // stacks
+                                     1, 0, 0,   2, 0, 1,  120};      // rows
+  EXPECT_EQ(bytes, expected);
+}
+
 TEST(SampleSumsTest, WithoutAnySampleAreSumsToo) {
   EXPECT_TRUE(Read(EncodeSampleSums(SampleSums())).has_value());
 }
@@ -106,7 +144,7 @@ TEST(SampleSumsTest, ThatAreCutAnywhereAreNone) {
   EXPECT_TRUE(Read(whole + std::string(7, '\0')).has_value()) << "as streams pad it";
 }
 
-bool IsBelow(uint64_t index, size_t size) { return index < size; }
+bool IsBelow(auto id, size_t size) { return static_cast<uint32_t>(id) < size; }
 
 // Whether everything that is referred to is there.
 bool IsWhole(const SampleSums& sums) {
@@ -115,7 +153,7 @@ bool IsWhole(const SampleSums& sums) {
     whole &= frame.image == kNone || IsBelow(frame.image, sums.images.size());
   }
   for (size_t i = 0; i < sums.stacks.size(); ++i) {
-    whole &= sums.stacks[i].caller == kNone || IsBelow(sums.stacks[i].caller, i);
+    whole &= sums.stacks[i].parent == kNoStack || IsBelow(sums.stacks[i].parent, i);
     whole &= IsBelow(sums.stacks[i].frame, sums.frames.size());
   }
   for (const auto& row : sums.rows) {
@@ -143,7 +181,7 @@ TEST(SampleSumsTest, ThatReferToWhatIsNotThereAreNone) {
 
 TEST(SampleSumsTest, ThatWereDamagedAreNone) {
   SampleSums sums = Example();
-  for (uint64_t i = 0; i < 1000; ++i) sums.rows.push_back({0, 0, 1, 1, i % 7, i % 5 * 100});
+  for (uint64_t i = 0; i < 1000; ++i) sums.rows.push_back(RowOf(0, 0, 1, 1, i % 7, i % 5 * 100));
   const std::string whole = EncodeSampleSums(sums);
   ASSERT_TRUE(Read(whole).has_value());
   constexpr size_t kHead = 4;  // version, flags and size, of which only the size counts
@@ -159,7 +197,7 @@ TEST(SampleSumsTest, WithAStackThatNoRecordCanHaveAreNone) {
   SampleSums sums = Example();
   const auto grow_to = [&](uint32_t depth) {
     sums.stacks = {};
-    for (uint32_t i = 0; i < depth; ++i) sums.stacks.push_back({i == 0 ? kNone : i - 1, 0});
+    for (uint32_t i = 0; i < depth; ++i) sums.stacks.push_back({StackId{i - 1}, FrameId{0}});
     return Read(EncodeSampleSums(sums)).has_value();
   };
   EXPECT_TRUE(grow_to(SampleSums::kMostFrames));

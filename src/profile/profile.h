@@ -26,17 +26,20 @@
 #include "src/base/chain_quality.h"
 #include "src/base/huge_pages.h"
 #include "src/base/sample_sums.h"
+#include "src/base/stacks.h"
 #include "src/base/string_table.h"
 
 namespace profiler::profile {
 
-enum class EventId : uint32_t {};
-enum class ThreadId : uint32_t {};
+using profiler::EventId;
+using profiler::FrameId;
+using profiler::kNoStack;
+using profiler::Row;
+using profiler::StackId;
+using profiler::StackNode;
+using profiler::ThreadId;
 enum class DsoId : uint32_t {};
 enum class SymbolId : uint32_t {};
-enum class FrameId : uint32_t {};
-enum class StackId : uint32_t {};
-inline constexpr StackId kNoStack{0xffffffff};
 inline constexpr SymbolId kNoSymbol{0xffffffff};
 
 // Where code ran.
@@ -106,25 +109,6 @@ struct Frame {
   uint32_t line_count = 0;
   uint64_t symbol_offset = 0;  // from the start of the last line's symbol to the address
 };
-
-struct StackNode {
-  StackId parent = kNoStack;  // the caller
-  FrameId frame{};
-  uint32_t depth = 1;  // frames from here to the root
-};
-
-// Samples that agree in everything that the builder was told to keep.
-struct Row {
-  EventId event{};
-  ThreadId thread{};
-  FrameId self{};  // of the sample's ip
-  StackId stack =
-      kNoStack;  // its leaf has frame `self`, unless the call chain began elsewhere (skid); a
-                 // sample without a call chain is a stack of one frame; never kNoStack
-  uint64_t count = 0;
-  uint64_t period = 0;
-};
-static_assert(sizeof(Row) == 32);  // there are many
 
 // One sample, for views that show each.
 struct SampleRow : Row {

@@ -1,6 +1,7 @@
 #include "src/profile/sum_samples.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/profile/sums_order.h"
 
@@ -23,15 +24,6 @@ SampleSums::Frame SumOf(const Frame& frame) {
           .return_address = frame.return_address,
           .offset = frame.offset.value,
           .ip = frame.ip.value};
-}
-
-SampleSums::Row SumOf(const Row& row) {
-  return {.event = NumberOf(row.event),
-          .thread = NumberOf(row.thread),
-          .stack = NumberOf(row.stack),
-          .self = NumberOf(row.self),
-          .count = row.count,
-          .period = row.period};
 }
 
 }  // namespace
@@ -62,12 +54,8 @@ void SumUp(const Profile& profile, const ImageTable& images,
   }
   sums->frames.reserve(profile.frames.size());
   for (const Frame& frame : profile.frames) sums->frames.push_back(SumOf(frame));
-  sums->stacks.reserve(profile.stacks.size());
-  for (const StackNode& stack : profile.stacks) {
-    sums->stacks.push_back({NumberOf(stack.parent), NumberOf(stack.frame)});
-  }
-  sums->rows.reserve(profile.rows.size());
-  for (const Row& row : profile.rows) sums->rows.push_back(SumOf(row));
+  sums->stacks = profile.stacks;
+  sums->rows = profile.rows;
   PutInOrder(*sums);
 }
 
@@ -97,22 +85,8 @@ void AddSums(SampleSums sums, ImageTable& images, Profile& profile) {
                               .offset = FileOffset{frame.offset},
                               .ip = RuntimeAddress{frame.ip}});
   }
-  sums.frames = {};
-  profile.stacks.ReserveToFill(sums.stacks.size());
-  for (const SampleSums::Stack& stack : sums.stacks) {
-    const uint32_t above = stack.caller == kNone ? 0 : profile.stacks[stack.caller].depth;
-    profile.stacks.push_back({StackId{stack.caller}, FrameId{stack.frame}, above + 1});
-  }
-  sums.stacks = {};
-  profile.rows.ReserveToFill(sums.rows.size());
-  for (const SampleSums::Row& row : sums.rows) {
-    profile.rows.push_back({.event = EventId{row.event},
-                            .thread = ThreadId{row.thread},
-                            .self = FrameId{row.self},
-                            .stack = StackId{row.stack},
-                            .count = row.count,
-                            .period = row.period});
-  }
+  profile.stacks = std::move(sums.stacks);
+  profile.rows = std::move(sums.rows);
 }
 
 }  // namespace profiler::profile

@@ -12,7 +12,10 @@ using Numbers = HugeVector<uint32_t>;  // by old number: the new one
 
 constexpr uint32_t kNone = SampleSums::kNone;
 
-uint64_t Joined(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
+template <class Id>
+uint32_t NumberOf(Id id) {
+  return static_cast<uint32_t>(id);
+}
 
 Numbers NumbersOf(const Order& order) {
   Numbers numbers(order.size());
@@ -40,13 +43,13 @@ Order OrderOfFrames(const SampleSums& sums) {
 // Who calls whom the other way round.
 class Callees {
  public:
-  explicit Callees(const HugeVector<SampleSums::Stack>& stacks)
+  explicit Callees(const HugeVector<StackNode>& stacks)
       : stacks_(stacks), first_(stacks.size() + 1, kNone), next_(stacks.size()) {
     RadixSort sort(static_cast<uint32_t>(stacks.size()));
-    sort.SortBy([&](uint32_t i) { return stacks[i].frame; });
+    sort.SortBy([&](uint32_t i) { return NumberOf(stacks[i].frame); });
     const Order by_frame = sort.Order();
     for (size_t i = by_frame.size(); i-- > 0;) {
-      next_[by_frame[i]] = std::exchange(FirstOf(stacks[by_frame[i]].caller), by_frame[i]);
+      next_[by_frame[i]] = std::exchange(FirstOf(NumberOf(stacks[by_frame[i]].parent)), by_frame[i]);
     }
   }
 
@@ -60,7 +63,7 @@ class Callees {
         at = FirstOf(at);
         continue;
       }
-      while (at != kNone && next_[at] == kNone) at = stacks_[at].caller;
+      while (at != kNone && next_[at] == kNone) at = NumberOf(stacks_[at].parent);
       if (at != kNone) at = next_[at];
     }
     return order;
@@ -70,7 +73,7 @@ class Callees {
   // Those without a caller are the last one's.
   uint32_t& FirstOf(uint32_t stack) { return first_[stack == kNone ? stacks_.size() : stack]; }
 
-  const HugeVector<SampleSums::Stack>& stacks_;
+  const HugeVector<StackNode>& stacks_;
   HugeVector<uint32_t> first_;  // by stack
   HugeVector<uint32_t> next_;   // by stack: of the same caller
 };
@@ -78,8 +81,10 @@ class Callees {
 Order OrderOfRows(const SampleSums& sums) {
   const auto& rows = sums.rows;
   RadixSort sort(static_cast<uint32_t>(rows.size()));
-  sort.SortBy([&](uint32_t i) { return Joined(rows[i].stack, rows[i].self); });
-  sort.SortBy([&](uint32_t i) { return Joined(rows[i].event, rows[i].thread); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].self); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].stack); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].thread); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].event); });
   return sort.Order();
 }
 
@@ -89,18 +94,18 @@ void PutInOrder(SampleSums& sums) {
   const Order frames = OrderOfFrames(sums);
   Rearrange(sums.frames, frames);
   const Numbers frame_numbers = NumbersOf(frames);
-  for (SampleSums::Stack& stack : sums.stacks) stack.frame = frame_numbers[stack.frame];
+  for (StackNode& stack : sums.stacks) stack.frame = FrameId{frame_numbers[NumberOf(stack.frame)]};
 
   const Order stacks = Callees(sums.stacks).DepthFirst();
   Rearrange(sums.stacks, stacks);
   const Numbers stack_numbers = NumbersOf(stacks);
-  for (SampleSums::Stack& stack : sums.stacks) {
-    if (stack.caller != kNone) stack.caller = stack_numbers[stack.caller];
+  for (StackNode& stack : sums.stacks) {
+    if (stack.parent != kNoStack) stack.parent = StackId{stack_numbers[NumberOf(stack.parent)]};
   }
 
-  for (SampleSums::Row& row : sums.rows) {
-    row.stack = stack_numbers[row.stack];
-    row.self = frame_numbers[row.self];
+  for (Row& row : sums.rows) {
+    row.stack = StackId{stack_numbers[NumberOf(row.stack)]};
+    row.self = FrameId{frame_numbers[NumberOf(row.self)]};
   }
   Rearrange(sums.rows, OrderOfRows(sums));
 }

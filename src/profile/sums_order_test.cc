@@ -15,19 +15,23 @@ using testing::IsEmpty;
 
 constexpr uint32_t kNone = SampleSums::kNone;
 
+uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
+
 // The offsets of its frames, outermost first.
-std::string StackText(const SampleSums& sums, uint32_t stack) {
+std::string StackText(const SampleSums& sums, StackId id) {
   std::string text;
-  for (; stack != kNone; stack = sums.stacks[stack].caller) {
-    text = std::to_string(sums.frames[sums.stacks[stack].frame].offset) +
-           (text.empty() ? "" : ";") + text;
+  while (id != kNoStack) {
+    const StackNode& stack = sums.stacks[NumberOf(id)];
+    text = std::to_string(sums.frames[NumberOf(stack.frame)].offset) + (text.empty() ? "" : ";") +
+           text;
+    id = stack.parent;
   }
   return text;
 }
 
 std::vector<std::string> StackTexts(const SampleSums& sums) {
   std::vector<std::string> texts;
-  for (uint32_t i = 0; i < sums.stacks.size(); ++i) texts.push_back(StackText(sums, i));
+  for (uint32_t i = 0; i < sums.stacks.size(); ++i) texts.push_back(StackText(sums, StackId{i}));
   return texts;
 }
 
@@ -42,10 +46,11 @@ std::vector<std::string> FrameTexts(const SampleSums& sums) {
 
 std::vector<std::string> RowTexts(const SampleSums& sums) {
   std::vector<std::string> texts;
-  for (const SampleSums::Row& row : sums.rows) {
+  for (const Row& row : sums.rows) {
     std::ostringstream text;
-    text << row.event << "/" << row.thread << " " << StackText(sums, row.stack) << " at "
-         << sums.frames[row.self].offset << ": " << row.count;
+    text << NumberOf(row.event) << "/" << NumberOf(row.thread) << " "
+         << StackText(sums, row.stack) << " at " << sums.frames[NumberOf(row.self)].offset << ": "
+         << row.count;
     texts.push_back(text.str());
   }
   return texts;
@@ -65,13 +70,13 @@ TEST(SumsOrderTest, FramesStandByImageAndOffset) {
 TEST(SumsOrderTest, StacksStandDepthFirst) {
   SampleSums sums;
   for (const uint64_t offset : {40, 10, 30, 20}) sums.frames.push_back({.offset = offset});
-  sums.stacks.push_back({kNone, 0});  // 40
-  sums.stacks.push_back({kNone, 1});  // 10
-  sums.stacks.push_back({0, 2});      // 40;30
-  sums.stacks.push_back({1, 0});      // 10;40
-  sums.stacks.push_back({0, 1});      // 40;10
-  sums.stacks.push_back({1, 3});      // 10;20
-  sums.stacks.push_back({5, 0});      // 10;20;40
+  sums.stacks.push_back({kNoStack, FrameId{0}});  // 40
+  sums.stacks.push_back({kNoStack, FrameId{1}});  // 10
+  sums.stacks.push_back({StackId{0}, FrameId{2}});      // 40;30
+  sums.stacks.push_back({StackId{1}, FrameId{0}});      // 10;40
+  sums.stacks.push_back({StackId{0}, FrameId{1}});      // 40;10
+  sums.stacks.push_back({StackId{1}, FrameId{3}});      // 10;20
+  sums.stacks.push_back({StackId{5}, FrameId{0}});      // 10;20;40
   PutInOrder(sums);
   EXPECT_THAT(StackTexts(sums),
               ElementsAre("10", "10;20", "10;20;40", "10;40", "40", "40;10", "40;30"));
@@ -80,14 +85,14 @@ TEST(SumsOrderTest, StacksStandDepthFirst) {
 TEST(SumsOrderTest, RowsStandByEventThreadAndStackAndKeepTheirs) {
   SampleSums sums;
   for (const uint64_t offset : {40, 10, 30}) sums.frames.push_back({.offset = offset});
-  sums.stacks.push_back({kNone, 0});
-  sums.stacks.push_back({0, 2});
-  sums.stacks.push_back({kNone, 1});
-  sums.rows.push_back({.event = 1, .thread = 0, .stack = 2, .self = 1, .count = 1});
-  sums.rows.push_back({.event = 0, .thread = 1, .stack = 1, .self = 2, .count = 2});
-  sums.rows.push_back({.event = 0, .thread = 1, .stack = 2, .self = 1, .count = 3});
-  sums.rows.push_back({.event = 0, .thread = 1, .stack = 1, .self = 0, .count = 4});
-  sums.rows.push_back({.event = 0, .thread = 0, .stack = 1, .self = 2, .count = 5});
+  sums.stacks.push_back({kNoStack, FrameId{0}});
+  sums.stacks.push_back({StackId{0}, FrameId{2}});
+  sums.stacks.push_back({kNoStack, FrameId{1}});
+  sums.rows.push_back({EventId{1}, ThreadId{0}, FrameId{1}, StackId{2}, 1});
+  sums.rows.push_back({EventId{0}, ThreadId{1}, FrameId{2}, StackId{1}, 2});
+  sums.rows.push_back({EventId{0}, ThreadId{1}, FrameId{1}, StackId{2}, 3});
+  sums.rows.push_back({EventId{0}, ThreadId{1}, FrameId{0}, StackId{1}, 4});
+  sums.rows.push_back({EventId{0}, ThreadId{0}, FrameId{2}, StackId{1}, 5});
   PutInOrder(sums);
   EXPECT_THAT(RowTexts(sums),
               ElementsAre("0/0 40;30 at 30: 5", "0/1 10 at 10: 3", "0/1 40;30 at 30: 2",
@@ -105,10 +110,10 @@ TEST(SumsOrderTest, DeepStacksStayWhole) {
   SampleSums sums;
   sums.frames.push_back({.offset = 1});
   for (uint32_t i = 0; i < SampleSums::kMostFrames; ++i) {
-    sums.stacks.push_back({i == 0 ? kNone : i - 1, 0});
+    sums.stacks.push_back({StackId{i - 1}, FrameId{0}});
   }
   PutInOrder(sums);
-  for (uint32_t i = 1; i < sums.stacks.size(); ++i) ASSERT_EQ(sums.stacks[i].caller, i - 1);
+  for (uint32_t i = 1; i < sums.stacks.size(); ++i) ASSERT_EQ(sums.stacks[i].parent, StackId{i - 1});
 }
 
 }  // namespace

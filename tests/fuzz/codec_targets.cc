@@ -271,8 +271,8 @@ SampleSums SomeSums(uint32_t samples) {
   sums.threads = {sums.strings.Intern("a")};
   for (uint32_t i = 0; i < samples; ++i) {
     sums.frames.push_back({.image = i % 4 == 0 ? SampleSums::kNone : 0, .mode = 1, .offset = i});
-    sums.stacks.push_back({.caller = i == 0 ? SampleSums::kNone : i - 1, .frame = i});
-    sums.rows.push_back({.stack = i, .self = i, .count = 1, .period = 100});
+    sums.stacks.push_back({.parent = StackId{i - 1}, .frame = FrameId{i}});
+    sums.rows.push_back({.self = FrameId{i}, .stack = StackId{i}, .count = 1, .period = 100});
   }
   return sums;
 }
