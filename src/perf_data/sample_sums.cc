@@ -95,8 +95,7 @@ void RowFields(Io& io, SampleSums& sums) {
     before = row;
   }
   for (auto& row : rows) {
-    const FrameId leaf =
-        io.ok() ? sums.stacks[static_cast<uint32_t>(row.stack)].frame : FrameId{};
+    const FrameId leaf = io.ok() ? sums.stacks[static_cast<uint32_t>(row.stack)].frame : FrameId{};
     io.IndexAfter(row.self, leaf, sums.frames.size());
   }
   for (auto& row : rows) io.Plain(row.count);

@@ -82,7 +82,7 @@ class NameRanks {
 // What rows are told apart by, side by side: functions lie all over memory.
 struct Place {
   uint64_t address;  // in the order of signed numbers
-  StringId symbol;  // empty: none
+  StringId symbol;   // empty: none
   profile::DsoId dso;
 };
 
@@ -100,7 +100,7 @@ class RowKeys {
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i + kAhead < rows.size()) __builtin_prefetch(&functions[rows[i + kAhead].function]);
       const Function& function = functions[rows[i].function];
-      const uint64_t address = function.address ^ uint64_t{1} << 63;
+      const uint64_t address = function.address ^ uint64_t { 1 } << 63;
       places_.push_back({address, function.name, function.dso});
       lowest_ = std::min(lowest_, address);
       highest_ = std::max(highest_, address);
@@ -155,7 +155,7 @@ class RowKeys {
   const Profile& profile_;
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
-  HugeVector<Place> places_;  // by row
+  HugeVector<Place> places_;                    // by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // address
 };
 
