@@ -49,7 +49,8 @@ class Callees {
     sort.SortBy([&](uint32_t i) { return NumberOf(stacks[i].frame); });
     const Order by_frame = sort.Order();
     for (size_t i = by_frame.size(); i-- > 0;) {
-      next_[by_frame[i]] = std::exchange(FirstOf(NumberOf(stacks[by_frame[i]].parent)), by_frame[i]);
+      next_[by_frame[i]] =
+          std::exchange(FirstOf(NumberOf(stacks[by_frame[i]].parent)), by_frame[i]);
     }
   }
 

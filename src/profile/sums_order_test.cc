@@ -48,9 +48,8 @@ std::vector<std::string> RowTexts(const SampleSums& sums) {
   std::vector<std::string> texts;
   for (const Row& row : sums.rows) {
     std::ostringstream text;
-    text << NumberOf(row.event) << "/" << NumberOf(row.thread) << " "
-         << StackText(sums, row.stack) << " at " << sums.frames[NumberOf(row.self)].offset << ": "
-         << row.count;
+    text << NumberOf(row.event) << "/" << NumberOf(row.thread) << " " << StackText(sums, row.stack)
+         << " at " << sums.frames[NumberOf(row.self)].offset << ": " << row.count;
     texts.push_back(text.str());
   }
   return texts;
@@ -70,13 +69,13 @@ TEST(SumsOrderTest, FramesStandByImageAndOffset) {
 TEST(SumsOrderTest, StacksStandDepthFirst) {
   SampleSums sums;
   for (const uint64_t offset : {40, 10, 30, 20}) sums.frames.push_back({.offset = offset});
-  sums.stacks.push_back({kNoStack, FrameId{0}});  // 40
-  sums.stacks.push_back({kNoStack, FrameId{1}});  // 10
-  sums.stacks.push_back({StackId{0}, FrameId{2}});      // 40;30
-  sums.stacks.push_back({StackId{1}, FrameId{0}});      // 10;40
-  sums.stacks.push_back({StackId{0}, FrameId{1}});      // 40;10
-  sums.stacks.push_back({StackId{1}, FrameId{3}});      // 10;20
-  sums.stacks.push_back({StackId{5}, FrameId{0}});      // 10;20;40
+  sums.stacks.push_back({kNoStack, FrameId{0}});    // 40
+  sums.stacks.push_back({kNoStack, FrameId{1}});    // 10
+  sums.stacks.push_back({StackId{0}, FrameId{2}});  // 40;30
+  sums.stacks.push_back({StackId{1}, FrameId{0}});  // 10;40
+  sums.stacks.push_back({StackId{0}, FrameId{1}});  // 40;10
+  sums.stacks.push_back({StackId{1}, FrameId{3}});  // 10;20
+  sums.stacks.push_back({StackId{5}, FrameId{0}});  // 10;20;40
   PutInOrder(sums);
   EXPECT_THAT(StackTexts(sums),
               ElementsAre("10", "10;20", "10;20;40", "10;40", "40", "40;10", "40;30"));
@@ -113,7 +112,8 @@ TEST(SumsOrderTest, DeepStacksStayWhole) {
     sums.stacks.push_back({StackId{i - 1}, FrameId{0}});
   }
   PutInOrder(sums);
-  for (uint32_t i = 1; i < sums.stacks.size(); ++i) ASSERT_EQ(sums.stacks[i].parent, StackId{i - 1});
+  for (uint32_t i = 1; i < sums.stacks.size(); ++i)
+    ASSERT_EQ(sums.stacks[i].parent, StackId{i - 1});
 }
 
 }  // namespace
