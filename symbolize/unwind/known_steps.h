@@ -16,7 +16,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "src/base/huge_pages.h"
 
 namespace profiler::symbolize {
 
@@ -53,7 +54,7 @@ class KnownSteps {
   // The step of the last chain from this frame, if it had one. To be asked on the way out.
   const KnownStep* Find(uint64_t pc, uint64_t sp, uint64_t fp) {
     if (stack_ == nullptr) return nullptr;
-    const std::vector<KnownStep>& steps = stack_->steps;
+    const HugeVector<KnownStep>& steps = stack_->steps;
     while (left_ != 0 && steps[left_ - 1].sp < sp) {
       EndRun();
       --left_;
@@ -79,7 +80,7 @@ class KnownSteps {
   // The chain ends: it is the last one now.
   void Finish() {
     if (stack_ == nullptr || (fresh_.empty() && !in_run_)) return;
-    std::vector<KnownStep>& steps = stack_->steps;
+    HugeVector<KnownStep>& steps = stack_->steps;
     steps.resize(in_run_ ? run_ : 0);
     for (size_t i = fresh_.size(); i-- > 0 && steps.size() < kMostSteps;) {
       steps.push_back(fresh_[i]);
@@ -95,7 +96,7 @@ class KnownSteps {
 
   struct Stack {
     uint64_t space = 0, region = 0;
-    std::vector<KnownStep> steps;  // the outermost first, so that what stays stands in front
+    HugeVector<KnownStep> steps;  // the outermost first, so that what stays stands in front
   };
 
   // The steps that were repeated are not followed by all those that stood in front of them.
@@ -110,7 +111,7 @@ class KnownSteps {
   size_t left_ = 0;         // steps of the last chain that are further out, in front of the list
   bool in_run_ = false;     // the last steps were all repeated: those from run_ − 1 to left_
   size_t run_ = 0;
-  std::vector<KnownStep> fresh_;  // on the way out
+  HugeVector<KnownStep> fresh_;  // on the way out
 };
 
 }  // namespace profiler::symbolize

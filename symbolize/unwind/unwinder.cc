@@ -10,14 +10,15 @@
 #include "symbolize/unwind/dwarf_expression.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/full_step.h"
+#include "symbolize/unwind/known_steps.h"
+#include "symbolize/unwind/rule_cache.h"
 
 namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kWord = 8;
-constexpr unsigned kCachedPairsLog2 = 14;
 // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
-constexpr uint64_t kPrefetch = 1024;
+constexpr uint64_t kPrefetch = 256;
 constexpr uint64_t kCacheLine = 64;
 // How far behind the copied bytes a register may point and still be taken for one of the stack's.
 constexpr uint64_t kStackReach = uint64_t{64} << 20;
@@ -56,26 +57,6 @@ std::string_view ChainEndName(ChainEnd end) {
   return "unknown";
 }
 
-namespace {
-
-// Found by image and address, in 16 bytes, as the look-up is a wait for memory.
-//
-//   key   20 bits CfiTable::id(), 43 bits ELF address, 1 bit: a return address
-struct CachedRule {
-  static constexpr unsigned kAddressBits = 43;
-  static constexpr unsigned kIdBits = 20;
-
-  uint64_t key = 0;  // 0: nothing is here, as no table has the id 0
-  UnwindRule rule;
-};
-
-}  // namespace
-
-// Those of one hash, in one line of memory; the one used last is the first.
-struct alignas(32) Unwinder::CachedRules {
-  std::array<CachedRule, 2> rules;
-};
-
 // One chain on its way from the leaf out.
 //
 // Only pc, sp and fp are followed, and every other register is lost with the first step, as long as
@@ -84,7 +65,7 @@ struct alignas(32) Unwinder::CachedRules {
 // save registers and guard arrays that only it has.
 class Unwinder::Walk final : public MemoryReader {
  public:
-  Walk(std::vector<CachedRules>& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
+  Walk(RuleCache& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
        const UnwindLimits& limits, UnwoundChain& chain)
       : cache_(cache),
         known_(known),
@@ -229,20 +210,15 @@ class Unwinder::Walk final : public MemoryReader {
 
   // The rule of the last frame, whose instruction is at `address`.
   UnwindRule FindRule(ElfAddress address) {
-    const uint64_t table = code_.cfi->id();
-    // Where nothing real is, and what is too rare, has no room in the key.
-    const bool fits =
-        address.value >> CachedRule::kAddressBits == 0 && table >> CachedRule::kIdBits == 0;
-    if (!fits) [[unlikely]]
+    const auto key = RuleCache::KeyOf(code_.cfi->id(), address, is_return_address_);
+    if (!key) [[unlikely]]
       return Reconsidered(LookUpRule(address));
-    const uint64_t key =
-        (table << CachedRule::kAddressBits | address.value) << 1 | (is_return_address_ ? 1 : 0);
-    auto& [last, other] = cache_[key * 0x9e3779b97f4a7c15 >> (64 - kCachedPairsLog2)].rules;
-    if (last.key != key) [[unlikely]] {
-      std::swap(last, other);
-      if (last.key != key) last = {key, LookUpRule(address)};
+    if (const UnwindRule* const rule = cache_.Find(*key)) [[likely]] {
+      return Reconsidered(*rule);
     }
-    return Reconsidered(last.rule);
+    const UnwindRule rule = LookUpRule(address);
+    cache_.Add(*key, rule);
+    return Reconsidered(rule);
   }
 
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address) {
@@ -515,7 +491,7 @@ class Unwinder::Walk final : public MemoryReader {
     return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
   }
 
-  std::vector<CachedRules>& cache_;
+  RuleCache& cache_;
   KnownSteps& known_;
   UnwindSpace& space_;
   const StackBytes stack_;
@@ -539,14 +515,14 @@ class Unwinder::Walk final : public MemoryReader {
 };
 
 Unwinder::Unwinder()
-    : rules_(size_t{1} << kCachedPairsLog2), known_(std::make_unique<KnownSteps>()) {}
+    : rules_(std::make_unique<RuleCache>()), known_(std::make_unique<KnownSteps>()) {}
 Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Unwinder::~Unwinder() = default;
 
 void Unwinder::Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
                       const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address) {
-  Walk walk(rules_, *known_, space, stack, limits, *chain);
+  Walk walk(*rules_, *known_, space, stack, limits, *chain);
   walk.Run(registers, pc_is_return_address);
 }
 

@@ -23,14 +23,16 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "src/base/address.h"
+#include "src/base/huge_pages.h"
 #include "symbolize/unwind/cfi_table.h"
-#include "symbolize/unwind/known_steps.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
+
+class KnownSteps;
+class RuleCache;
 
 // Executable memory of one process: part of an image, or memory without a file.
 struct MappedCode {
@@ -105,7 +107,7 @@ struct UnwoundFrame {
 
 // Kept by the caller and filled again and again, so that no memory is allocated.
 struct UnwoundChain {
-  std::vector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
+  HugeVector<UnwoundFrame> frames;  // leaf first; never empty after Unwind
   ChainEnd end = ChainEnd::kNoImage;
   uint32_t guessed = 0;    // frames of kGuess
   uint32_t late_read = 0;  // frames so marked
@@ -145,10 +147,9 @@ class Unwinder {
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 
  private:
-  struct CachedRules;
   class Walk;
 
-  std::vector<CachedRules> rules_;  // by hash
+  std::unique_ptr<RuleCache> rules_;
   std::unique_ptr<KnownSteps> known_;
 };
 

@@ -451,11 +451,11 @@ TEST_F(UnwinderTest, WhateverChangesBetweenChainsTheyAreWhatTheStackSays) {
                               .frame_pointers = round % 2 == 0};
     unwinder_.Unwind(registers_, bytes, *space_, limits, &chain_);
     const std::string text = Text();
-    const std::vector<UnwoundFrame> frames = chain_.frames;
+    const std::vector<UnwoundFrame> frames(chain_.frames.begin(), chain_.frames.end());
     const RegisterSet registers = chain_.registers;
     other.Unwind(registers_, bytes, anew, limits, &chain_);
     ASSERT_EQ(text, Text()) << round;
-    ASSERT_EQ(frames, chain_.frames) << round;
+    ASSERT_EQ(frames, std::vector(chain_.frames.begin(), chain_.frames.end())) << round;
     for (const unsigned number : {6u, 7u, 16u}) {
       ASSERT_EQ(registers.Knows(number), chain_.registers.Knows(number));
       ASSERT_EQ(registers.Get(number), chain_.registers.Get(number));

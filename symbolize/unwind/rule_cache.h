@@ -1,0 +1,88 @@
+// The rules that were asked for last, over all images, by image and address.
+//
+//   key     18 bits CfiTable::id(), 43 bits ELF address, 1 bit: a return address
+//   hash    the key times an odd number, modulo 2^62: no two keys have the same
+//             13 bits  which set
+//             49 bits  kept in the entry, so that no rule is taken for another's
+//   set     4 entries of 8 bytes: 49 bits of the hash, 15 bits number of a rule
+//
+// A compiler's code needs a few hundred different rules for all its addresses. So an entry has a
+// number, and the whole cache, 256 KiB, fits into what a core has of its own: a look-up is a wait
+// for memory, and unwinding does little else.
+//
+// Private to this package.
+
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/address.h"
+#include "symbolize/unwind/cfi_table.h"
+
+namespace profiler::symbolize {
+
+// Not thread-safe.
+class RuleCache {
+ public:
+  RuleCache() : entries_(kSets * kWays, 0), rules_(1) {}
+
+  // Empty where nothing real is, and for what is too rare to have room in the key.
+  static std::optional<uint64_t> KeyOf(uint32_t table, ElfAddress address, bool is_return_address) {
+    constexpr unsigned kIdBits = 18, kAddressBits = 43;
+    const bool fits =
+        address.value - 1 < (uint64_t{1} << kAddressBits) - 1 && table >> kIdBits == 0;
+    if (!fits) return std::nullopt;
+    return (uint64_t{table} << kAddressBits | address.value) << 1 | (is_return_address ? 1 : 0);
+  }
+
+  // Null where it is not there. Good until Add.
+  const UnwindRule* Find(uint64_t key) const {
+    const uint64_t hash = HashOf(key);
+    const uint64_t* const set = &entries_[SetOf(hash)];
+    const uint64_t kept = hash << kNumberBits;
+    // An entry of this hash is its number but for that, and any other is larger. An empty one has
+    // no key's hash, as an address of 0 would have to be in it.
+    const uint64_t number =
+        std::min(std::min(set[0] ^ kept, set[1] ^ kept), std::min(set[2] ^ kept, set[3] ^ kept));
+    return number >> kNumberBits == 0 ? &rules_[number] : nullptr;
+  }
+
+  // One that is not there.
+  void Add(uint64_t key, const UnwindRule& rule) {
+    const auto [it, is_new] = numbers_.try_emplace(std::bit_cast<uint64_t>(rule), rules_.size());
+    if (is_new) {
+      if (rules_.size() >> kNumberBits != 0) {
+        numbers_.erase(it);
+        return;
+      }
+      rules_.push_back(rule);
+    }
+    const uint64_t hash = HashOf(key);
+    entries_[SetOf(hash) + next_++ % kWays] = hash << kNumberBits | it->second;
+  }
+
+ private:
+  static constexpr unsigned kSetsLog2 = 13;
+  static constexpr unsigned kHashBits = 62;
+  static constexpr unsigned kNumberBits = 64 - (kHashBits - kSetsLog2);
+  static constexpr size_t kSets = size_t{1} << kSetsLog2;
+  static constexpr size_t kWays = 4;
+
+  static uint64_t HashOf(uint64_t key) {
+    return (key * 0x9e3779b97f4a7c15) & ((uint64_t{1} << kHashBits) - 1);
+  }
+  static size_t SetOf(uint64_t hash) { return (hash >> (kHashBits - kSetsLog2)) * kWays; }
+
+  std::vector<uint64_t> entries_;
+  std::vector<UnwindRule> rules_;  // by number; 0 is none's
+  absl::flat_hash_map<uint64_t, uint64_t> numbers_;
+  size_t next_ = 0;
+};
+
+}  // namespace profiler::symbolize
