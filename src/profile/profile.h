@@ -142,6 +142,8 @@ struct Profile {
   const Frame& operator[](FrameId id) const { return frames[static_cast<uint32_t>(id)]; }
   const StackNode& operator[](StackId id) const { return stacks[static_cast<uint32_t>(id)]; }
   std::string_view text(StringId id) const { return strings[id]; }
+  // 0 unless kept.
+  uint32_t CpuOf(size_t row) const { return cpus.empty() ? 0 : cpus[row]; }
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
   }

@@ -99,7 +99,7 @@ HugeVector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
   const uint32_t bucket = hist_.BucketOfRow(row);
   for (const uint32_t id : hist_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
-    const Weight weight{.period = sample.period, .count = sample.count};
+    const Weight weight = WeightOf(sample);
     const NodeId leaf = hist_.LeafOf(id);
     places.push_back(PlaceAt(leaf, weight));
     const NodeId innermost = InnermostOf(bucket, leaf);
@@ -129,7 +129,7 @@ void CallGraph::SplitOwnChains(size_t row) {
       options_.type == CallGraphType::kFractal || hist_.rows()[row].self.period >= min_period_;
   for (const uint32_t id : hist_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
-    const Weight weight{.period = sample.period, .count = sample.count};
+    const Weight weight = WeightOf(sample);
     const NodeId leaf = hist_.LeafOf(id);
     if (hist_.options().children) {
       NodeId outermost = InnermostOf(bucket, leaf);

@@ -4,17 +4,15 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/radix_sort.h"
 #include "src/report/row_order.h"
+#include "src/report/sample_groups.h"
 #include "src/report/stack_walk.h"
 
 namespace profiler::report {
 
-using profile::Event;
 using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
@@ -25,54 +23,6 @@ using profile::ThreadId;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
-
-Weight WeightOf(const Row& sample) { return {.period = sample.period, .count = sample.count}; }
-
-bool Uses(const HistOptions& options, SortKey key) {
-  return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
-}
-
-template <class T>
-bool Holds(const std::vector<T>& list, const auto& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-// Which threads and interrupted frames pass the filter, decided once for each of them.
-class FilterTable {
- public:
-  FilterTable(const Profile& profile, const FunctionTable& functions, const Filter& filter) {
-    if (filter.empty()) return;
-    threads_.reserve(profile.threads.size());
-    for (const Thread& thread : profile.threads) {
-      threads_.push_back((filter.comms.empty() || Holds(filter.comms, profile.text(thread.comm))) &&
-                         (filter.pids.empty() || Holds(filter.pids, thread.pid)) &&
-                         (filter.tids.empty() || Holds(filter.tids, thread.tid)));
-    }
-    frames_.reserve(profile.frames.size());
-    for (uint32_t i = 0; i < profile.frames.size(); ++i) {
-      const FunctionId id = functions.Interrupted(FrameId{i});
-      if (id == kNoFunction) {
-        frames_.push_back(false);
-        continue;
-      }
-      const Function& function = functions[id];
-      const profile::Dso& dso = profile[profile.frames[i].dso];
-      frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
-                         Holds(filter.dsos, profile.text(dso.long_name))) &&
-                        (filter.symbols.empty() ||
-                         (function.named() && Holds(filter.symbols, profile.text(function.name)))));
-    }
-  }
-
-  bool Passes(const Row& sample) const {
-    return threads_.empty() || (threads_[static_cast<uint32_t>(sample.thread)] &&
-                                frames_[static_cast<uint32_t>(sample.self)]);
-  }
-
- private:
-  std::vector<bool> threads_;
-  std::vector<bool> frames_;
-};
 
 // The same with sort keys that tell apart where in a function code is.
 void BucketPlaces(const Profile& profile, const FunctionTable& functions,
@@ -96,8 +46,8 @@ void BucketPlaces(const Profile& profile, const FunctionTable& functions,
 // Functions that the sort keys cannot tell apart share a bucket.
 HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
                              const HistOptions& options) {
-  if (functions.places() == nullptr && Uses(options, SortKey::kSymbol) &&
-      Uses(options, SortKey::kDso)) {
+  if (functions.places() == nullptr && options.SortsBy(SortKey::kSymbol) &&
+      options.SortsBy(SortKey::kDso)) {
     return {};
   }
   HugeVector<uint32_t> buckets(functions.size(), 0);
@@ -105,14 +55,14 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     BucketPlaces(profile, functions, options, buckets);
     return buckets;
   }
-  if (Uses(options, SortKey::kSymbol)) {
+  if (options.SortsBy(SortKey::kSymbol)) {
     // Without the dso as a key, an unnamed address is the same in all of them.
     absl::flat_hash_map<uint64_t, uint32_t> unnamed;
     for (FunctionId id = 0; id < functions.size(); ++id) {
       const Function& function = functions[id];
       buckets[id] = function.named() ? id : unnamed.try_emplace(function.address, id).first->second;
     }
-  } else if (Uses(options, SortKey::kDso)) {
+  } else if (options.SortsBy(SortKey::kDso)) {
     for (FunctionId id = 0; id < functions.size(); ++id) {
       buckets[id] = static_cast<uint32_t>(profile[functions[id].dso].name);
     }
@@ -132,22 +82,6 @@ std::vector<ThreadId> LatestNames(const Profile& profile) {
   return latest;
 }
 
-// By thread: a number that is equal where the sort keys cannot tell threads apart.
-std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
-  const bool by_tid = Uses(options, SortKey::kPid) || Uses(options, SortKey::kTid);
-  const bool by_pid = Uses(options, SortKey::kTgid);
-  const bool by_comm = Uses(options, SortKey::kComm);
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
-  std::vector<uint32_t> group_of;
-  group_of.reserve(profile.threads.size());
-  for (const Thread& thread : profile.threads) {
-    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
-                         by_comm ? thread.comm : StringId::kEmpty);
-    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
-  }
-  return group_of;
-}
-
 }  // namespace
 
 class Histogram::Builder {
@@ -155,12 +89,11 @@ class Histogram::Builder {
   Builder(Histogram& hist, EventId event)
       : hist_(hist),
         profile_(hist.profile_),
-        event_(event),
-        order_(NeedsStacks() ? DepthFirst(profile_.stacks) : HugeVector<uint32_t>()),
+        groups_(profile_, hist_.functions_, event, hist_.options_),
         walk_(profile_, KeptEnd(), options().max_stack) {}
 
   void Build() {
-    GroupSamples();
+    hist_.total_ = groups_.total();
     if (options().chains) {
       hist_.trie_ = std::make_unique<StackTrie>(hist_.others());
       hist_.leaf_.assign(profile_.rows.size(), kNoNode);
@@ -172,10 +105,6 @@ class Histogram::Builder {
   }
 
  private:
-  // The samples of one group.
-  struct Group {
-    size_t first = 0, end = 0;  // of samples_
-  };
   // What the group at hand knows of a bucket.
   struct InGroup {
     uint32_t row = kNone;
@@ -185,76 +114,12 @@ class Histogram::Builder {
   class TrieGrowth;
 
   const HistOptions& options() const { return hist_.options_; }
-  bool NeedsStacks() const { return options().children || options().chains; }
 
   // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
   // time.
   StackWalk::Keep KeptEnd() const {
     if (options().order == ChainOrder::kCaller) return StackWalk::Keep::kOutermost;
     return options().children ? StackWalk::Keep::kInnermost : StackWalk::Keep::kAll;
-  }
-
-  // Fills total_, samples_ and groups_.
-  void GroupSamples() {
-    const FilterTable filter(profile_, hist_.functions_, options().filter);
-    const std::vector<uint32_t> thread_group = ThreadGroups(profile_, options());
-    const bool by_cpu = Uses(options(), SortKey::kCpu);
-    absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;
-
-    HugeVector<uint32_t> group_of(profile_.rows.size(), kNone);
-    std::vector<uint32_t> sizes;
-    for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
-      const Row& sample = profile_.rows[i];
-      if (sample.event != event_) continue;
-      const bool passes = filter.Passes(sample);
-      if (passes || !options().relative_percentages) {
-        hist_.total_ += WeightOf(sample);
-      }
-      if (!passes) continue;
-      uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
-      if (by_cpu) {
-        const std::pair key(group, CpuOf(i));
-        group = cpu_group.try_emplace(key, cpu_group.size()).first->second;
-      }
-      if (group >= sizes.size()) sizes.resize(group + 1, 0);
-      ++sizes[group];
-      group_of[i] = group;
-    }
-
-    size_t end = 0;
-    std::vector<size_t> next;
-    for (const uint32_t size : sizes) {
-      next.push_back(end);
-      groups_.push_back({.first = end, .end = end + size});
-      end += size;
-    }
-    samples_.resize(end);
-    for (uint32_t i = 0; i < group_of.size(); ++i) {
-      if (group_of[i] != kNone) samples_[next[group_of[i]]++] = i;
-    }
-    if (NeedsStacks()) {
-      for (const Group& group : groups_) PutDepthFirst(SamplesOf(group));
-    }
-  }
-
-  void PutDepthFirst(std::span<uint32_t> samples) const {
-    const auto place = [&](uint32_t sample) {
-      const auto stack = static_cast<uint32_t>(profile_.rows[sample].stack);
-      return order_.empty() ? stack : order_[stack];
-    };
-    if (std::is_sorted(samples.begin(), samples.end(),
-                       [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
-      return;
-    }
-    RadixSort sort(static_cast<uint32_t>(samples.size()));
-    sort.SortBy([&](uint32_t i) { return place(samples[i]); });
-    HugeVector<uint32_t> sorted = sort.Order();
-    for (uint32_t& sample : sorted) sample = samples[sample];
-    std::copy(sorted.begin(), sorted.end(), samples.begin());
-  }
-
-  std::span<uint32_t> SamplesOf(const Group& group) {
-    return std::span(samples_).subspan(group.first, group.end - group.first);
   }
 
   void AddRows() {
@@ -266,9 +131,9 @@ class Histogram::Builder {
       has_nodes_.resize(buckets);
     }
     hist_.rows_.reserve(buckets);
-    for (const Group& group : groups_) {
-      if (group.first == group.end) continue;
-      const std::span<const uint32_t> samples = SamplesOf(group);
+    for (size_t group = 0; group < groups_.size(); ++group) {
+      const std::span<const uint32_t> samples = groups_[group];
+      if (samples.empty()) continue;
       first_row_ = hist_.rows_.size();
       AddRowsOf(samples);
       if (options().chains) AddStacksOf(samples);
@@ -295,17 +160,14 @@ class Histogram::Builder {
     walk_.End(visitor);
   }
 
-  uint32_t CpuOf(uint32_t sample) const {
-    return profile_.cpus.empty() ? 0 : profile_.cpus[sample];
-  }
-
   // Its row, made where it is new.
   InGroup& RowFor(FunctionId function, uint32_t bucket, uint32_t sample) {
     InGroup& at = in_group_[bucket];
     if (at.row == kNone) {
       at.row = static_cast<uint32_t>(hist_.rows_.size());
-      hist_.rows_.push_back(
-          {.function = function, .thread = profile_.rows[sample].thread, .cpu = CpuOf(sample)});
+      hist_.rows_.push_back({.function = function,
+                             .thread = profile_.rows[sample].thread,
+                             .cpu = profile_.CpuOf(sample)});
     }
     return at;
   }
@@ -385,12 +247,9 @@ class Histogram::Builder {
 
   Histogram& hist_;
   const Profile& profile_;
-  const EventId event_;
-  const HugeVector<uint32_t> order_;  // of stacks
+  const SampleGroups groups_;
 
   StackWalk walk_;
-  HugeVector<uint32_t> samples_;  // that pass the filter, by group, depth first
-  std::vector<Group> groups_;
   std::vector<bool> has_nodes_;   // by bucket, within the group at hand; empty: all have
   size_t first_row_ = 0;          // of the group at hand
   HugeVector<InGroup> in_group_;  // by bucket

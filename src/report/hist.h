@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -42,7 +43,13 @@ struct HistOptions {
   uint32_t max_stack = 127;
   Filter filter;
   bool relative_percentages = false;
+
+  bool SortsBy(SortKey key) const { return std::find(sort.begin(), sort.end(), key) != sort.end(); }
 };
+
+inline Weight WeightOf(const profile::Row& sample) {
+  return {.period = sample.period, .count = sample.count};
+}
 
 // Refers to the profile and the function table that it was built from. Reading is thread-safe.
 class Histogram {

@@ -1,0 +1,140 @@
+#include "src/report/sample_groups.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/radix_sort.h"
+#include "src/report/stack_walk.h"
+
+namespace profiler::report {
+
+using profile::FrameId;
+using profile::Profile;
+using profile::Row;
+using profile::Thread;
+
+namespace {
+
+constexpr uint32_t kNone = 0xffffffff;
+
+template <class T>
+bool Holds(const std::vector<T>& list, const auto& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// Which threads and interrupted frames pass the filter, decided once for each of them.
+class FilterTable {
+ public:
+  FilterTable(const Profile& profile, const FunctionTable& functions, const Filter& filter) {
+    if (filter.empty()) return;
+    threads_.reserve(profile.threads.size());
+    for (const Thread& thread : profile.threads) {
+      threads_.push_back((filter.comms.empty() || Holds(filter.comms, profile.text(thread.comm))) &&
+                         (filter.pids.empty() || Holds(filter.pids, thread.pid)) &&
+                         (filter.tids.empty() || Holds(filter.tids, thread.tid)));
+    }
+    frames_.reserve(profile.frames.size());
+    for (uint32_t i = 0; i < profile.frames.size(); ++i) {
+      const FunctionId id = functions.Interrupted(FrameId{i});
+      if (id == kNoFunction) {
+        frames_.push_back(false);
+        continue;
+      }
+      const Function& function = functions[id];
+      const profile::Dso& dso = profile[profile.frames[i].dso];
+      frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
+                         Holds(filter.dsos, profile.text(dso.long_name))) &&
+                        (filter.symbols.empty() ||
+                         (function.named() && Holds(filter.symbols, profile.text(function.name)))));
+    }
+  }
+
+  bool Passes(const Row& sample) const {
+    return threads_.empty() || (threads_[static_cast<uint32_t>(sample.thread)] &&
+                                frames_[static_cast<uint32_t>(sample.self)]);
+  }
+
+ private:
+  std::vector<bool> threads_;
+  std::vector<bool> frames_;
+};
+
+// By thread: a number that is equal where the sort keys cannot tell threads apart.
+std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
+  const bool by_tid = options.SortsBy(SortKey::kPid) || options.SortsBy(SortKey::kTid);
+  const bool by_pid = options.SortsBy(SortKey::kTgid);
+  const bool by_comm = options.SortsBy(SortKey::kComm);
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
+  std::vector<uint32_t> group_of;
+  group_of.reserve(profile.threads.size());
+  for (const Thread& thread : profile.threads) {
+    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
+                         by_comm ? thread.comm : StringId::kEmpty);
+    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
+  }
+  return group_of;
+}
+
+void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
+                std::span<uint32_t> samples) {
+  const auto place = [&](uint32_t sample) {
+    const auto stack = static_cast<uint32_t>(profile.rows[sample].stack);
+    return order.empty() ? stack : order[stack];
+  };
+  const auto before = [&](uint32_t a, uint32_t b) { return place(a) < place(b); };
+  if (std::is_sorted(samples.begin(), samples.end(), before)) return;
+  RadixSort sort(static_cast<uint32_t>(samples.size()));
+  sort.SortBy([&](uint32_t i) { return place(samples[i]); });
+  HugeVector<uint32_t> sorted = sort.Order();
+  for (uint32_t& sample : sorted) sample = samples[sample];
+  std::copy(sorted.begin(), sorted.end(), samples.begin());
+}
+
+}  // namespace
+
+SampleGroups::SampleGroups(const Profile& profile, const FunctionTable& functions,
+                           profile::EventId event, const HistOptions& options) {
+  const FilterTable filter(profile, functions, options.filter);
+  const std::vector<uint32_t> thread_group = ThreadGroups(profile, options);
+  const bool by_cpu = options.SortsBy(SortKey::kCpu);
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;
+
+  HugeVector<uint32_t> group_of(profile.rows.size(), kNone);
+  std::vector<size_t> sizes;
+  for (uint32_t i = 0; i < profile.rows.size(); ++i) {
+    const Row& sample = profile.rows[i];
+    if (sample.event != event) continue;
+    const bool passes = filter.Passes(sample);
+    if (passes || !options.relative_percentages) total_ += WeightOf(sample);
+    if (!passes) continue;
+    uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
+    if (by_cpu) {
+      const std::pair key(group, profile.CpuOf(i));
+      group = cpu_group.try_emplace(key, cpu_group.size()).first->second;
+    }
+    if (group >= sizes.size()) sizes.resize(group + 1, 0);
+    ++sizes[group];
+    group_of[i] = group;
+  }
+
+  first_.push_back(0);
+  for (const size_t size : sizes) first_.push_back(first_.back() + size);
+  samples_.resize(first_.back());
+  std::vector<size_t> next = first_;
+  for (uint32_t i = 0; i < group_of.size(); ++i) {
+    if (group_of[i] != kNone) samples_[next[group_of[i]]++] = i;
+  }
+  if (options.children || options.chains) PutDepthFirst(profile);
+}
+
+void SampleGroups::PutDepthFirst(const Profile& profile) {
+  const HugeVector<uint32_t> order = DepthFirst(profile.stacks);
+  for (size_t group = 0; group < size(); ++group) {
+    PutInOrder(profile, order,
+               std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]));
+  }
+}
+
+}  // namespace profiler::report

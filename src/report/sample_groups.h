@@ -1,0 +1,41 @@
+// The samples of one event that pass a report's filter, in groups: of those that its sort keys tell
+// apart by something else than functions (comm, thread, cpu).
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/profile/profile.h"
+#include "src/report/functions.h"
+#include "src/report/hist.h"
+
+namespace profiler::report {
+
+// The references are used by the constructor alone. Linear in the profile's rows and stacks.
+class SampleGroups {
+ public:
+  SampleGroups(const profile::Profile& profile, const FunctionTable& functions,
+               profile::EventId event, const HistOptions& options);
+
+  size_t size() const { return first_.size() - 1; }
+  // Indexes into profile.rows; where stacks matter, their stacks are depth first. May be empty.
+  std::span<const uint32_t> operator[](size_t group) const {
+    return std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]);
+  }
+  // What 100 % is.
+  const Weight& total() const { return total_; }
+
+ private:
+  void PutDepthFirst(const profile::Profile& profile);
+
+  Weight total_;
+  HugeVector<uint32_t> samples_;
+  std::vector<size_t> first_;  // by group, and one more
+};
+
+}  // namespace profiler::report
