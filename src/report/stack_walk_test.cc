@@ -1,14 +1,9 @@
 #include "src/report/stack_walk.h"
 
-#include <map>
-#include <random>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/report/call_graph.h"
-#include "src/report/hist.h"
 #include "src/report/testing/profile_builder.h"
 
 namespace profiler::report {
@@ -100,115 +95,6 @@ TEST(StackWalkTest, OthersAreNumberedWithEachTreeInOnePiece) {
       .Sample("app", {"a@app", "d@app"})            // 3
       .Sample("app", {"a@app", "b@app", "c@app"});  // 4
   EXPECT_EQ(Numbers(builder.profile()), (std::vector<uint32_t>{0, 1, 4, 3, 2}));
-}
-
-// Chains of few functions, some of them heavy, with recursion, calls that were inlined, and samples
-// that interrupted something that is not on the stack.
-Profile RandomProfile(std::mt19937& random) {
-  ProfileBuilder builder;
-  const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
-  const uint32_t functions = 2 + below(12);
-  const auto frame = [&] {
-    const std::string name(1, static_cast<char>('a' + below(below(functions) + 1)));
-    switch (below(6)) {
-      case 0:
-        return "in<" + name + "@app";
-      case 1:
-        return "0x" + std::to_string(1 + below(4));
-      default:
-        return name + (below(2) == 0 ? "@app" : "@lib");
-    }
-  };
-  for (uint32_t i = 0; i < 60; ++i) {
-    std::vector<std::string> chain;
-    for (uint32_t depth = 1 + below(7); chain.size() < depth;) chain.push_back(frame());
-    builder.Sample(below(3) == 0 ? "one" : "two", chain, 1 + below(3), 1 + below(1000));
-  }
-  Profile profile = std::move(builder.profile());
-  for (Row& row : profile.rows) {
-    if (below(10) == 0) row.self = profile.rows[below(60) % profile.rows.size()].self;
-  }
-  return profile;
-}
-
-std::string GraphsOf(const Profile& profile, HistOptions hist_options, double threshold,
-                     size_t rows) {
-  const FunctionTable functions(profile, /*inlines=*/true);
-  const Histogram hist(profile, functions, profile::EventId{}, hist_options);
-  const CallGraphOptions options{.type = CallGraphType::kGraph, .threshold = threshold};
-  CallGraph graph(hist, options);
-  std::string text;
-  for (size_t row = 0; row < std::min(rows, hist.rows_with_chains()); ++row) {
-    text += "row " + std::to_string(row) + "\n";
-    DrawCallGraph(hist, options, {.total_period = hist.total().period}, graph.Build(row), text);
-  }
-  return text;
-}
-
-TEST(HistogramTest, AGraphIsTheSameWhereFunctionsTooLightToBeDrawnHaveNoNodes) {
-  std::mt19937 random(1);
-  size_t lines = 0;
-  for (int round = 0; round < 300; ++round) {
-    const Profile profile = RandomProfile(random);
-    const double threshold = 1 + random() % 30;
-    HistOptions options{.sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol},
-                        .children = true,
-                        .chains = true,
-                        .chains_from = threshold,
-                        .max_stack = random() % 3 == 0 ? 3u : 127u};
-    const std::string few = GraphsOf(profile, options, threshold, SIZE_MAX);
-    const size_t rows = [&] {
-      const FunctionTable functions(profile, true);
-      return Histogram(profile, functions, profile::EventId{}, options).rows_with_chains();
-    }();
-    options.chains_from = 0;  // every function may be drawn
-    ASSERT_EQ(few, GraphsOf(profile, options, threshold, rows)) << "round " << round;
-    lines += static_cast<size_t>(std::count(few.begin(), few.end(), '\n'));
-  }
-  EXPECT_GT(lines, 10'000);
-}
-
-// What a row is, as text, with its weights: by going through every chain.
-std::map<std::string, std::pair<uint64_t, uint64_t>> RowsByHand(const Profile& profile,
-                                                                const FunctionTable& functions) {
-  const auto key = [&](const Row& row, FunctionId id) {
-    const Function& function = functions[id];
-    return std::string(profile.text(profile[row.thread].comm)) + ' ' +
-           std::string(profile.text(profile[function.dso].name)) + ' ' +
-           std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
-           std::to_string(function.address);
-  };
-  std::map<std::string, std::pair<uint64_t, uint64_t>> rows;
-  for (const Row& row : profile.rows) {
-    const std::string self = key(row, functions.Interrupted(row.self));
-    std::set<std::string> on_chain = {self};
-    for (StackId stack = row.stack; stack != profile::kNoStack; stack = profile[stack].parent) {
-      for (const FunctionId id : functions.At(profile[stack].frame)) on_chain.insert(key(row, id));
-    }
-    rows[self].first += row.period;
-    for (const std::string& function : on_chain) rows[function].second += row.period;
-  }
-  return rows;
-}
-
-TEST(HistogramTest, RowsAreWhatGoingThroughEveryChainGives) {
-  std::mt19937 random(2);
-  for (int round = 0; round < 300; ++round) {
-    const Profile profile = RandomProfile(random);
-    const FunctionTable functions(profile, /*inlines=*/true);
-    const Histogram hist(
-        profile, functions, profile::EventId{},
-        {.sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}, .children = true});
-    std::map<std::string, std::pair<uint64_t, uint64_t>> rows;
-    for (const HistRow& row : hist.rows()) {
-      const Function& function = functions[row.function];
-      rows[std::string(profile.text(profile[row.thread].comm)) + ' ' +
-           std::string(profile.text(profile[function.dso].name)) + ' ' +
-           std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
-           std::to_string(function.address)] = {row.self.period, row.children.period};
-    }
-    ASSERT_EQ(rows, RowsByHand(profile, functions)) << "round " << round;
-  }
 }
 
 }  // namespace
