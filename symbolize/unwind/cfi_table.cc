@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
@@ -18,6 +16,7 @@
 #include "symbolize/unwind/frame_section.h"
 #include "symbolize/unwind/function_index.h"
 #include "symbolize/unwind/rule_packing.h"
+#include "symbolize/unwind/rule_table.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -25,37 +24,9 @@ namespace {
 // Of .debug_frame: what deflate can make of a byte at most, and what makes sense for tables.
 constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 30};
 
-// The distinct rules of an image, by 16-bit numbers.
-class RuleTable {
- public:
-  RuleTable() {
-    Intern({});
-    Intern({.kind = UnwindRule::kFull});
-  }
-
-  uint16_t Intern(const UnwindRule& rule) {
-    uint64_t bits;
-    std::memcpy(&bits, &rule, sizeof(bits));
-    const auto it = numbers_.find(bits);
-    if (it != numbers_.end()) return it->second;
-    if (rules_.size() > std::numeric_limits<uint16_t>::max()) return kFullNumber;
-    const auto number = static_cast<uint16_t>(rules_.size());
-    rules_.push_back(rule);
-    numbers_.emplace(bits, number);
-    return number;
-  }
-  UnwindRule operator[](uint16_t number) const { return rules_[number]; }
-  size_t memory_used() const {
-    return rules_.capacity() * sizeof(UnwindRule) +
-           numbers_.capacity() * (sizeof(uint64_t) + sizeof(uint64_t) + 1);
-  }
-
- private:
-  static constexpr uint16_t kFullNumber = 1;  // what a rule is when there are no more numbers
-
-  std::vector<UnwindRule> rules_;
-  absl::flat_hash_map<uint64_t, uint16_t> numbers_;
-};
+// Of the rules of an image: what is said where there is none, and what one is taken for when there
+// are no more numbers.
+constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1;
 
 }  // namespace
 
@@ -71,7 +42,9 @@ class CfiTable::Section {
         section_(section),
         index_(std::move(index)),
         slots_(index_.size()) {
-    AddRow(0, 0);  // so that no function's rows begin at 0
+    rules_.Intern({});
+    rules_.Intern({.kind = UnwindRule::kFull});
+    AddRow(0, kNoRuleNumber);  // so that no function's rows begin at 0
   }
 
   size_t functions() const { return index_.size(); }
@@ -117,21 +90,22 @@ class CfiTable::Section {
     const uint32_t slot = static_cast<uint32_t>(distances_.size());
     const uint64_t start = index_.Start(function);
     slots_[function] = slot;
-    AddRow(0, 0);  // the number of rows, later
+    AddRow(0, kNoRuleNumber);  // the number of rows, later
     uint64_t end = start;
     const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(function));
     // The index of a corrupt file may lead to another function.
     if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
       program_.Run(architecture_, section_, *entry,
                    [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
-                     const uint16_t number = rules_.Intern(PackRule(architecture_, rules));
+                     const uint16_t number =
+                         rules_.Intern(PackRule(architecture_, rules)).value_or(kFullNumber);
                      const bool is_first = distances_.size() == slot + 1;
                      if (is_first || numbers_.back() != number) AddRow(row_start - start, number);
                      end = row_end;
                      return true;
                    });
     }
-    AddRow(end - start, 0);
+    AddRow(end - start, kNoRuleNumber);
     distances_[slot] = static_cast<uint32_t>(distances_.size() - slot - 1);
   }
 
@@ -161,7 +135,7 @@ class CfiTable::Section {
   std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
   std::vector<uint32_t> distances_;
   std::vector<uint16_t> numbers_;
-  RuleTable rules_;
+  RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can tell apart
 };
 
 namespace {

@@ -6,31 +6,31 @@
 //             49 bits  kept in the entry, so that no rule is taken for another's
 //   set     4 entries of 8 bytes: 49 bits of the hash, 15 bits number of a rule
 //
-// A compiler's code needs a few hundred different rules for all its addresses. So an entry has a
-// number, and the whole cache, 256 KiB, fits into what a core has of its own: a look-up is a wait
-// for memory, and unwinding does little else.
+// As an entry has a number of a rule and not the rule, the whole cache, 256 KiB, fits into what a
+// core has of its own: a look-up is a wait for memory, and unwinding does little else.
 //
 // Private to this package.
 
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/base/address.h"
 #include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/rule_table.h"
 
 namespace profiler::symbolize {
 
 // Not thread-safe.
 class RuleCache {
  public:
-  RuleCache() : entries_(kSets * kWays, 0), rules_(1) {}
+  RuleCache() : entries_(kSets * kWays, 0), rules_(size_t{1} << kNumberBits) {
+    rules_.Intern({});  // 0, as in an empty entry
+  }
 
   // Empty where nothing real is, and for what is too rare to have room in the key.
   static std::optional<uint64_t> KeyOf(uint32_t table, ElfAddress address, bool is_return_address) {
@@ -50,21 +50,15 @@ class RuleCache {
     // no key's hash, as an address of 0 would have to be in it.
     const uint64_t number =
         std::min(std::min(set[0] ^ kept, set[1] ^ kept), std::min(set[2] ^ kept, set[3] ^ kept));
-    return number >> kNumberBits == 0 ? &rules_[number] : nullptr;
+    return number >> kNumberBits == 0 ? &rules_[static_cast<uint16_t>(number)] : nullptr;
   }
 
   // One that is not there.
   void Add(uint64_t key, const UnwindRule& rule) {
-    const auto [it, is_new] = numbers_.try_emplace(std::bit_cast<uint64_t>(rule), rules_.size());
-    if (is_new) {
-      if (rules_.size() >> kNumberBits != 0) {
-        numbers_.erase(it);
-        return;
-      }
-      rules_.push_back(rule);
-    }
+    const std::optional<uint16_t> number = rules_.Intern(rule);
+    if (!number) return;
     const uint64_t hash = HashOf(key);
-    entries_[SetOf(hash) + next_++ % kWays] = hash << kNumberBits | it->second;
+    entries_[SetOf(hash) + next_++ % kWays] = hash << kNumberBits | *number;
   }
 
  private:
@@ -80,8 +74,7 @@ class RuleCache {
   static size_t SetOf(uint64_t hash) { return (hash >> (kHashBits - kSetsLog2)) * kWays; }
 
   std::vector<uint64_t> entries_;
-  std::vector<UnwindRule> rules_;  // by number; 0 is none's
-  absl::flat_hash_map<uint64_t, uint64_t> numbers_;
+  RuleTable rules_;
   size_t next_ = 0;
 };
 
