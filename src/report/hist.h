@@ -10,7 +10,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,38 +17,10 @@
 
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
-#include "src/report/options.h"
+#include "src/report/hist_row.h"
 #include "src/report/stack_trie.h"
 
 namespace profiler::report {
-
-struct HistRow {
-  FunctionId function = kNoFunction;  // the first seen of the row: names its dso and symbol
-  profile::ThreadId thread{};         // names its comm, pid and tid
-  uint32_t cpu = 0;
-  uint16_t chain_depth = 0;  // the longest chain it was seen with
-  Weight self;
-  Weight children;  // includes self; equal to it where rows are not accumulated
-};
-
-// What the rows are made of, in full. `order` and `children` are settled: ReportOptions may leave
-// them open.
-struct HistOptions {
-  std::vector<SortKey> sort;
-  bool children = false;
-  bool chains = false;     // call graphs will be drawn…
-  double chains_from = 0;  // … of rows of at least so many percent
-  ChainOrder order = ChainOrder::kCaller;
-  uint32_t max_stack = 127;
-  Filter filter;
-  bool relative_percentages = false;
-
-  bool SortsBy(SortKey key) const { return std::find(sort.begin(), sort.end(), key) != sort.end(); }
-};
-
-inline Weight WeightOf(const profile::Row& sample) {
-  return {.period = sample.period, .count = sample.count};
-}
 
 // Refers to the profile and the function table that it was built from. Reading is thread-safe.
 class Histogram {

@@ -2,7 +2,7 @@
 //
 // A recording may have very many rows, and most of them are as light as many others, so that names
 // decide. Names are therefore ranked once, and rows are sorted by integers alone: one stable radix
-// sort for each 64 bits of the key, from the least significant to the most.
+// sort for each 32 bits of the key, from the least significant to the most.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "src/base/huge_pages.h"
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
-#include "src/report/hist.h"
+#include "src/report/hist_row.h"
 
 namespace profiler::report {
 

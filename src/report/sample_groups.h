@@ -12,7 +12,7 @@
 
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
-#include "src/report/hist.h"
+#include "src/report/hist_row.h"
 
 namespace profiler::report {
 
