@@ -57,7 +57,7 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   }
   RadixSort sort(static_cast<uint32_t>(frames.size()));
   sort.SortBy([&](uint32_t i) { return place(frames[i]).second; });
-  sort.SortBy([&](uint32_t i) { return static_cast<uint64_t>(place(frames[i]).first); });
+  sort.SortBy([&](uint32_t i) { return static_cast<uint32_t>(place(frames[i]).first); });
   HugeVector<uint32_t> sorted = sort.Order();
   for (uint32_t& item : sorted) item = frames[item];
   return sorted;

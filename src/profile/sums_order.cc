@@ -36,7 +36,7 @@ Order OrderOfFrames(const SampleSums& sums) {
   RadixSort sort(static_cast<uint32_t>(frames.size()));
   sort.SortBy([&](uint32_t i) { return frames[i].mode * 2u + (frames[i].return_address ? 1 : 0); });
   sort.SortBy([&](uint32_t i) { return frames[i].offset; });
-  sort.SortBy([&](uint32_t i) { return frames[i].image == kNone ? 0 : frames[i].image + 1ull; });
+  sort.SortBy([&](uint32_t i) { return frames[i].image == kNone ? 0 : frames[i].image + 1; });
   return sort.Order();
 }
 

@@ -85,22 +85,26 @@ TEST(HistogramTest, AGraphIsTheSameWhereFunctionsTooLightToBeDrawnHaveNoNodes) {
   EXPECT_GT(lines, 10'000);
 }
 
-// What a row is, as text, with its weights: by going through every chain.
-std::map<std::string, std::pair<uint64_t, uint64_t>> RowsByHand(const Profile& profile,
-                                                                const FunctionTable& functions) {
-  const auto key = [&](const Row& row, FunctionId id) {
-    const Function& function = functions[id];
-    return std::string(profile.text(profile[row.thread].comm)) + ' ' +
-           std::string(profile.text(profile[function.dso].name)) + ' ' +
-           std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
-           std::to_string(function.address);
-  };
-  std::map<std::string, std::pair<uint64_t, uint64_t>> rows;
+// What a row is, as text.
+std::string RowText(const Profile& profile, profile::ThreadId thread, const Function& function) {
+  return std::string(profile.text(profile[thread].comm)) + ' ' +
+         std::string(profile.text(profile[function.dso].name)) + ' ' +
+         std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
+         std::to_string(function.address);
+}
+
+// With its own weight and that with what it called.
+using Rows = std::map<std::string, std::pair<uint64_t, uint64_t>>;
+
+// By going through every chain.
+Rows RowsByHand(const Profile& profile, const FunctionTable& functions) {
+  Rows rows;
   for (const Row& row : profile.rows) {
-    const std::string self = key(row, functions.Interrupted(row.self));
+    const auto text = [&](FunctionId id) { return RowText(profile, row.thread, functions[id]); };
+    const std::string self = text(functions.Interrupted(row.self));
     std::set<std::string> on_chain = {self};
     for (StackId stack = row.stack; stack != profile::kNoStack; stack = profile[stack].parent) {
-      for (const FunctionId id : functions.At(profile[stack].frame)) on_chain.insert(key(row, id));
+      for (const FunctionId id : functions.At(profile[stack].frame)) on_chain.insert(text(id));
     }
     rows[self].first += row.period;
     for (const std::string& function : on_chain) rows[function].second += row.period;
@@ -116,13 +120,10 @@ TEST(HistogramTest, RowsAreWhatGoingThroughEveryChainGives) {
     const Histogram hist(
         profile, functions, profile::EventId{},
         {.sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}, .children = true});
-    std::map<std::string, std::pair<uint64_t, uint64_t>> rows;
+    Rows rows;
     for (const HistRow& row : hist.rows()) {
-      const Function& function = functions[row.function];
-      rows[std::string(profile.text(profile[row.thread].comm)) + ' ' +
-           std::string(profile.text(profile[function.dso].name)) + ' ' +
-           std::string(profile.text(function.name)) + (function.inlined ? " inlined " : " ") +
-           std::to_string(function.address)] = {row.self.period, row.children.period};
+      rows[RowText(profile, row.thread, functions[row.function])] = {row.self.period,
+                                                                     row.children.period};
     }
     ASSERT_EQ(rows, RowsByHand(profile, functions)) << "round " << round;
   }

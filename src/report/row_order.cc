@@ -32,7 +32,7 @@ class FieldSort {
   }
 
   HugeVector<uint32_t> Rows() {
-    Flush();
+    if (used_ != 0) Flush();
     return sort_.Order();
   }
 
