@@ -204,7 +204,7 @@ class Stepper {
   void Compare() {
     Unwind();
     if (Matches(1, calls_.size())) return;
-    if (IsHandingOver()) {
+    if (LeadsToCatcher()) {
       ++handed_over_;
       return;
     }
@@ -212,11 +212,17 @@ class Stepper {
   }
 
   // Before an exception is caught, libgcc writes the registers of the function that catches it over
-  // those that its own function has saved, its return address too. From there on no one can tell.
-  bool IsHandingOver() {
-    for (size_t i = 0; i < 2 && i < chain_.frames.size(); ++i) {
+  // those that its own function has saved, its return address too. From there on the frames between
+  // the two are dropped, and the chain leads from libgcc's function right to the one that catches.
+  bool LeadsToCatcher() {
+    for (size_t i = 0; i < 2 && i + 1 < chain_.frames.size(); ++i) {
       const std::string_view name = NameOf(chain_.frames[i].address.value);
-      if (name == "_Unwind_RaiseException" || name == "_Unwind_Resume") return true;
+      if (name != "_Unwind_RaiseException" && name != "_Unwind_Resume") continue;
+      const size_t callers = chain_.frames.size() - i - 2;
+      // The last instructions have dropped the catching function's own call, too.
+      if (callers < calls_.size()) catcher_ = NameOf(calls_[callers].address);
+      return callers <= calls_.size() && Matches(i + 2, callers) &&
+             NameOf(chain_.frames[i + 1].address.value) == catcher_;
     }
     return false;
   }
@@ -279,6 +285,7 @@ class Stepper {
   std::vector<std::vector<Expected>> interrupted_;
   int steps_ = 0;
   int differences_ = 0;
+  std::string catcher_;  // of the last exception
   int handed_over_ = 0;
 };
 

@@ -81,6 +81,10 @@ class Unwinder::Walk final : public MemoryReader {
       while (next == Next::kGoOn) next = Step();
       if (next == Next::kEnd) break;
     }
+    if (chain_.end != ChainEnd::kThreadStart && FindCatchingFrame()) {
+      while (Step() == Next::kGoOn) {
+      }
+    }
     known_.Finish();
     if (!complete_) registers_.KeepOnly(FollowedRegisters());
     chain_.registers = registers_;
@@ -129,6 +133,16 @@ class Unwinder::Walk final : public MemoryReader {
         {RuntimeAddress{pc}, registers_.sp(), origin, is_return_address, late_});
     chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
     chain_.late_read += late_ ? 1 : 0;
+    late_ = false;
+  }
+
+  // The innermost ones alone.
+  void KeepFrames(size_t count) {
+    for (size_t i = count; i < chain_.frames.size(); ++i) {
+      chain_.guessed -= chain_.frames[i].origin == FrameOrigin::kGuess ? 1 : 0;
+      chain_.late_read -= chain_.frames[i].late_read ? 1 : 0;
+    }
+    chain_.frames.resize(count);
     late_ = false;
   }
 
@@ -238,16 +252,19 @@ class Unwinder::Walk final : public MemoryReader {
   // stands before it is other code, often the end of another path through the function.
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
     const UnwindRule at_target = code_.cfi->Find(target);
-    if (at_target == *rule || at_target.kind == UnwindRule::kNone || MayFollowCall()) return;
+    if (at_target == *rule || at_target.kind == UnwindRule::kNone ||
+        MayFollowCall(chain_.frames.back().address.value)) {
+      return;
+    }
     *rule = at_target;
     rule->not_called = 1;
   }
 
-  // False where the instruction before the last frame's pc is known to be no call.
-  bool MayFollowCall() {
+  // False where the instruction before `address` is known to be no call.
+  bool MayFollowCall(uint64_t address) {
     std::array<uint8_t, kLongestCall> code{};
-    const uint64_t start = chain_.frames.back().address.value - code.size();
-    const bool is_known = space_.ReadMemory(start, std::as_writable_bytes(std::span(code)));
+    const bool is_known =
+        space_.ReadMemory(address - code.size(), std::as_writable_bytes(std::span(code)));
     return !is_known || EndsInCall(registers_.architecture(), code);
   }
 
@@ -489,6 +506,74 @@ class Unwinder::Walk final : public MemoryReader {
     if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
     registers_.KeepOnly(FollowedRegisters());
     return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
+  }
+
+  // Whether a walk that is lost can go on, as it met an exception that is being handed over. What
+  // throws, libgcc's _Unwind_RaiseException and its like, ends in the function that catches. Before
+  // that it writes the registers of that function over those that its own frame has saved, one
+  // after the other, and over its return address:
+  //
+  //   its frame               │ fp …           │  of the catching function
+  //                           │ return address │  in the catching function: a copy of …
+  //                           ├────────────────┤
+  //   frames to be dropped    │                │
+  //   … of what that called   │ return address │  … this one; at last, where it catches
+  //                           ├────────────────┤  so here its frame begins, and not further down
+  //
+  [[gnu::noinline]] bool FindCatchingFrame() {
+    constexpr size_t kInnermost = 3;  // one may be at it, with what it calls
+    if (!limits_.frame_pointers) return false;
+    const size_t count = std::min(chain_.frames.size(), kInnermost + 1);
+    for (size_t i = 0; i + 1 < count; ++i) {
+      if (HandsOver(chain_.frames[i].instruction())) return GoOnWhereCaught(i + 1);
+    }
+    return false;
+  }
+
+  // Leaves the full rules of the function in rules_. No other one saves the two registers that
+  // carry an exception into the function that catches it, __builtin_eh_return_data_regno: nobody
+  // has to preserve them.
+  bool HandsOver(RuntimeAddress instruction) {
+    MappedCode code;
+    return space_.FindCode(instruction, &code) && code.cfi != nullptr &&
+           code.cfi->FullRules({instruction.value - code.bias}, &rules_) &&
+           rules_.registers[0].kind == RegisterRule::kOffset &&
+           rules_.registers[1].kind == RegisterRule::kOffset;
+  }
+
+  // The frame that rules_ led to is the catching function's.
+  bool GoOnWhereCaught(size_t frame) {
+    const uint64_t cfa = chain_.frames[frame].stack_pointer;
+    const uint64_t address = chain_.frames[frame].address.value;
+    const RegisterRule& fp_rule = rules_.registers[numbers_.fp];
+    uint64_t fp = 0;
+    if (fp_rule.kind != RegisterRule::kOffset ||
+        !ReadStackWord(cfa + static_cast<uint64_t>(fp_rule.offset), &fp)) {
+      return false;
+    }
+    const std::optional<uint64_t> slot = FindCatchingCall(cfa, chain_.frames[frame].instruction());
+    if (!slot) return false;
+    KeepFrames(frame);
+    known_.Start(0, 0);  // what was walked in vain is not to be known again
+    in_code_ = false;
+    registers_.KeepOnly(FollowedRegisters());
+    return GoTo(address, *slot + kWord, fp, FrameOrigin::kGuess, true) == Next::kGoOn;
+  }
+
+  // The word from `address` on that leads to behind the instruction `call`, or to where its
+  // function catches.
+  std::optional<uint64_t> FindCatchingCall(uint64_t address, RuntimeAddress call) {
+    MappedCode code;
+    if (!space_.FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;
+    const auto function = code.cfi->FunctionAt({call.value - code.bias});
+    if (!function) return std::nullopt;
+    const uint64_t start = function->start.value + code.bias;
+    for (uint64_t word = 0; ReadCopiedWord(address, &word); address += kWord) {
+      word = StripTags(registers_.architecture(), word);
+      if (word - start > function->size) continue;
+      if (word == call.value + 1 || !MayFollowCall(word)) return address;
+    }
+    return std::nullopt;
   }
 
   RuleCache& cache_;

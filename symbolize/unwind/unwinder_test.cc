@@ -219,6 +219,33 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
 
+// What throws has written the catching function's registers over those that it has saved itself.
+TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
+  const ByteBuilder throws{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
+                           DW_CFA_offset | 1, 4};
+  Functions({throws, kFrameOf16, kThreadStart});
+  registers_.Set(6, kStack + 16);
+  const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
+  const std::string caught = "401010 402010r? 403010r thread start";
+  // rdx, rax, rbp, return address; frames to be dropped, that of what the function called last;
+  // its own
+  std::vector<uint64_t> stack = {1, 2, 0x77, call, 1, other, 3, call, 4, 5, InFunction(2)};
+  EXPECT_EQ(Unwind(InFunction(0), stack), caught);
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 64);
+  EXPECT_EQ(chain_.registers.fp(), 0x77u);
+  EXPECT_EQ(chain_.guessed, 1u);
+
+  // At last the call returns to where it goes on. Other calls of the function are not that.
+  stack[7] = handler;
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 3r no image");
+  space_->SetMemory(other - 8, {0, 0, 0, 0xe8, 0, 0, 0, 0});
+  space_->SetMemory(handler - 8, {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90});
+  EXPECT_EQ(Unwind(InFunction(0), stack), caught);
+  stack[7] = 7;
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 3r no image");
+  EXPECT_EQ(chain_.guessed, 0u);
+}
+
 TEST_F(UnwinderTest, GuessesByFramePointerWhereThereIsNoRule) {
   Functions({{}, kPushedFp, kThreadStart});
   registers_.Set(6, kStack + 8);
