@@ -147,8 +147,6 @@ class Unwinder {
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 
  private:
-  class Walk;
-
   std::unique_ptr<RuleCache> rules_;
   std::unique_ptr<KnownSteps> known_;
 };

@@ -1,0 +1,211 @@
+// Of UnwindWalk: steps where call frame information says nothing, or what is not so.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "symbolize/unwind/bare_frame.h"
+#include "symbolize/unwind/call_instruction.h"
+#include "symbolize/unwind/unwind_walk.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// An image's entry point has no caller, and often says nothing of itself.
+constexpr uint64_t kEntryCode = 64;
+// Words on top of the stack among which the return address of hand-written code is searched: more
+// than there are registers to be saved.
+constexpr uint64_t kSearchedWords = 8;
+
+}  // namespace
+
+// Code that says nothing of its frames.
+UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
+  if (!complete_) registers_.KeepOnly(FollowedRegisters());
+  RegisterSet caller = registers_;
+  const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
+  if (stepped != Stepped::kMalformed) {
+    chain_.frames.back().is_return_address = false;
+    return Arrive(stepped, caller, false);
+  }
+  if (in_code_ && code_.cfi != nullptr && address >= code_.cfi->entry() &&
+      code_.cfi->entry().value != 0 && address.value - code_.cfi->entry().value < kEntryCode) {
+    return End(ChainEnd::kThreadStart);
+  }
+  late_ = false;
+  if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
+  if (in_code_ && (is_interrupted || is_return_address_)) {
+    if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
+  }
+  const Next next = FollowFramePointer();
+  const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
+  if (is_lost && is_interrupted && code_.cfi != nullptr) {
+    for (uint64_t words = 0; words < kSearchedWords; ++words) {
+      uint64_t address = 0;
+      if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) break;
+      if (IsReturnAddress(address)) return ReturnBy({words, std::nullopt});
+    }
+  }
+  return next;
+}
+
+// A thread in a system call stands behind the instruction, which may be the last one of its
+// function: of the C library's code that returns from a signal, for instance.
+bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
+  constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0f}, std::byte{0x05}};
+  std::array<std::byte, 2> code;
+  return registers_.architecture() == Architecture::kX86_64 &&
+         space_.ReadMemory(pc - code.size(), code) && code == kSyscall;
+}
+
+// Where the next instructions of the last frame show that its frame pointer does not lead on.
+std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
+  std::array<uint8_t, kBareFrameCode> code{};
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
+  const RuntimeAddress pc = chain_.frames.back().address;
+  // Less where the mapping ends.
+  if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kWord))) {
+    return std::nullopt;
+  }
+  const auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
+  if (!back) return std::nullopt;
+  uint64_t address = 0;
+  const bool is_copied = ReadCopiedWord(registers_.sp() + back->return_address * kWord, &address);
+  return is_copied && !IsReturnAddress(address) ? std::nullopt : back;
+}
+
+// Whether it is behind a call.
+bool UnwindWalk::IsReturnAddress(uint64_t address) {
+  MappedCode code;
+  std::array<uint8_t, kLongestCall> call{};
+  return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
+         space_.ReadCode(RuntimeAddress{address - call.size()},
+                         std::as_writable_bytes(std::span(call))) &&
+         EndsInCall(registers_.architecture(), call);
+}
+
+// False where the instruction before `address` is known to be no call.
+bool UnwindWalk::MayFollowCall(uint64_t address) {
+  std::array<uint8_t, kLongestCall> code{};
+  const bool is_known =
+      space_.ReadMemory(address - code.size(), std::as_writable_bytes(std::span(code)));
+  return !is_known || EndsInCall(registers_.architecture(), code);
+}
+
+UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
+  const uint64_t sp = registers_.sp();
+  const uint64_t slot = sp + back.return_address * kWord;
+  uint64_t address = 0;
+  uint64_t caller_fp = registers_.fp();
+  if (!ReadStackWord(slot, &address)) return EndUnreadable();
+  if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
+    return EndUnreadable();
+  }
+  registers_.KeepOnly(FollowedRegisters());
+  return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
+}
+
+//   fp ▶ │ caller's fp    │
+//        │ return address │
+//        ├─ caller's sp ──┤
+//
+// A register that is no frame pointer rarely points to a word of the stack that is followed by
+// the address of an instruction.
+UnwindWalk::Next UnwindWalk::FollowFramePointer() {
+  const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
+  const uint64_t fp = registers_.fp();
+  if (fp == 0 && in_code_ && is_return_address_) return End(ChainEnd::kThreadStart);
+  if (fp % kWord != 0 || fp < registers_.sp()) return End(unknown);
+  uint64_t caller_fp = 0;
+  uint64_t return_address = 0;
+  if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + kWord, &return_address)) {
+    const uint64_t end = stack_.start + stack_.bytes.size();
+    return End(fp - registers_.sp() < kStackReach && fp + 2 * kWord > end ? ChainEnd::kStackTooShort
+                                                                          : unknown);
+  }
+  const uint64_t stripped = StripTags(registers_.architecture(), return_address);
+  MappedCode code;
+  if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
+  registers_.KeepOnly(FollowedRegisters());
+  return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
+}
+
+// Whether a walk that is lost can go on, as it met an exception that is being handed over. What
+// throws, libgcc's _Unwind_RaiseException and its like, ends in the function that catches. Before
+// that it writes the registers of that function over those that its own frame has saved, one
+// after the other, and over its return address:
+//
+//   its frame               │ fp …           │  of the catching function
+//                           │ return address │  in the catching function: a copy of …
+//                           ├────────────────┤
+//   frames to be dropped    │                │
+//   … of what that called   │ return address │  … this one; at last, where it catches
+//                           ├────────────────┤  so here its frame begins, and not further down
+//
+bool UnwindWalk::FindCatchingFrame() {
+  constexpr size_t kInnermost = 3;  // one may be at it, with what it calls
+  if (!limits_.frame_pointers) return false;
+  const size_t count = std::min(chain_.frames.size(), kInnermost + 1);
+  for (size_t i = 0; i + 1 < count; ++i) {
+    if (HandsOver(chain_.frames[i].instruction())) return GoOnWhereCaught(i + 1);
+  }
+  return false;
+}
+
+// Leaves the full rules of the function in rules_. No other one saves the two registers that
+// carry an exception into the function that catches it, __builtin_eh_return_data_regno: nobody
+// has to preserve them.
+bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
+  MappedCode code;
+  return space_.FindCode(instruction, &code) && code.cfi != nullptr &&
+         code.cfi->FullRules({instruction.value - code.bias}, &rules_) &&
+         rules_.registers[0].kind == RegisterRule::kOffset &&
+         rules_.registers[1].kind == RegisterRule::kOffset;
+}
+
+// The frame that rules_ led to is the catching function's.
+bool UnwindWalk::GoOnWhereCaught(size_t frame) {
+  const uint64_t cfa = chain_.frames[frame].stack_pointer;
+  const uint64_t address = chain_.frames[frame].address.value;
+  const RegisterRule& fp_rule = rules_.registers[numbers_.fp];
+  uint64_t fp = 0;
+  if (fp_rule.kind != RegisterRule::kOffset ||
+      !ReadStackWord(cfa + static_cast<uint64_t>(fp_rule.offset), &fp)) {
+    return false;
+  }
+  const std::optional<uint64_t> slot = FindCatchingCall(cfa, chain_.frames[frame].instruction());
+  if (!slot) return false;
+  KeepFrames(frame);
+  known_.Start(0, 0);  // what was walked in vain is not to be known again
+  in_code_ = false;
+  registers_.KeepOnly(FollowedRegisters());
+  return GoTo(address, *slot + kWord, fp, FrameOrigin::kGuess, true) == Next::kGoOn;
+}
+
+// The word from `address` on that leads to behind the instruction `call`, or to where its
+// function catches.
+std::optional<uint64_t> UnwindWalk::FindCatchingCall(uint64_t address, RuntimeAddress call) {
+  MappedCode code;
+  if (!space_.FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;
+  const auto function = code.cfi->FunctionAt({call.value - code.bias});
+  if (!function) return std::nullopt;
+  const uint64_t start = function->start.value + code.bias;
+  for (uint64_t word = 0; ReadCopiedWord(address, &word); address += kWord) {
+    word = StripTags(registers_.architecture(), word);
+    if (word - start > function->size) continue;
+    if (word == call.value + 1 || !MayFollowCall(word)) return address;
+  }
+  return std::nullopt;
+}
+
+void UnwindWalk::KeepFrames(size_t count) {
+  for (size_t i = count; i < chain_.frames.size(); ++i) {
+    chain_.guessed -= chain_.frames[i].origin == FrameOrigin::kGuess ? 1 : 0;
+    chain_.late_read -= chain_.frames[i].late_read ? 1 : 0;
+  }
+  chain_.frames.resize(count);
+  late_ = false;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,266 @@
+#include "symbolize/unwind/unwind_walk.h"
+
+#include <cstring>
+#include <optional>
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint64_t SlotAddress(uint64_t base, int32_t slot) {
+  return base + static_cast<uint64_t>(int64_t{slot}) * 8;
+}
+constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
+  return base + static_cast<uint64_t>(int64_t{offset});
+}
+
+}  // namespace
+
+void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
+  for (const bool all_registers : {false, true}) {
+    Start(registers, pc_is_return_address, all_registers);
+    Next next = Next::kGoOn;
+    while (next == Next::kGoOn) next = Step();
+    if (next == Next::kEnd) break;
+  }
+  if (chain_.end != ChainEnd::kThreadStart && FindCatchingFrame()) {
+    while (Step() == Next::kGoOn) {
+    }
+  }
+  known_.Finish();
+  if (!complete_) registers_.KeepOnly(FollowedRegisters());
+  chain_.registers = registers_;
+  chain_.end_image = in_code_ ? code_.image : 0;
+}
+
+void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
+                       bool all_registers) {
+  registers_ = registers;
+  numbers_ = NumbersOf(registers.architecture());
+  all_registers_ = all_registers;
+  complete_ = true;
+  knows_link_ = !pc_is_return_address;
+  known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
+  prefetched_ = registers.sp() - stack_.start;
+  Prefetch(registers.sp());
+  chain_.frames.clear();
+  chain_.guessed = chain_.late_read = 0;
+  Push(FrameOrigin::kRegisters, pc_is_return_address);
+}
+
+UnwindWalk::Next UnwindWalk::Step() {
+  if (is_return_address_) RepeatSteps();
+  const uint64_t pc = chain_.frames.back().address.value;
+  const bool was_return_address = is_return_address_;
+  const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
+  if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
+  UnwindRule rule;
+  ElfAddress address;
+  if (in_code_ && code_.cfi != nullptr) {
+    address = {instruction.value - code_.bias};
+    rule = FindRule(address);
+    address.value += was_return_address && !is_return_address_ ? 1 : 0;
+  }
+  if (rule.kind == UnwindRule::kNone && chain_.frames.size() == 1 && !is_return_address_ &&
+      in_code_ && code_.cfi != nullptr && IsBehindSystemCall(pc)) {
+    address.value -= 1;
+    rule = FindRule(address);
+  }
+  // A signal handler returns to the first instruction of code that calls nothing.
+  if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
+  switch (rule.kind) {
+    case UnwindRule::kNone:
+      return StepWithoutRule(address);
+    case UnwindRule::kThreadStart:
+      return End(ChainEnd::kThreadStart);
+    default:
+      const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
+      if (is_full && code_.cfi->FullRules(address, &rules_)) return StepByFullRules(address);
+      if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
+      return StepByRule(rule);
+  }
+}
+
+// The steps from the last frame on, as far as they are those of the last chain.
+void UnwindWalk::RepeatSteps() {
+  uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
+  const size_t before = chain_.frames.size();
+  while (const KnownStep* const step = known_.Find(pc, sp, fp)) {
+    uint64_t caller_pc = 0, caller_fp = fp;
+    const bool leads_on = chain_.frames.size() < limits_.max_frames &&
+                          ReadCopiedWord(step->return_slot, &caller_pc) &&
+                          StripTags(registers_.architecture(), caller_pc) != 0 &&
+                          (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
+    if (!leads_on) break;
+    pc = caller_pc, sp = step->caller_sp, fp = caller_fp;
+    known_.Repeat();
+    Prefetch(sp);
+    chain_.frames.push_back({RuntimeAddress{StripTags(registers_.architecture(), pc)}, sp,
+                             FrameOrigin::kCfi, true, false});
+  }
+  if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
+}
+
+// The rule of the last frame, whose instruction is at `address`.
+UnwindRule UnwindWalk::FindRule(ElfAddress address) {
+  const auto key = RuleCache::KeyOf(code_.cfi->id(), address, is_return_address_);
+  if (!key) [[unlikely]]
+    return Reconsidered(LookUpRule(address));
+  if (const UnwindRule* const rule = cache_.Find(*key)) [[likely]] {
+    return Reconsidered(*rule);
+  }
+  const UnwindRule rule = LookUpRule(address);
+  cache_.Add(*key, rule);
+  return Reconsidered(rule);
+}
+
+UnwindRule UnwindWalk::LookUpRule(ElfAddress address) {
+  UnwindRule rule = code_.cfi->Find(address);
+  if (is_return_address_) ReconsiderReturnAddress({address.value + 1}, &rule);
+  return rule;
+}
+
+UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
+  if (rule.not_called != 0) [[unlikely]] {
+    is_return_address_ = chain_.frames.back().is_return_address = false;
+  }
+  return rule;
+}
+
+// What throws an exception "returns" to the code that catches it. That is no return address: what
+// stands before it is other code, often the end of another path through the function.
+void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
+  const UnwindRule at_target = code_.cfi->Find(target);
+  if (at_target == *rule || at_target.kind == UnwindRule::kNone ||
+      MayFollowCall(chain_.frames.back().address.value)) {
+    return;
+  }
+  *rule = at_target;
+  rule->not_called = 1;
+}
+
+UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule) {
+  const uint64_t sp = registers_.sp();
+  const uint64_t fp = registers_.fp();
+  uint64_t cfa = 0;
+  int32_t return_slot = rule.return_slot;
+  uint64_t saved_fp = 0;  // where it is
+  switch (rule.kind) {
+    case UnwindRule::kFromStackPointer:
+      cfa = Displaced(sp, rule.cfa_offset);
+      saved_fp = SlotAddress(cfa, rule.frame_slot);
+      break;
+    case UnwindRule::kFromFramePointer:
+      cfa = Displaced(fp, rule.cfa_offset);
+      saved_fp = SlotAddress(cfa, rule.frame_slot);
+      break;
+    case UnwindRule::kLinkageTable: {
+      const bool has_pushed =
+          (registers_.pc() & 15) >= static_cast<uint64_t>(int64_t{rule.return_slot});
+      cfa = Displaced(sp, rule.cfa_offset) + (has_pushed ? kWord : 0);
+      return_slot = -1;
+      break;
+    }
+    default:  // kRealigned
+      if (!ReadStackWord(Displaced(fp, rule.cfa_offset), &cfa)) return EndUnreadable();
+      saved_fp = SlotAddress(fp, rule.frame_slot);
+      break;
+  }
+  // An interrupted epilogue has popped what lies below the stack pointer (StepByRules).
+  const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
+                            (saved_fp >= sp || is_return_address_);
+  uint64_t caller_fp = fp;
+  if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadable();
+  uint64_t return_address = 0;
+  if (return_slot != 0) {
+    if (!ReadStackWord(SlotAddress(cfa, return_slot), &return_address)) return EndUnreadable();
+  } else {
+    if (!knows_link_) return End(ChainEnd::kBadRegister);
+    return_address = registers_.Get(numbers_.return_address);
+  }
+  if (cfa % kWord != 0) return End(ChainEnd::kBadRegister);
+  // A leaf on AArch64 may have no frame at all.
+  if (cfa < sp || (cfa == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
+  Prefetch(cfa);
+  const bool may_repeat = is_return_address_ && !late_ && return_slot != 0 &&
+                          rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
+  const uint64_t pc = registers_.pc();
+  const Next next = GoTo(return_address, cfa, caller_fp, FrameOrigin::kCfi, rule.signal_frame == 0);
+  if (may_repeat && next == Next::kGoOn) {
+    known_.Add({.pc = pc,
+                .sp = sp,
+                .fp = fp,
+                .return_slot = SlotAddress(cfa, return_slot),
+                .frame_slot = has_saved_fp ? saved_fp : 0,
+                .caller_sp = cfa});
+  }
+  return next;
+}
+
+// By rules_.
+UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
+  if (!complete_) registers_.KeepOnly(FollowedRegisters());
+  RegisterSet caller = registers_;
+  const Stepped stepped = StepByRules(rules_, !is_return_address_, *this, &caller);
+  if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
+  const bool moves_stack = rules_.signal_frame;
+  if (stepped == Stepped::kCaller && !moves_stack) {
+    if (caller.sp() % kWord != 0) return End(ChainEnd::kBadRegister);
+    // One whose return address is in a register may have nothing on the stack.
+    const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
+    const bool has_return_slot = kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
+    if (caller.sp() < registers_.sp() || (caller.sp() == registers_.sp() && has_return_slot)) {
+      return End(ChainEnd::kNoProgress);
+    }
+  }
+  return Arrive(stepped, caller, !rules_.signal_frame);
+}
+
+// After a step that followed all registers.
+UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
+                                    bool is_return_address) {
+  switch (stepped) {
+    case Stepped::kThreadStart:
+      return End(ChainEnd::kThreadStart);
+    case Stepped::kUnknownRegister:
+      if (!complete_ && !all_registers_) return Next::kFollowAllRegisters;
+      return End(ChainEnd::kBadRegister);
+    case Stepped::kUnreadable:
+      return EndUnreadable();
+    case Stepped::kMalformed:
+      return End(ChainEnd::kNoCfi);
+    case Stepped::kCaller:
+      break;
+  }
+  if (StripTags(registers_.architecture(), caller.pc()) == 0) return End(ChainEnd::kThreadStart);
+  if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
+  registers_ = caller;
+  knows_link_ = registers_.Knows(numbers_.return_address) && !is_return_address;
+  switched_stack_ = switched_stack_ || !is_return_address;
+  complete_ = true;
+  Push(FrameOrigin::kCfi, is_return_address);
+  return Next::kGoOn;
+}
+
+UnwindWalk::Next UnwindWalk::EndUnreadable() {
+  const uint64_t end = stack_.start + stack_.bytes.size();
+  const bool is_near = unreadable_ >= stack_.start && unreadable_ - end < kStackReach;
+  const bool is_across = unreadable_ < end && unreadable_ >= stack_.start;
+  return End(is_near || is_across || switched_stack_ ? ChainEnd::kStackTooShort
+                                                     : ChainEnd::kBadRegister);
+}
+
+bool UnwindWalk::ReadBytes(uint64_t address, std::span<std::byte> bytes) {
+  const uint64_t offset = address - stack_.start;
+  if (offset < stack_.bytes.size() && bytes.size() <= stack_.bytes.size() - offset) {
+    std::memcpy(bytes.data(), stack_.bytes.data() + offset, bytes.size());
+    return true;
+  }
+  if (space_.ReadMemory(address, bytes)) {
+    late_ = true;
+    return true;
+  }
+  unreadable_ = address;
+  return false;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,168 @@
+// One chain on its way from the leaf out: unwind_walk.cc by rules, lost_walk.cc where they end.
+//
+// Only pc, sp and fp are followed, and every other register is lost with the first step, as long as
+// no rule asks for one. If one does, which hand-written code near the leaf makes happen, the walk
+// begins again and follows all registers. What is rare is not inlined: it would make every step
+// save registers and guard arrays that only it has.
+//
+// Private to this package.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "src/base/address.h"
+#include "symbolize/unwind/bare_frame.h"
+#include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/dwarf_expression.h"
+#include "symbolize/unwind/frame_rules.h"
+#include "symbolize/unwind/full_step.h"
+#include "symbolize/unwind/known_steps.h"
+#include "symbolize/unwind/registers.h"
+#include "symbolize/unwind/rule_cache.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::symbolize {
+
+class UnwindWalk final : public MemoryReader {
+ public:
+  UnwindWalk(RuleCache& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
+             const UnwindLimits& limits, UnwoundChain& chain)
+      : cache_(cache),
+        known_(known),
+        space_(space),
+        stack_(stack),
+        limits_(limits),
+        chain_(chain) {}
+
+  void Run(const RegisterSet& registers, bool pc_is_return_address);
+
+  bool ReadBytes(uint64_t address, std::span<std::byte> bytes) override;
+
+ private:
+  enum class Next { kGoOn, kEnd, kFollowAllRegisters };
+
+  static constexpr uint64_t kWord = 8;
+  // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
+  static constexpr uint64_t kPrefetch = 256;
+  static constexpr uint64_t kCacheLine = 64;
+  // How far behind the copied bytes a register may point and still be taken for one of the stack's.
+  static constexpr uint64_t kStackReach = uint64_t{64} << 20;
+
+  void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
+
+  // To the caller of the last frame.
+  Next Step();
+  void RepeatSteps();
+  UnwindRule FindRule(ElfAddress address);
+  [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
+  UnwindRule Reconsidered(UnwindRule rule);
+  void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
+  Next StepByRule(UnwindRule rule);
+  [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
+  Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
+
+  // Where no rule leads on.
+  Next StepWithoutRule(ElfAddress address);
+  bool IsBehindSystemCall(uint64_t pc);
+  std::optional<WayBack> FindWayBack(bool is_interrupted);
+  bool IsReturnAddress(uint64_t address);
+  bool MayFollowCall(uint64_t address);
+  Next ReturnBy(const WayBack& back);
+  Next FollowFramePointer();
+  bool FindCatchingFrame();
+  bool HandsOver(RuntimeAddress instruction);
+  bool GoOnWhereCaught(size_t frame);
+  std::optional<uint64_t> FindCatchingCall(uint64_t address, RuntimeAddress call);
+
+  uint64_t FollowedRegisters() const {
+    return uint64_t{1} << numbers_.pc | uint64_t{1} << numbers_.sp | uint64_t{1} << numbers_.fp;
+  }
+
+  void SetFollowed(uint64_t pc, uint64_t sp, uint64_t fp) {
+    registers_.Set(numbers_.pc, pc);
+    registers_.Set(numbers_.sp, sp);
+    registers_.Set(numbers_.fp, fp);
+    complete_ = false;
+    knows_link_ = false;
+  }
+
+  // The caller has these registers, and none else is known.
+  Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
+    if (StripTags(registers_.architecture(), pc) == 0) return End(ChainEnd::kThreadStart);
+    if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
+    SetFollowed(pc, sp, fp);
+    Push(origin, is_return_address);
+    return Next::kGoOn;
+  }
+
+  void Push(FrameOrigin origin, bool is_return_address) {
+    const uint64_t pc = StripTags(registers_.architecture(), registers_.pc());
+    is_return_address_ = is_return_address;
+    chain_.frames.push_back(
+        {RuntimeAddress{pc}, registers_.sp(), origin, is_return_address, late_});
+    chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
+    chain_.late_read += late_ ? 1 : 0;
+    late_ = false;
+  }
+
+  // The innermost ones alone.
+  void KeepFrames(size_t count);
+
+  Next End(ChainEnd end) {
+    chain_.end = end;
+    return Next::kEnd;
+  }
+  Next EndUnreadable();
+
+  bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
+    const uint64_t offset = address - stack_.start;
+    if (offset >= stack_.bytes.size() || kWord > stack_.bytes.size() - offset) return false;
+    std::memcpy(word, stack_.bytes.data() + offset, kWord);
+    return true;
+  }
+
+  // The common case of ReadBytes.
+  bool ReadStackWord(uint64_t address, uint64_t* word) {
+    return ReadCopiedWord(address, word) || ReadWord(address, word);
+  }
+
+  // Asks for the stack from where that was done last up to somewhat above `address`.
+  void Prefetch(uint64_t address) {
+    const uint64_t end = address - stack_.start + kPrefetch;
+    // Not through a frame that is larger than that.
+    if (end - prefetched_ > 2 * kPrefetch) prefetched_ = end - kPrefetch;
+    const uint64_t last = std::min<uint64_t>(end, stack_.bytes.size());
+    for (; prefetched_ < last; prefetched_ += kCacheLine) {
+      __builtin_prefetch(stack_.bytes.data() + prefetched_);
+    }
+  }
+
+  RuleCache& cache_;
+  KnownSteps& known_;
+  UnwindSpace& space_;
+  const StackBytes stack_;
+  const UnwindLimits& limits_;
+  UnwoundChain& chain_;
+
+  RegisterSet registers_;  // of the last frame
+  RegisterNumbers numbers_{};
+  bool all_registers_ = false;  // follow all of them from the leaf on
+  bool complete_ = true;        // registers_ has more than pc, sp and fp; else the rest is stale
+  bool knows_link_ = true;      // the link register is this frame's
+  bool is_return_address_ = false;
+  bool late_ = false;  // memory was read that was not copied
+  bool switched_stack_ = false;
+  uint64_t unreadable_ = 0;
+  uint64_t prefetched_ = 0;  // bytes of the stack
+
+  bool in_code_ = false;
+  MappedCode code_;
+  FrameRules rules_;
+};
+
+}  // namespace profiler::symbolize
