@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/profile/dso_image.h"
 
 namespace profiler::annotate {
 namespace {
@@ -46,20 +46,17 @@ std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   }
 }
 
-// The kind of the image that a DSO was made of; none where it has no file with code.
-std::optional<symbolize::ImageKind> ImageKindOf(DsoKind kind) {
-  if (kind == DsoKind::kUser) return symbolize::ImageKind::kUser;
-  if (kind == DsoKind::kKernel) return symbolize::ImageKind::kKernel;
-  if (kind == DsoKind::kVdso) return symbolize::ImageKind::kVdso;
-  return std::nullopt;
+bool IsInFiles(DsoKind kind) {
+  return kind == DsoKind::kUser || kind == DsoKind::kKernel || kind == DsoKind::kVdso;
 }
 
-std::string_view WhyNoImage(DsoKind kind) {
+std::string_view WhyInNoFile(DsoKind kind) {
   switch (kind) {
     case DsoKind::kModule:
     case DsoKind::kBpf:
       return "it is code of a module or a BPF program, which is not read";
     case DsoKind::kJit:
+    case DsoKind::kJitDump:
     case DsoKind::kAnonymous:
       return "it is generated code, which is in no file";
     default:
@@ -151,10 +148,8 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
                              .event = std::string(profile.text(profile[event].name)),
                              .samples = chosen.samples,
                              .period = chosen.period};
-  const auto kind = ImageKindOf(dso.kind);
-  if (!kind) return NoCode(function.name, WhyNoImage(dso.kind));
-  const ImageId image =
-      symbolizer.AddImage({.kind = *kind, .path = function.image, .build_id = dso.build_id});
+  if (!IsInFiles(dso.kind)) return NoCode(function.name, WhyInNoFile(dso.kind));
+  const ImageId image = symbolizer.AddImage(*profile::ImageOf(profile, dso));
   const CodeBytes code =
       symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
   if (code.bytes.empty()) return NoCode(function.name, WhyNoCode(dso.kind, code.reason));

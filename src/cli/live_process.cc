@@ -1,6 +1,5 @@
 #include "src/cli/live_process.h"
 
-#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,38 +7,10 @@
 #include "src/perf_event/codec.h"
 #include "src/procfs/proc_file.h"
 #include "src/procfs/synthesizer.h"
+#include "src/profile/dso_image.h"
 #include "symbolize/address_space.h"
 
 namespace profiler::cli {
-namespace {
-
-using profile::DsoKind;
-using symbolize::ImageKind;
-
-// The kind of image that a DSO was made of.
-std::optional<ImageKind> ImageKindOf(DsoKind kind) {
-  switch (kind) {
-    case DsoKind::kUser:
-      return ImageKind::kUser;
-    case DsoKind::kVdso:
-      return ImageKind::kVdso;
-    case DsoKind::kKernel:
-      return ImageKind::kKernel;
-    case DsoKind::kModule:
-      return ImageKind::kModule;
-    case DsoKind::kBpf:
-      return ImageKind::kBpf;
-    case DsoKind::kJit:
-      return ImageKind::kJit;
-    case DsoKind::kAnonymous:
-      return ImageKind::kAnonymous;
-    case DsoKind::kUnknown:
-      break;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
     : pid_(static_cast<uint32_t>(pid)),
@@ -76,16 +47,10 @@ symbolize::Naming LiveProcess::Name(uint64_t address) {
   if (id == profile::kNoFrame) return {};
   const profile::Profile& profile = mappings_->profile();
   const profile::Frame& frame = profile[id];
-  const profile::Dso& dso = profile[frame.dso];
-  const auto kind = ImageKindOf(dso.kind);
-  if (!kind) return {};
+  const auto image = profile::ImageOf(profile, profile[frame.dso]);
+  if (!image) return {};
   // The builder has added this image already; it is asked again for all that a frame does not keep.
-  const symbolize::ImageId image =
-      symbolizer_->AddImage({.kind = *kind,
-                             .path = std::string(profile.text(dso.long_name)),
-                             .build_id = dso.build_id,
-                             .pid = pid_});
-  return symbolizer_->Name(image, frame.offset);
+  return symbolizer_->Name(symbolizer_->AddImage(*image), frame.offset);
 }
 
 }  // namespace profiler::cli

@@ -50,6 +50,7 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
     case DsoKind::kBpf:
       return CodeKind::kKernel;
     case DsoKind::kJit:
+    case DsoKind::kJitDump:
       return CodeKind::kJit;
     default:
       return CodeKind::kUser;

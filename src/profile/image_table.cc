@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/profile/dso_image.h"
 
 namespace profiler::profile {
 namespace {
@@ -58,27 +59,6 @@ std::string ShortName(ImageKind kind, std::string_view path, uint32_t pid) {
     default:
       return std::string(path.starts_with('[') ? path : Basename(path));
   }
-}
-
-DsoKind KindOf(ImageKind kind) {
-  switch (kind) {
-    case ImageKind::kUser:
-      return DsoKind::kUser;
-    case ImageKind::kVdso:
-      return DsoKind::kVdso;
-    case ImageKind::kKernel:
-      return DsoKind::kKernel;
-    case ImageKind::kModule:
-      return DsoKind::kModule;
-    case ImageKind::kBpf:
-      return DsoKind::kBpf;
-    case ImageKind::kJit:
-    case ImageKind::kJitDump:
-      return DsoKind::kJit;
-    case ImageKind::kAnonymous:
-      return DsoKind::kAnonymous;
-  }
-  return DsoKind::kUnknown;
 }
 
 Mapping MakeMapping(uint64_t start, uint64_t size, uint64_t offset, ImageId image) {
@@ -199,8 +179,9 @@ void ImageTable::AddDso(ImageId image, const symbolize::ImageSpec& spec) {
   profile_.dsos.push_back({.name = profile_.strings.Intern(
                                ShortName(spec.kind, spec.path, symbolizer_.image(image).pid)),
                            .long_name = profile_.strings.Intern(spec.path),
-                           .kind = KindOf(spec.kind),
-                           .build_id = spec.build_id});
+                           .kind = DsoKindOf(spec.kind),
+                           .build_id = spec.build_id,
+                           .pid = spec.pid});
 }
 
 }  // namespace profiler::profile

@@ -60,7 +60,18 @@ struct Thread {
   StringId comm{};
 };
 
-enum class DsoKind : uint8_t { kUser, kVdso, kKernel, kModule, kBpf, kJit, kAnonymous, kUnknown };
+// As symbolize::ImageKind; kUnknown where nothing is known to be mapped.
+enum class DsoKind : uint8_t {
+  kUser,
+  kVdso,
+  kKernel,
+  kModule,
+  kBpf,
+  kJit,      // generated code, of which a perf-PID.map may have the names
+  kJitDump,  // generated code that is in a dump
+  kAnonymous,
+  kUnknown
+};
 
 struct Dso {
   StringId name{};       // as perf's `dso` sort shows it: base name; "[kernel.kallsyms]", "[vdso]",
@@ -68,6 +79,7 @@ struct Dso {
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
   std::vector<std::byte> build_id;
+  uint32_t pid = 0;  // the (first) process that had it; 0: the kernel's, and the vdso
 };
 
 struct Symbol {

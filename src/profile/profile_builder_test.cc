@@ -527,7 +527,8 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
             ":7 7/7: perf-7.map+0x1000  1 1\n"
             "other 7/7: other+0  1 1\n");
   EXPECT_EQ(profile.text(profile.dsos[2].name), "[JIT] tid 7");
-  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJit);
+  EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
+  EXPECT_EQ(profile.dsos[2].pid, 7u);
 }
 
 TEST_F(ProfileBuilderTest, WithoutACommonClockTheLastCodeOfAJitsDumpCounts) {

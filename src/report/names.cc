@@ -57,7 +57,8 @@ bool InKernel(const Dso& dso) {
 }
 
 bool IsGeneratedCode(const Dso& dso) {
-  return dso.kind == DsoKind::kJit || dso.kind == DsoKind::kAnonymous;
+  return dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
+         dso.kind == DsoKind::kAnonymous;
 }
 
 constexpr std::string_view kWritePerfMap =

@@ -43,7 +43,8 @@ const Line* InnermostOf(std::span<const Line> lines) {
 // A user image by its path, anything else by its name.
 std::string_view NameOf(const Profile& profile, const Dso& dso) {
   const bool has_path = dso.kind == DsoKind::kUser || dso.kind == DsoKind::kModule ||
-                        dso.kind == DsoKind::kJit || dso.kind == DsoKind::kAnonymous;
+                        dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump ||
+                        dso.kind == DsoKind::kAnonymous;
   const std::string_view path = profile.text(dso.long_name);
   return has_path && !path.empty() ? path : profile.text(dso.name);
 }
