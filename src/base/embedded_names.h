@@ -1,9 +1,14 @@
-// The names of the addresses that a recording hit, as it carries them: found once on the machine
-// that was recorded, good wherever it is read.
+// The names of the addresses that a recording hit, and where it was asked for, the code of the
+// functions that were interrupted, as it carries them: found once on the machine that was recorded,
+// good wherever it is read.
 //
-//   images ──▶ addresses   by offset ──▶ symbol    the function that has the code
-//                                   ──▶ inlined   what was inlined there, innermost first:
-//                                                 entry ──▶ its caller's entry ──▶ … ──▶ none
+//   images ──▶ addresses, instructions ──▶ symbol    the function that has the code
+//                                      ──▶ inlined   what was inlined there, innermost first:
+//                                                    entry ──▶ its caller's entry ──▶ … ──▶ none
+//          ──▶ pieces                                code
+//
+// A recording has them in two sections: NAMES has addresses, CODE has instructions and pieces,
+// which no view but `annotate` needs.
 
 #pragma once
 
@@ -63,6 +68,14 @@ struct EmbeddedNames {
     bool operator==(const Code&) const = default;
   };
 
+  // Bytes of the image's file: a function's code.
+  struct Piece {
+    uint64_t address = 0;  // of the first one, as symbolize::Symbolizer::CodeAt takes it
+    uint64_t offset = 0;   // and as Symbolizer::Name does
+    std::vector<std::byte> bytes;
+    bool operator==(const Piece&) const = default;
+  };
+
   struct Image {
     uint8_t kind = 0;  // a symbolize::ImageKind
     uint32_t pid = 0;  // where images of one path differ between processes; 0: they do not
@@ -72,6 +85,11 @@ struct EmbeddedNames {
     std::vector<Inlined> inlined;
     std::vector<Address> addresses;  // by offset, distinct
     std::vector<Code> codes;         // by time; those that were hit
+    // Those of the pieces, and what they call: `offset` is as Symbolizer::NameAt takes it, and they
+    // stand by that, distinct.
+    std::vector<Address> instructions;
+    std::vector<Piece> pieces;  // by address, distinct
+    uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>
     bool operator==(const Image&) const = default;
   };
 

@@ -320,6 +320,8 @@ std::string NameOfOwn(int bit) {
       return "names";
     case perf_data::kFeatureSums:
       return "sums of samples";
+    case perf_data::kFeatureCode:
+      return "code";
     default:
       return absl::StrCat("feature ", bit, " (unknown)");
   }

@@ -161,6 +161,11 @@ std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
 std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section);
 std::string EncodeEmbeddedNames(const EmbeddedNames& names);
 
+// CODE: the code of functions that were interrupted, and the names of its instructions: images with
+// `instructions` and `pieces`, where those of NAMES have `addresses` and `codes`; likewise.
+std::optional<EmbeddedNames> ReadEmbeddedCode(const Features& features);
+std::string EncodeEmbeddedCode(const EmbeddedNames& code);
+
 // SUMS: the samples, summed up (FORMAT.md); likewise. Whoever reads compares `data_size`.
 std::optional<SampleSums> ReadSampleSums(const Features& features);
 std::string EncodeSampleSums(const SampleSums& sums);

@@ -88,6 +88,7 @@ enum FeatureBit : int {
   kFeatureChainQuality = kFirstOwnFeature,
   kFeatureNames = 201,
   kFeatureSums = 202,
+  kFeatureCode = 203,
 };
 
 // The table of feature sections of what we write has room for so many of ours, written or to come.

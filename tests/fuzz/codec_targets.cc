@@ -244,6 +244,13 @@ void ReadFeature(std::span<const std::byte> input) {
     Require(reread.has_value() && reread->images == names->images,
             "names that were written are read as they were");
   }
+  if (const auto code = perf_data::ReadEmbeddedCode(features)) {
+    perf_data::Features written;
+    written.other[perf_data::kFeatureCode] = perf_data::EncodeEmbeddedCode(*code);
+    const auto reread = perf_data::ReadEmbeddedCode(written);
+    Require(reread.has_value() && reread->images == code->images,
+            "code that was written is read as it was");
+  }
 }
 
 // Small enough to stand there as they are; the second one is compressed.
@@ -260,7 +267,9 @@ EmbeddedNames SomeNames(uint32_t functions) {
     image.addresses.push_back(
         {.offset = i * 256 + 8, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
     image.addresses.push_back({.offset = i * 256 + 9, .reason = 4});
+    image.pieces.push_back({i * 256, i * 256, {std::byte{0x90}, std::byte{0xc3}}});
   }
+  image.instructions = image.addresses;
   return names;
 }
 
@@ -290,6 +299,8 @@ std::vector<Bytes> FeatureSeeds() {
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
   add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(2)));
   add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(64)));
+  add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(2)));
+  add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(64)));
   add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(3)));
   add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(64)));
   // Two entries of two numbers and two strings are a start for every section that has a value.

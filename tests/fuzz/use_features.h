@@ -24,6 +24,7 @@ inline void UseFeatures(const perf_data::Features& features) {
   (void)ReadElfMachine(features);
   (void)ReadChainQuality(features);
   (void)ReadEmbeddedNames(features);
+  (void)ReadEmbeddedCode(features);
 }
 
 }  // namespace profiler::fuzz
