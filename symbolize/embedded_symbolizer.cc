@@ -21,6 +21,30 @@ Reason ReasonOf(uint8_t number) {
   return number <= static_cast<uint8_t>(Reason::kRestricted) ? Reason(number) : Reason::kNoSymbol;
 }
 
+// Who names many asks in the order of addresses: the next one is mostly the one behind the last.
+const EmbeddedNames::Address* FindAddress(const std::vector<EmbeddedNames::Address>& addresses,
+                                          uint64_t offset, size_t& last) {
+  const size_t end = std::min(last + 2, addresses.size());
+  for (size_t i = last; i < end; ++i) {
+    if (addresses[i].offset == offset) return &addresses[last = i];
+  }
+  const auto found =
+      std::ranges::lower_bound(addresses, offset, {}, &EmbeddedNames::Address::offset);
+  if (found == addresses.end() || found->offset != offset) return nullptr;
+  last = static_cast<size_t>(found - addresses.begin());
+  return &*found;
+}
+
+// The one with the byte at `address` that begins nearest to it.
+const EmbeddedNames::Piece* FindPiece(const std::vector<EmbeddedNames::Piece>& pieces,
+                                      ElfAddress address) {
+  const auto after =
+      std::ranges::upper_bound(pieces, address.value, {}, &EmbeddedNames::Piece::address);
+  if (after == pieces.begin()) return nullptr;
+  const EmbeddedNames::Piece& piece = *std::prev(after);
+  return address.value - piece.address < piece.bytes.size() ? &piece : nullptr;
+}
+
 class EmbeddedSymbolizer final : public Symbolizer {
  public:
   EmbeddedSymbolizer(EmbeddedNames names, std::unique_ptr<Symbolizer> files,
@@ -37,13 +61,9 @@ class EmbeddedSymbolizer final : public Symbolizer {
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override { return At(id).spec; }
   Naming Name(ImageId id, FileOffset offset) override;
-  Naming NameAt(ImageId id, ElfAddress address) override {
-    return files_->NameAt(InFiles(At(id)), address);
-  }
+  Naming NameAt(ImageId id, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
-  CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
-    return files_->CodeAt(InFiles(At(id)), address, size);
-  }
+  CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     files_->SetKernelReference(symbol, address);
   }
@@ -57,7 +77,8 @@ class EmbeddedSymbolizer final : public Symbolizer {
     const EmbeddedNames::Image* names = nullptr;  // null: none
     std::optional<ImageId> in_files;              // empty until it is needed
     std::vector<JitCode> codes;                   // that the recording has
-    size_t last = 0;                              // of names->addresses: the one found last
+    // Of names->addresses and names->instructions: the one found last.
+    size_t last_address = 0, last_instruction = 0;
   };
   // Kind, path, build-id, process.
   using Place = std::tuple<uint8_t, std::string, std::string, uint32_t>;
@@ -66,7 +87,8 @@ class EmbeddedSymbolizer final : public Symbolizer {
   const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }
 
   const EmbeddedNames::Image* Find(const ImageSpec& spec) const;
-  static const EmbeddedNames::Address* Find(Image& image, FileOffset offset);
+  template <class InFile>
+  Naming NameWithFiles(Image& image, const EmbeddedNames::Address* address, InFile in_file);
   ImageId InFiles(Image& image);
   bool FilesKnowBest(const ImageSpec& spec) const;
   Naming FromRecording(const Image& image, const EmbeddedNames::Address& address);
@@ -118,46 +140,62 @@ bool EmbeddedSymbolizer::FilesKnowBest(const ImageSpec& spec) const {
   return options_.files == Files::kFirst && !spec.build_id.empty();
 }
 
-// Who names many asks in the order of addresses: the next one is mostly the one behind the last.
-const EmbeddedNames::Address* EmbeddedSymbolizer::Find(Image& image, FileOffset offset) {
-  const auto& addresses = image.names->addresses;
-  const size_t end = std::min(image.last + 2, addresses.size());
-  for (size_t i = image.last; i < end; ++i) {
-    if (addresses[i].offset == offset.value) return &addresses[image.last = i];
-  }
-  const auto found = std::lower_bound(
-      addresses.begin(), addresses.end(), offset.value,
-      [](const EmbeddedNames::Address& a, uint64_t value) { return a.offset < value; });
-  if (found == addresses.end() || found->offset != offset.value) return nullptr;
-  image.last = static_cast<size_t>(found - addresses.begin());
-  return &*found;
-}
-
 Naming EmbeddedSymbolizer::Name(ImageId id, FileOffset offset) {
   Image& image = At(id);
-  if (image.names == nullptr) return files_->Name(*image.in_files, offset);
-  const EmbeddedNames::Address* const address = Find(image, offset);
-  if (address == nullptr) return files_->Name(InFiles(image), offset);
+  const auto in_file = [&] { return files_->Name(InFiles(image), offset); };
+  if (image.names == nullptr) return in_file();
+  return NameWithFiles(image, FindAddress(image.names->addresses, offset.value, image.last_address),
+                       in_file);
+}
 
+Naming EmbeddedSymbolizer::NameAt(ImageId id, ElfAddress address) {
+  Image& image = At(id);
+  const auto in_file = [&] { return files_->NameAt(InFiles(image), address); };
+  if (image.names == nullptr) return in_file();
+  return NameWithFiles(
+      image, FindAddress(image.names->instructions, address.value, image.last_instruction),
+      in_file);
+}
+
+CodeBytes EmbeddedSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  Image& image = At(id);
+  const EmbeddedNames::Piece* const piece =
+      image.names == nullptr ? nullptr : FindPiece(image.names->pieces, address);
+  if (piece == nullptr) return files_->CodeAt(InFiles(image), address, size);
+  const uint64_t distance = address.value - piece->address;
+  const std::span<const std::byte> bytes = std::span(piece->bytes).subspan(distance);
+  return {Reason::kNamed,
+          bytes.first(std::min<uint64_t>(size, bytes.size())),
+          {piece->offset + distance},
+          image.names->machine};
+}
+
+// What the recording says, where the files, which `in_file` asks, do not know better.
+template <class InFile>
+Naming EmbeddedSymbolizer::NameWithFiles(Image& image, const EmbeddedNames::Address* address,
+                                         InFile in_file) {
+  if (address == nullptr) return in_file();
   const bool named = ReasonOf(address->reason) == Reason::kNamed;
   if (FilesKnowBest(image.spec)) {
-    const Naming naming = files_->Name(InFiles(image), offset);
+    const Naming naming = in_file();
     const bool loses_lines =
         naming.reason == Reason::kNamed && address->line != 0 && naming.functions[0].line == 0;
     if (naming.reason == Reason::kNamed ? !loses_lines : naming.unnamed_size != 0 && !named) {
       return naming;
     }
   } else if (!named && options_.files != Files::kForOthers) {
-    const Naming naming = files_->Name(InFiles(image), offset);
+    const Naming naming = in_file();
     if (naming.reason == Reason::kNamed) return naming;
   }
   return FromRecording(image, *address);
 }
 
-// The recording has the code that was hit, and all others lie where nothing was.
+// Where the recording has addresses that were hit, it has the code there, and all others lie where
+// nothing was.
 absl::StatusOr<std::span<const JitCode>> EmbeddedSymbolizer::JitCodes(ImageId dump) {
   Image& image = At(dump);
-  if (image.names == nullptr) return files_->JitCodes(*image.in_files);
+  const bool has_addresses = image.names != nullptr && !image.names->addresses.empty();
+  if (!has_addresses) return files_->JitCodes(InFiles(image));
   if (!names_.is_complete) {
     auto codes = files_->JitCodes(InFiles(image));
     if (codes.ok()) return codes;

@@ -1,4 +1,4 @@
-// Names from the recording itself, and from files where it has none.
+// Names and code from the recording itself, and from files where it has none.
 
 #pragma once
 
@@ -25,7 +25,8 @@ struct EmbeddedOptions {
 };
 
 // Answers as the symbolizer would have that found the names, on whatever machine. `files` answers
-// what `names` cannot, and must have the same options.
+// what `names` cannot, and must have the same options. Code is the recording's wherever it has any:
+// it is that of the very file that was recorded.
 //
 // Whether images of one path are one image is taken from `names` as well, so that rows are those of
 // the recorded machine. Not thread-safe.

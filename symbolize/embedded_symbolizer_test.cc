@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "src/base/byte_reader.h"
 #include "symbolize/name_collector.h"
 #include "symbolize/test_files.h"
 
@@ -60,7 +61,10 @@ class NoFiles final : public Symbolizer {
     asked_ += image(id).path + " " + std::to_string(offset.value) + "\n";
     return {Reason::kNoImageFile, {}};
   }
-  Naming NameAt(ImageId, ElfAddress) override { return {Reason::kNoImageFile, {}}; }
+  Naming NameAt(ImageId id, ElfAddress address) override {
+    asked_ += image(id).path + " at " + std::to_string(address.value) + "\n";
+    return {Reason::kNoImageFile, {}};
+  }
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
     return absl::NotFoundError("no dump");
   }
@@ -103,6 +107,33 @@ TEST_P(EmbeddedSymbolizerTest, AnswersAsTheFilesDidWhateverIsAsked) {
   }
 }
 
+// The same for every address, each as if it were a function of 40 bytes.
+std::string AllCode(Symbolizer& symbolizer, const ImageSpec& spec) {
+  std::string text;
+  const size_t size = ReadFile(spec.path).size() + 100;
+  const ImageId image = symbolizer.AddImage(spec);
+  for (uint64_t address = 0; address < size; ++address) {
+    text += Told(symbolizer.NameAt(image, {address}));
+    const CodeBytes code = symbolizer.CodeAt(image, {address}, 40);
+    text += " " + std::to_string(code.machine) + " " + std::to_string(code.offset.value) + " ";
+    text += TextOf(code.bytes);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST_P(EmbeddedSymbolizerTest, AnswersForInstructionsAsTheFilesDid) {
+  const ImageSpec spec = Fixture(GetParam());
+  const auto linkers = Symbolizer::Create(Options(false, true, true));
+  NameCollector collector(*linkers);
+  AllCode(collector, spec);
+  const auto embedded = FromNames(collector.Take(true));
+  const auto files = Symbolizer::Create(Options(true, true, true));
+  const std::string told = AllCode(*embedded, spec);
+  EXPECT_EQ(told, AllCode(*files, spec));
+  EXPECT_NE(told.find(" 62 "), std::string::npos) << "there is code";
+}
+
 INSTANTIATE_TEST_SUITE_P(Fixtures, EmbeddedSymbolizerTest, testing::ValuesIn(kFixtures));
 
 TEST(EmbeddedNamesTest, WithoutLinesAreSymbolsAlone) {
@@ -133,6 +164,88 @@ TEST(EmbeddedNamesTest, CutShortAreWhatWasCollectedBefore) {
   EXPECT_FALSE(names.is_complete);
   ASSERT_EQ(names.images.size(), 1u);
   EXPECT_EQ(names.images[0].addresses.size(), 2u);
+}
+
+// Names every address "f", and has a byte of code at each from 100 to 199.
+class HundredBytes final : public Symbolizer {
+ public:
+  ImageId AddImage(const ImageSpec& spec) override {
+    spec_ = spec;
+    return ImageId{0};
+  }
+  const ImageSpec& image(ImageId) const override { return spec_; }
+  Naming Name(ImageId, FileOffset) override { return {}; }
+  Naming NameAt(ImageId, ElfAddress) override { return {Reason::kNamed, {&function_, 1}}; }
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
+    return absl::NotFoundError("no dump");
+  }
+  CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
+    if (address.value < 100 || address.value >= 200) return {Reason::kNoSymbol, {}};
+    const auto rest = std::span<const std::byte>(code_).subspan(address.value - 100);
+    return {Reason::kNamed,
+            rest.first(std::min<size_t>(size, rest.size())),
+            {address.value + 5000},
+            62};
+  }
+  void SetKernelReference(std::string_view, RuntimeAddress) override {}
+  void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
+
+ private:
+  ImageSpec spec_;
+  const NamedFunction function_ = {.name = "f"};
+  const std::vector<std::byte> code_ = std::vector<std::byte>(100);
+};
+
+// The pieces: "address @offset +size", a line each.
+std::string PiecesOf(const EmbeddedNames& names) {
+  std::string text;
+  for (const EmbeddedNames::Image& image : names.images) {
+    for (const EmbeddedNames::Piece& piece : image.pieces) {
+      text += std::to_string(piece.address) + " @" + std::to_string(piece.offset) + " +" +
+              std::to_string(piece.bytes.size()) + "\n";
+    }
+  }
+  return text;
+}
+
+TEST(EmbeddedCodeTest, IsKeptOncePerPlaceAsFarAsTheFileHasIt) {
+  HundredBytes files;
+  NameCollector collector(files);
+  const ImageId image = collector.AddImage({.path = "/bin/a"});
+  for (const uint64_t size : {4, 20, 8}) collector.CodeAt(image, {150}, size);
+  collector.CodeAt(image, {110}, 10);
+  collector.CodeAt(image, {190}, 50);
+  collector.CodeAt(image, {300}, 50);
+  EXPECT_EQ(PiecesOf(collector.Take(true)), "110 @5110 +10\n150 @5150 +20\n190 @5190 +10\n");
+}
+
+TEST(EmbeddedCodeTest, IsFoundFromAnyOfItsBytesOn) {
+  HundredBytes files;
+  NameCollector collector(files);
+  const ImageSpec spec = {.path = "/bin/a"};
+  collector.CodeAt(collector.AddImage(spec), {110}, 10);
+  const auto embedded = FromNames(collector.Take(true));
+  std::string told;
+  for (const uint64_t address : {109, 110, 117, 120}) {
+    const CodeBytes code = embedded->CodeAt(embedded->AddImage(spec), {address}, 8);
+    told += std::to_string(code.bytes.size()) + " @" + std::to_string(code.offset.value) + "\n";
+  }
+  EXPECT_EQ(told, "0 @0\n8 @5110\n3 @5117\n0 @0\n");
+}
+
+TEST(EmbeddedCodeTest, CutShortHasAllNamesOfTheCodeThatItHas) {
+  HundredBytes files;
+  int left = 1;
+  NameCollector collector(files, [&] { return left-- > 0; });
+  const ImageId image = collector.AddImage({.path = "/bin/a"});
+  for (const uint64_t function : {110, 150}) {
+    if (collector.CodeAt(image, {function}, 3).bytes.empty()) continue;
+    for (int i = 0; i < 3; ++i) collector.NameAt(image, {function + i});
+  }
+  const EmbeddedNames code = collector.Take(true);
+  EXPECT_FALSE(code.is_complete);
+  EXPECT_EQ(PiecesOf(code), "110 @5110 +3\n");
+  EXPECT_EQ(code.images[0].instructions.size(), 3u);
 }
 
 // A symbolizer for which each process has a file of its own, but for those that share one.

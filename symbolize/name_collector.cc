@@ -9,6 +9,26 @@ std::string_view LinkageName(const NamedFunction& function) {
   return function.linkage_name.empty() ? function.name : function.linkage_name;
 }
 
+// Those at one place are equal, but for pieces: the longest one comes first.
+void SortDistinct(std::vector<EmbeddedNames::Address>& addresses) {
+  std::ranges::sort(addresses, {}, &EmbeddedNames::Address::offset);
+  const auto rest = std::ranges::unique(addresses, {}, &EmbeddedNames::Address::offset);
+  addresses.erase(rest.begin(), rest.end());
+}
+
+void SortDistinct(std::vector<EmbeddedNames::Piece>& pieces) {
+  std::ranges::sort(pieces, [](const auto& a, const auto& b) {
+    if (a.address != b.address) return a.address < b.address;
+    return a.bytes.size() > b.bytes.size();
+  });
+  const auto rest = std::ranges::unique(pieces, {}, &EmbeddedNames::Piece::address);
+  pieces.erase(rest.begin(), rest.end());
+}
+
+bool IsEmpty(const EmbeddedNames::Image& image) {
+  return image.addresses.empty() && image.instructions.empty() && image.pieces.empty();
+}
+
 }  // namespace
 
 ImageId NameCollector::AddImage(const ImageSpec& spec) {
@@ -28,13 +48,42 @@ ImageId NameCollector::AddImage(const ImageSpec& spec) {
   return id;
 }
 
-Naming NameCollector::Name(ImageId id, FileOffset offset) {
+bool NameCollector::GoesOn() {
   names_.is_complete = names_.is_complete && go_on_();
-  if (!names_.is_complete) return {};
-  Naming naming = source_.Name(id, offset);
+  return names_.is_complete;
+}
+
+Naming NameCollector::Name(ImageId id, FileOffset offset) {
+  if (!GoesOn()) return {};
+  const Naming naming = source_.Name(id, offset);
   Collected& collected = *images_[static_cast<size_t>(id)];
-  EmbeddedNames::Address& address = collected.image.addresses.emplace_back();
-  address.offset = offset.value;
+  Remember(collected, offset.value, naming, collected.image.addresses);
+  return naming;
+}
+
+Naming NameCollector::NameAt(ImageId id, ElfAddress address) {
+  if (!names_.is_complete) return {};
+  const Naming naming = source_.NameAt(id, address);
+  Collected& collected = *images_[static_cast<size_t>(id)];
+  Remember(collected, address.value, naming, collected.image.instructions);
+  return naming;
+}
+
+CodeBytes NameCollector::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  if (!GoesOn()) return {};
+  const CodeBytes code = source_.CodeAt(id, address, size);
+  if (code.bytes.empty()) return code;
+  EmbeddedNames::Image& image = images_[static_cast<size_t>(id)]->image;
+  image.machine = code.machine;
+  image.pieces.push_back(
+      {address.value, code.offset.value, {code.bytes.begin(), code.bytes.end()}});
+  return code;
+}
+
+void NameCollector::Remember(Collected& collected, uint64_t place, const Naming& naming,
+                             std::vector<EmbeddedNames::Address>& addresses) {
+  EmbeddedNames::Address& address = addresses.emplace_back();
+  address.offset = place;
   address.distance = naming.distance;
   address.reason = static_cast<uint8_t>(naming.reason);
   if (!naming.functions.empty()) {
@@ -51,7 +100,6 @@ Naming NameCollector::Name(ImageId id, FileOffset offset) {
   if (!naming.neighbour.name.empty()) {
     address.neighbour = AddSymbol(collected, naming.neighbour, true);
   }
-  return naming;
 }
 
 absl::StatusOr<std::span<const JitCode>> NameCollector::JitCodes(ImageId dump) {
@@ -101,13 +149,11 @@ EmbeddedNames NameCollector::Take(bool has_lines) {
     }
   }
   for (const auto& collected : images_) {
-    if (collected == nullptr || collected->image.addresses.empty()) continue;
+    if (collected == nullptr || IsEmpty(collected->image)) continue;
     auto& addresses = collected->image.addresses;
-    std::sort(addresses.begin(), addresses.end(),
-              [](const auto& a, const auto& b) { return a.offset < b.offset; });
-    addresses.erase(std::unique(addresses.begin(), addresses.end(),
-                                [](const auto& a, const auto& b) { return a.offset == b.offset; }),
-                    addresses.end());
+    SortDistinct(addresses);
+    SortDistinct(collected->image.instructions);
+    SortDistinct(collected->image.pieces);
     for (const JitCode& code : collected->codes) {
       const auto hit = std::lower_bound(
           addresses.begin(), addresses.end(), code.offset.value,

@@ -23,11 +23,13 @@ namespace profiler::symbolize {
 // Answers as `source` does, and remembers the answers, with the linker's names. `source` must look
 // for inlined calls and function_starts and have bounded_symbols, for all other ways of naming can
 // be told from that one (embedded_symbolizer.h); a PLT stub's name is remembered as it is told, so
-// where those matter, without demangling. Not thread-safe.
+// where those matter, without demangling. What Name was asked for becomes `addresses`, what NameAt
+// was, `instructions`, and what CodeAt was, `pieces`. Not thread-safe.
 class NameCollector : public Symbolizer {
  public:
-  // `source` must outlive this. `go_on` is asked before each address; once it says no, nothing is
-  // named and nothing remembered any more.
+  // `source` must outlive this. `go_on` is asked before each Name and each CodeAt, so that the
+  // instructions of code that is kept are named to the last; once it says no, nothing is named and
+  // nothing remembered any more.
   explicit NameCollector(
       Symbolizer& source, std::function<bool()> go_on = [] { return true; })
       : source_(source), go_on_(std::move(go_on)) {}
@@ -35,13 +37,9 @@ class NameCollector : public Symbolizer {
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override { return source_.image(id); }
   Naming Name(ImageId image, FileOffset offset) override;
-  Naming NameAt(ImageId image, ElfAddress address) override {
-    return source_.NameAt(image, address);
-  }
+  Naming NameAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
-  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override {
-    return source_.CodeAt(image, address, size);
-  }
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     source_.SetKernelReference(symbol, address);
   }
@@ -64,6 +62,9 @@ class NameCollector : public Symbolizer {
   };
   using Place = std::tuple<ImageKind, std::string, std::vector<std::byte>>;
 
+  bool GoesOn();
+  void Remember(Collected& collected, uint64_t place, const Naming& naming,
+                std::vector<EmbeddedNames::Address>& addresses);
   uint32_t AddSymbol(Collected& image, const NamedFunction& function, bool in_symbol_table);
   uint32_t AddInlined(Collected& image, std::span<const NamedFunction> functions);
 
