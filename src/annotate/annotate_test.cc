@@ -141,6 +141,16 @@ TEST(ChoiceTest, FunctionsWithoutSamplesSayWhy) {
             "'main' has no samples of its own: only what it called was interrupted");
 }
 
+TEST(ChoiceTest, AllInterruptedFunctionsComeByTheirSamplesWhateverTheEvent) {
+  Samples samples;
+  const SymbolId light = samples.Function("light"), heavy = samples.Function("heavy");
+  const SymbolId caller = samples.Function("caller"), middle = samples.Function("middle");
+  samples.Frame(caller, 0);
+  samples.Add(light, 0, 1).Add(middle, 0, 4).Add(heavy, 0, 3).Add(heavy, 8, 2);
+  samples.profile().rows.back().event = EventId{1};
+  EXPECT_EQ(InterruptedFunctions(samples.profile()), (std::vector{heavy, middle, light}));
+}
+
 TEST(ChoiceTest, CodeWithoutNamesCannotBeChosen) {
   Samples samples;
   samples.profile().frames.push_back({});
@@ -296,7 +306,10 @@ TEST_F(AnnotateTest, AFileThatIsNotTheRecordedOneIsNotShown) {
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'hot': the file here is not the one that was recorded");
   code_.Refuse(Reason::kNoImageFile);
-  EXPECT_EQ(Listed(samples_, code_), "cannot annotate 'hot': its file is not here");
+  EXPECT_EQ(
+      Listed(samples_, code_),
+      "cannot annotate 'hot': its file is not here, and its code not in the recording (record "
+      "or archive --embed code, where the file is)");
 }
 
 TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
@@ -305,6 +318,33 @@ TEST_F(AnnotateTest, TheKernelsFileIsNamedWhereItIsNotHere) {
   code_.Refuse(Reason::kNoImageFile);
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'copy': vmlinux is not here (Debian: linux-image-RELEASE-dbg)");
+}
+
+// Asks as `Annotate` does, and counts.
+class CountingCode : public CodeSource {
+ public:
+  Naming NameAt(ImageId image, ElfAddress address) override {
+    asked_ += absl::StrCat(absl::Hex(address.value), " ");
+    return CodeSource::NameAt(image, address);
+  }
+  std::string asked_;
+};
+
+TEST(LookUpCodeTest, AsksWhatAnnotateAsks) {
+  Samples samples;
+  CountingCode code;
+  code.Code({0x48, 0x89, 0xe5, 0xe8, 0x05, 0x10, 0, 0, 0xc3});  // mov, call 200d, ret
+  const SymbolId hot = samples.Function("hot", 0x1000, 9);
+  samples.Add(hot, 3, 1);
+  EXPECT_TRUE(LookUpCode(samples.profile(), hot, code).ok());
+  EXPECT_EQ(code.asked_, "1000 200d 1003 1008 ");
+  for (const Syntax syntax : {Syntax::kAtt, Syntax::kIntel}) {
+    code.asked_.clear();
+    EXPECT_TRUE(Annotate(samples.profile(), EventId{0}, {.symbol = hot}, code, syntax).ok());
+    EXPECT_EQ(code.asked_, "1000 200d 1003 1008 ");
+  }
+  code.Refuse(Reason::kNoImageFile);
+  EXPECT_FALSE(LookUpCode(samples.profile(), hot, code).ok());
 }
 
 TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {

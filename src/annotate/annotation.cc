@@ -33,8 +33,10 @@ absl::Status NoCode(std::string_view name, std::string_view why) {
 std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   switch (reason) {
     case Reason::kNoImageFile:
-      return kind == DsoKind::kKernel ? "vmlinux is not here (Debian: linux-image-RELEASE-dbg)"
-                                      : "its file is not here";
+      return kind == DsoKind::kKernel
+                 ? "vmlinux is not here (Debian: linux-image-RELEASE-dbg)"
+                 : "its file is not here, and its code not in the recording (record or archive "
+                   "--embed code, where the file is)";
     case Reason::kRestricted:
       return "the kernel's addresses are hidden (kernel.kptr_restrict)";
     case Reason::kBuildIdMismatch:
@@ -111,12 +113,39 @@ class Annotator {
   uint64_t size_ = 0;
 };
 
+// A function's instructions, and where in its file they are.
+struct Disassembled {
+  AnnotatedFunction function;
+  CodeBytes code;
+};
+
+absl::StatusOr<Disassembled> Disassemble(const Profile& profile, profile::SymbolId id,
+                                         Symbolizer& symbolizer, Syntax syntax) {
+  const Symbol& symbol = profile[id];
+  const Dso& dso = profile[symbol.dso];
+  Disassembled result;
+  AnnotatedFunction& function = result.function;
+  function.name = profile.text(symbol.name);
+  function.image = profile.text(dso.long_name);
+  if (!IsInFiles(dso.kind)) return NoCode(function.name, WhyInNoFile(dso.kind));
+  const ImageId image = symbolizer.AddImage(*profile::ImageOf(profile, dso));
+  result.code = symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
+  if (result.code.bytes.empty()) {
+    return NoCode(function.name, WhyNoCode(dso.kind, result.code.reason));
+  }
+  function.cut = symbol.size > kLongestFunction;
+  PROFILER_ASSIGN_OR_RETURN(const auto disassembler,
+                            Disassembler::Create(result.code.machine, syntax));
+  Annotator(symbolizer, image, *disassembler).Disassemble(result.code, symbol.start, function);
+  return result;
+}
+
 // A sample counts for the instruction that its address is in. Of a function in several parts only
 // the part at its symbol is shown, so some may be at none.
 void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbol,
                   const CodeBytes& code, AnnotatedFunction& function) {
   std::vector<AnnotatedInstruction>& instructions = function.instructions;
-  const uint64_t start = profile[symbol].start.value;
+  const uint64_t start = instructions.front().address.value;
   for (const Row& row : profile.rows) {
     const Frame& frame = profile[row.self];
     const auto lines = profile.LinesOf(frame);
@@ -141,23 +170,19 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
 absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event,
                                            const ChosenFunction& chosen, Symbolizer& symbolizer,
                                            Syntax syntax) {
-  const Symbol& symbol = profile[chosen.symbol];
-  const Dso& dso = profile[symbol.dso];
-  AnnotatedFunction function{.name = std::string(profile.text(symbol.name)),
-                             .image = std::string(profile.text(dso.long_name)),
-                             .event = std::string(profile.text(profile[event].name)),
-                             .samples = chosen.samples,
-                             .period = chosen.period};
-  if (!IsInFiles(dso.kind)) return NoCode(function.name, WhyInNoFile(dso.kind));
-  const ImageId image = symbolizer.AddImage(*profile::ImageOf(profile, dso));
-  const CodeBytes code =
-      symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
-  if (code.bytes.empty()) return NoCode(function.name, WhyNoCode(dso.kind, code.reason));
-  function.cut = symbol.size > kLongestFunction;
-  PROFILER_ASSIGN_OR_RETURN(const auto disassembler, Disassembler::Create(code.machine, syntax));
-  Annotator(symbolizer, image, *disassembler).Disassemble(code, symbol.start, function);
-  CountSamples(profile, event, chosen.symbol, code, function);
-  return function;
+  PROFILER_ASSIGN_OR_RETURN(Disassembled result,
+                            Disassemble(profile, chosen.symbol, symbolizer, syntax));
+  AnnotatedFunction& function = result.function;
+  function.event = profile.text(profile[event].name);
+  function.samples = chosen.samples;
+  function.period = chosen.period;
+  CountSamples(profile, event, chosen.symbol, result.code, function);
+  return std::move(function);
+}
+
+absl::Status LookUpCode(const Profile& profile, profile::SymbolId function,
+                        Symbolizer& symbolizer) {
+  return Disassemble(profile, function, symbolizer, Syntax::kAtt).status();
 }
 
 }  // namespace profiler::annotate

@@ -55,4 +55,9 @@ absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, prof
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax);
 
+// Asks `symbolizer` all that Annotate asks it for a function, whatever the event and the syntax:
+// for who keeps the answers. Errors likewise. Cost: a look-up an instruction, of its line.
+absl::Status LookUpCode(const profile::Profile& profile, profile::SymbolId function,
+                        symbolize::Symbolizer& symbolizer);
+
 }  // namespace profiler::annotate

@@ -1,6 +1,7 @@
 #include "src/annotate/choice.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -46,6 +47,12 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// The function whose code the row interrupted; kNoSymbol: unknown.
+SymbolId Interrupted(const Profile& profile, const Row& row) {
+  const auto lines = profile.LinesOf(profile[row.self]);
+  return lines.empty() ? kNoSymbol : lines.back().symbol;
+}
+
 class Chooser {
  public:
   Chooser(const Profile& profile, EventId event)
@@ -54,9 +61,9 @@ class Chooser {
     for (const Row& row : profile.rows) {
       if (row.event != event) continue;
       any_ = true;
-      const auto lines = profile.LinesOf(profile[row.self]);
-      if (lines.empty() || lines.back().symbol == kNoSymbol) continue;
-      ChosenFunction& function = weights_[static_cast<uint32_t>(lines.back().symbol)];
+      const SymbolId symbol = Interrupted(profile, row);
+      if (symbol == kNoSymbol) continue;
+      ChosenFunction& function = weights_[static_cast<uint32_t>(symbol)];
       function.period += row.period;
       function.samples += row.count;
     }
@@ -165,6 +172,21 @@ class Chooser {
 absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const Profile& profile, EventId event,
                                                             std::string_view name) {
   return Chooser(profile, event).Choose(name);
+}
+
+std::vector<SymbolId> InterruptedFunctions(const Profile& profile) {
+  std::vector<uint64_t> samples(profile.symbols.size());
+  std::vector<SymbolId> functions;
+  for (const Row& row : profile.rows) {
+    const SymbolId symbol = Interrupted(profile, row);
+    if (symbol == kNoSymbol || row.count == 0) continue;
+    uint64_t& count = samples[static_cast<uint32_t>(symbol)];
+    if (count == 0) functions.push_back(symbol);
+    count += row.count;
+  }
+  std::ranges::stable_sort(functions, std::ranges::greater{},
+                           [&](SymbolId symbol) { return samples[static_cast<uint32_t>(symbol)]; });
+  return functions;
 }
 
 }  // namespace profiler::annotate

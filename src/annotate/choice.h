@@ -25,4 +25,8 @@ absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const profile::Profi
                                                             profile::EventId event,
                                                             std::string_view name);
 
+// All functions whose names are known and that were interrupted, whatever the event, those with the
+// most samples first.
+std::vector<profile::SymbolId> InterruptedFunctions(const profile::Profile& profile);
+
 }  // namespace profiler::annotate

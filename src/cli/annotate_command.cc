@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/annotate/annotation.h"
@@ -23,6 +24,7 @@ struct AnnotateArguments {
   std::string syntax = "att";
   bool no_source = false;
   bool no_demangle = false;
+  FilePlaces places;
   FetchOptions fetch;
 };
 
@@ -59,8 +61,9 @@ int Annotate(const AnnotateArguments& arguments) {
   load.keep_thread = false;
   load.naming.demangle = !arguments.no_demangle;
   load.keep_symbolizer = true;
+  load.naming.places = arguments.places;
   load.naming.fetch = arguments.fetch;
-  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  auto loaded = LoadProfileOrPrint(arguments.input, load);
   if (!loaded) return kExitFailure;
   const auto event = FindEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
@@ -85,6 +88,8 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError("no such function in '" + arguments.dso + "'");
     return kExitFailure;
   }
+  loaded->symbolizer =
+      WithEmbeddedCode(std::move(loaded->symbolizer), loaded->recording->features(), load.naming);
   Output output("-");
   const bool any = WriteFunctions(arguments, *loaded, *functions, shown, output);
   const int finished = Finish(*loaded, output);
@@ -115,6 +120,7 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   command->add_flag("--no-source", a.no_source, "instructions alone");
   command->add_flag("--no-demangle", a.no_demangle, "SYMBOL is as the linker has it");
+  AddFilePlaceOptions(*command, a.places);
   AddFetchOptions(*command, a.fetch);
   command->add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
   commands[command] = [arguments] { return Annotate(*arguments); };

@@ -21,6 +21,7 @@ namespace {
 struct ArchiveArguments {
   std::string input = "perf.data";
   std::string output;
+  std::string embed = "lines";
   bool no_lines = false;
   FilePlaces places;
   bool quiet = false;
@@ -39,13 +40,13 @@ int Archive(const ArchiveArguments& arguments) {
   auto recording = OpenRecordingOrPrint(arguments.input);
   if (recording == nullptr) return kExitFailure;
   NamingOptions naming;
-  naming.inlines = !arguments.no_lines;
   naming.places = arguments.places;
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, naming, symbolize::EmbeddedOptions::Files::kFirst,
-                             monitor.callback());
+    collected = CollectNames(*recording,
+                             arguments.no_lines ? Embedding::kNames : EmbeddingOf(arguments.embed),
+                             naming, symbolize::EmbeddedOptions::Files::kFirst, monitor.callback());
   }
   recording = nullptr;
 
@@ -86,7 +87,16 @@ void AddArchiveCommand(CLI::App& app, Commands& commands) {
                    "file to write (default: in the place of the input); an older one is kept as "
                    "FILE.old; - for standard output, as a stream")
       ->type_name("FILE|-");
-  command->add_flag("--no-lines", a.no_lines, "names only, without inlined calls and source lines");
+  CLI::Option* const embed =
+      command
+          ->add_option(
+              "--embed", a.embed,
+              "names alone; inlined calls and source lines as well (lines); and the code of "
+              "the functions that were interrupted, for annotate (code)")
+          ->type_name("code|lines|names")
+          ->check(CLI::IsMember({"code", "lines", "names"}))
+          ->capture_default_str();
+  command->add_flag("--no-lines", a.no_lines, "the same as --embed names")->excludes(embed);
   AddFilePlaceOptions(*command, a.places);
   command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
   commands[command] = [arguments] { return Archive(*arguments); };

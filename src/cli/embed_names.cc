@@ -12,6 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/annotate/annotation.h"
+#include "src/annotate/choice.h"
 #include "src/cli/load_profile.h"
 #include "src/perf_data/feature_values.h"
 #include "src/perf_data/perf_data_format.h"
@@ -51,30 +53,64 @@ std::optional<SampleSums> WorthwhileSums(const perf_data::Recording& recording,
   return sums;
 }
 
+// What annotate would show of each function that was interrupted: those with the most samples
+// first, as far as there is room.
+void CollectCode(const profile::Profile& profile, symbolize::Symbolizer& source,
+                 const NamingProgress& progress, CollectedNames& collected) {
+  const std::vector<profile::SymbolId> functions = annotate::InterruptedFunctions(profile);
+  size_t looked_up = 0;
+  symbolize::NameCollector collector(
+      source, [&] { return progress("functions", looked_up, functions.size()); });
+  uint64_t bytes = 0;
+  bool has_all = true;
+  for (const profile::SymbolId function : functions) {
+    ++looked_up;
+    const uint64_t size = std::min(profile[function].size, annotate::kLongestFunction);
+    if (bytes + size > kMostCode) {
+      has_all = false;
+      continue;
+    }
+    if (!annotate::LookUpCode(profile, function, collector).ok()) continue;
+    bytes += size;
+    ++collected.functions;
+  }
+  collected.code = collector.Take(/*has_lines=*/true);
+  collected.code->is_complete = collected.code->is_complete && has_all;
+}
+
 }  // namespace
+
+Embedding EmbeddingOf(std::string_view text) {
+  if (text == "code") return Embedding::kCode;
+  return text == "lines" ? Embedding::kLines : Embedding::kNames;
+}
 
 std::map<int, std::string> SectionsOf(const CollectedNames& collected) {
   std::map<int, std::string> sections;
   sections[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(collected.names);
+  if (collected.code) {
+    sections[perf_data::kFeatureCode] = perf_data::EncodeEmbeddedCode(*collected.code);
+  }
   if (collected.sums) {
     sections[perf_data::kFeatureSums] = perf_data::EncodeSampleSums(*collected.sums);
   }
   return sections;
 }
 
-CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions options,
-                            symbolize::EmbeddedOptions::Files files,
+CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
+                            NamingOptions options, symbolize::EmbeddedOptions::Files files,
                             const NamingProgress& progress) {
   constexpr size_t kRarely = 256;
   options.demangle = false;
+  options.inlines = embedding != Embedding::kNames;
   options.function_starts = options.bounded_symbols = true;
-  const auto source = MakeSymbolizer(recording.features(), options, files);
+  auto source = MakeSymbolizer(recording.features(), options, files);
   CollectedNames collected;
   size_t total = 0;
   bool going_on = true;
   symbolize::NameCollector collector(*source, [&] {
     if (collected.addresses % kRarely == 0) {
-      going_on = going_on && progress(collected.addresses, total);
+      going_on = going_on && progress("addresses", collected.addresses, total);
     }
     if (going_on) ++collected.addresses;
     return going_on;
@@ -92,7 +128,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
       const auto& layout = recording.events()[static_cast<uint32_t>(event)].layout;
       reader.Read(sample, layout, look_ups, *at);
     };
-    keep.keep_rows = false;
+    keep.keep_rows = embedding == Embedding::kCode;
   }
   profile::ProfileBuilder builder(collector, keep);
   at = &builder;
@@ -101,10 +137,14 @@ CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions optio
   if (collected.reading.ok() && recording.warnings().empty()) {
     collected.sums = WorthwhileSums(recording, builder);
   }
-  std::move(builder).Finish();
+  const profile::Profile profile = std::move(builder).Finish();
   collected.names = collector.Take(options.inlines);
   collected.addresses = 0;
   for (const auto& image : collected.names.images) collected.addresses += image.addresses.size();
+  if (embedding == Embedding::kCode && collected.names.is_complete) {
+    source = WithEmbeddedCode(std::move(source), recording.features(), options, files);
+    CollectCode(profile, *source, progress, collected);
+  }
   return collected;
 }
 
@@ -131,12 +171,13 @@ NamingMonitor::~NamingMonitor() {
 NamingProgress NamingMonitor::callback() {
   using std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kInterval{200};
-  return [this, next = steady_clock::now() + kInterval](size_t named, size_t addresses) mutable {
+  return [this, next = steady_clock::now() + kInterval](std::string_view what, size_t looked_up,
+                                                        size_t all) mutable {
     if (show_ && steady_clock::now() >= next) {
       next = steady_clock::now() + kInterval;
       shown_ = true;
-      std::fprintf(stderr, "\r\033[K[ naming: %zu of %zu addresses; Ctrl-C ends it here ]", named,
-                   std::max(named, addresses));
+      std::fprintf(stderr, "\r\033[K[ naming: %zu of %zu %.*s; Ctrl-C ends it here ]", looked_up,
+                   std::max(looked_up, all), static_cast<int>(what.size()), what.data());
     }
     return !InterruptFlag::raised();
   };
@@ -158,6 +199,11 @@ std::string Describe(const CollectedNames& collected, const std::map<int, std::s
       absl::StrFormat("names of %d addresses of %d images, %.1f kB%s", collected.addresses,
                       collected.names.images.size(), kilobytes(perf_data::kFeatureNames),
                       collected.names.is_complete ? "" : ", cut short");
+  if (collected.code) {
+    absl::StrAppendFormat(&text, "; code of %d functions, %.1f kB%s", collected.functions,
+                          kilobytes(perf_data::kFeatureCode),
+                          collected.code->is_complete ? "" : ", not of all");
+  }
   if (collected.sums) {
     absl::StrAppendFormat(&text, "; sums of the samples, %.1f kB",
                           kilobytes(perf_data::kFeatureSums));

@@ -1,4 +1,4 @@
-// Finds the names that a recording is to carry.
+// Finds the names, and the code, that a recording is to carry.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "src/base/embedded_names.h"
 #include "src/base/sample_sums.h"
@@ -17,13 +18,27 @@
 
 namespace profiler::cli {
 
-// Told now and then how many of the addresses (0: not known yet) have been looked up; false cuts
-// the naming short.
-using NamingProgress = std::function<bool(size_t named, size_t addresses)>;
+// What is kept of names: each level has what is in those before it.
+enum class Embedding : uint8_t {
+  kNames,
+  kLines,  // inlined calls and source lines
+  kCode,   // of the functions that were interrupted, with all that `annotate` shows of it
+};
+// Of "names", "lines" or "code".
+Embedding EmbeddingOf(std::string_view text);
+
+// Told now and then how many of `all` (0: not known yet) have been looked up, which are "addresses"
+// and then "functions"; false cuts it short.
+using NamingProgress = std::function<bool(std::string_view what, size_t looked_up, size_t all)>;
+
+// Of code, at most, in bytes: what the lightest functions have beyond that is not kept.
+inline constexpr size_t kMostCode = 16 << 20;
 
 struct CollectedNames {
   EmbeddedNames names;
   size_t addresses = 0;
+  std::optional<EmbeddedNames> code;
+  size_t functions = 0;  // whose code that is
   // Where the samples are so many that reading them again would take a while.
   std::optional<SampleSums> sums;
   absl::Status reading;  // what ended the reading early
@@ -33,11 +48,11 @@ struct CollectedNames {
 std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 
 // Names every address that any view of the recording shows: those of call chains and, where they
-// are recorded, of data and of branches; and sums the samples up. `options` says whether lines are
-// looked for; names are always kept as the linker has them. Reads the recording once, and has a
-// profile of its stacks in memory meanwhile.
-CollectedNames CollectNames(perf_data::Recording& recording, NamingOptions options,
-                            symbolize::EmbeddedOptions::Files files,
+// are recorded, of data and of branches; and sums the samples up. Names are always kept as the
+// linker has them. Reads the recording once, and has a profile of its stacks in memory meanwhile.
+// Code costs a look-up an instruction, in debug information where there is any.
+CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
+                            NamingOptions options, symbolize::EmbeddedOptions::Files files,
                             const NamingProgress& progress);
 
 // Until the end of its scope Ctrl-C, SIGTERM and SIGHUP only set a flag, the first time.
@@ -69,7 +84,8 @@ class NamingMonitor {
 // From now on this process gives way to others.
 void LowerPriority();
 
-// "names of 1234 addresses of 25 images, 18.3 kB; sums of the samples, 201.0 kB".
+// "names of 1234 addresses of 25 images, 18.3 kB; code of 310 functions, 91.0 kB; sums of the
+// samples, 201.0 kB".
 std::string Describe(const CollectedNames& collected, const std::map<int, std::string>& sections);
 
 }  // namespace profiler::cli

@@ -23,6 +23,19 @@ bool UsesCache(const NamingOptions& options) {
          options.function_starts && options.bounded_symbols;
 }
 
+Files SayOfFiles(const NamingOptions& options) {
+  if (FetchesFiles(options.fetch)) return Files::kFirst;
+  return options.places.given() ? Files::kForUnnamed : Files::kForOthers;
+}
+
+symbolize::EmbeddedOptions EmbeddedOptionsOf(const NamingOptions& options, Files files) {
+  return {.demangle = options.demangle,
+          .inlines = options.inlines,
+          .function_starts = options.function_starts,
+          .bounded_symbols = options.bounded_symbols,
+          .files = files};
+}
+
 symbolize::NameCache UsersNameCache() {
   return symbolize::NameCache(
       symbolize::NameCache::UsersDirectory(),
@@ -69,25 +82,34 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
 
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
                                                       const NamingOptions& options) {
-  Files files = options.places.given() ? Files::kForUnnamed : Files::kForOthers;
-  if (FetchesFiles(options.fetch)) files = Files::kFirst;
-  return MakeSymbolizer(features, options, files);
+  return MakeSymbolizer(features, options, SayOfFiles(options));
 }
 
 std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
                                                       const NamingOptions& options, Files files) {
   auto from_files = symbolize::Symbolizer::Create(SymbolizerOptionsOf(options));
-  const symbolize::EmbeddedOptions naming = {.demangle = options.demangle,
-                                             .inlines = options.inlines,
-                                             .function_starts = options.function_starts,
-                                             .bounded_symbols = options.bounded_symbols,
-                                             .files = files};
+  const symbolize::EmbeddedOptions naming = EmbeddedOptionsOf(options, files);
   if (UsesCache(options)) {
     from_files = symbolize::CreateCachedSymbolizer(std::move(from_files), UsersNameCache(), naming);
   }
   std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
   if (!names) return from_files;
   return symbolize::CreateEmbeddedSymbolizer(*std::move(names), std::move(from_files), naming);
+}
+
+std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
+    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
+    const NamingOptions& options) {
+  return WithEmbeddedCode(std::move(symbolizer), features, options, SayOfFiles(options));
+}
+
+std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
+    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
+    const NamingOptions& options, Files files) {
+  std::optional<EmbeddedNames> code = perf_data::ReadEmbeddedCode(features);
+  if (!code) return symbolizer;
+  return symbolize::CreateEmbeddedSymbolizer(*std::move(code), std::move(symbolizer),
+                                             EmbeddedOptionsOf(options, files));
 }
 
 void PrintRefusedFiles(const profile::Profile& profile) {

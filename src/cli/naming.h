@@ -50,6 +50,15 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features&
                                                       const NamingOptions& options,
                                                       symbolize::EmbeddedOptions::Files files);
 
+// What `symbolizer`, of one of these, says, and of the code that the recording carries (archive
+// --embed code) that. To be asked for code when all addresses are named: reading it takes a while.
+std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
+    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
+    const NamingOptions& options);
+std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
+    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
+    const NamingOptions& options, symbolize::EmbeddedOptions::Files files);
+
 // A line for each file that was not used because it is another build than the recorded one.
 void PrintRefusedFiles(const profile::Profile& profile);
 

@@ -242,13 +242,12 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   LowerPriority();
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   NamingOptions naming;
-  naming.inlines = arguments.embed == "lines";
   naming.places.no_cache = arguments.no_cache;
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, naming, symbolize::EmbeddedOptions::Files::kForOthers,
-                             monitor.callback());
+    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming,
+                             symbolize::EmbeddedOptions::Files::kForOthers, monitor.callback());
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
   const std::map<int, std::string> sections = SectionsOf(collected);
@@ -325,10 +324,11 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       .add_option(
           "--embed", a.embed,
           "put into the file, once recording has ended, the names of all addresses (names), "
-          "inlined calls and source lines as well (lines), and of many samples the sums that "
-          "reports are made of; or none of that; not with -o -")
-      ->type_name("lines|names|none")
-      ->check(CLI::IsMember({"lines", "names", "none"}))
+          "inlined calls and source lines as well (lines), and the code of the functions that were "
+          "interrupted, for annotate (code); and of many samples the sums that reports are made "
+          "of; or none of that; not with -o -")
+      ->type_name("code|lines|names|none")
+      ->check(CLI::IsMember({"code", "lines", "names", "none"}))
       ->capture_default_str();
   AddCacheOption(command, a.no_cache);
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");

@@ -90,6 +90,34 @@ class PortableTest : public ::testing::Test {
     }
   }
 
+  // The listing of each function that was interrupted, or why there is none.
+  std::string Listings(const std::vector<std::string>& options) {
+    std::istringstream report(
+        View({"report", "--no-children", "--no-inline", "-g", "none", "-s", "symbol"}));
+    std::string text;
+    for (std::string line; std::getline(report, line);) {
+      const size_t name = line.find("[.] ");
+      if (name == std::string::npos) continue;
+      std::vector<std::string> arguments = {"annotate", line.substr(name + 4)};
+      arguments.back().erase(arguments.back().find_last_not_of(' ') + 1);
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const Finished shown = Profiler(arguments);
+      text += arguments[1] + "\n" + shown.out + shown.err;
+    }
+    return text;
+  }
+
+  void ExpectTheSameListingsWithoutFiles() {
+    const std::vector<std::vector<std::string>> styles = {{}, {"-M", "intel"}, {"--no-source"}};
+    for (std::vector<std::string> options : styles) {
+      const std::string with_files = Listings(options);
+      EXPECT_THAT(with_files, HasSubstr("Compute"));
+      EXPECT_THAT(with_files, HasSubstr("steady_clock"));
+      options.insert(options.end(), {"--symfs", folder_ + "/empty"});
+      EXPECT_EQ(Listings(options), with_files);
+    }
+  }
+
   const std::string profiler_ = Runfile("profiler");
   std::string folder_, program_;
 };
@@ -119,6 +147,50 @@ TEST_F(PortableTest, ArchivePutsNamesInLater) {
   // Once more, where the files are gone: what was known stays.
   ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
   EXPECT_EQ(View({"report"}), before);
+}
+
+TEST_F(PortableTest, FunctionsAreAnnotatedWithoutTheFilesWhereTheirCodeWasKept) {
+  Record({"-g", "--embed", "code"});
+  ExpectTheSameListingsWithoutFiles();
+  ASSERT_EQ(Profiler({"convert", "perf.data", "-o", "stream.data", "--pipe"}).exit_code, 0);
+  EXPECT_EQ(View({"annotate", "-i", "stream.data", "--symfs", folder_ + "/empty"}),
+            View({"annotate"}));
+  std::filesystem::remove(program_);
+  ExpectTheSameListingsWithoutFiles();
+}
+
+TEST_F(PortableTest, ArchivePutsCodeInLater) {
+  Record({"-g", "--embed", "none"});
+  const std::string before = View({"annotate"});
+  ASSERT_EQ(Profiler({"archive", "--embed", "code"}).exit_code, 0);
+  EXPECT_EQ(View({"annotate"}), before);
+  ExpectTheSameListingsWithoutFiles();
+  // Once more, where the files are gone: what was known stays.
+  ASSERT_EQ(Profiler({"archive", "--embed", "code", "--symfs", folder_ + "/empty"}).exit_code, 0);
+  EXPECT_EQ(View({"annotate", "--symfs", folder_ + "/empty"}), before);
+  ASSERT_EQ(Profiler({"archive", "--symfs", folder_ + "/empty"}).exit_code, 0);
+  EXPECT_EQ(View({"annotate", "--symfs", folder_ + "/empty"}), before);
+}
+
+TEST_F(PortableTest, WithoutItsFileAndItsCodeAFunctionIsNotAnnotatedAndALineSaysWhy) {
+  Record({"-g"});
+  const Finished shown = Profiler({"annotate", "--symfs", folder_ + "/empty"});
+  EXPECT_NE(shown.exit_code, 0);
+  EXPECT_THAT(shown.err,
+              HasSubstr("its file is not here, and its code not in the recording (record "
+                        "or archive --embed code, where the file is)"));
+}
+
+TEST_F(PortableTest, KeptCodeChangesNoOtherView) {
+  Record({"-g", "--embed", "none"});
+  ASSERT_EQ(Profiler({"archive", "-o", "lines.data"}).exit_code, 0);
+  ASSERT_EQ(Profiler({"archive", "--embed", "code", "-o", "code.data"}).exit_code, 0);
+  EXPECT_THAT(View({"report", "--header-only", "-i", "lines.data"}), Not(HasSubstr("# code")));
+  EXPECT_THAT(View({"report", "--header-only", "-i", "code.data"}), HasSubstr("# code : "));
+  for (const char* view : {"report", "script", "folded", "flamegraph", "annotate"}) {
+    SCOPED_TRACE(view);
+    EXPECT_EQ(View({view, "-i", "code.data"}), View({view, "-i", "lines.data"}));
+  }
 }
 
 TEST_F(PortableTest, ARecordingOfManySamplesCarriesTheirSumsAndEveryViewIsTheSame) {
