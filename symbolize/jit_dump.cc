@@ -51,7 +51,8 @@ class JitDump::Parser {
     if (magic != kMagic) return absl::InvalidArgumentError("is no jitdump file");
     reader_.Skip(sizeof(uint32_t));  // version
     const auto header_size = reader_.Read<uint32_t>();
-    reader_.Skip(3 * sizeof(uint32_t) + sizeof(uint64_t));  // machine, padding, pid, time
+    dump_.machine_ = static_cast<uint16_t>(reader_.Read<uint32_t>());
+    reader_.Skip(2 * sizeof(uint32_t) + sizeof(uint64_t));  // padding, pid, time
     const auto flags = reader_.Read<uint64_t>();
     if (!reader_.ok() || header_size < reader_.offset()) {
       return absl::InvalidArgumentError("has no whole header");
@@ -92,7 +93,10 @@ class JitDump::Parser {
     if (code.start.value + code.size < code.start.value) return;
     loaded_.insert_or_assign(index, code);
     dump_.codes_.push_back(code);
-    dump_.functions_.push_back({.offset = code.offset, .size = code.size, .name = name});
+    dump_.functions_.push_back({.offset = code.offset,
+                                .size = code.size,
+                                .name = name,
+                                .code = fields.ReadBytes(code.size)});
     for (size_t i = lines.first; i < lines.end; ++i) {
       lowest_line_ = std::min(lowest_line_, dump_.lines_[i].distance - code.start.value);
     }

@@ -52,6 +52,7 @@ class JitDump {
     FileOffset offset;
     uint64_t size = 0;
     std::string_view name;
+    std::span<const std::byte> code;
     std::span<const Line> lines;  // by distance
   };
 
@@ -60,6 +61,9 @@ class JitDump {
   // processor's times.
   static absl::StatusOr<JitDump> Read(const std::string& path);
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes);
+
+  // Of the code: EM_… of <elf.h>.
+  uint16_t machine() const { return machine_; }
 
   // In the order of their times.
   std::span<const JitCode> codes() const { return codes_; }
@@ -73,6 +77,7 @@ class JitDump {
   class Parser;
 
   MappedFile file_;
+  uint16_t machine_ = 0;
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;
   std::vector<Function> functions_;  // by offset

@@ -48,6 +48,8 @@ TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
   const JitDump dump = Parsed(bytes);
   EXPECT_EQ(CodesOf(dump), "10 1000+4 first+0\n20 1000+3 second+0");
   EXPECT_EQ(bytes.substr(dump.codes()[1].offset.value, 3), "xyz");
+  EXPECT_EQ(TextOf(dump.Find(dump.codes()[1].offset)->code), "xyz");
+  EXPECT_EQ(dump.machine(), 62);
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 3), "first+3");
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 4), "-");
 }

@@ -196,16 +196,30 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
 Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
   Image& image = images_[static_cast<uint32_t>(id)];
   if (image.spec.kind == ImageKind::kKernel) return NameInKernel(image, address.value);
+  if (image.spec.kind == ImageKind::kJitDump) return Name(id, {address.value});
   if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
   OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
   return NameInFile(state, address);
 }
 
+CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
+  const JitDump::Function* function = dump.Find(offset);
+  if (function == nullptr) return {Reason::kNoSymbol, {}};
+  const auto rest = function->code.subspan(offset.value - function->offset.value);
+  return {Reason::kNamed, rest.first(std::min<uint64_t>(size, rest.size())), offset,
+          dump.machine()};
+}
+
 // The kernel's as it was linked: the running one has patched itself here and there.
 CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
   const ImageKind kind = image.spec.kind;
+  if (kind == ImageKind::kJitDump) {
+    const OpenImageState& dump = Open(image);
+    if (dump.reason != Reason::kNamed) return {dump.reason, {}};
+    return CodeInJitDump(*dump.jit_dump, {address.value}, size);
+  }
   const bool is_kernel = kind == ImageKind::kKernel;
   if (!is_kernel && kind != ImageKind::kUser && kind != ImageKind::kVdso) return {};
   const OpenImageState& state = Open(image);

@@ -139,15 +139,15 @@ class Symbolizer {
   virtual Naming Name(ImageId image, FileOffset offset) = 0;
 
   // The same by the address that an image of kind kUser or kVdso itself has for the code; of
-  // kKernel by the runtime address.
+  // kKernel by the runtime address, and of kJitDump by the place in the dump.
   virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
 
   // What is in a dump (kJitDump), in the order of time; lives as long as the Symbolizer. Its file
   // offsets are those to be named. Errors of JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
-  // At most `size` bytes of the code that an image of kind kUser, kVdso or kKernel (then its
-  // vmlinux) has at `address`, which is as for NameAt, as far as its file has them. Only of the
-  // very file that was recorded, by its build-id.
+  // At most `size` bytes of the code that an image of kind kUser, kVdso, kKernel (then its vmlinux)
+  // or kJitDump has at `address`, which is as for NameAt, as far as its file has them. Only of the
+  // very file that was recorded, by its build-id, which dumps do not have.
   virtual CodeBytes CodeAt(ImageId /*image*/, ElfAddress /*address*/, uint64_t /*size*/) {
     return {};
   }

@@ -652,6 +652,13 @@ TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
   EXPECT_EQ(naming.functions[0].line, 3u);
   EXPECT_EQ(naming.distance, 1u);
   EXPECT_EQ(Name(dump, {code.value + 4}), "[no symbol]");
+  EXPECT_EQ(symbolizer().NameAt(symbolizer().AddImage(dump), {code.value + 1}).distance, 1u);
+  const CodeBytes rest = symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 1}, 100);
+  EXPECT_EQ(TextOf(rest.bytes), "bcd");
+  EXPECT_EQ(rest.offset, (FileOffset{code.value + 1}));
+  EXPECT_EQ(rest.machine, 62);
+  EXPECT_EQ(symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 4}, 1).reason,
+            Reason::kNoSymbol);
   dump.pid = 43;
   EXPECT_EQ(symbolizer().JitCodes(symbolizer().AddImage(dump)).status().code(),
             absl::StatusCode::kNotFound);

@@ -354,8 +354,10 @@ TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
             "cannot annotate 'copy': it is code of a module or a BPF program, which is not read");
   samples_.Dso("[JIT] tid 7", DsoKind::kJit);
   samples_.Add(samples_.Function("js"), 0, 5);
-  EXPECT_EQ(Listed(samples_, code_),
-            "cannot annotate 'js': it is generated code, which is in no file");
+  EXPECT_EQ(
+      Listed(samples_, code_),
+      "cannot annotate 'js': it is generated code, whose bytes are in no file (a JIT's dump has "
+      "them: node --perf-prof)");
 }
 
 TEST(ReadingSourcesTest, LinesOfFilesAreRead) {

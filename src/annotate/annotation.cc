@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/annotate/generated_code.h"
 #include "src/profile/dso_image.h"
 
 namespace profiler::annotate {
@@ -30,17 +32,29 @@ absl::Status NoCode(std::string_view name, std::string_view why) {
       absl::StrCat("cannot annotate '", View(name), "': ", View(why)));
 }
 
+std::string_view WhyNoFile(DsoKind kind) {
+  switch (kind) {
+    case DsoKind::kKernel:
+      return "vmlinux is not here (Debian: linux-image-RELEASE-dbg)";
+    case DsoKind::kJitDump:
+      return "the JIT's dump is not here, and its code not in the recording (record or archive "
+             "--embed code, where the dump is)";
+    default:
+      return "its file is not here, and its code not in the recording (record or archive --embed "
+             "code, where the file is)";
+  }
+}
+
+constexpr std::string_view kAnotherFile = "the file here is not the one that was recorded";
+
 std::string_view WhyNoCode(DsoKind kind, Reason reason) {
   switch (reason) {
     case Reason::kNoImageFile:
-      return kind == DsoKind::kKernel
-                 ? "vmlinux is not here (Debian: linux-image-RELEASE-dbg)"
-                 : "its file is not here, and its code not in the recording (record or archive "
-                   "--embed code, where the file is)";
+      return WhyNoFile(kind);
     case Reason::kRestricted:
       return "the kernel's addresses are hidden (kernel.kptr_restrict)";
     case Reason::kBuildIdMismatch:
-      return "the file here is not the one that was recorded";
+      return kAnotherFile;
     case Reason::kNotElf:
       return "its file is not readable as ELF";
     default:
@@ -49,7 +63,8 @@ std::string_view WhyNoCode(DsoKind kind, Reason reason) {
 }
 
 bool IsInFiles(DsoKind kind) {
-  return kind == DsoKind::kUser || kind == DsoKind::kKernel || kind == DsoKind::kVdso;
+  return kind == DsoKind::kUser || kind == DsoKind::kKernel || kind == DsoKind::kVdso ||
+         kind == DsoKind::kJitDump;
 }
 
 std::string_view WhyInNoFile(DsoKind kind) {
@@ -58,43 +73,96 @@ std::string_view WhyInNoFile(DsoKind kind) {
     case DsoKind::kBpf:
       return "it is code of a module or a BPF program, which is not read";
     case DsoKind::kJit:
-    case DsoKind::kJitDump:
     case DsoKind::kAnonymous:
-      return "it is generated code, which is in no file";
+      return "it is generated code, whose bytes are in no file (a JIT's dump has them: node "
+             "--perf-prof)";
     default:
       return "nothing is known to be mapped there";
   }
 }
 
+// A function's instructions, and where in its file they are.
+struct Disassembled {
+  AnnotatedFunction function;
+  CodeBytes code;
+};
+
 class Annotator {
  public:
-  Annotator(Symbolizer& symbolizer, ImageId image, Disassembler& disassembler)
-      : symbolizer_(symbolizer), image_(image), disassembler_(disassembler) {}
+  // Without `generated` code of a dump is shown as if it lay at 0.
+  Annotator(const Profile& profile, profile::SymbolId function, Symbolizer& symbolizer,
+            const GeneratedCode* generated)
+      : profile_(profile),
+        id_(function),
+        symbol_(profile[function]),
+        dso_(profile[symbol_.dso]),
+        symbolizer_(symbolizer),
+        generated_(generated) {}
 
-  void Disassemble(const CodeBytes& code, ElfAddress start, AnnotatedFunction& function) {
-    start_ = start;
-    size_ = code.bytes.size();
-    for (size_t at = 0; at < code.bytes.size();) {
-      const uint64_t address = start.value + at;
-      const Instruction decoded = disassembler_.Decode(code.bytes.subspan(at), address);
-      AnnotatedInstruction instruction{.address = {address}, .text = decoded.text};
-      if (decoded.target) absl::StrAppend(&instruction.text, TargetName(*decoded.target));
+  absl::StatusOr<Disassembled> Disassemble(Syntax syntax) {
+    Disassembled result;
+    result.function.name = profile_.text(symbol_.name);
+    result.function.image = profile_.text(dso_.long_name);
+    result.function.cut = symbol_.size > kLongestFunction;
+    PROFILER_ASSIGN_OR_RETURN(result.code, ReadCode());
+    PROFILER_ASSIGN_OR_RETURN(const auto disassembler,
+                              Disassembler::Create(result.code.machine, syntax));
+    shown_start_ = symbol_.start.value;
+    if (IsOfDump()) shown_start_ = generated_ ? generated_->StartOf(id_).value_or(0) : 0;
+    size_ = result.code.bytes.size();
+    for (size_t at = 0; at < size_;) {
+      const Instruction decoded =
+          disassembler->Decode(result.code.bytes.subspan(at), shown_start_ + at);
+      AnnotatedInstruction instruction{.address = {shown_start_ + at}, .text = decoded.text};
+      if (decoded.target) absl::StrAppend(&instruction.text, InBrackets(*decoded.target));
       if (decoded.data) absl::StrAppend(&instruction.text, "  # ", absl::Hex(*decoded.data));
-      instruction.source = SourceOf({address});
-      function.instructions.push_back(std::move(instruction));
+      instruction.source = SourceOf({symbol_.start.value + at});
+      result.function.instructions.push_back(std::move(instruction));
       at += decoded.size;
     }
+    return result;
   }
 
  private:
+  bool IsOfDump() const { return dso_.kind == DsoKind::kJitDump; }
+
+  absl::StatusOr<CodeBytes> ReadCode() {
+    const std::string_view name = profile_.text(symbol_.name);
+    if (!IsInFiles(dso_.kind)) return NoCode(name, WhyInNoFile(dso_.kind));
+    image_ = symbolizer_.AddImage(*profile::ImageOf(profile_, dso_));
+    const CodeBytes code =
+        symbolizer_.CodeAt(image_, symbol_.start, std::min(symbol_.size, kLongestFunction));
+    if (code.bytes.empty()) return NoCode(name, WhyNoCode(dso_.kind, code.reason));
+    if (IsOfDump() && !DumpStillHasIt()) return NoCode(name, kAnotherFile);
+    return code;
+  }
+
+  // A dump has no build-id, and its name comes again with the process number.
+  bool DumpStillHasIt() {
+    const symbolize::Naming naming = symbolizer_.NameAt(image_, symbol_.start);
+    if (naming.functions.empty()) return false;
+    const symbolize::NamedFunction& function = naming.functions.back();
+    return function.start == symbol_.start && function.size == symbol_.size &&
+           function.name == profile_.text(symbol_.name);
+  }
+
   // " <name+0x10>"; a place in the function itself goes by its address alone.
-  std::string TargetName(uint64_t target) {
-    if (target - start_.value < size_) return {};
-    const symbolize::Naming naming = symbolizer_.NameAt(image_, {target});
+  std::string InBrackets(uint64_t target) {
+    if (target - shown_start_ < size_) return {};
+    const std::string name = IsOfDump() ? NameInDump(target) : NameInImage({target});
+    return name.empty() ? "" : absl::StrCat(" <", name, ">");
+  }
+
+  std::string NameInDump(uint64_t target) const {
+    return generated_ == nullptr ? "" : generated_->NameAt(target);
+  }
+
+  std::string NameInImage(ElfAddress target) {
+    const symbolize::Naming naming = symbolizer_.NameAt(image_, target);
     if (naming.functions.empty()) return {};
-    std::string text = absl::StrCat(" <", View(naming.functions.back().name));
-    if (naming.distance != 0) absl::StrAppend(&text, "+0x", absl::Hex(naming.distance));
-    return text + ">";
+    std::string name(naming.functions.back().name);
+    if (naming.distance != 0) absl::StrAppend(&name, "+0x", absl::Hex(naming.distance));
+    return name;
   }
 
   SourceLine SourceOf(ElfAddress address) {
@@ -106,39 +174,16 @@ class Annotator {
     return source;
   }
 
+  const Profile& profile_;
+  const profile::SymbolId id_;
+  const Symbol& symbol_;
+  const Dso& dso_;
   Symbolizer& symbolizer_;
-  const ImageId image_;
-  Disassembler& disassembler_;
-  ElfAddress start_;
+  const GeneratedCode* const generated_;
+  ImageId image_{};
+  uint64_t shown_start_ = 0;
   uint64_t size_ = 0;
 };
-
-// A function's instructions, and where in its file they are.
-struct Disassembled {
-  AnnotatedFunction function;
-  CodeBytes code;
-};
-
-absl::StatusOr<Disassembled> Disassemble(const Profile& profile, profile::SymbolId id,
-                                         Symbolizer& symbolizer, Syntax syntax) {
-  const Symbol& symbol = profile[id];
-  const Dso& dso = profile[symbol.dso];
-  Disassembled result;
-  AnnotatedFunction& function = result.function;
-  function.name = profile.text(symbol.name);
-  function.image = profile.text(dso.long_name);
-  if (!IsInFiles(dso.kind)) return NoCode(function.name, WhyInNoFile(dso.kind));
-  const ImageId image = symbolizer.AddImage(*profile::ImageOf(profile, dso));
-  result.code = symbolizer.CodeAt(image, symbol.start, std::min(symbol.size, kLongestFunction));
-  if (result.code.bytes.empty()) {
-    return NoCode(function.name, WhyNoCode(dso.kind, result.code.reason));
-  }
-  function.cut = symbol.size > kLongestFunction;
-  PROFILER_ASSIGN_OR_RETURN(const auto disassembler,
-                            Disassembler::Create(result.code.machine, syntax));
-  Annotator(symbolizer, image, *disassembler).Disassemble(result.code, symbol.start, function);
-  return result;
-}
 
 // A sample counts for the instruction that its address is in. Of a function in several parts only
 // the part at its symbol is shown, so some may be at none.
@@ -170,8 +215,11 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
 absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event,
                                            const ChosenFunction& chosen, Symbolizer& symbolizer,
                                            Syntax syntax) {
-  PROFILER_ASSIGN_OR_RETURN(Disassembled result,
-                            Disassemble(profile, chosen.symbol, symbolizer, syntax));
+  std::optional<GeneratedCode> generated;
+  const profile::DsoId dso = profile[chosen.symbol].dso;
+  if (profile[dso].kind == DsoKind::kJitDump) generated.emplace(profile, dso);
+  Annotator annotator(profile, chosen.symbol, symbolizer, generated ? &*generated : nullptr);
+  PROFILER_ASSIGN_OR_RETURN(Disassembled result, annotator.Disassemble(syntax));
   AnnotatedFunction& function = result.function;
   function.event = profile.text(profile[event].name);
   function.samples = chosen.samples;
@@ -182,7 +230,7 @@ absl::StatusOr<AnnotatedFunction> Annotate(const Profile& profile, EventId event
 
 absl::Status LookUpCode(const Profile& profile, profile::SymbolId function,
                         Symbolizer& symbolizer) {
-  return Disassemble(profile, function, symbolizer, Syntax::kAtt).status();
+  return Annotator(profile, function, symbolizer, nullptr).Disassemble(Syntax::kAtt).status();
 }
 
 }  // namespace profiler::annotate

@@ -25,8 +25,12 @@ struct SourceLine {
 };
 
 struct AnnotatedInstruction {
+  // The image's own; of the kernel the one at which it ran, and so of code in a JIT's dump: the
+  // lowest one where it was moved, and from 0 where no sample says.
   ElfAddress address;
-  std::string text;  // with the name of what it calls or jumps to in <>
+  // With the name of what it calls or jumps to in <>; of code in a JIT's dump, where that is in the
+  // dump as well and was on a stack.
+  std::string text;
   uint64_t period = 0, samples = 0;
   SourceLine source;
 };
@@ -46,11 +50,12 @@ struct AnnotatedFunction {
 inline constexpr uint64_t kLongestFunction = 1 << 20;
 
 // `symbolizer` must be the one that named the profile, or one that finds the same files. An image
-// that is not the one recorded gives nothing: its build-id is checked.
+// that is not the one recorded gives nothing: its build-id is checked, and of a dump, which has
+// none, that it has that function there.
 //
-// Errors: kFailedPrecondition, with the reason in one line, where there is no code to show: the
-// kernel's, generated code, a file that is gone or was replaced. kUnimplemented for a machine that
-// is not disassembled.
+// Errors: kFailedPrecondition, with the reason in one line, where there is no code to show: of
+// modules and BPF programs, generated code that is in no dump, a file that is gone or was replaced.
+// kUnimplemented for a machine that is not disassembled.
 absl::StatusOr<AnnotatedFunction> Annotate(const profile::Profile& profile, profile::EventId event,
                                            const ChosenFunction& function,
                                            symbolize::Symbolizer& symbolizer, Syntax syntax);
