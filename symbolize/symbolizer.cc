@@ -432,7 +432,7 @@ absl::StatusOr<std::span<const JitCode>> FileSymbolizer::JitCodes(ImageId id) {
 absl::Status FileSymbolizer::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
   absl::StatusOr<JitDump> dump =
       JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
-  if (!dump.ok()) dump = JitDump::Read(spec.path);
+  if (!dump.ok()) dump = JitDump::Read(options_.symfs + spec.path);
   if (!dump.ok()) {
     state.reason = Reason::kNoImageFile;
     return dump.status();

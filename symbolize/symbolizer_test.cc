@@ -347,6 +347,10 @@ TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
   // Here, and not there.
   spec.path = TestFile("pie");
   EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no image file]");
+  const ImageSpec dump = {
+      .kind = ImageKind::kJitDump, .path = directory_ + "/jit-7.dump", .pid = 7};
+  WriteFile(dump.path, JitDumpBuilder().Load(10, 0x1000, 1, "add", "abcd").bytes());
+  EXPECT_EQ(Name(dump, {100}), "[no image file]");
   EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, {0}), "[no image file]");
   EXPECT_EQ(Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, {~uint64_t{0}}),
             "[no image file]");
