@@ -31,8 +31,9 @@ Embedding EmbeddingOf(std::string_view text);
 // and then "functions"; false cuts it short.
 using NamingProgress = std::function<bool(std::string_view what, size_t looked_up, size_t all)>;
 
-// Of code, at most, in bytes: what the lightest functions have beyond that is not kept.
-inline constexpr size_t kMostCode = 16 << 20;
+// Of code, in bytes: functions beyond that are left out, those with the fewest samples. A byte of
+// code costs some 25 of memory while its instructions are named.
+inline constexpr size_t kMostCode = 8 << 20;
 
 struct CollectedNames {
   EmbeddedNames names;

@@ -15,7 +15,9 @@ namespace {
 constexpr uint64_t kVersion = 1;                    // of either
 constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 
-constexpr int kCompressionLevel = 9;  // tens of KB: the level costs a few milliseconds
+// Names are tens of KB, so that the level costs milliseconds; code may be megabytes: tenths of a
+// second.
+constexpr int kCompressionLevel = 9;
 
 // Where an address is expected to lie in its function: as far on as it is from the address before.
 uint64_t ExpectedDistance(const EmbeddedNames::Address& address,
