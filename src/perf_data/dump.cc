@@ -61,8 +61,13 @@ constexpr std::string_view kFeatureNames[] = {"",
                                               "CPU_DOMAIN_INFO",
                                               "E_MACHINE"};
 
+// Ours, from kFirstOwnFeature on.
+constexpr std::string_view kOwnFeatureNames[] = {"CHAIN_QUALITY", "NAMES", "SUMS", "CODE"};
+
 std::string_view FeatureName(uint64_t bit) {
-  return bit < std::size(kFeatureNames) ? kFeatureNames[bit] : std::string_view("unknown");
+  if (bit < std::size(kFeatureNames)) return kFeatureNames[bit];
+  const uint64_t own = bit - kFirstOwnFeature;
+  return own < std::size(kOwnFeatureNames) ? kOwnFeatureNames[own] : std::string_view("unknown");
 }
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }

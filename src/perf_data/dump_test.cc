@@ -72,7 +72,7 @@ TEST(Dump, ShowsHeaderEventsAndFeatures) {
   EXPECT_THAT(dump, HasSubstr("event 0 cpu-clock\n"));
   EXPECT_THAT(dump, HasSubstr("IP|TID|TIME|CALLCHAIN|CPU|PERIOD|IDENTIFIER\n"));
   EXPECT_THAT(dump, HasSubstr("feature 3 HOSTNAME: offset 0x"));
-  EXPECT_THAT(dump, HasSubstr("feature 200 unknown: offset 0x"));
+  EXPECT_THAT(dump, HasSubstr("feature 200 CHAIN_QUALITY: offset 0x"));
 }
 
 TEST(Dump, ShowsEveryRecordInTheOrderOfTheFile) {
