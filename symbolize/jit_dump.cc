@@ -81,7 +81,7 @@ class JitDump::Parser {
   }
 
   void AddLoad(uint64_t time, size_t body, ByteReader& fields) {
-    const Lines lines = std::exchange(next_lines_, {});
+    Lines lines = std::exchange(next_lines_, {});
     JitCode code{.time = time, .pid = fields.Read<uint32_t>()};
     fields.Skip(sizeof(uint32_t) + sizeof(uint64_t));  // tid, vma
     code.start.value = fields.Read<uint64_t>();
@@ -97,6 +97,7 @@ class JitDump::Parser {
                                 .size = code.size,
                                 .name = name,
                                 .code = fields.ReadBytes(code.size)});
+    if (!AreAllIn(code, lines)) lines.end = lines.first;
     for (size_t i = lines.first; i < lines.end; ++i) {
       lowest_line_ = std::min(lowest_line_, dump_.lines_[i].distance - code.start.value);
     }
@@ -115,6 +116,17 @@ class JitDump::Parser {
     moved.time = time;
     moved.start.value = start;
     dump_.codes_.push_back(moved);
+  }
+
+  // V8 may write memory that it has freed for a file's name, which has zeroes inside: what follows
+  // the first one is then taken for more lines, and none of them is to be believed.
+  bool AreAllIn(const JitCode& code, Lines lines) const {
+    const uint64_t start = code.start.value;
+    return std::all_of(
+        dump_.lines_.begin() + static_cast<ptrdiff_t>(lines.first),
+        dump_.lines_.begin() + static_cast<ptrdiff_t>(lines.end), [&](const Line& line) {
+          return line.distance >= start && line.distance - start <= code.size + kElfHeaderSize;
+        });
   }
 
   // Until PlaceLines a line's distance is its address.

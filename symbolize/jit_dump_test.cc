@@ -94,6 +94,20 @@ TEST(JitDumpTest, LinesThatCountAnElfHeaderAreTakenBackByIt) {
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 4), "lined+4 a.js:5");
 }
 
+TEST(JitDumpTest, LinesThatAreNotAllOfTheFunctionAreNotBelieved) {
+  // As node 20 writes a name whose memory it has freed.
+  const std::string freed("\x99\xdb\x8a\xfa\7\0\0\0\x90\x2c\xa8\x7f\xad\4", 14);
+  const std::string bytes = JitDumpBuilder()
+                                .Lines(0x1000, {{0x1040, 2, freed}, {0x1042, 3, freed}})
+                                .Load(10, 0x1000, 1, "freed", "abcdefgh")
+                                .Lines(0x2000, {{0x2040, 3, "a.js"}})
+                                .Load(20, 0x2000, 2, "lined", "abcdefgh")
+                                .bytes();
+  const JitDump dump = Parsed(bytes);
+  EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value), "freed+0");
+  EXPECT_EQ(NameAt(dump, dump.codes()[1].offset.value), "lined+0 a.js:3");
+}
+
 TEST(JitDumpTest, IsReadAsFarAsItIsWhole) {
   const std::string bytes = JitDumpBuilder()
                                 .Lines(0x1000, {{0x1000, 3, "a.js"}})
