@@ -172,6 +172,25 @@ TEST_F(PortableTest, ArchivePutsCodeInLater) {
   EXPECT_EQ(View({"annotate", "--symfs", folder_ + "/empty"}), before);
 }
 
+TEST_F(PortableTest, CodeThatAJitMadeIsAnnotatedFromItsDumpAndWithoutIt) {
+  if (tests::Run({"sh", "-c", "command -v node"}, folder_).exit_code != 0) {
+    GTEST_SKIP() << "not installed: node";
+  }
+  std::ofstream(folder_ + "/loop.js") << R"(
+      function inner(n) { let s = 0; for (let i = 0; i < n; ++i) s = (s + i * i) % 1000003; return s; }
+      let s = 0;
+      while (process.cpuUsage().user < 1.5e6) s += inner(1000);)";
+  const Finished recorded = Profiler({"record", "-F", "2999", "-g", "--embed", "code", "--", "node",
+                                      "--perf-prof", folder_ + "/loop.js"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string from_dump = View({"annotate"});
+  EXPECT_THAT(from_dump, HasSubstr("Disassembly of jit-"));
+  EXPECT_THAT(from_dump, HasSubstr("JS:"));
+  EXPECT_THAT(from_dump, HasSubstr(":  mov "));
+  ASSERT_EQ(tests::Run({"sh", "-c", "rm jit-*.dump"}, folder_).exit_code, 0);
+  EXPECT_EQ(View({"annotate"}), from_dump);
+}
+
 TEST_F(PortableTest, WithoutItsFileAndItsCodeAFunctionIsNotAnnotatedAndALineSaysWhy) {
   Record({"-g"});
   const Finished shown = Profiler({"annotate", "--symfs", folder_ + "/empty"});
