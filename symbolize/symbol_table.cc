@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/base/radix_sort.h"
 #include "symbolize/demangle.h"
 #include "symbolize/elf_image.h"
 
@@ -123,16 +124,13 @@ void SymbolTableBuilder::Sort() {
   std::vector<Symbol>& symbols = table_.symbols_;
   const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
   if (!std::is_sorted(middle, symbols.end(), StartsBefore)) {
-    std::vector<std::pair<uint64_t, uint32_t>> order;
-    order.reserve(symbols.size() - sorted_);
-    for (size_t i = sorted_; i < symbols.size(); ++i) {
-      order.emplace_back(symbols[i].start, static_cast<uint32_t>(i));
-    }
-    std::sort(order.begin(), order.end());
+    const std::span<const Symbol> added(middle, symbols.end());
+    RadixSort order(static_cast<uint32_t>(added.size()));
+    order.SortBy([&](uint32_t i) { return added[i].start; });
     std::vector<Symbol> in_order;
     in_order.reserve(symbols.capacity());
     in_order.assign(symbols.begin(), middle);
-    for (const auto& [start, index] : order) in_order.push_back(symbols[index]);
+    for (const uint32_t i : order.Order()) in_order.push_back(added[i]);
     symbols = std::move(in_order);
   }
   std::inplace_merge(symbols.begin(), symbols.begin() + static_cast<ptrdiff_t>(sorted_),
