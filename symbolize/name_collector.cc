@@ -12,8 +12,9 @@ std::string_view LinkageName(const NamedFunction& function) {
 // Those at one place are equal, but for pieces: the longest one comes first.
 void SortDistinct(std::vector<EmbeddedNames::Address>& addresses) {
   std::ranges::sort(addresses, {}, &EmbeddedNames::Address::offset);
-  const auto rest = std::ranges::unique(addresses, {}, &EmbeddedNames::Address::offset);
-  addresses.erase(rest.begin(), rest.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end(),
+                              [](const auto& a, const auto& b) { return a.offset == b.offset; }),
+                  addresses.end());
 }
 
 void SortDistinct(std::vector<EmbeddedNames::Piece>& pieces) {
@@ -21,8 +22,9 @@ void SortDistinct(std::vector<EmbeddedNames::Piece>& pieces) {
     if (a.address != b.address) return a.address < b.address;
     return a.bytes.size() > b.bytes.size();
   });
-  const auto rest = std::ranges::unique(pieces, {}, &EmbeddedNames::Piece::address);
-  pieces.erase(rest.begin(), rest.end());
+  pieces.erase(std::unique(pieces.begin(), pieces.end(),
+                           [](const auto& a, const auto& b) { return a.address == b.address; }),
+               pieces.end());
 }
 
 bool IsEmpty(const EmbeddedNames::Image& image) {

@@ -20,8 +20,7 @@ GeneratedCode::GeneratedCode(const Profile& profile, profile::DsoId dso) : profi
     longest_ = std::max(longest_, profile[function].size);
   }
   std::ranges::sort(places_);
-  const auto rest = std::ranges::unique(places_);
-  places_.erase(rest.begin(), rest.end());
+  places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
 }
 
 std::optional<uint64_t> GeneratedCode::StartOf(SymbolId function) const {
