@@ -15,6 +15,7 @@ using perf_event::kAttrSizeVer0;
 
 // Attr sizes are small; anything above is no attr. (A page is what the kernel accepts.)
 constexpr size_t kAttrSizeMax = 4096;
+constexpr size_t kAttrWord = 8;
 
 absl::Status NoPerfData(size_t offset, std::string_view expected) {
   return absl::DataLossError(absl::StrCat("not a perf.data file: offset ", offset, ": expected ",
@@ -48,7 +49,7 @@ bool LooksSwapped(uint64_t size) { return size > SwapBytes(size); }
 
 bool PlausibleAttrEntrySize(uint64_t size) {
   return size >= kAttrSizeVer0 + sizeof(FileSection) &&
-         size <= kAttrSizeMax + sizeof(FileSection) && size % 8 == 0;
+         size <= kAttrSizeMax + sizeof(FileSection) && size % kAttrWord == 0;
 }
 
 // A recording without any record: its table of features is where the records would be.
@@ -204,6 +205,10 @@ uint32_t CommonAttrSize(std::span<const Attr> attrs) {
   uint32_t size = kAttrSizeVer0;
   for (const Attr& attr : attrs) size = std::max(size, SmallestSize(attr));
   return size;
+}
+
+size_t FileAttrSize(size_t largest) {
+  return std::min((largest + kAttrWord - 1) / kAttrWord * kAttrWord, kAttrSizeMax);
 }
 
 absl::StatusOr<std::vector<AttrEntry>> DecodeAttrs(std::span<const std::byte> file,

@@ -47,6 +47,10 @@ void WriteSizedAttr(const perf_event::Attr& attr, size_t size, std::string* out)
 // The smallest attr size that holds each of `attrs`.
 uint32_t CommonAttrSize(std::span<const perf_event::Attr> attrs);
 
+// The size of attrs in a file for one of `largest` bytes, which streams may have of any size:
+// words, no more than a page. What is beyond is in no kernel's attr.
+size_t FileAttrSize(size_t largest);
+
 // An entry of the attrs section.
 struct AttrEntry {
   perf_event::Attr attr;

@@ -209,6 +209,7 @@ void RewriteOutput::MakeFileStart() {
   const std::vector<std::string>& attrs = recording_.attrs();
   size_t attr_size = perf_event::kAttrSizeVer0;
   for (const std::string& attr : attrs) attr_size = std::max(attr_size, attr.size());
+  attr_size = FileAttrSize(attr_size);
   std::string entries;
   start_.assign(kFileHeaderSize, '\0');
   for (size_t i = 0; i < events.size(); ++i) {

@@ -13,6 +13,7 @@
 #include "src/perf_data/recording_builder.h"
 #include "src/perf_data/writer.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/attr_codec.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -115,6 +116,23 @@ TEST(Rewrite, ThereAndBackKeepsEverything) {
   EXPECT_EQ((*recording)->events().at(1).attr.config4, 7u);
   // And a stream of a stream is the same.
   EXPECT_TRUE(ReadFile(stream) == ReadFile(Rewritten(stream, "strange.pipe2", AsStream())));
+}
+
+TEST(Rewrite, MakesFilesOfStreamsWhoseAttrsHaveOddSizes) {
+  for (const uint32_t size : {64u, 91u, 4096u, 5001u}) {
+    std::vector<std::byte> attr;
+    perf_event::Attr sized = UsualAttr();
+    sized.size = size;
+    perf_event::WriteAttr(sized, &attr);
+    std::vector<std::byte> stream = StreamOf({}, {});
+    AddRecord(perf_event::kRecordHeaderAttr, TextOf(attr), &stream);
+    RecordBuilder records(UsualAttr());
+    const auto sample = records.At(5).Sample(0x10).bytes();
+    stream.insert(stream.end(), sample.begin(), sample.end());
+    const std::string path = TestPath("odd_attr.pipe");
+    WriteFile(path, stream);
+    EXPECT_EQ(ToldFile(Rewritten(path, "odd_attr.data", {}), Order::kTime), "5 SAMPLE") << size;
+  }
 }
 
 TEST(Rewrite, CompressesAndInflates) {
