@@ -143,9 +143,13 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
 //   … of what that called   │ return address │  … this one; at last, where it catches
 //                           ├────────────────┤  so here its frame begins, and not further down
 //
+// Whoever throws is still looking for that function most of the time: a chain that ends where the
+// stack does, or is as long as may be, is right as far as it goes.
 bool UnwindWalk::FindCatchingFrame() {
   constexpr size_t kInnermost = 3;  // one may be at it, with what it calls
-  if (!limits_.frame_pointers) return false;
+  const bool is_lost = chain_.end == ChainEnd::kNoImage || chain_.end == ChainEnd::kNoCfi ||
+                       chain_.end == ChainEnd::kBadRegister || chain_.end == ChainEnd::kNoProgress;
+  if (!is_lost || !limits_.frame_pointers) return false;
   const size_t count = std::min(chain_.frames.size(), kInnermost + 1);
   for (size_t i = 0; i + 1 < count; ++i) {
     if (HandsOver(chain_.frames[i].instruction())) return GoOnWhereCaught(i + 1);

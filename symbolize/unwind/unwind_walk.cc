@@ -22,7 +22,7 @@ void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
     while (next == Next::kGoOn) next = Step();
     if (next == Next::kEnd) break;
   }
-  if (chain_.end != ChainEnd::kThreadStart && FindCatchingFrame()) {
+  if (FindCatchingFrame()) {
     while (Step() == Next::kGoOn) {
     }
   }

@@ -246,6 +246,19 @@ TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
   EXPECT_EQ(chain_.guessed, 0u);
 }
 
+TEST_F(UnwinderTest, AChainOfWhatThrowsIsRightAsFarAsItGoes) {
+  const ByteBuilder throws{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
+                           DW_CFA_offset | 1, 4};
+  Functions({throws, kFrameOf16, kThreadStart});
+  registers_.Set(6, kStack + 16);
+  const uint64_t call = InFunction(1);
+  // In the caller's frame lies what an earlier call has left there.
+  EXPECT_EQ(Unwind(InFunction(0), {1, 2, 0x77, call, 1, call}), "401010 402010r stack too short");
+  const std::vector<uint64_t> whole = {1, 2, 0x77, call, 1, call, InFunction(2)};
+  EXPECT_EQ(Unwind(InFunction(0), whole, {.max_frames = 2}), "401010 402010r too deep");
+  EXPECT_EQ(Unwind(InFunction(0), whole), "401010 402010r 403010r thread start");
+}
+
 TEST_F(UnwinderTest, GuessesByFramePointerWhereThereIsNoRule) {
   Functions({{}, kPushedFp, kThreadStart});
   registers_.Set(6, kStack + 8);
