@@ -251,8 +251,7 @@ class Rewriter {
   void AddEventDescriptions() {
     const std::vector<EventDescription>& events = input_.events().events();
     if (!input_.header().pipe || events.empty() || sections_.count(kFeatureEventDesc) != 0) return;
-    size_t attr_size = 0;
-    for (const std::string& attr : input_.attrs()) attr_size = std::max(attr_size, attr.size());
+    const size_t attr_size = SizeOfAll(input_.attrs());
     FieldWriter writer(&sections_[kFeatureEventDesc], input_.swapped());
     writer.U32(static_cast<uint32_t>(events.size()));
     writer.U32(static_cast<uint32_t>(attr_size));

@@ -29,6 +29,12 @@ void PadTo8(std::string& text) { text.resize((text.size() + 7) / 8 * 8); }
 
 }  // namespace
 
+size_t SizeOfAll(const std::vector<std::string>& attrs) {
+  size_t largest = perf_event::kAttrSizeVer0;
+  for (const std::string& attr : attrs) largest = std::max(largest, attr.size());
+  return FileAttrSize(largest);
+}
+
 std::string SizedAttr(std::string attr, size_t size, bool swapped) {
   attr.resize(size);
   PutNumber(attr, kAttrSizeOffset, static_cast<uint32_t>(size), swapped);
@@ -207,9 +213,7 @@ bool RewriteOutput::StartStaysAsItIs(const Sections& sections) const {
 void RewriteOutput::MakeFileStart() {
   const std::vector<EventDescription>& events = recording_.events().events();
   const std::vector<std::string>& attrs = recording_.attrs();
-  size_t attr_size = perf_event::kAttrSizeVer0;
-  for (const std::string& attr : attrs) attr_size = std::max(attr_size, attr.size());
-  attr_size = FileAttrSize(attr_size);
+  const size_t attr_size = SizeOfAll(attrs);
   std::string entries;
   start_.assign(kFileHeaderSize, '\0');
   for (size_t i = 0; i < events.size(); ++i) {

@@ -20,6 +20,9 @@ namespace profiler::perf_data {
 // The features of the output, by number, as they stand in files.
 using Sections = std::map<int, std::string>;
 
+// The size that all of `attrs` get in a file.
+size_t SizeOfAll(const std::vector<std::string>& attrs);
+
 // The attr with `size` bytes, which its size field says too.
 std::string SizedAttr(std::string attr, size_t size, bool swapped);
 
