@@ -22,7 +22,6 @@ struct ArchiveArguments {
   std::string input = "perf.data";
   std::string output;
   std::string embed = "lines";
-  bool no_lines = false;
   FilePlaces places;
   bool quiet = false;
 };
@@ -44,9 +43,8 @@ int Archive(const ArchiveArguments& arguments) {
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording,
-                             arguments.no_lines ? Embedding::kNames : EmbeddingOf(arguments.embed),
-                             naming, symbolize::EmbeddedOptions::Files::kFirst, monitor.callback());
+    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming,
+                             symbolize::EmbeddedOptions::Files::kFirst, monitor.callback());
   }
   recording = nullptr;
 
@@ -96,7 +94,10 @@ void AddArchiveCommand(CLI::App& app, Commands& commands) {
           ->type_name("code|lines|names")
           ->check(CLI::IsMember({"code", "lines", "names"}))
           ->capture_default_str();
-  command->add_flag("--no-lines", a.no_lines, "the same as --embed names")->excludes(embed);
+  command
+      ->add_flag_callback(
+          "--no-lines", [arguments] { arguments->embed = "names"; }, "the same as --embed names")
+      ->excludes(embed);
   AddFilePlaceOptions(*command, a.places);
   command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
   commands[command] = [arguments] { return Archive(*arguments); };
