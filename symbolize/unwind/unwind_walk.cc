@@ -4,16 +4,6 @@
 #include <optional>
 
 namespace profiler::symbolize {
-namespace {
-
-constexpr uint64_t SlotAddress(uint64_t base, int32_t slot) {
-  return base + static_cast<uint64_t>(int64_t{slot}) * 8;
-}
-constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
-  return base + static_cast<uint64_t>(int64_t{offset});
-}
-
-}  // namespace
 
 void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
   for (const bool all_registers : {false, true}) {

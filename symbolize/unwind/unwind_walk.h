@@ -53,6 +53,13 @@ class UnwindWalk final : public MemoryReader {
   // How far behind the copied bytes a register may point and still be taken for one of the stack's.
   static constexpr uint64_t kStackReach = uint64_t{64} << 20;
 
+  static constexpr uint64_t SlotAddress(uint64_t base, int32_t slot) {
+    return base + static_cast<uint64_t>(int64_t{slot}) * kWord;
+  }
+  static constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
+    return base + static_cast<uint64_t>(int64_t{offset});
+  }
+
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
 
   // To the caller of the last frame.

@@ -219,11 +219,13 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
 
+// Saves the registers that carry an exception, as no other function does.
+const ByteBuilder kThrows{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
+                          DW_CFA_offset | 1, 4};
+
 // What throws has written the catching function's registers over those that it has saved itself.
 TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
-  const ByteBuilder throws{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
-                           DW_CFA_offset | 1, 4};
-  Functions({throws, kFrameOf16, kThreadStart});
+  Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1), other = InFunction(1, 0x40), handler = InFunction(1, 0x80);
   const std::string caught = "401010 402010r? 403010r thread start";
@@ -247,9 +249,7 @@ TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
 }
 
 TEST_F(UnwinderTest, AChainOfWhatThrowsIsRightAsFarAsItGoes) {
-  const ByteBuilder throws{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
-                           DW_CFA_offset | 1, 4};
-  Functions({throws, kFrameOf16, kThreadStart});
+  Functions({kThrows, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 16);
   const uint64_t call = InFunction(1);
   // In the caller's frame lies what an earlier call has left there.
