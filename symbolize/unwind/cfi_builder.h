@@ -184,7 +184,8 @@ inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
   return section;
 }
 
-// An ELF file of sections and nothing else.
+// An ELF file of sections, and of segments where a test adds some: those are headers alone, and the
+// bytes that they promise need not be there.
 class ElfBuilder {
  public:
   explicit ElfBuilder(uint16_t machine = EM_X86_64) : machine_(machine) {}
@@ -196,6 +197,19 @@ class ElfBuilder {
   ElfBuilder& Section(const std::string& name, uint64_t address, const ByteBuilder& contents,
                       uint64_t flags = SHF_ALLOC) {
     sections_.push_back({name, address, contents, flags});
+    return *this;
+  }
+
+  // A PT_LOAD; `flags` are PF_….
+  ElfBuilder& Segment(uint64_t offset, uint64_t address, uint64_t size, uint32_t flags) {
+    segments_.push_back({.p_type = PT_LOAD,
+                         .p_flags = flags,
+                         .p_offset = offset,
+                         .p_vaddr = address,
+                         .p_paddr = address,
+                         .p_filesz = size,
+                         .p_memsz = size,
+                         .p_align = 4096});
     return *this;
   }
 
@@ -230,16 +244,22 @@ class ElfBuilder {
     header.e_machine = machine_;
     header.e_entry = entry_;
     header.e_shoff = sizeof(Elf64_Ehdr) + contents.size();
+    header.e_phoff = header.e_shoff + headers.size() * sizeof(Elf64_Shdr);
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = static_cast<Elf64_Half>(segments_.size());
     header.e_ehsize = sizeof(Elf64_Ehdr);
     header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = static_cast<Elf64_Half>(headers.size());
     header.e_shstrndx = static_cast<Elf64_Half>(headers.size() - 1);
 
-    std::vector<std::byte> file(sizeof(header) + contents.size() +
-                                headers.size() * sizeof(Elf64_Shdr));
+    std::vector<std::byte> file(header.e_phoff + segments_.size() * sizeof(Elf64_Phdr));
     std::memcpy(file.data(), &header, sizeof(header));
     std::memcpy(file.data() + sizeof(header), contents.bytes().data(), contents.size());
     std::memcpy(file.data() + header.e_shoff, headers.data(), headers.size() * sizeof(Elf64_Shdr));
+    if (!segments_.empty()) {
+      std::memcpy(file.data() + header.e_phoff, segments_.data(),
+                  segments_.size() * sizeof(Elf64_Phdr));
+    }
     return file;
   }
 
@@ -253,6 +273,7 @@ class ElfBuilder {
   uint16_t machine_;
   uint64_t entry_ = 0;
   std::vector<Part> sections_;
+  std::vector<Elf64_Phdr> segments_;
 };
 
 }  // namespace profiler::symbolize

@@ -4,6 +4,21 @@
 #include <utility>
 
 namespace profiler::symbolize {
+namespace {
+
+// The executable segment whose code the byte at `offset` of the file is; null where it is none. A
+// mapping consists of whole pages and linkers share them out among segments, so where a mapping
+// begins says nothing: its first bytes may be those of the segment before.
+const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
+  for (const ElfSegment& segment : elf.segments()) {
+    const bool holds =
+        offset >= segment.offset && offset.value - segment.offset.value < segment.file_size;
+    if (segment.executable && holds) return &segment;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 struct UnwindImages::Image {
   std::optional<UnwindImageFiles> files;  // what `table` refers to
@@ -29,15 +44,26 @@ UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
   return *image;
 }
 
-MappedCode UnwindImages::CodeOf(uint32_t pid, const Mapping& mapping) {
+MappedCode UnwindImages::CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address) {
   MappedCode code{
       .start = mapping.start, .size = mapping.size, .image = static_cast<uint32_t>(mapping.image)};
   const Image& image = Open(pid, mapping);
   if (image.table == nullptr) return code;
-  const std::optional<ElfAddress> address = image.files->image.elf.AddressOf(mapping.offset);
-  if (!address) return code;
+  const uint64_t distance = address.value - mapping.start.value;
+  const FileOffset offset{mapping.offset.value + distance};
+  const ElfSegment* const segment = FindCodeSegment(image.files->image.elf, offset);
+  if (segment == nullptr) {
+    code.start = address;
+    code.size = 1;
+    return code;
+  }
+  const uint64_t into_segment = offset.value - segment->offset.value;
+  const uint64_t before = std::min(distance, into_segment);
+  const uint64_t after = std::min(mapping.size - distance, segment->file_size - into_segment);
+  code.start.value = address.value - before;
+  code.size = before + after;
   code.cfi = image.table.get();
-  code.bias = mapping.start.value - address->value;
+  code.bias = address.value - into_segment - segment->address.value;
   return code;
 }
 
@@ -68,7 +94,7 @@ size_t UnwindImages::memory_used() const {
 bool MappedSpace::FindCode(RuntimeAddress address, MappedCode* code) {
   const Mapping* mapping = addresses_ == nullptr ? nullptr : addresses_->Find(address);
   if (mapping == nullptr) return false;
-  *code = images_.CodeOf(pid_, *mapping);
+  *code = images_.CodeAt(pid_, *mapping, address);
   return true;
 }
 

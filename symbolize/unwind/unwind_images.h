@@ -36,8 +36,9 @@ class UnwindImages {
   explicit UnwindImages(Opener open);
   ~UnwindImages();
 
-  // The code that `mapping` maps. Its `image` is the ImageId.
-  MappedCode CodeOf(uint32_t pid, const Mapping& mapping);
+  // The code at `address`, which `mapping` holds: as much of the mapping as belongs to the same
+  // segment of the image. Its `image` is the ImageId.
+  MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
 
   // What the image's file has at `offset`, at most `size` bytes; empty for an image that is not
   // open.
