@@ -1,0 +1,82 @@
+// The program that linkers_test.cc has linked in many ways, and records: half a second of CPU time
+// in code without frame pointers, of its own, of the C library and of the C++ library, which call
+// one another. Each function is there under its name.
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <sstream>
+#include <vector>
+
+// GCC would otherwise make copies of functions under other names.
+#if defined(__clang__)
+#define KEPT extern "C" [[gnu::noinline]]
+#else
+#define KEPT extern "C" [[gnu::noipa]]
+#endif
+// Behind a call: it is no tail call, which would leave no frame.
+#define STAYS asm volatile("" ::: "memory")
+
+KEPT unsigned hot_loop(unsigned value) {
+  for (int i = 0; i < 20000; ++i) value = value * 1664525 + 1013904223;
+  STAYS;
+  return value;
+}
+KEPT unsigned inner_level(unsigned value) {
+  volatile unsigned words[100] = {value};
+  words[7] = hot_loop(words[0]);
+  return words[7];
+}
+KEPT unsigned middle_level(unsigned value) {
+  value = inner_level(value);
+  STAYS;
+  return value;
+}
+KEPT unsigned outer_level(unsigned value) {
+  value = middle_level(value) + middle_level(value + 1);
+  STAYS;
+  return value;
+}
+
+KEPT int compare_digits(const void* a, const void* b) {
+  unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
+  for (int i = 0; i < 20; ++i) left ^= left << 5, right ^= right << 5;
+  STAYS;
+  return left < right ? -1 : left > right;
+}
+KEPT void sort_by_callback(std::vector<unsigned>& values) {
+  qsort(values.data(), values.size(), sizeof(unsigned), compare_digits);
+  STAYS;
+}
+
+KEPT bool is_before(unsigned left, unsigned right) {
+  for (int i = 0; i < 20; ++i) left ^= left << 3, right ^= right << 3;
+  STAYS;
+  return left < right;
+}
+KEPT void sort_by_template(std::vector<unsigned>& values) {
+  std::sort(values.begin(), values.end(), is_before);
+  STAYS;
+}
+
+KEPT size_t write_numbers(unsigned value) {
+  std::ostringstream text;
+  for (int i = 0; i < 300; ++i) text << value * 1.1 + i << ' ';
+  return text.str().size();
+}
+
+KEPT unsigned run_once(unsigned value) {
+  std::vector<unsigned> values(1000);
+  for (unsigned& v : values) v = value = value * 1664525 + 1013904223;
+  sort_by_callback(values);
+  for (unsigned& v : values) v = value = value * 22695477 + 1;
+  sort_by_template(values);
+  for (int i = 0; i < 6; ++i) value += outer_level(value);
+  return value + static_cast<unsigned>(write_numbers(value));
+}
+
+int main() {
+  unsigned value = 1;
+  while (clock() < CLOCKS_PER_SEC / 2) value = run_once(value);
+  return value == 0;
+}
