@@ -148,7 +148,9 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
 bool UnwindWalk::FindCatchingFrame() {
   constexpr size_t kInnermost = 3;  // one may be at it, with what it calls
   const bool is_lost = chain_.end == ChainEnd::kNoImage || chain_.end == ChainEnd::kNoCfi ||
-                       chain_.end == ChainEnd::kBadRegister || chain_.end == ChainEnd::kNoProgress;
+                       chain_.end == ChainEnd::kBadRegister ||
+                       chain_.end == ChainEnd::kNoProgress ||
+                       chain_.end == ChainEnd::kBadReturnAddress;
   if (!is_lost || !limits_.frame_pointers) return false;
   const size_t count = std::min(chain_.frames.size(), kInnermost + 1);
   for (size_t i = 0; i + 1 < count; ++i) {

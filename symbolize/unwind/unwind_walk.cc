@@ -43,6 +43,7 @@ UnwindWalk::Next UnwindWalk::Step() {
   const bool was_return_address = is_return_address_;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
   if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
+  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) return DropStrayFrame();
   UnwindRule rule;
   ElfAddress address;
   if (in_code_ && code_.cfi != nullptr) {
@@ -68,6 +69,14 @@ UnwindWalk::Next UnwindWalk::Step() {
       if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
       return StepByRule(rule);
   }
+}
+
+// What was taken for a return address is none, as no code is there. Nothing that is read by it
+// would be a frame.
+UnwindWalk::Next UnwindWalk::DropStrayFrame() {
+  KeepFrames(chain_.frames.size() - 1);
+  in_code_ = space_.FindCode(chain_.frames.back().instruction(), &code_);
+  return End(ChainEnd::kBadReturnAddress);
 }
 
 // The steps from the last frame on, as far as they are those of the last chain.

@@ -65,6 +65,7 @@ class UnwindWalk final : public MemoryReader {
   // To the caller of the last frame.
   Next Step();
   void RepeatSteps();
+  [[gnu::noinline]] Next DropStrayFrame();
   UnwindRule FindRule(ElfAddress address);
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);

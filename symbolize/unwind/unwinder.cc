@@ -22,6 +22,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "no progress";
     case ChainEnd::kTooDeep:
       return "too deep";
+    case ChainEnd::kBadReturnAddress:
+      return "bad return address";
   }
   return "unknown";
 }

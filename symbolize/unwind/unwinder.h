@@ -70,14 +70,16 @@ class UnwindSpace {
 // Where an unwound chain ends, and why.
 enum class ChainEnd : uint8_t {
   kThreadStart,    // the thread's first function: the chain is whole
-  kNoImage,        // the last frame is in no known mapping
+  kNoImage,        // the interrupted instruction is in no known mapping
   kNoCfi,          // the last frame's image says nothing of it, nor does its frame pointer help
   kStackTooShort,  // the next word needed lies behind the copied bytes and could not be read
   kBadRegister,    // a needed register is unknown, or points nowhere near the stack
   kNoProgress,     // the caller's stack pointer is not above its callee's
   kTooDeep,        // UnwindLimits::max_frames
+  // What was found as the last frame's return address is in no executable mapping. It is no frame.
+  kBadReturnAddress,
 };
-inline constexpr unsigned kChainEnds = 7;
+inline constexpr unsigned kChainEnds = 8;
 
 // In words for a report, such as "stack too short".
 std::string_view ChainEndName(ChainEnd end);
@@ -113,7 +115,8 @@ struct UnwoundChain {
   uint32_t late_read = 0;  // frames so marked
   // The image of the last frame, to blame; without meaning for kNoImage.
   uint32_t end_image = 0;
-  // Of the last frame: where unwinding can go on from, with more of the stack.
+  // Of the last frame: where unwinding can go on from, with more of the stack. Without meaning for
+  // kBadReturnAddress.
   RegisterSet registers;
 
   bool whole() const { return end == ChainEnd::kThreadStart; }

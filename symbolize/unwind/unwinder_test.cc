@@ -239,12 +239,12 @@ TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
 
   // At last the call returns to where it goes on. Other calls of the function are not that.
   stack[7] = handler;
-  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 3r no image");
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r bad return address");
   space_->SetMemory(other - 8, {0, 0, 0, 0xe8, 0, 0, 0, 0});
   space_->SetMemory(handler - 8, {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90});
   EXPECT_EQ(Unwind(InFunction(0), stack), caught);
   stack[7] = 7;
-  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 3r no image");
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r bad return address");
   EXPECT_EQ(chain_.guessed, 0u);
 }
 
@@ -382,7 +382,33 @@ TEST_F(UnwinderTest, TheEntryPointHasNoCaller) {
 TEST_F(UnwinderTest, EndsWhereNothingIsMapped) {
   Functions({{}});
   EXPECT_EQ(Unwind(0x123, {0}), "123 no image");
-  EXPECT_EQ(Unwind(InFunction(0), {0x5555}), "401010 5555r no image");
+}
+
+TEST_F(UnwinderTest, AReturnAddressInNoMappingIsNoFrame) {
+  Functions({{}});
+  registers_.Set(6, 1);
+  EXPECT_EQ(Unwind(InFunction(0), {0x5555}), "401010 bad return address");
+  EXPECT_EQ(chain_.end_image, 7u) << "the image that led there";
+  EXPECT_EQ(Unwind(InFunction(0), {kJit + 0x10}), "401010 900010r no call frame information");
+}
+
+TEST_F(UnwinderTest, ARepeatedStepToNoMappingLeadsToNoFrameEither) {
+  Functions({{}, {}, kThreadStart});
+  space_->identity = 1;
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), InFunction(2)}),
+            "401010 402010r 403010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 0x5555}), "401010 402010r bad return address");
+}
+
+TEST_F(UnwinderTest, WhatASignalInterruptedIsAFrameWhereverItIs) {
+  Functions({{}});
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05});
+  std::vector<uint64_t> stack(40);
+  stack[0] = restorer;
+  stack[1 + 5 + 15] = kStack + 8 * 30;  // rsp
+  stack[1 + 5 + 16] = 0x5555;           // rip
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 5555* no image");
 }
 
 TEST_F(UnwinderTest, EndsWhereTheCopiedStackEnds) {
