@@ -1,4 +1,5 @@
-// How good the call chains of a recording are, where they were unwound from stack bytes.
+// How good the call chains of a recording are: those that were unwound from stack bytes, and apart
+// from them those that the kernel made.
 
 #pragma once
 
@@ -29,6 +30,12 @@ struct ChainQuality {
     bool operator==(const Cut&) const = default;
   };
   std::vector<Cut> cuts;  // the most frequent first
+
+  // Chains that the kernel made by following frame pointers, with at least one caller. They are
+  // shown as they are and count in no other sum. One is broken if a caller is in no mapping: what
+  // was followed was no frame pointer. A recording does not say these two; its readers count them.
+  uint64_t by_kernel = 0;
+  uint64_t broken = 0;  // of by_kernel
 
   uint64_t whole() const { return complete + joined + late_read + guessed; }
   uint64_t cut() const {

@@ -200,7 +200,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");
   command->add_flag("--chains", a.chains,
-                    "how many unwound call chains are whole, and what would mend the others");
+                    "how many call chains are whole or broken, and what would mend the others");
   command->add_flag("--unresolved", a.unresolved,
                     "which images and addresses have no name, why, and what would mend it");
   command->add_flag("--stdio", a.stdio, "plain text, which is the only form; for habit's sake");

@@ -213,6 +213,9 @@ class Writer {
     if (const uint64_t cut = chains_.cut(); cut != 0) {
       absl::StrAppend(&out, " · ", Grouped(cut), " call chains cut");
     }
+    if (chains_.broken != 0) {
+      absl::StrAppend(&out, " · ", Grouped(chains_.broken), " call chains broken");
+    }
     if (layout_.pruned) {
       absl::StrAppendFormat(&out, " · boxes under %.2g %% are not drawn", 100 * layout_.min_width);
     }

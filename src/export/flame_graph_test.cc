@@ -232,6 +232,14 @@ TEST(FlameGraph, TellsHowManyCallChainsAreCut) {
   EXPECT_THAT(FlameGraphSvg(test.profile()), HasSubstr(" · 1,234 call chains cut"));
 }
 
+TEST(FlameGraph, TellsHowManyCallChainsOfTheKernelAreBroken) {
+  ProfileForTest test;
+  test.Add("app", "main", 3);
+  EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr("call chains broken")));
+  test.profile().chains.broken = 1234;
+  EXPECT_THAT(FlameGraphSvg(test.profile()), HasSubstr(" · 1,234 call chains broken"));
+}
+
 TEST(FlameGraph, CutsNamesToTheirBoxesAtCharacters) {
   ProfileForTest test;
   test.Add("app", "ééééééééééééééééééééééééééééééé", 1).Add("app", "z", 9);

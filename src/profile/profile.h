@@ -145,7 +145,8 @@ struct Profile {
   HugeVector<Row> rows;
   HugeVector<uint32_t> cpus;  // by row; empty unless kept
   Losses losses;
-  ChainQuality chains;  // of those that were unwound, while recording or now; else all zero
+  // Of those that were unwound, while recording or now, and of those that the kernel made.
+  ChainQuality chains;
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }

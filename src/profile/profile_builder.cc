@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
+#include "src/profile/broken_chains.h"
 #include "src/profile/chain_resolver.h"
 #include "src/profile/deferred_samples.h"
 #include "src/profile/frame_namer.h"
@@ -469,6 +470,7 @@ Profile ProfileBuilder::Impl::Finish() {
   CountRest();
   namer_.NameNewFrames();
   profile_.chains = user_unwinder_.Quality();
+  CountBrokenChains(&profile_);
   return std::move(profile_);
 }
 

@@ -67,6 +67,7 @@ class ProfileBuilderTest : public testing::Test {
     EXPECT_EQ(got.events[0].samples, expected.events[0].samples);
     EXPECT_EQ(got.events[0].period, expected.events[0].period);
     EXPECT_EQ(RowsText(got), RowsText(expected));
+    EXPECT_EQ(got.chains, expected.chains);
   }
 
   std::string Rows(BuilderOptions options = {}) { return RowsText(Build(std::move(options))); }
@@ -150,6 +151,30 @@ TEST_F(ProfileBuilderTest, ACallerAtTheFirstByteAfterAMappingBelongsToTheMapping
   StartCat();
   records_.Sample(0x1000, {kContextUser, 0x1000, 0x3000});
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x1f00;cat+0  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, AChainOfTheKernelsWithACallerInNoMappingIsShownAndCountedAsBroken) {
+  StartCat();
+  const std::vector<uint64_t> broken = {kContextUser, 0x1234, 0x7878787878787878, 0x1301};
+  records_.Sample(0x1234, broken).Sample(0x1234, broken);
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1301});
+  records_.Sample(0x1234, {kContextUser, 0x1234});      // no caller
+  records_.Sample(0x999999, {kContextUser, 0x999999});  // interrupted there
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: 0x999999@[unknown]  1 1\n"
+            "cat 7/7: cat+0x200  1 1\n"
+            "cat 7/7: cat+0x300;0x7878787878787878@[unknown];cat+0x200  2 2\n"
+            "cat 7/7: cat+0x300;cat+0x200  1 1\n");
+  EXPECT_EQ(profile.chains.by_kernel, 3u);
+  EXPECT_EQ(profile.chains.broken, 2u);
+  EXPECT_EQ(profile.chains.chains(), 0u) << "none of them was unwound";
+}
+
+TEST_F(ProfileBuilderTest, ChainsThatTheRecorderUnwoundAreNoneOfTheKernels) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300});
+  EXPECT_EQ(Build({.exact_user_chains = true}).chains.by_kernel, 0u);
 }
 
 TEST_F(ProfileBuilderTest, AChainWithAMarkerThatIsNoneIsNotBelievedAndCountedEachTime) {

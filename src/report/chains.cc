@@ -15,13 +15,15 @@ struct Remedy {
   std::string_view reason;  // as the unwinder calls it
   std::string_view text;
 };
-constexpr std::array<Remedy, 6> kRemedies = {{
+constexpr std::array<Remedy, 7> kRemedies = {{
     {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
     {"no image", "code outside of all files (JIT): let it keep frame pointers"},
     {"bad register", "install its debug symbols, or try --call-graph fp"},
     {"no progress", "its call frame information is wrong: try --call-graph fp"},
+    {"bad return address",
+     "its call frame information is wrong, or it has a stack of its own: try --call-graph fp"},
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
 }};
 
@@ -37,9 +39,16 @@ double Percent(uint64_t part, uint64_t whole) {
   return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-}  // namespace
+// Of the kernel's chains; empty where there are none.
+std::string KernelChainsLine(const ChainQuality& chains) {
+  if (chains.by_kernel == 0) return {};
+  return absl::StrFormat(
+      "# Chains by frame pointers: %.2f%% of %d are broken (a caller is in no mapping)\n",
+      Percent(chains.broken, chains.by_kernel), chains.by_kernel);
+}
 
-std::string ChainsLine(const ChainQuality& chains) {
+// Of those that were unwound; empty where there are none.
+std::string UnwoundChainsLine(const ChainQuality& chains) {
   if (chains.chains() == 0 && chains.no_stack == 0) return {};
   if (chains.chains() == 0) {
     return absl::StrCat("# Call chains: none; ", chains.no_stack,
@@ -66,11 +75,18 @@ std::string ChainsLine(const ChainQuality& chains) {
   return line + "\n";
 }
 
+}  // namespace
+
+std::string ChainsLine(const ChainQuality& chains) {
+  return UnwoundChainsLine(chains) + (chains.broken == 0 ? "" : KernelChainsLine(chains));
+}
+
 std::string FormatChains(const ChainQuality& chains) {
   if (chains.chains() == 0) {
-    return "# No call chains were unwound: record with --call-graph dwarf.\n";
+    return KernelChainsLine(chains) +
+           "# No call chains were unwound: record with --call-graph dwarf.\n";
   }
-  std::string text = ChainsLine(chains);
+  std::string text = UnwoundChainsLine(chains) + KernelChainsLine(chains);
   const auto row = [&](uint64_t count, std::string_view what) {
     absl::StrAppendFormat(&text, "%10d  %6.2f%%  %s\n", count, Percent(count, chains.chains()),
                           std::string(what));

@@ -48,6 +48,24 @@ TEST(ChainsTest, SamplesWithoutAUserStackCountApart) {
             "# Call chains: none; 3 more had no user stack (exec or exit)\n");
 }
 
+TEST(ChainsTest, BrokenChainsOfTheKernelCountApart) {
+  const std::string line =
+      "# Chains by frame pointers: 12.50% of 320 are broken (a caller is in no mapping)\n";
+  EXPECT_EQ(ChainsLine({.by_kernel = 320, .broken = 40}), line);
+  EXPECT_EQ(ChainsLine({.complete = 4, .by_kernel = 320, .broken = 40}),
+            "# Call chains: 100.00% of 4 are whole\n" + line);
+  EXPECT_EQ(ChainsLine({.by_kernel = 320}), "") << "where all are right nothing is to be said";
+  EXPECT_EQ(FormatChains({.by_kernel = 320, .broken = 40}),
+            line + "# No call chains were unwound: record with --call-graph dwarf.\n");
+}
+
+TEST(ChainsTest, SaysWhatMendsAReturnAddressThatIsNone) {
+  const ChainQuality chains{.cuts = {{1, "bad return address", "/bin/go"}}};
+  EXPECT_NE(FormatChains(chains).find("cut: bad return address in /bin/go\n"
+                                      "                       its call frame information"),
+            std::string::npos);
+}
+
 TEST(ChainsTest, SaysWhereNoneWereUnwound) {
   EXPECT_EQ(FormatChains(ChainQuality{}),
             "# No call chains were unwound: record with --call-graph dwarf.\n");
