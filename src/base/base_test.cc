@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -106,6 +107,86 @@ TEST(MappedFile, ShowsTheFileAndRefusesDirectories) {
   EXPECT_EQ(TextOf(mapped->bytes()), "hello");
   EXPECT_FALSE(MappedFile::Open(testing::TempDir()).ok());
   EXPECT_EQ(MappedFile::Open("/no/such/file").status().code(), absl::StatusCode::kNotFound);
+}
+
+// Writes a file anew without replacing it, as `cp` onto an existing file does.
+void Overwrite(const std::string& path, const std::string& contents) {
+  FILE* file = fopen(path.c_str(), "w");
+  fputs(contents.c_str(), file);
+  fclose(file);
+}
+
+TEST(MappedFile, ShowsZerosWhereItsFileWasCutAndSaysSo) {
+  const std::string path = testing::TempDir() + "/cut";
+  Overwrite(path, std::string(100'000, 'x'));
+  auto mapped = MappedFile::Open(path);
+  ASSERT_TRUE(mapped.ok());
+  const MappedFile moved = *std::move(mapped);
+  EXPECT_EQ(static_cast<char>(moved.bytes()[99'999]), 'x');
+  EXPECT_FALSE(moved.has_lost_bytes());
+
+  ASSERT_EQ(truncate(path.c_str(), 5000), 0);
+  EXPECT_EQ(static_cast<char>(moved.bytes()[4999]), 'x');
+  EXPECT_FALSE(moved.has_lost_bytes());
+  EXPECT_EQ(static_cast<char>(moved.bytes()[50'000]), '\0');
+  EXPECT_TRUE(moved.has_lost_bytes());
+  EXPECT_EQ(static_cast<char>(moved.bytes()[4999]), 'x');
+  EXPECT_EQ(static_cast<char>(moved.bytes()[99'999]), '\0');
+}
+
+TEST(MappedFile, AnotherFilesCutIsNotItsOwn) {
+  const std::string path = testing::TempDir() + "/one";
+  const std::string other_path = testing::TempDir() + "/other";
+  Overwrite(path, std::string(100'000, 'x'));
+  Overwrite(other_path, std::string(100'000, 'y'));
+  const auto mapped = MappedFile::Open(path);
+  auto other = MappedFile::Open(other_path);
+  ASSERT_TRUE(mapped.ok() && other.ok());
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(static_cast<char>(mapped->bytes()[0]), '\0');
+  EXPECT_TRUE(mapped->has_lost_bytes());
+  EXPECT_FALSE(other->has_lost_bytes());
+  other = MappedFile();
+  EXPECT_FALSE(other->has_lost_bytes());
+}
+
+TEST(MappedFile, KnowsWhetherItsFileWasWrittenTo) {
+  const std::string path = testing::TempDir() + "/written";
+  Overwrite(path, "first");
+  const auto mapped = MappedFile::Open(path);
+  ASSERT_TRUE(mapped.ok());
+  EXPECT_FALSE(mapped->HasChanged());
+  Overwrite(path, "longer");
+  EXPECT_TRUE(mapped->HasChanged());
+}
+
+TEST(MappedFile, AFileThatWasReplacedIsTheOldOneStill) {
+  const std::string path = testing::TempDir() + "/replaced";
+  Overwrite(path, "first");
+  const auto mapped = MappedFile::Open(path);
+  ASSERT_TRUE(mapped.ok());
+  Overwrite(path + ".new", "longer");
+  ASSERT_EQ(rename((path + ".new").c_str(), path.c_str()), 0);
+  EXPECT_FALSE(mapped->HasChanged());
+  EXPECT_EQ(TextOf(mapped->bytes()), "first");
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  EXPECT_FALSE(mapped->HasChanged());
+}
+
+TEST(MappedFileDeathTest, OtherBadAccessesEndTheProgramAsBefore) {
+  const std::string path = testing::TempDir() + "/unguarded";
+  Overwrite(path, std::string(100'000, 'x'));
+  const auto guarded = MappedFile::Open(path);
+  ASSERT_TRUE(guarded.ok());
+  EXPECT_DEATH(
+      {
+        const int fd = open(path.c_str(), O_RDONLY);
+        const auto* bytes = static_cast<const volatile char*>(
+            mmap(nullptr, 100'000, PROT_READ, MAP_PRIVATE, fd, 0));
+        static_cast<void>(truncate(path.c_str(), 0));
+        static_cast<void>(bytes[0]);
+      },
+      "");
 }
 
 TEST(UniqueFd, ClosesOnce) {

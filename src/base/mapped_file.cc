@@ -1,11 +1,16 @@
 #include "src/base/mapped_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
@@ -13,11 +18,119 @@
 namespace profiler {
 namespace {
 
-void Unmap(std::span<const std::byte> bytes) {
-  if (!bytes.empty()) munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+size_t PageSize() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
 }
 
+bool SameTime(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+// Held for a few instructions that touch no mapped file, so the handler never waits for the thread
+// that it runs in.
+class SpinLock {
+ public:
+  explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
+    // Acquire pairs with the release below: the list is seen as the last holder left it.
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  SpinLock(const SpinLock&) = delete;
+  SpinLock& operator=(const SpinLock&) = delete;
+  ~SpinLock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag& flag_;
+};
+
+std::atomic_flag g_mappings_lock = ATOMIC_FLAG_INIT;
+struct sigaction g_former_action;
+
 }  // namespace
+
+// One mapping, in the list of all that the handler goes through.
+struct MappedFile::Guarded {
+  Guarded(std::span<const std::byte> bytes, std::string path, const struct stat& status)
+      : start(reinterpret_cast<uintptr_t>(bytes.data())),
+        end((start + bytes.size() + PageSize() - 1) / PageSize() * PageSize()),
+        path(std::move(path)),
+        status(status) {
+    static const bool installed = Install();
+    static_cast<void>(installed);
+    const SpinLock lock(g_mappings_lock);
+    next = first;
+    if (next != nullptr) next->previous = this;
+    first = this;
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  // Unmaps.
+  ~Guarded() {
+    {
+      const SpinLock lock(g_mappings_lock);
+      (previous == nullptr ? first : previous->next) = next;
+      if (next != nullptr) next->previous = previous;
+    }
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave.
+    munmap(reinterpret_cast<void*>(start), end - start);
+  }
+
+  static bool Install();
+  static void HandleBusError(int signal, siginfo_t* info, void* context);
+  static bool MapZeros(uintptr_t address);
+
+  static Guarded* first;
+
+  const uintptr_t start;
+  const uintptr_t end;
+  const std::string path;
+  const struct stat status;  // when it was mapped
+  std::atomic<bool> has_lost_bytes = false;
+  Guarded* previous = nullptr;
+  Guarded* next = nullptr;
+};
+
+MappedFile::Guarded* MappedFile::Guarded::first = nullptr;
+
+bool MappedFile::Guarded::Install() {
+  struct sigaction action = {};
+  action.sa_sigaction = HandleBusError;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  return sigaction(SIGBUS, &action, &g_former_action) == 0;
+}
+
+// From the page of `address` to the end of its mapping: what lies behind a page that the file does
+// not have is not there either. False where the address is in no mapping of ours.
+bool MappedFile::Guarded::MapZeros(uintptr_t address) {
+  const SpinLock lock(g_mappings_lock);
+  Guarded* mapping = first;
+  while (mapping != nullptr && (address < mapping->start || address >= mapping->end)) {
+    mapping = mapping->next;
+  }
+  if (mapping == nullptr) return false;
+  const uintptr_t page = address / PageSize() * PageSize();
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel told the address.
+  void* const zeros = mmap(reinterpret_cast<void*>(page), mapping->end - page, PROT_READ,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  mapping->has_lost_bytes.store(true, std::memory_order_relaxed);
+  return zeros != MAP_FAILED;
+}
+
+void MappedFile::Guarded::HandleBusError(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  if (MapZeros(reinterpret_cast<uintptr_t>(info->si_addr))) {
+    errno = saved_errno;
+    return;
+  }
+  if ((g_former_action.sa_flags & SA_SIGINFO) != 0) {
+    g_former_action.sa_sigaction(signal, info, context);
+  } else {
+    // The access is made again, and what was to be done before us is done now.
+    sigaction(SIGBUS, &g_former_action, nullptr);
+  }
+}
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -36,21 +149,39 @@ absl::StatusOr<MappedFile> MappedFile::FromFd(int fd, const std::string& path) {
   void* address = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return ErrnoStatus(errno, path);
   file.bytes_ = {static_cast<const std::byte*>(address), static_cast<size_t>(status.st_size)};
+  file.guarded_ = std::make_unique<Guarded>(file.bytes_, path, status);
   return file;
 }
 
+MappedFile::MappedFile() = default;
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), guarded_(std::move(other.guarded_)) {}
+
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  if (this != &other) {
-    Unmap(bytes_);
-    bytes_ = std::exchange(other.bytes_, {});
-  }
+  bytes_ = std::exchange(other.bytes_, {});
+  guarded_ = std::move(other.guarded_);
   return *this;
 }
 
-MappedFile::~MappedFile() { Unmap(bytes_); }
+MappedFile::~MappedFile() = default;
+
+bool MappedFile::has_lost_bytes() const {
+  return guarded_ != nullptr && guarded_->has_lost_bytes.load(std::memory_order_relaxed);
+}
+
+bool MappedFile::HasChanged() const {
+  if (guarded_ == nullptr) return false;
+  if (has_lost_bytes()) return true;
+  struct stat now;
+  if (stat(guarded_->path.c_str(), &now) != 0) return false;
+  const struct stat& then = guarded_->status;
+  return now.st_dev == then.st_dev && now.st_ino == then.st_ino &&
+         (now.st_size != then.st_size || !SameTime(now.st_mtim, then.st_mtim));
+}
 
 void MappedFile::Forget(size_t offset, size_t size) const {
-  const size_t page = 4096;
+  const size_t page = PageSize();
   const size_t first = (offset + page - 1) / page * page;
   const size_t end = offset + size > bytes_.size() ? bytes_.size() : offset + size;
   const size_t last = end / page * page;

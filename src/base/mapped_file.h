@@ -3,38 +3,60 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "src/base/status.h"
 
 namespace profiler {
 
-// Pages come in as they are touched. A file that another process shortens while it is mapped raises
-// SIGBUS on access: map only files whose writer appends (recordings) or replaces (ELF images).
+// Pages come in as they are touched. The files of others change under us: a build overwrites a
+// program that is being recorded. Access to a page that its file does not have any more raises
+// SIGBUS, so the first MappedFile installs a handler of that signal for the whole program:
+//
+//   file when mapped  ├── page ──┼── page ──┼── page ──┤
+//   cut later         ├── page ──┤
+//   access                            ▲ SIGBUS: zeros are mapped from this page to the end, and
+//                                     has_lost_bytes() says so from now on
+//
+// Libraries may therefore read these bytes as well as we do: nothing jumps out of them, they read
+// zeros. A SIGBUS for another reason does what it did before. Objects are not thread-safe; the
+// handler and different objects in different threads are.
 class MappedFile {
  public:
   // Errors: those of open(2), fstat(2) and mmap(2); kInvalidArgument for what is not a regular
   // file.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
-  // Maps what `fd` refers to; `fd` may be closed afterwards. `path` is for messages only.
+  // Maps what `fd` refers to; `fd` may be closed afterwards. HasChanged looks at `path`.
   static absl::StatusOr<MappedFile> FromFd(int fd, const std::string& path);
 
-  MappedFile() = default;
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
   // Valid as long as this object. Empty for an empty file.
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  // Whether a page could not be read, so that `bytes` has shown zeros in its place. Whoever reads
+  // asks afterwards.
+  bool has_lost_bytes() const;
+
+  // Whether `bytes` may show something else than the file that was mapped: it has lost bytes, or
+  // the file at the path is still the mapped one and was written to. A file that was replaced or
+  // removed is no change, as the mapping keeps it. Costs one stat(2).
+  bool HasChanged() const;
+
   // Tells the kernel that the whole pages inside [offset, offset + size) are not needed for now,
   // which takes them out of this process's resident memory; they come back when touched.
   void Forget(size_t offset, size_t size) const;
 
  private:
+  struct Guarded;  // what the handler knows of the mapping
+
   std::span<const std::byte> bytes_;
+  std::unique_ptr<Guarded> guarded_;  // null: nothing is mapped
 };
 
 }  // namespace profiler
