@@ -95,6 +95,9 @@ absl::StatusOr<ImageFile> OpenElf(const std::string& path) {
   image.path = path;
   PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::Open(path));
   PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes()));
+  if (image.file.has_lost_bytes()) {
+    return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
+  }
   return image;
 }
 

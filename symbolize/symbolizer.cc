@@ -40,6 +40,12 @@ struct OpenImageState {
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
+
+  // Whether one of its files was overwritten while it was read.
+  bool has_lost_bytes() const {
+    return (file && file->file.has_lost_bytes()) ||
+           (debug_file && debug_file->file.has_lost_bytes());
+  }
 };
 
 struct Image {
@@ -105,6 +111,7 @@ class FileSymbolizer : public Symbolizer {
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
   Naming NameInFile(OpenImageState& state, ElfAddress address);
+  Naming LookUpInFile(OpenImageState& state, ElfAddress address);
   NamedFunction FunctionOf(OpenImageState& state, const Symbol& symbol);
   const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol,
                                ElfAddress address) const;
@@ -274,6 +281,7 @@ void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
   state.functions = FunctionExtents(&state.file->elf,
                                     state.debug_file ? &state.debug_file->elf : &state.file->elf);
   if (options_.inlines) OpenDebugInfo(spec, state);
+  if (state.file->file.HasChanged()) state.reason = Reason::kBuildIdMismatch;
 }
 
 // The debug information is in the image itself, or else in the file that was split off it.
@@ -319,9 +327,17 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
   return nullptr;
 }
 
+// What was read of a file that was overwritten meanwhile is no name.
+Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
+  const Naming naming = LookUpInFile(state, address);
+  if (!state.has_lost_bytes()) return naming;
+  state.reason = Reason::kBuildIdMismatch;
+  return {state.reason, {}};
+}
+
 // The function that has the code goes by its symbol, also where the debug information calls it
 // otherwise: rows of a report are symbols.
-Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
+Naming FileSymbolizer::LookUpInFile(OpenImageState& state, ElfAddress address) {
   const Symbol* found = state.symbols.Find(address.value);
   const Symbol* symbol = WithinFunction(state, found, address);
   std::span<const dwarf::SourceFrame> frames;

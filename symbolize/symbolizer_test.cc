@@ -288,6 +288,16 @@ TEST_F(SymbolizerTest, AnotherBuildNamesNothing) {
   EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
 }
 
+TEST_F(SymbolizerTest, AFileThatIsOverwrittenWhileItIsReadNamesNothingMore) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program");
+  const FileOffset offset = MarkedCode(spec.path);
+  EXPECT_EQ(Name(spec, {0}), "[no symbol]");
+  WriteFile(spec.path, "");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+}
+
 TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
   ImageSpec spec;
   spec.path = Copy("split", "bin/split");

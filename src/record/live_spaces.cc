@@ -166,7 +166,10 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
       {std::string(mapping.filename), std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
        is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
       ImageId(static_cast<uint32_t>(images_.size())));
-  if (!is_new) return known->second;
+  if (!is_new && !HasChanged(known->second)) return known->second;
+  // What is mapped now is another program than what was opened under the same name, so it gets a
+  // number of its own.
+  known->second = ImageId(static_cast<uint32_t>(images_.size()));
   Image image;
   image.spec = {.kind = kind,
                 .path = std::string(mapping.filename),
@@ -176,6 +179,11 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
   images_.push_back(std::move(image));
   return known->second;
+}
+
+bool LiveSpaces::HasChanged(ImageId id) const {
+  const Image& image = images_[static_cast<uint32_t>(id)];
+  return image.file ? image.file->file.HasChanged() : unwind_images_.HasChanged(id);
 }
 
 std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {

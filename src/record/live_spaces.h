@@ -96,6 +96,7 @@ class LiveSpaces {
 
   void Map(const perf_event::Mmap2& mapping, uint16_t misc);
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
+  bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
   void Exit(uint32_t pid);
 

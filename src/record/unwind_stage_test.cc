@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <string>
@@ -117,17 +118,21 @@ class UnwindStageTest : public testing::Test {
     records.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOf(captured, time));
     Publish(ring, records);
   }
-  // What of this process is executable, as MMAP2 records.
-  void PublishMappings(size_t ring, uint64_t time) {
+  // What of this process is executable, as MMAP2 records; the test's own program as a file of
+  // another name, if one is given.
+  void PublishMappings(size_t ring, uint64_t time, const std::string& program = "") {
     std::string maps;
     ASSERT_TRUE(procfs::ReadFile("/proc/self/maps", &maps).ok());
     RecordBuilder records(Opened());
     const auto pid = static_cast<uint32_t>(getpid());
     records.At(time).By(pid, pid);
+    const std::string own_path = std::filesystem::read_symlink("/proc/self/exe");
     for (procfs::TextScanner lines(maps); !lines.done();) {
       const auto map = procfs::ParseMapsLine(lines.Until('\n'));
       if (!map || (map->prot & PROT_EXEC) == 0) continue;
-      records.Mmap2(map->start, map->end - map->start, map->pgoff, map->name);
+      const bool is_program = !program.empty() && map->name == own_path;
+      records.Mmap2(map->start, map->end - map->start, map->pgoff,
+                    is_program ? program : std::string(map->name));
     }
     Publish(ring, records);
   }
@@ -181,6 +186,31 @@ TEST_F(UnwindStageTest, WritesAnOrdinaryCallChainInPlaceOfTheStack) {
   EXPECT_EQ(Quality(), "complete 1 joined 0 late 0 guessed 0 cut 0");
   EXPECT_GT(chain_.size(), 22u);
   EXPECT_EQ(chain_[0], perf_event::kContextUser);
+}
+
+// As a build overwrites a program that ran a moment ago. Nothing of the new contents is believed,
+// until the file is mapped again.
+TEST_F(UnwindStageTest, AProgramThatIsOverwrittenEndsItsChainsUntilItIsMappedAgain) {
+  const std::string program = testing::TempDir() + "/overwritten";
+  const auto write = [&] {
+    std::filesystem::copy_file("/proc/self/exe", program,
+                               std::filesystem::copy_options::overwrite_existing);
+  };
+  write();
+  PublishMappings(0, 1, program);
+  Pass(0, /*last=*/true);
+  std::filesystem::resize_file(program, 0);
+  PublishSample(0, Capture(16384), 2);
+  Pass(0, /*last=*/true);
+  ASSERT_EQ(stage_.quality().cuts.size(), 1u);
+  EXPECT_EQ(stage_.quality().cuts[0].reason, "file changed");
+  EXPECT_EQ(stage_.quality().cuts[0].image, program);
+
+  write();
+  PublishMappings(0, 3, program);
+  PublishSample(0, Capture(16384), 4);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(Quality(), "complete 1 joined 0 late 0 guessed 0 cut 1");
 }
 
 TEST_F(UnwindStageTest, TheKernelsPartStaysInFront) {

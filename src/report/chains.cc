@@ -15,7 +15,7 @@ struct Remedy {
   std::string_view reason;  // as the unwinder calls it
   std::string_view text;
 };
-constexpr std::array<Remedy, 7> kRemedies = {{
+constexpr std::array<Remedy, 8> kRemedies = {{
     {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
@@ -24,6 +24,8 @@ constexpr std::array<Remedy, 7> kRemedies = {{
     {"no progress", "its call frame information is wrong: try --call-graph fp"},
     {"bad return address",
      "its call frame information is wrong, or it has a stack of its own: try --call-graph fp"},
+    {"file changed",
+     "it was overwritten while it was recorded: let builds replace it (write anew, then rename)"},
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
 }};
 

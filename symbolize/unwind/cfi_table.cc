@@ -49,9 +49,11 @@ class CfiTable::Section {
 
   size_t functions() const { return index_.size(); }
 
-  UnwindRule Find(uint64_t address) {
+  // Sets `*compiled` if the function at the address was met for the first time.
+  UnwindRule Find(uint64_t address, bool* compiled) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return {};
+    if (slots_[*function] == 0) *compiled = true;
     CompileOnce(*function);
     const uint64_t distance = address - index_.Start(*function);
     const auto first = distances_.begin() + slots_[*function] + 1;
@@ -160,7 +162,8 @@ bool HasDebugFrame(const ElfImage& image) {
 CfiTable::~CfiTable() = default;
 
 absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image,
-                                                           const ElfImage* debug) {
+                                                           const ElfImage* debug,
+                                                           ChangeCheck has_changed) {
   const std::optional<Architecture> architecture = ArchitectureOfElf(image.machine());
   if (!architecture || !image.is_64_bit()) {
     return absl::UnimplementedError("no unwinding on this machine");
@@ -168,6 +171,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   std::unique_ptr<CfiTable> table(new CfiTable());
   table->architecture_ = *architecture;
   table->id_ = NextId();
+  table->has_changed_ = std::move(has_changed);
   table->entry_ = EntryPoint(image);
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
@@ -187,6 +191,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
     if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
     table->debug_source_ = *source;
   }
+  table->CheckForChanges();
   return table;
 }
 
@@ -203,11 +208,25 @@ CfiTable::Section* CfiTable::DebugFrame() {
   return debug_frame_.get();
 }
 
+// The files are looked at after their bytes were used: a check before would say nothing of what was
+// written in between.
 UnwindRule CfiTable::Find(ElfAddress address) {
+  if (is_outdated_) return {};
+  bool compiled = false;
+  const UnwindRule rule = FindInSections(address, &compiled);
+  if (compiled) CheckForChanges();
+  return is_outdated_ ? UnwindRule{} : rule;
+}
+
+void CfiTable::CheckForChanges() {
+  if (has_changed_ != nullptr) is_outdated_ = has_changed_();
+}
+
+UnwindRule CfiTable::FindInSections(ElfAddress address, bool* compiled) {
   UnwindRule rule;
-  if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value);
+  if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
-  if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value);
+  if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
   for (const LinkageTable& table : linkage_tables_) {
     if (address.value - table.start < table.size) return table.rule;
@@ -235,12 +254,14 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
 }
 
 bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
+  if (is_outdated_) return false;
   if (eh_frame_ != nullptr && eh_frame_->FullRules(address.value, rules)) return true;
   Section* debug_frame = DebugFrame();
   return debug_frame != nullptr && debug_frame->FullRules(address.value, rules);
 }
 
 std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
+  if (is_outdated_) return std::nullopt;
   std::optional<FunctionExtent> function;
   if (eh_frame_ != nullptr) function = eh_frame_->FunctionAt(address.value);
   if (function) return function;

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -74,9 +75,13 @@ class CfiTable {
  public:
   // `debug` is the image's separate debug file or null. Views of both files are kept, so their
   // bytes must outlive the table. An image without any call frame information gives an empty table.
+  // `has_changed` says whether those bytes may be others than when the image was opened, and is
+  // asked when the table was made and whenever a function was compiled; without it they never are.
   // Errors: kUnimplemented for a machine that is not unwound.
+  using ChangeCheck = std::function<bool()>;
   static absl::StatusOr<std::unique_ptr<CfiTable>> Create(const ElfImage& image,
-                                                          const ElfImage* debug = nullptr);
+                                                          const ElfImage* debug = nullptr,
+                                                          ChangeCheck has_changed = nullptr);
   ~CfiTable();
   CfiTable(const CfiTable&) = delete;
   CfiTable& operator=(const CfiTable&) = delete;
@@ -84,6 +89,8 @@ class CfiTable {
   Architecture architecture() const { return architecture_; }
   // Distinct over all tables of the program run, never 0.
   uint32_t id() const { return id_; }
+  // Whether the files were found to have changed. No rule is found from then on.
+  bool is_outdated() const { return is_outdated_; }
   // Where the image's first instruction is, 0 for a shared library.
   ElfAddress entry() const { return entry_; }
   // The rule at an instruction. For a return address the caller passes address − 1. Corrupt
@@ -113,11 +120,16 @@ class CfiTable {
   };
 
   CfiTable() = default;
+  void CheckForChanges();
+  // Sets `*compiled` if it compiled a function.
+  UnwindRule FindInSections(ElfAddress address, bool* compiled);
   Section* DebugFrame();  // null where there is none
   void AddLinkageTables(const ElfImage& image);
 
   Architecture architecture_ = kNativeArchitecture;
   uint32_t id_ = 0;
+  ChangeCheck has_changed_;
+  bool is_outdated_ = false;
   ElfAddress entry_;
   std::unique_ptr<Section> eh_frame_;
   std::vector<LinkageTable> linkage_tables_;

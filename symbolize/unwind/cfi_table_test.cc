@@ -32,13 +32,15 @@ struct Table {
   std::vector<std::byte> file;
   std::vector<std::byte> debug_file;
   std::unique_ptr<CfiTable> table;
+  std::shared_ptr<bool> has_changed = std::make_shared<bool>(false);
 
   explicit Table(std::vector<std::byte> bytes, std::vector<std::byte> debug_bytes = {})
       : file(std::move(bytes)), debug_file(std::move(debug_bytes)) {
     const ElfImage image = *ElfImage::Parse(file);
     ElfImage debug;
     if (!debug_file.empty()) debug = *ElfImage::Parse(debug_file);
-    table = *CfiTable::Create(image, debug_file.empty() ? nullptr : &debug);
+    table = *CfiTable::Create(image, debug_file.empty() ? nullptr : &debug,
+                              [changed = has_changed] { return *changed; });
   }
   std::string At(uint64_t address) const { return Text(table->Find({address})); }
 };
@@ -54,6 +56,20 @@ std::string RuleOf(const ByteBuilder& instructions, const CieSpec& cie = {},
 
 const CieSpec kArm = {
     .code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}};
+
+EhFrameBuilder TwoFunctions();
+
+TEST(CfiTable, NothingOfAFileThatHasChangedIsBelieved) {
+  const Table table(ElfBuilder().Section(".eh_frame", kFrames, TwoFunctions().section()).Build());
+  EXPECT_EQ(table.At(0x1000), "sp 8 return -1");
+  *table.has_changed = true;
+  EXPECT_EQ(table.At(0x1001), "sp 16 return -1 frame -2") << "compiled before";
+  EXPECT_FALSE(table.table->is_outdated());
+  EXPECT_EQ(table.At(0x1040), "none");
+  EXPECT_TRUE(table.table->is_outdated());
+  EXPECT_EQ(table.At(0x1001), "none");
+  EXPECT_FALSE(table.table->FunctionAt({0x1040}).has_value());
+}
 
 EhFrameBuilder TwoFunctions() {
   EhFrameBuilder frames(kFrames, {});

@@ -21,6 +21,10 @@ constexpr uint64_t kSearchedWords = 8;
 
 // Code that says nothing of its frames.
 UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
+  // Frame pointers would lead on, but to guesses where there is call frame information.
+  if (in_code_ && code_.cfi != nullptr && code_.cfi->is_outdated()) {
+    return End(ChainEnd::kFileChanged);
+  }
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
   const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;

@@ -23,6 +23,14 @@ const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
 struct UnwindImages::Image {
   std::optional<UnwindImageFiles> files;  // what `table` refers to
   std::unique_ptr<CfiTable> table;
+
+  bool HasChanged() const {
+    return files &&
+           (files->image.file.HasChanged() || (files->debug && files->debug->file.HasChanged()));
+  }
+  bool is_outdated() const {
+    return files->image.file.has_lost_bytes() || (table != nullptr && table->is_outdated());
+  }
 };
 
 UnwindImages::UnwindImages(Opener open) : open_(std::move(open)) {}
@@ -37,7 +45,9 @@ UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
     image->files = open_(mapping.image, pid, mapping);
     if (image->files) {
       const auto& debug = image->files->debug;
-      auto table = CfiTable::Create(image->files->image.elf, debug ? &debug->elf : nullptr);
+      // The image stands where it is for as long as the table that asks.
+      auto table = CfiTable::Create(image->files->image.elf, debug ? &debug->elf : nullptr,
+                                    [opened = image.get()] { return opened->HasChanged(); });
       if (table.ok()) image->table = *std::move(table);
     }
   }
@@ -67,19 +77,30 @@ MappedCode UnwindImages::CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAdd
   return code;
 }
 
-std::span<const std::byte> UnwindImages::FileBytes(ImageId image, FileOffset offset,
-                                                   size_t size) const {
-  const auto index = static_cast<size_t>(image);
-  if (index >= images_.size() || images_[index] == nullptr || !images_[index]->files) return {};
-  const std::span<const std::byte> bytes = images_[index]->files->image.elf.bytes();
-  if (offset.value >= bytes.size()) return {};
-  return bytes.subspan(offset.value, std::min<uint64_t>(size, bytes.size() - offset.value));
+bool UnwindImages::HasChanged(ImageId image) const {
+  const Image* const opened = Find(image);
+  return opened != nullptr && opened->HasChanged();
+}
+
+bool UnwindImages::CopyFileBytes(ImageId image, FileOffset offset,
+                                 std::span<std::byte> bytes) const {
+  const Image* const opened = Find(image);
+  if (opened == nullptr || !opened->files) return false;
+  const std::span<const std::byte> file = opened->files->image.elf.bytes();
+  if (offset.value > file.size() || bytes.size() > file.size() - offset.value) return false;
+  const auto found = file.subspan(offset.value, bytes.size());
+  std::copy(found.begin(), found.end(), bytes.begin());
+  return !opened->is_outdated();
 }
 
 const CfiTable* UnwindImages::table(ImageId image) const {
+  const Image* const opened = Find(image);
+  return opened == nullptr ? nullptr : opened->table.get();
+}
+
+const UnwindImages::Image* UnwindImages::Find(ImageId image) const {
   const auto index = static_cast<size_t>(image);
-  return index < images_.size() && images_[index] != nullptr ? images_[index]->table.get()
-                                                             : nullptr;
+  return index < images_.size() ? images_[index].get() : nullptr;
 }
 
 size_t UnwindImages::memory_used() const {
@@ -104,11 +125,7 @@ bool MappedSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
   if (mapping == nullptr) return false;
   const uint64_t distance = address - mapping->start.value;
   if (bytes.size() > mapping->size - distance) return false;
-  const auto found =
-      images_.FileBytes(mapping->image, {mapping->offset.value + distance}, bytes.size());
-  if (found.size() != bytes.size()) return false;
-  std::copy(found.begin(), found.end(), bytes.begin());
-  return true;
+  return images_.CopyFileBytes(mapping->image, {mapping->offset.value + distance}, bytes);
 }
 
 }  // namespace profiler::symbolize

@@ -40,9 +40,13 @@ class UnwindImages {
   // segment of the image. Its `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
 
-  // What the image's file has at `offset`, at most `size` bytes; empty for an image that is not
-  // open.
-  std::span<const std::byte> FileBytes(ImageId image, FileOffset offset, size_t size) const;
+  // Fills `bytes` with what the image's file has at `offset`. False for an image that is not open,
+  // at the file's end, and where the file was found to be another one than was opened.
+  bool CopyFileBytes(ImageId image, FileOffset offset, std::span<std::byte> bytes) const;
+
+  // Whether the files of an open image were overwritten since (MappedFile::HasChanged). Chains that
+  // need more of them end with ChainEnd::kFileChanged.
+  bool HasChanged(ImageId image) const;
 
   // Null for an image that was not met or could not be opened.
   const CfiTable* table(ImageId image) const;
@@ -53,6 +57,7 @@ class UnwindImages {
  private:
   struct Image;
   Image& Open(uint32_t pid, const Mapping& mapping);
+  const Image* Find(ImageId image) const;  // null: not met
 
   Opener open_;
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met

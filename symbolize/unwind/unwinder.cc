@@ -24,6 +24,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "too deep";
     case ChainEnd::kBadReturnAddress:
       return "bad return address";
+    case ChainEnd::kFileChanged:
+      return "file changed";
   }
   return "unknown";
 }

@@ -67,7 +67,7 @@ class UnwinderTest : public testing::Test {
     }
     file_ =
         ElfBuilder(machine).Entry(0x8000).Section(".eh_frame", 0x50000, frames.section()).Build();
-    table_ = *CfiTable::Create(*ElfImage::Parse(file_));
+    table_ = *CfiTable::Create(*ElfImage::Parse(file_), nullptr, [this] { return has_changed_; });
     space_ = std::make_unique<FakeSpace>(table_.get());
     registers_ = RegisterSet(table_->architecture());
     registers_.Set(NumbersOf(table_->architecture()).sp, kStack);
@@ -97,6 +97,7 @@ class UnwinderTest : public testing::Test {
   }
 
   std::vector<std::byte> file_;
+  bool has_changed_ = false;  // the file
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;
   RegisterSet registers_;
@@ -116,6 +117,15 @@ TEST_F(UnwinderTest, FollowsStackPointersToTheThreadsStart) {
   EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 8);
   EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 32);
   EXPECT_EQ(chain_.frames[2].origin, FrameOrigin::kCfi);
+}
+
+TEST_F(UnwinderTest, AFileThatWasOverwrittenEndsTheChain) {
+  Functions({{}, kFrameOf16, kThreadStart});
+  registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {0}), "401010 thread start");
+  has_changed_ = true;
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, InFunction(2)}),
+            "401010 402010r file changed");
 }
 
 TEST_F(UnwinderTest, FollowsFramePointers) {

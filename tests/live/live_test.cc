@@ -240,6 +240,18 @@ TEST_F(LiveTest, FollowsExec) {
   EXPECT_THAT(Profiler({"folded"}).out, AllOf(HasSubstr("BeforeExec"), HasSubstr("Outer;Inner")));
 }
 
+// As a loop that builds and tests does whose linker writes into the existing file.
+TEST_F(LiveTest, OutlivesProgramsThatAreOverwrittenInPlace) {
+  const std::string loop = "for round in $(seq 60); do cp " + workload_ +
+                           " program; ./program busy 0.01; cp $(command -v true) program; "
+                           "./program; done >/dev/null 2>&1; true";
+  const Finished recorded =
+      Profiler({"record", "-F", "9999", "--call-graph", "dwarf", "--", "sh", "-c", loop});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_GT(Samples(), 1000);
+  EXPECT_THAT(Report({"--chains"}), HasSubstr("are whole"));
+}
+
 TEST_F(LiveTest, KeepsThePreviousRecording) {
   ASSERT_EQ(RecordWorkload({"exit", "0"}).exit_code, 0);
   ASSERT_EQ(RecordWorkload({"exit", "0"}).exit_code, 0);
