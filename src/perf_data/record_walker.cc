@@ -1,14 +1,20 @@
 #include "src/perf_data/record_walker.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "src/perf_data/perf_data_format.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::perf_data {
 namespace {
 
 using perf_event::RecordHeader;
+
+// Of the host name; those of the other features follow in the order of perf's feature bits, down to
+// that of the PMUs.
+constexpr uint32_t kFirstChromeOsFeature = 69, kLastChromeOsFeature = 81;
 
 template <class T>
 T ReadAt(const StoredRecord& record, size_t offset, bool swapped) {
@@ -80,6 +86,10 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
       if (!source_->status().ok()) status_ = source_->status();
       return false;
     }
+    if (IsChromeOsFeature(record->header.type)) {
+      MakeHeaderFeature(record);
+      return true;
+    }
     switch (record->header.type) {
       case perf_event::kRecordCompressed:
       case perf_event::kRecordCompressed2:
@@ -97,6 +107,39 @@ bool RecordWalker::NextOutside(StoredRecord* record) {
     }
   }
   return false;
+}
+
+// The host name comes first, which no perf's ID_INDEX does in front of the events; the others
+// follow in ascending order, each at most once. Behind HEADER_ATTR all types are perf's.
+bool RecordWalker::IsChromeOsFeature(uint32_t type) {
+  if (type == perf_event::kRecordHeaderAttr) in_front_of_events_ = false;
+  const uint32_t last = last_chrome_os_feature_;
+  const bool follows =
+      last == 0 ? type == kFirstChromeOsFeature : type > last && type <= kLastChromeOsFeature;
+  if (!in_front_of_events_ || !follows) return false;
+  last_chrome_os_feature_ = type;
+  return true;
+}
+
+// { header │ section }   as   { header │ u64 feature │ section }
+void RecordWalker::MakeHeaderFeature(StoredRecord* record) {
+  uint64_t feature = record->header.type - kFirstChromeOsFeature + kFeatureHostname;
+  if (swapped_) feature = SwapBytes(feature);
+  const std::span<const std::byte> section(record->data + sizeof(RecordHeader),
+                                           record->header.size - sizeof(RecordHeader));
+  // A section that leaves no room for the number loses its end, and is of no feature that we read.
+  const size_t kept = std::min(section.size(), UINT16_MAX - sizeof(RecordHeader) - sizeof(feature));
+  record->header.type = perf_event::kRecordHeaderFeature;
+  record->header.size = static_cast<uint16_t>(sizeof(RecordHeader) + sizeof(feature) + kept);
+  const RecordHeader header = swapped_ ? perf_event::SwapHeader(record->header) : record->header;
+  Chunk* const chunk = chunks_->Allocate(record->header.size);
+  chunk->origins.push_back({0, record_offset_, /*compressed=*/true});
+  std::byte* const data = chunk->data.get();
+  std::memcpy(data, &header, sizeof(header));
+  std::memcpy(data + sizeof(header), &feature, sizeof(feature));
+  std::memcpy(data + sizeof(header) + sizeof(feature), section.data(), kept);
+  record->data = data;
+  chunks_->Release(chunk);
 }
 
 void RecordWalker::OpenCompressed(const StoredRecord& record) {

@@ -20,9 +20,18 @@ namespace profiler::perf_data {
 // Not thread-safe.
 class RecordWalker {
  public:
+  // Where a walk begins. At the start of a stream types from 69 on may have the meaning that
+  // ChromeOS's perf of 2012 to 2015 gave them: a feature section each, in front of the events. They
+  // come as the HEADER_FEATURE records that perf has for them now.
+  enum class Start : uint8_t { kOfRecords, kOfStream };
+
   // `chunks` is not owned. `swapped`: the bytes are in the other byte order.
-  RecordWalker(std::unique_ptr<ByteSource> source, bool swapped, ChunkStore* chunks)
-      : source_(std::move(source)), inflating_(chunks), swapped_(swapped) {}
+  RecordWalker(std::unique_ptr<ByteSource> source, Start start, bool swapped, ChunkStore* chunks)
+      : source_(std::move(source)),
+        chunks_(chunks),
+        inflating_(chunks),
+        swapped_(swapped),
+        in_front_of_events_(start == Start::kOfStream) {}
 
   // What becomes of compressed records.
   enum class Compressed : uint8_t {
@@ -71,12 +80,17 @@ class RecordWalker {
   bool Take(ByteSource& source, StoredRecord* record);
   bool NextInside(StoredRecord* record);
   bool NextOutside(StoredRecord* record);
+  bool IsChromeOsFeature(uint32_t type);
+  void MakeHeaderFeature(StoredRecord* record);
   void OpenCompressed(const StoredRecord& record);
   bool TakePayload(const StoredRecord& record);
 
   std::unique_ptr<ByteSource> source_;
+  ChunkStore* const chunks_;
   InflatingSource inflating_;
   bool swapped_;
+  bool in_front_of_events_;              // of a stream
+  uint32_t last_chrome_os_feature_ = 0;  // the type of the last one there
   Compressed compressed_ = Compressed::kInflate;
   bool in_compressed_ = false;
   uint64_t record_offset_ = 0;  // in the file, of the last record outside

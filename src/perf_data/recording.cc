@@ -167,14 +167,14 @@ void OpenRecording::ReadMappedStreamStart() {
   parts_.push_back({0, kPipeHeaderSize, file().size()});
   ChunkStore chunks;
   RecordWalker walker(std::make_unique<MappedSource>(file(), kPipeHeaderSize, file().size()),
-                      header_.swapped, &chunks);
+                      RecordWalker::Start::kOfStream, header_.swapped, &chunks);
   Collect(walker, nullptr);
 }
 
 void OpenRecording::ReadPipeStart(uint64_t offset) {
   stream_walker_ = std::make_unique<RecordWalker>(
       std::make_unique<StreamSource>(stream_fd_.get(), offset, &stream_chunks_, name_),
-      header_.swapped, &stream_chunks_);
+      RecordWalker::Start::kOfStream, header_.swapped, &stream_chunks_);
   Collect(*stream_walker_, &preread_);
 }
 
@@ -228,6 +228,7 @@ absl::Status OpenRecording::RunFiles(RecordPass& pass, ChunkStore* chunks) {
   for (const Part& part : parts_) {
     RecordWalker walker(
         std::make_unique<MappedSource>(files_[part.file].bytes(), part.begin, part.end),
+        header_.pipe ? RecordWalker::Start::kOfStream : RecordWalker::Start::kOfRecords,
         header_.swapped, chunks);
     pass.Run(walker);
     if (pass.stopped()) break;

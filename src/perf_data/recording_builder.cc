@@ -1,9 +1,12 @@
 #include "src/perf_data/recording_builder.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
+#include <thread>
 
 #include "src/base/byte_reader.h"
 #include "src/perf_data/field_io.h"
@@ -119,6 +122,22 @@ std::string ToldFile(const std::string& path, Recording::Order order) {
   }
   // Told without where the test runs.
   for (size_t at; (at = told.find(path)) != std::string::npos;) told.replace(at, path.size(), "F");
+  return told;
+}
+
+std::string ToldPipe(std::span<const std::byte> bytes, Recording::Order order, size_t step) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  std::thread writer([bytes, step, fd = ends[1]] {
+    for (size_t at = 0; at < bytes.size(); at += step) {
+      const size_t size = std::min(step, bytes.size() - at);
+      EXPECT_EQ(write(fd, bytes.data() + at, size), static_cast<ssize_t>(size));
+    }
+    close(fd);
+  });
+  const std::string told = ToldFile("/proc/self/fd/" + std::to_string(ends[0]), order);
+  close(ends[0]);
+  writer.join();
   return told;
 }
 

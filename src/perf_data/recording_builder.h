@@ -43,6 +43,9 @@ std::string Told(Recording& recording, Recording::Order order);
 // The same of a file, or what Open says. Warnings follow, each after " # ".
 std::string ToldFile(const std::string& path, Recording::Order order);
 
+// The same of `bytes` that come through a pipe, `step` of them at a time.
+std::string ToldPipe(std::span<const std::byte> bytes, Recording::Order order, size_t step);
+
 // A stream (pipe layout) as bytes: its 16-byte header, HEADER_ATTR for each event with `ids`, an
 // EVENT_UPDATE with its name, a HEADER_FEATURE with a host name, then `records`.
 std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,

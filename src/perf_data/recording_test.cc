@@ -3,12 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "src/base/byte_reader.h"
@@ -321,23 +319,6 @@ TEST(Recording, OfAStreamReadsAsAFile) {
   EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);
   EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);  // events are not there twice
   EXPECT_EQ((*recording)->events().size(), 1u);
-}
-
-// Reads `bytes` through a pipe that is filled in pieces of `step`.
-std::string ToldPipe(std::span<const std::byte> bytes, Order order, size_t step) {
-  int ends[2];
-  EXPECT_EQ(pipe(ends), 0);
-  std::thread writer([bytes, step, fd = ends[1]] {
-    for (size_t at = 0; at < bytes.size(); at += step) {
-      const size_t size = std::min(step, bytes.size() - at);
-      EXPECT_EQ(write(fd, bytes.data() + at, size), static_cast<ssize_t>(size));
-    }
-    close(fd);
-  });
-  const std::string told = ToldFile("/proc/self/fd/" + std::to_string(ends[0]), order);
-  close(ends[0]);
-  writer.join();
-  return told;
 }
 
 TEST(Recording, OfAPipeReadsAsAFile) {

@@ -145,8 +145,10 @@ absl::Status StoredRecording::ForEach(bool inflate, Visitor visit) {
 absl::Status StoredRecording::Walk(size_t file, uint64_t begin, uint64_t end, bool inflate,
                                    Visitor visit) {
   ChunkStore chunks;
-  RecordWalker walker(std::make_unique<MappedSource>(opened_.files[file].bytes(), begin, end),
-                      swapped(), &chunks);
+  RecordWalker walker(
+      std::make_unique<MappedSource>(opened_.files[file].bytes(), begin, end),
+      header().pipe ? RecordWalker::Start::kOfStream : RecordWalker::Start::kOfRecords, swapped(),
+      &chunks);
   if (!inflate) walker.Handle(RecordWalker::Compressed::kKeep);
   StoredRecord record;
   while (walker.Next(&record)) {
