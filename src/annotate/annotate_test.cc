@@ -224,7 +224,7 @@ std::string Listed(
 
 class AnnotateTest : public testing::Test {
  protected:
-  // 1000 mov, 1003 mov, 1006 call 2010, 100b jnz 1000, 100d ret
+  // 1000 mov, 1003 mov, 1006 call 2010, 100b jne 1000, 100d ret
   AnnotateTest() {
     code_.Code({0x48, 0x89, 0xe5, 0x48, 0x89, 0xe5, 0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
     hot_ = samples_.Function("hot", 0x1000, 14);
@@ -247,7 +247,7 @@ TEST_F(AnnotateTest, EachInstructionHasTheSamplesInIt) {
             "   12.50 :   1000:  mov %rsp, %rbp\n"
             "   25.00 :   1003:  mov %rsp, %rbp\n"
             "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
-            "   62.50 :   100b:  jnz 0x1000\n"
+            "   62.50 :   100b:  jne 0x1000 <hot>\n"
             "    0.00 :   100d:  ret\n");
   EXPECT_EQ(code_.asked_for().path, "/usr/bin/app");
 }
@@ -278,13 +278,13 @@ TEST_F(AnnotateTest, SourceLinesStandBeforeTheirInstructions) {
             "   75.00 :   1003:  mov %rsp, %rbp\n"
             "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
             "         :      a.cc:9\n"
-            "    0.00 :   100b:  jnz 0x1000\n"
+            "    0.00 :   100b:  jne 0x1000 <hot>\n"
             "    0.00 :   100d:  ret\n");
   EXPECT_EQ(Body(Listed(samples_, code_, {.source = false}, sources)),
             "   25.00 :   1000:  mov %rsp, %rbp\n"
             "   75.00 :   1003:  mov %rsp, %rbp\n"
             "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
-            "    0.00 :   100b:  jnz 0x1000\n"
+            "    0.00 :   100b:  jne 0x1000 <hot>\n"
             "    0.00 :   100d:  ret\n");
 }
 
@@ -352,7 +352,7 @@ TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
   samples_.Add(samples_.Function("copy"), 0, 1);
   EXPECT_EQ(Listed(samples_, code_),
             "cannot annotate 'copy': it is code of a module or a BPF program, which is not read");
-  samples_.Dso("[JIT] tid 7", DsoKind::kJit);
+  samples_.Dso("/tmp/perf-7.map", DsoKind::kJit);
   samples_.Add(samples_.Function("js"), 0, 5);
   EXPECT_EQ(
       Listed(samples_, code_),

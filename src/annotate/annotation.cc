@@ -146,11 +146,20 @@ class Annotator {
            function.name == profile_.text(symbol_.name);
   }
 
-  // " <name+0x10>"; a place in the function itself goes by its address alone.
+  // " <name+0x10>"
   std::string InBrackets(uint64_t target) {
-    if (target - shown_start_ < size_) return {};
-    const std::string name = IsOfDump() ? NameInDump(target) : NameInImage({target});
+    const std::string name = NameOf(target);
     return name.empty() ? "" : absl::StrCat(" <", name, ">");
+  }
+
+  std::string NameOf(uint64_t target) {
+    const uint64_t distance = target - shown_start_;
+    if (distance < size_) return WithDistance(profile_.text(symbol_.name), distance);
+    return IsOfDump() ? NameInDump(target) : NameInImage({target});
+  }
+
+  static std::string WithDistance(std::string_view name, uint64_t distance) {
+    return distance == 0 ? std::string(name) : absl::StrCat(View(name), "+0x", absl::Hex(distance));
   }
 
   std::string NameInDump(uint64_t target) const {
@@ -160,9 +169,7 @@ class Annotator {
   std::string NameInImage(ElfAddress target) {
     const symbolize::Naming naming = symbolizer_.NameAt(image_, target);
     if (naming.functions.empty()) return {};
-    std::string name(naming.functions.back().name);
-    if (naming.distance != 0) absl::StrAppend(&name, "+0x", absl::Hex(naming.distance));
-    return name;
+    return WithDistance(naming.functions.back().name, naming.distance);
   }
 
   SourceLine SourceOf(ElfAddress address) {

@@ -9,26 +9,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/annotate/x86_spelling.h"
 
 namespace profiler::annotate {
 namespace {
 
 class ZydisDisassembler : public Disassembler {
  public:
-  ZydisDisassembler(bool is_64_bit, Syntax syntax) {
+  ZydisDisassembler(bool is_64_bit, Syntax syntax)
+      : spelling_(syntax == Syntax::kAtt ? ZYDIS_FORMATTER_STYLE_ATT
+                                         : ZYDIS_FORMATTER_STYLE_INTEL) {
     ZydisDecoderInit(&decoder_,
                      is_64_bit ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
                      is_64_bit ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
-    ZydisFormatterInit(&formatter_, syntax == Syntax::kAtt ? ZYDIS_FORMATTER_STYLE_ATT
-                                                           : ZYDIS_FORMATTER_STYLE_INTEL);
-    const auto set = [this](ZydisFormatterProperty property, ZyanUPointer value) {
-      ZydisFormatterSetProperty(&formatter_, property, value);
-    };
-    set(ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED);
-    set(ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
-    set(ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
-    set(ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
-    set(ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE);
   }
 
   Instruction Decode(std::span<const std::byte> code, uint64_t address) override {
@@ -37,9 +30,7 @@ class ZydisDisassembler : public Disassembler {
     std::array<char, 256> text;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder_, code.data(), code.size(), &decoded,
                                              operands.data())) ||
-        !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter_, &decoded, operands.data(),
-                                                      decoded.operand_count_visible, text.data(),
-                                                      text.size(), address, nullptr))) {
+        !spelling_.Format(decoded, operands.data(), address, text.data(), text.size())) {
       return {.size = 1, .text = "(bad)", .valid = false};
     }
     Instruction instruction{.size = decoded.length, .text = text.data()};
@@ -61,7 +52,7 @@ class ZydisDisassembler : public Disassembler {
 
  private:
   ZydisDecoder decoder_;
-  ZydisFormatter formatter_;
+  const X86Spelling spelling_;
 };
 
 class CapstoneDisassembler : public Disassembler {

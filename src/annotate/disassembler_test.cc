@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -45,8 +46,8 @@ TEST(DisassemblerTest, WritesX86AsTheGnuAssemblerDoes) {
             "1001: mov %rsp, %rbp\n"
             "1004: call 0x1019 → 1019\n"
             "1009: mov 0x2ed1(%rip), %rax # 3ee1\n"
-            "1010: jnz 0x1002 → 1002\n"
-            "1012: vmovdqa32z (%rdi), %zmm0\n"
+            "1010: jne 0x1002 → 1002\n"
+            "1012: vmovdqa32 (%rdi), %zmm0\n"
             "1018: lock cmpxchg %ecx, (%rdi)\n"
             "101c: (bad)\n"
             "101d: ret\n");
@@ -56,8 +57,60 @@ TEST(DisassemblerTest, WritesX86AsIntelDoes) {
   EXPECT_EQ(
       Listing(EM_X86_64, Bytes({0x48, 0x89, 0xe5, 0x83, 0x6c, 0x24, 0x1c, 1}), Syntax::kIntel),
       "1000: mov rbp, rsp\n"
-      "1003: sub dword ptr [rsp+0x1c], 0x1\n");
+      "1003: sub DWORD PTR [rsp+0x1c], 0x1\n");
   EXPECT_EQ(Listing(EM_386, Bytes({0x40, 0xc3}), Syntax::kIntel), "1000: inc eax\n1001: ret\n");
+}
+
+struct Spelled {
+  std::vector<std::byte> code;
+  std::string_view att, intel;
+};
+
+TEST(DisassemblerTest, SpellsX86AsPeopleReadIt) {
+  const std::vector<Spelled> cases = {
+      {Bytes({0x7f, 0x10}), "jg 0x1012", "jg 0x1012"},
+      {Bytes({0x7d, 0x10}), "jge 0x1012", "jge 0x1012"},
+      {Bytes({0x77, 0x10}), "ja 0x1012", "ja 0x1012"},
+      {Bytes({0x73, 0x10}), "jae 0x1012", "jae 0x1012"},
+      {Bytes({0x74, 0x10}), "je 0x1012", "je 0x1012"},
+      {Bytes({0x78, 0x10}), "js 0x1012", "js 0x1012"},
+      {Bytes({0xe3, 0x10}), "jrcxz 0x1012", "jrcxz 0x1012"},
+      {Bytes({0x0f, 0x95, 0xc0}), "setne %al", "setne al"},
+      {Bytes({0x48, 0x0f, 0x44, 0xf8}), "cmove %rax, %rdi", "cmove rdi, rax"},
+      {Bytes({0x90}), "nop", "nop"},
+      {Bytes({0x66, 0x90}), "xchg %ax, %ax", "xchg ax, ax"},
+      {Bytes({0x0f, 0x1f, 0x00}), "nopl (%rax)", "nop DWORD PTR [rax]"},
+      {Bytes({0x0f, 0x1f, 0x44, 0, 0}), "nopl 0x0(%rax,%rax,1)", "nop DWORD PTR [rax+rax*1+0x0]"},
+      {Bytes({0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}),
+       "data16 cs nopw 0x0(%rax,%rax,1)", "data16 cs nop WORD PTR [rax+rax*1+0x0]"},
+      {Bytes({0xf3, 0x0f, 0x1e, 0xfa}), "endbr64", "endbr64"},
+      {Bytes({0x41, 0x8b, 0x45, 0x00}), "mov 0x0(%r13), %eax", "mov eax, DWORD PTR [r13+0x0]"},
+      {Bytes({0x64, 0x8b, 0x40, 0x00}), "mov %fs:0x0(%rax), %eax",
+       "mov eax, DWORD PTR fs:[rax+0x0]"},
+      {Bytes({0x0f, 0xb6, 0x07}), "movzbl (%rdi), %eax", "movzx eax, BYTE PTR [rdi]"},
+      {Bytes({0x48, 0x63, 0xf6}), "movslq %esi, %rsi", "movsxd rsi, esi"},
+      {Bytes({0x48, 0x98}), "cltq", "cdqe"},
+      {Bytes({0x83, 0xf8, 0xff}), "cmp $0xffffffff, %eax", "cmp eax, 0xffffffff"},
+      {Bytes({0x49, 0xbb, 1, 0, 0, 0, 0, 0, 0, 0x80}), "movabs $0x8000000000000001, %r11",
+       "movabs r11, 0x8000000000000001"},
+      {Bytes({0xff, 0x14, 0x24}), "call *(%rsp)", "call QWORD PTR [rsp]"},
+      {Bytes({0xff, 0xe0}), "jmp *%rax", "jmp rax"},
+      {Bytes({0xdb, 0x6c, 0x24, 0x18}), "fldt 0x18(%rsp)", "fld TBYTE PTR [rsp+0x18]"},
+      {Bytes({0xd9, 0xc9}), "fxch %st(1)", "fxch st(1)"},
+      {Bytes({0xde, 0xe9}), "fsubrp %st, %st(1)", "fsubp st(1), st"},
+      {Bytes({0xf2, 0x48, 0x0f, 0x2a, 0x07}), "cvtsi2sdq (%rdi), %xmm0",
+       "cvtsi2sd xmm0, QWORD PTR [rdi]"},
+      {Bytes({0xf3, 0xab}), "rep stosl", "rep stosd"},
+      {Bytes({0x48, 0x8d, 0x40, 0x08}), "lea 0x8(%rax), %rax", "lea rax, [rax+0x8]"},
+  };
+  for (const Spelled& spelled : cases) {
+    for (const Syntax syntax : {Syntax::kAtt, Syntax::kIntel}) {
+      const Instruction instruction =
+          (*Disassembler::Create(EM_X86_64, syntax))->Decode(spelled.code, 0x1000);
+      EXPECT_EQ(instruction.text, syntax == Syntax::kAtt ? spelled.att : spelled.intel);
+      EXPECT_EQ(instruction.size, spelled.code.size()) << spelled.att;
+    }
+  }
 }
 
 TEST(DisassemblerTest, WritesAArch64) {

@@ -26,7 +26,7 @@ using profile::SymbolId;
 using symbolize::JitDumpBuilder;
 using symbolize::Symbolizer;
 
-// At 7000: mov %rsp, %rbp; call 8004; call 9000; jnz 7000; ret
+// At 7000: mov %rsp, %rbp; call 8004; call 9000; jne 7000; ret
 constexpr char kHot[] = "\x48\x89\xe5\xe8\xfc\x0f\0\0\xe8\xf3\x1f\0\0\x75\xf1\xc3";
 constexpr char kCallee[] = "\x90\x90\x90\x90\x90\xc3";
 
@@ -102,7 +102,7 @@ TEST_F(JitDumpAnnotateTest, TheAddressesAreThoseWhereItRan) {
             "   75.00 :   7003:  call 0x8004 <callee+0x4>\n"
             "    0.00 :   7008:  call 0x9000\n"
             "         :      a.js:5\n"
-            "   25.00 :   700d:  jnz 0x7000\n"
+            "   25.00 :   700d:  jne 0x7000 <hot>\n"
             "    0.00 :   700f:  ret\n");
 }
 
@@ -115,7 +115,7 @@ TEST_F(JitDumpAnnotateTest, OfCodeThatWasMovedTheLowestAddressIsShown) {
             "    0.00 :   6003:  call 0x7004 <hot+0x4>\n"
             "   50.00 :   6008:  call 0x8000\n"
             "         :      a.js:5\n"
-            "    0.00 :   600d:  jnz 0x6000\n"
+            "    0.00 :   600d:  jne 0x6000 <hot>\n"
             "    0.00 :   600f:  ret\n");
 }
 
