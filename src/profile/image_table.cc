@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/perf_event/code_memory.h"
 #include "src/profile/dso_image.h"
 
 namespace profiler::profile {
@@ -20,12 +21,6 @@ constexpr uint64_t kUpperHalf = 1ull << 63;
 bool StartsWithAnyOf(std::string_view text, std::initializer_list<std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [text](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
-// Executable memory without a file: what a JIT compiler fills.
-bool IsJitMemory(std::string_view filename) {
-  return filename.empty() || filename == "//anon" || filename == "[heap]" ||
-         StartsWithAnyOf(filename, {"/dev/zero", "/anon_hugepage", "[stack", "/SYSV"});
 }
 
 bool IsVdso(std::string_view filename) {
@@ -47,15 +42,14 @@ std::string ModuleName(std::string_view path) {
   return absl::StrCat("[", name, "]");
 }
 
-std::string ShortName(ImageKind kind, std::string_view path, uint32_t pid) {
+std::string ShortName(ImageKind kind, std::string_view path) {
   switch (kind) {
     case ImageKind::kVdso:
       return "[vdso]";
     case ImageKind::kModule:
       return ModuleName(path);
     case ImageKind::kJit:
-    case ImageKind::kJitDump:
-      return absl::StrCat("[JIT] tid ", pid);
+      return std::string(path);
     default:
       return std::string(path.starts_with('[') ? path : Basename(path));
   }
@@ -82,8 +76,8 @@ DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t
 
 Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap) {
   const std::string_view name = mmap.filename;
-  if (IsJitMemory(name)) {
-    const std::string path = absl::StrCat("/tmp/perf-", mmap.pid, ".map");
+  if (perf_event::IsCodeMemory(name)) {
+    const std::string path = perf_event::CodeMemoryName(mmap.pid);
     const ImageId image = Intern(ImageKind::kJit, path, {}, mmap.pid);
     return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
   }
@@ -176,8 +170,7 @@ void ImageTable::AddDso(ImageId image, const symbolize::ImageSpec& spec) {
   if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());
   dsos_[index] = DsoId(static_cast<uint32_t>(profile_.dsos.size()));
   images_.push_back(image);
-  profile_.dsos.push_back({.name = profile_.strings.Intern(
-                               ShortName(spec.kind, spec.path, symbolizer_.image(image).pid)),
+  profile_.dsos.push_back({.name = profile_.strings.Intern(ShortName(spec.kind, spec.path)),
                            .long_name = profile_.strings.Intern(spec.path),
                            .kind = DsoKindOf(spec.kind),
                            .build_id = spec.build_id,

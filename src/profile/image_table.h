@@ -4,16 +4,17 @@
 //   filename of the record              image        DSO name (as perf shows it)
 //   /usr/lib/libc.so.6                  kUser        libc.so.6
 //   [vdso]                              kVdso        [vdso]
-//   //anon, /dev/zero, /anon_hugepage,  kJit         [JIT] tid PID, of /tmp/perf-PID.map
+//   //anon, /dev/zero, /anon_hugepage,  kJit         /tmp/perf-PID.map
 //     [heap], [stack…, /SYSV…, ""
-//   …/jit-PID.dump                      kJitDump     [JIT] tid PID
+//   …/jit-PID.dump                      kJitDump     jit-PID.dump
 //   /memfd:…, [vsyscall], [uprobes] …   kAnonymous   as it stands
 //   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
 //   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]
 //   of a KSYMBOL                        kBpf         the symbol's name
 //
 // Private to this package. Source of the names: map__new() and dso__set_basename() in
-// tools/perf/util/, Linux 6.1.
+// tools/perf/util/, Linux 6.1, but for those of JITs, which perf's report calls "[JIT] tid PID" and
+// its script as we do.
 
 #pragma once
 

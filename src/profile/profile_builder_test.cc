@@ -516,7 +516,7 @@ TEST_F(ProfileBuilderTest, MemoryWithoutAFileIsItsProcesssJitCode) {
   EXPECT_EQ(RowsText(profile),
             ":7 7/7: perf-7.map+0x1000  1 1\n"
             ":8 8/8: perf-8.map+0x1000  1 1\n");
-  EXPECT_EQ(profile.text(profile.dsos[1].name), "[JIT] tid 7");
+  EXPECT_EQ(profile.text(profile.dsos[1].name), "/tmp/perf-7.map");
   EXPECT_EQ(profile.text(profile.dsos[1].long_name), "/tmp/perf-7.map");
   EXPECT_EQ(profile.dsos[1].kind, DsoKind::kJit);
 }
@@ -551,7 +551,7 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
             ":7 7/7: jit-7.dump+0x700  2 2\n"
             ":7 7/7: perf-7.map+0x1000  1 1\n"
             "other 7/7: other+0  1 1\n");
-  EXPECT_EQ(profile.text(profile.dsos[2].name), "[JIT] tid 7");
+  EXPECT_EQ(profile.text(profile.dsos[2].name), "jit-7.dump");
   EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
   EXPECT_EQ(profile.dsos[2].pid, 7u);
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/perf_event/code_memory.h"
 #include "symbolize/debug_files.h"
 
 namespace profiler::record {
@@ -28,11 +29,7 @@ constexpr size_t kExitedKept = 256;
 ImageKind KindOf(std::string_view name) {
   if (name == "[vdso]") return ImageKind::kVdso;
   if (!name.starts_with('/')) return ImageKind::kAnonymous;
-  // What looks like a path and is memory.
-  for (const std::string_view prefix : {"//anon", "/dev/zero", "/anon_hugepage", "/SYSV"}) {
-    if (name.starts_with(prefix)) return ImageKind::kAnonymous;
-  }
-  return ImageKind::kUser;
+  return perf_event::IsCodeMemory(name) ? ImageKind::kAnonymous : ImageKind::kUser;
 }
 
 bool IsKernel(uint16_t misc) {
@@ -162,17 +159,20 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
   const bool is_file = kind == ImageKind::kUser;
   const std::span<const std::byte> build_id =
       is_file ? mapping.build_id : std::span<const std::byte>();
-  const auto [known, is_new] = ids_.try_emplace(
-      {std::string(mapping.filename), std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
-       is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
-      ImageId(static_cast<uint32_t>(images_.size())));
+  const std::string path = perf_event::IsCodeMemory(mapping.filename)
+                               ? perf_event::CodeMemoryName(mapping.pid)
+                               : std::string(mapping.filename);
+  const auto [known, is_new] =
+      ids_.try_emplace({path, std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
+                        is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
+                       ImageId(static_cast<uint32_t>(images_.size())));
   if (!is_new && !HasChanged(known->second)) return known->second;
   // What is mapped now is another program than what was opened under the same name, so it gets a
   // number of its own.
   known->second = ImageId(static_cast<uint32_t>(images_.size()));
   Image image;
   image.spec = {.kind = kind,
-                .path = std::string(mapping.filename),
+                .path = path,
                 .build_id = {build_id.begin(), build_id.end()},
                 .pid = mapping.pid};
   if (is_file) image.file = symbolize::OpenImage(image.spec, files_).file;
