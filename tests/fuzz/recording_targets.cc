@@ -211,6 +211,17 @@ Bytes SomeStream() {
   return perf_data::StreamOf({{perf_data::UsualAttr(), "cpu-clock", {1, 2}}}, bytes);
 }
 
+// As ChromeOS's perf began one.
+Bytes OldStream() {
+  Bytes front, stream = SomeStream();
+  for (const uint32_t type : {69, 72, 77}) {
+    perf_data::AddRecord(type, std::string_view("\4\0\0\0text", 8), &front);
+  }
+  constexpr size_t kStreamHeader = 16;
+  stream.insert(stream.begin() + kStreamHeader, front.begin(), front.end());
+  return stream;
+}
+
 Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   const std::string path = "/tmp/profiler_fuzz_seed." + std::to_string(getpid());
   auto writer = perf_data::Writer::Create(path, {{attr, "cpu-clock", {1, 2}}}, 1);
@@ -225,7 +236,8 @@ Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
 }
 
 std::vector<Bytes> PipeSeeds() {
-  return {SomeStream(), CompressedStream(Compress(SomeRecords().bytes()), 60, kAsCompressed2)};
+  return {SomeStream(), OldStream(),
+          CompressedStream(Compress(SomeRecords().bytes()), 60, kAsCompressed2)};
 }
 
 std::vector<Bytes> CompressedSeeds() {
