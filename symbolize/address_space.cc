@@ -121,6 +121,31 @@ void AddressSpaces::Fork(uint32_t parent, uint32_t child) {
   Process(child) = inherited;
 }
 
-void AddressSpaces::Exec(uint32_t pid) { Process(pid).Clear(); }
+void AddressSpaces::Exec(uint32_t pid) {
+  AddressSpace& process = Process(pid);
+  execs_[pid] = {.before = process};
+  process.Clear();
+}
+
+const AddressSpace& AddressSpaces::DuringExec(uint32_t pid, bool in_user_code,
+                                              std::optional<RuntimeAddress> user_ip) {
+  const AddressSpace& now = Process(pid);
+  if (!in_user_code && !user_ip) return now;  // says nothing of user code
+  ExecInProgress& exec = execs_[pid];
+  // The registers stand still until the new image runs.
+  const bool moved = exec.user_ip && exec.user_ip != user_ip;
+  const Mapping* const then = user_ip ? exec.before.Find(*user_ip) : nullptr;
+  if (in_user_code || moved || then == nullptr) {
+    execs_.erase(pid);
+    return now;
+  }
+  exec.user_ip = user_ip;
+  const Mapping* const there = now.Find(*user_ip);
+  exec.is_old |= there == nullptr;
+  if (exec.is_old) return exec.before;
+  const bool same = there->image == then->image && there->offset.value - there->start.value ==
+                                                       then->offset.value - then->start.value;
+  return same ? now : nowhere_;
+}
 
 }  // namespace profiler::symbolize

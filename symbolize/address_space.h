@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "src/base/address.h"
 #include "symbolize/symbolizer.h"
 
@@ -65,6 +67,14 @@ class AddressSpace {
 };
 
 // All processes. fork copies, exec clears, exit keeps (late samples) until the pid is used again.
+//
+// While a process executes another program its samples lag behind its mappings:
+//
+//   kernel     old image gone   Exec   new image mapped   new registers
+//   registers  old ················································│ new
+//
+// so what it had is kept from Exec on, for samples in the kernel whose user address lies there. The
+// first one that is of the new image ends that.
 class AddressSpaces {
  public:
   // Created empty when new. The reference is good as long as this object.
@@ -73,15 +83,34 @@ class AddressSpaces {
   // Does nothing when both are one process: a new thread.
   void Fork(uint32_t parent, uint32_t child);
   void Exec(uint32_t pid);
+  // Whether no sample of the new image was met since an Exec.
+  bool IsExecuting(uint32_t pid) const { return !execs_.empty() && execs_.contains(pid); }
+  // Where the user part of a sample is to be looked for, of a process that IsExecuting: `user_ip`
+  // is its innermost user address, if it has any. What the process had before the Exec, what it has
+  // now, or a space without mappings where both have something there and nothing tells which. Valid
+  // until the next Exec or DuringExec.
+  const AddressSpace& DuringExec(uint32_t pid, bool in_user_code,
+                                 std::optional<RuntimeAddress> user_ip);
   // Drops a process of which no sample can come any more; its AddressSpace is gone.
-  void Forget(uint32_t pid) { processes_.erase(pid); }
+  void Forget(uint32_t pid) {
+    processes_.erase(pid);
+    execs_.erase(pid);
+  }
   // Changes nothing: samples that were taken before the exit may still come. A later Fork or Exec
   // with the same pid is what drops the mappings.
   void Exit(uint32_t /*pid*/) {}
 
  private:
+  struct ExecInProgress {
+    AddressSpace before;
+    std::optional<RuntimeAddress> user_ip;  // of the samples so far: the exec's system call
+    bool is_old = false;                    // that address is known to be of `before`
+  };
+
   absl::flat_hash_map<uint32_t, std::unique_ptr<AddressSpace>> processes_;
+  absl::node_hash_map<uint32_t, ExecInProgress> execs_;
   AddressSpace kernel_;
+  const AddressSpace nowhere_;
 };
 
 }  // namespace profiler::symbolize

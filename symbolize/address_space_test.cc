@@ -110,6 +110,70 @@ TEST(AddressSpacesTest, ExecClearsOnlyTheProcessThatCallsIt) {
   EXPECT_EQ(Text(spaces.Process(1)), "1000+1000=1@0");
 }
 
+// Process 1 ran image 1, mapped as the old program's libc and program were, and executes another
+// one.
+class ExecTest : public testing::Test {
+ protected:
+  ExecTest() {
+    spaces_.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 1));
+    spaces_.Process(1).Map(MakeMapping(0x8000, 0x1000, 0, 2));
+    spaces_.Exec(1);
+  }
+
+  std::string InKernel(uint64_t user_ip) {
+    return Text(spaces_.DuringExec(1, /*in_user_code=*/false, RuntimeAddress{user_ip}));
+  }
+
+  AddressSpaces spaces_;
+};
+
+constexpr char kOld[] = "1000+1000=1@0 8000+1000=2@0";
+constexpr char kNew[] = "1000+1000=3@0";
+
+TEST_F(ExecTest, SamplesInTheSystemCallAreOfTheOldImageUntilTheNewOneRuns) {
+  EXPECT_EQ(InKernel(0x8010), kOld);
+  spaces_.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 3));
+  EXPECT_EQ(InKernel(0x8010), kOld);
+  EXPECT_TRUE(spaces_.IsExecuting(1));
+  EXPECT_EQ(Text(spaces_.DuringExec(1, /*in_user_code=*/true, std::nullopt)), kNew);
+  EXPECT_FALSE(spaces_.IsExecuting(1));
+}
+
+TEST_F(ExecTest, SamplesInTheKernelThatAreOfTheNewImageEndItAsWell) {
+  spaces_.Process(1).Map(MakeMapping(0x4000, 0x1000, 0, 3));
+  EXPECT_EQ(InKernel(0x4010), "4000+1000=3@0");
+  EXPECT_FALSE(spaces_.IsExecuting(1));
+}
+
+TEST_F(ExecTest, WhereTheNewImageCoversTheOldOneTheAddressOfTheSystemCallTells) {
+  EXPECT_EQ(InKernel(0x1010), kOld);
+  spaces_.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 3));
+  EXPECT_EQ(InKernel(0x1010), kOld);
+  EXPECT_EQ(InKernel(0x1020), kNew);
+  EXPECT_FALSE(spaces_.IsExecuting(1));
+}
+
+TEST_F(ExecTest, WhereNothingTellsTheImagesApartNoneIsTaken) {
+  spaces_.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 3));
+  EXPECT_EQ(InKernel(0x1010), "");
+  EXPECT_EQ(InKernel(0x1020), kNew) << "registers that have changed are the new image's";
+}
+
+TEST_F(ExecTest, TheSameImageAtTheSamePlaceNeedsNoTellingApart) {
+  spaces_.Process(1).Map(MakeMapping(0x8000, 0x1000, 0, 2));
+  EXPECT_EQ(InKernel(0x8010), "8000+1000=2@0");
+}
+
+TEST_F(ExecTest, WhatIsInNeitherImageIsOfTheNewOne) {
+  EXPECT_EQ(InKernel(0x9999), "");
+  EXPECT_FALSE(spaces_.IsExecuting(1));
+}
+
+TEST_F(ExecTest, ASampleWithoutUserCodeChangesNothing) {
+  EXPECT_EQ(Text(spaces_.DuringExec(1, /*in_user_code=*/false, std::nullopt)), "");
+  EXPECT_EQ(InKernel(0x8010), kOld);
+}
+
 TEST(AddressSpacesTest, ExitKeepsTheMappingsUntilThePidIsForkedAgain) {
   AddressSpaces spaces;
   spaces.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 1));

@@ -77,7 +77,12 @@ ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::Ad
 void ChainResolver::Add(const SamplePoint& point) {
   Search& search = searches_[searches_in_batch_++];
   search.point = point;
-  search.process = &ProcessOf(point.pid);
+  if (point.user_space == nullptr) {
+    search.process = &ProcessOf(point.pid);
+  } else {
+    of_the_point_.addresses = point.user_space;
+    search.process = &of_the_point_;
+  }
   const size_t size = point.callchain.size();
   if (search.words.size() < size) search.words.resize(size);
   search.print =

@@ -48,6 +48,9 @@ struct SamplePoint {
   perf_event::U64Array callchain;
   // The user's callers are no return addresses but lie in the calls themselves.
   bool exact_user = false;
+  // Where the user part is looked up, if not in what the process has mapped. Such a sample is the
+  // only one of its batch.
+  const symbolize::AddressSpace* user_space = nullptr;
 };
 
 struct ResolvedStack {
@@ -86,7 +89,7 @@ class ChainResolver {
   };
   // Code addresses of one process, or of the kernel.
   struct Space {
-    symbolize::AddressSpace* addresses = nullptr;  // null: nothing is known of this mode
+    const symbolize::AddressSpace* addresses = nullptr;  // null: nothing is known of this mode
     // The mapping that was found last; good while the generation stands.
     const symbolize::Mapping* mapping = nullptr;
     uint64_t mapping_generation = 0;
@@ -151,6 +154,7 @@ class ChainResolver {
   std::vector<StackId> stack_after_;  // by entry
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
+  Process of_the_point_;  // with a user_space
   Space kernel_;
   Space nowhere_;
   RecentAnswers<Process*> recent_;  // by pid

@@ -119,6 +119,7 @@ class ProfileBuilder::Impl {
   void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
   SampleRow CountBatch();
   void CountRest();
+  const symbolize::AddressSpace* SpaceBeforeExec(uint16_t misc, const perf_event::Sample& sample);
   void ShowSample(const perf_event::Sample& sample, EventId event);
   void AddDeferred(const perf_event::CallchainDeferred& deferred);
   // `user`: the part of the call chain that they waited for; empty where it never came.
@@ -350,23 +351,37 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   profile_.events[event].period += period;
 
   if (!kernel_is_placed_) PlaceKernel();
+  const symbolize::AddressSpace* before_exec = nullptr;
+  if (spaces_.IsExecuting(sample.pid)) [[unlikely]]
+    before_exec = SpaceBeforeExec(misc, sample);
+  if (before_exec != nullptr) CountBatch();
   batch_.push_back({{.event = EventId(event),
                      .thread = threads_.Find(sample.pid, sample.tid),
                      .count = 1,
                      .period = period},
                     sample.cpu,
                     time});
-  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample);
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, /*has_stack=*/before_exec == nullptr);
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
                .ip = sample.ip,
                .callchain = chain.entries,
-               .exact_user = chain.is_unwound || options_.exact_user_chains});
+               .exact_user = chain.is_unwound || options_.exact_user_chains,
+               .user_space = before_exec});
   if (options_.on_sample) {
     ShowSample(sample, EventId(event));
-  } else if (chains_.full()) {
+  } else if (chains_.full() || before_exec != nullptr) {
     CountBatch();
   }
+}
+
+// Where the user part of a sample is, of a process that executes another program; null for one that
+// is of that program.
+const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
+    uint16_t misc, const perf_event::Sample& sample) {
+  const symbolize::AddressSpace& space =
+      spaces_.DuringExec(sample.pid, ModeOf(misc) == Mode::kUser, user_unwinder_.UserIpOf(sample));
+  return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
 // The one sample of the batch.

@@ -45,8 +45,21 @@ std::optional<symbolize::UnwindImageFiles> UserUnwinder::Open(symbolize::ImageId
   return files;
 }
 
-UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample) {
-  if (sample.user_stack.empty()) {
+std::optional<RuntimeAddress> UserUnwinder::UserIpOf(const perf_event::Sample& sample) const {
+  if (sample.user_regs.abi != perf_event::kRegsAbiNone) {
+    const auto registers = symbolize::RegisterSet::FromPerf(
+        architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
+    if (registers) return RuntimeAddress{registers->pc()};
+  }
+  const U64Array chain = sample.callchain;
+  for (size_t i = 0; i + 1 < chain.size(); ++i) {
+    if (chain[i] == perf_event::kContextUser) return RuntimeAddress{chain[i + 1]};
+  }
+  return std::nullopt;
+}
+
+UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, bool has_stack) {
+  if (sample.user_stack.empty() || !has_stack) {
     const bool had_user_part = sample.user_regs.abi != perf_event::kRegsAbiNone;
     if (had_user_part && sample.user_stack_size != 0) tally_.CountWithoutStack();
     return {sample.callchain};

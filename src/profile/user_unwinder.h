@@ -34,13 +34,17 @@ class UserUnwinder {
   UserUnwinder(const symbolize::Symbolizer& symbolizer, symbolize::AddressSpaces& spaces,
                symbolize::Architecture architecture, symbolize::SymbolizerOptions files = {});
 
+  // The innermost user address of a sample: by its registers, or by its call chain as recorded.
+  std::optional<RuntimeAddress> UserIpOf(const perf_event::Sample& sample) const;
+
   // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
-  // with its user part unwound. Valid until the next call.
+  // with its user part unwound. Without `has_stack` an exec has replaced the stack that it is of.
+  // Valid until the next call.
   struct Chain {
     perf_event::U64Array entries;
     bool is_unwound = false;  // its user entries lie in the instructions themselves
   };
-  Chain ChainOf(const perf_event::Sample& sample);
+  Chain ChainOf(const perf_event::Sample& sample, bool has_stack);
 
   // How the chains ended that were unwound so far.
   ChainQuality Quality() const;

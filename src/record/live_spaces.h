@@ -83,6 +83,17 @@ class LiveSpaces {
     return space_;
   }
 
+  // As AddressSpaces has it.
+  bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
+  // Enters what a sample of a process that IsExecuting is of. False where that is gone: nothing of
+  // it can be read, only found by the files.
+  bool EnterDuringExec(uint32_t pid, bool in_user_code, uint64_t user_ip) {
+    const symbolize::AddressSpace& space =
+        spaces_.DuringExec(pid, in_user_code, RuntimeAddress{user_ip});
+    space_.Enter(pid, space);
+    return &space == &spaces_.Process(pid);
+  }
+
   // Of an image's number, as MappedCode has it.
   const std::string& ImagePath(uint32_t image) const { return images_[image].spec.path; }
   // Heap memory of the unwinding tables.

@@ -50,17 +50,9 @@ void UnwindStage::TakeRecord(RawRecord record) {
   switch (record.type()) {
     case perf_event::kRecordSample:
       return TakeSample(record);
-    case perf_event::kRecordExit:
-    case perf_event::kRecordComm: {
-      // Both begin with pid and tid; a new name alone changes no stack.
+    case perf_event::kRecordExit: {
       perf_event::Task task;
-      perf_event::Comm comm;
-      if (record.type() == perf_event::kRecordExit && Decode(record, opened_, &task)) {
-        Forget(task.tid);
-      } else if ((record.misc() & perf_event::kMiscCommExec) != 0 &&
-                 Decode(record, opened_, &comm)) {
-        Forget(comm.tid);
-      }
+      if (Decode(record, opened_, &task)) Forget(task.tid);
       break;
     }
     default:
@@ -89,7 +81,8 @@ void UnwindStage::TakeSample(RawRecord record) {
                                          sample.user_regs.mask, sample.user_regs.values);
     chain_.push_back(perf_event::kContextUser);
     if (registers) {
-      UnwindSample(sample, *registers);
+      const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
+      UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
       // A 32-bit program.
       if (outside.empty()) chain_.push_back(sample.ip);
@@ -123,15 +116,28 @@ void UnwindStage::CountMended(bool guessed, bool late) {
 }
 
 void UnwindStage::UnwindSample(const perf_event::Sample& sample,
-                               const symbolize::RegisterSet& registers) {
-  const symbolize::StackBytes stack{registers.sp(), sample.user_stack};
+                               const symbolize::RegisterSet& registers, bool in_user_code) {
+  symbolize::StackBytes stack{registers.sp(), sample.user_stack};
+  LiveSpace& space = spaces_.Enter(sample.pid);
+  has_memory_ =
+      !spaces_.IsExecuting(sample.pid) || EnterDuringExec(sample, in_user_code, registers.pc());
+  if (!has_memory_) stack.bytes = {};  // what lies there by now is the next program's
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
-  unwinder_.Unwind(registers, stack, spaces_.Enter(sample.pid), {.max_frames = most}, &unwound_);
+  unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
   if (unwound_.end == ChainEnd::kStackTooShort) return FindOuterPart(sample, stack);
   if (!unwound_.whole()) return CountUnmended(sample, stack);
   RememberChain(sample, stack.bytes.size());
   tally_.Count(unwound_);
+}
+
+// False where the sample is still of the program from before. With the first one of the next
+// program what is known of the thread is of no use any more.
+bool UnwindStage::EnterDuringExec(const perf_event::Sample& sample, bool in_user_code,
+                                  uint64_t user_ip) {
+  const bool has_memory = spaces_.EnterDuringExec(sample.pid, in_user_code, user_ip);
+  if (!spaces_.IsExecuting(sample.pid)) Forget(sample.tid);
+  return has_memory;
 }
 
 void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_bytes) {
@@ -150,15 +156,15 @@ void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::Sta
     known.Remember(sample.tid, outer->callers.size(), unwound_.frames);
     return;
   }
-  if (!ReadOuterPart(sample, stack)) CountUnmended(sample, stack);
+  if (!has_memory_ || !ReadOuterPart(sample, stack)) CountUnmended(sample, stack);
 }
 
 void UnwindStage::CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack) {
   const bool is_in_kernel = kernel_entries_ != 0;
-  if (!stack.bytes.empty() || !is_in_kernel ||
-      spaces_.Enter(sample.pid).HasMemoryNow(stack.start)) {
-    return tally_.Count(unwound_);
-  }
+  const auto has_stack_now = [&] {
+    return has_memory_ && spaces_.Enter(sample.pid).HasMemoryNow(stack.start);
+  };
+  if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) return tally_.Count(unwound_);
   tally_.CountWithoutStack();
   // Of a program that is there no more; that the next one has mapped nothing there says so.
   if (unwound_.end == ChainEnd::kNoImage) chain_.resize(kernel_entries_);

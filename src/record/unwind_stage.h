@@ -15,7 +15,7 @@
 //
 // While a thread executes another program or exits, its user stack is gone and its registers are
 // still those of the system call. Such a sample has the chain of an earlier one in the same call,
-// if there was one.
+// if there was one; what the former program had mapped is known until the next one runs.
 
 #pragma once
 
@@ -63,7 +63,9 @@ class UnwindStage {
   void TakeSample(perf_event::RawRecord record);
   void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
-  void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers);
+  void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers,
+                    bool in_user_code);
+  bool EnterDuringExec(const perf_event::Sample& sample, bool in_user_code, uint64_t user_ip);
   void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
   void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
@@ -85,6 +87,7 @@ class UnwindStage {
   std::vector<uint64_t> chain_;  // as written
   size_t kernel_entries_ = 0;    // of it
   bool overflowed_ = false;      // there was more than it may hold
+  bool has_memory_ = true;       // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;
   symbolize::UnwoundChain piece_;  // of what late reads find
   std::vector<symbolize::UnwoundFrame> frames_;

@@ -351,6 +351,44 @@ TEST_F(UnwindStageTest, NothingOfTheFormerProgramIsTakenForTheNextOnes) {
   EXPECT_EQ(chain_.size(), 2u) << "the kernel's part alone";
 }
 
+// The kernel says that another program is executed when the old one's memory is gone, and then what
+// it maps for the new one; the registers change last.
+TEST_F(UnwindStageTest, AnExecKeepsTheChainOfItsSystemCallUntilTheNewProgramRuns) {
+  PublishMappings(0, 1);
+  const Captured captured = Capture(16384);
+  const auto pid = static_cast<uint32_t>(getpid());
+  perf_event::Sample sample = SampleOf(captured, 2);
+  EnterKernel(&sample);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
+  Publish(0, records);
+  Pass(0, /*last=*/true);
+  const std::vector<uint64_t> whole = chain_;
+  ASSERT_GT(whole.size(), 4u);
+
+  RecordBuilder later(Opened());
+  later.At(3).By(pid, pid).Comm("next", /*exec=*/true).Mmap2(0x1000, 0x1000, 0, "/bin/next");
+  sample.time = 4;
+  // The stack at the same address is the next program's.
+  const std::vector<std::byte> next_stack(16384, std::byte{1});
+  sample.user_stack = next_stack;
+  later.Add(perf_event::kRecordSample, perf_event::kMiscKernel, sample);
+  Publish(0, later);
+  EXPECT_EQ(Pass(0, /*last=*/true), "sample at 4\n");
+  EXPECT_EQ(chain_, whole);
+  EXPECT_EQ(Quality(), "complete 1 joined 1 late 0 guessed 0 cut 0");
+
+  RecordBuilder last(Opened());
+  sample.time = 5;
+  last.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
+  sample.time = 6;
+  last.Add(perf_event::kRecordSample, perf_event::kMiscKernel, WithoutStack(sample));
+  Publish(0, last);
+  EXPECT_EQ(Pass(0, /*last=*/true), "sample at 5\nsample at 6\n");
+  EXPECT_LT(chain_.size(), whole.size())
+      << "nothing of the old program is taken for the next one's";
+}
+
 // Chains of every kind, in two rings: whole, in the kernel, longer than the copied bytes, of a
 // stack that is gone.
 TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
