@@ -143,6 +143,7 @@ RecordLayout::RecordLayout(const Attr& attr)
       branch_sample_type(attr.branch_sample_type),
       user_regs_mask(attr.sample_regs_user),
       intr_regs_mask(attr.sample_regs_intr),
+      user_stack_bytes(attr.sample_stack_user),
       sample_id_all(attr.has(kAttrSampleIdAll)) {
   const Sample sample;
   sample_time_offset = SampleOffset(*this, sample, &sample.time);

@@ -31,6 +31,7 @@ struct RecordLayout {
   uint64_t branch_sample_type = 0;
   uint64_t user_regs_mask = 0;
   uint64_t intr_regs_mask = 0;
+  uint32_t user_stack_bytes = 0;  // asked for; a record may have less
   bool sample_id_all = false;
   // Byte offsets of fields in samples, from the record's start, header included; -1 where there is
   // none.

@@ -361,7 +361,8 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                      .period = period},
                     sample.cpu,
                     time});
-  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, /*has_stack=*/before_exec == nullptr);
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, layout.layout.user_stack_bytes,
+                                                           /*has_stack=*/before_exec == nullptr);
   chains_.Add({.pid = sample.pid,
                .mode = ModeOf(misc),
                .ip = sample.ip,

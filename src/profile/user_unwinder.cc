@@ -58,7 +58,8 @@ std::optional<RuntimeAddress> UserUnwinder::UserIpOf(const perf_event::Sample& s
   return std::nullopt;
 }
 
-UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, bool has_stack) {
+UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes,
+                                          bool has_stack) {
   if (sample.user_stack.empty() || !has_stack) {
     const bool had_user_part = sample.user_regs.abi != perf_event::kRegsAbiNone;
     if (had_user_part && sample.user_stack_size != 0) tally_.CountWithoutStack();
@@ -70,7 +71,7 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, bool
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
   unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);
-  tally_.Count(unwound_);
+  tally_.Count(unwound_, /*copied_short=*/sample.user_stack.size() < stack_bytes);
 
   chain_.clear();
   const U64Array outside = perf_event::WithoutUserPart(sample.callchain);

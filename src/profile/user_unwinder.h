@@ -38,13 +38,13 @@ class UserUnwinder {
   std::optional<RuntimeAddress> UserIpOf(const perf_event::Sample& sample) const;
 
   // The call chain of a sample: as it was recorded, or, where it has registers and stack bytes,
-  // with its user part unwound. Without `has_stack` an exec has replaced the stack that it is of.
-  // Valid until the next call.
+  // with its user part unwound. `stack_bytes` were asked for; without `has_stack` an exec has
+  // replaced the stack that they are of. Valid until the next call.
   struct Chain {
     perf_event::U64Array entries;
     bool is_unwound = false;  // its user entries lie in the instructions themselves
   };
-  Chain ChainOf(const perf_event::Sample& sample, bool has_stack);
+  Chain ChainOf(const perf_event::Sample& sample, uint32_t stack_bytes, bool has_stack);
 
   // How the chains ended that were unwound so far.
   ChainQuality Quality() const;

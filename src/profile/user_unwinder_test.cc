@@ -163,7 +163,7 @@ TEST_F(UserUnwinderTest, CountsWhatIsCutAndWhy) {
   const Profile profile = Build();
   EXPECT_EQ(profile.chains.whole(), 0u);
   ASSERT_EQ(profile.chains.cuts.size(), 1u);
-  EXPECT_EQ(profile.chains.cuts[0].reason, "stack too short");
+  EXPECT_EQ(profile.chains.cuts[0].reason, "stack copied short");
   EXPECT_EQ(profile.chains.cuts[0].chains, 1u);
 }
 

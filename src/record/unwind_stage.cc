@@ -164,7 +164,10 @@ void UnwindStage::CountUnmended(const perf_event::Sample& sample, symbolize::Sta
   const auto has_stack_now = [&] {
     return has_memory_ && spaces_.Enter(sample.pid).HasMemoryNow(stack.start);
   };
-  if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) return tally_.Count(unwound_);
+  if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) {
+    return tally_.Count(unwound_,
+                        /*copied_short=*/sample.user_stack.size() < opened_.user_stack_bytes);
+  }
   tally_.CountWithoutStack();
   // Of a program that is there no more; that the next one has mapped nothing there says so.
   if (unwound_.end == ChainEnd::kNoImage) chain_.resize(kernel_entries_);

@@ -273,7 +273,7 @@ TEST_F(UnwindStageTest, DoesNotReadOnWhereTheFunctionHasReturned) {
   Pass(0, /*last=*/true);
   const ChainQuality quality = stage_.quality();
   ASSERT_EQ(quality.cuts.size(), 1u);
-  EXPECT_EQ(quality.cuts[0].reason, "stack too short");
+  EXPECT_EQ(quality.cuts[0].reason, "stack copied short");
 }
 
 TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {

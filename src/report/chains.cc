@@ -15,8 +15,10 @@ struct Remedy {
   std::string_view reason;  // as the unwinder calls it
   std::string_view text;
 };
-constexpr std::array<Remedy, 8> kRemedies = {{
+constexpr std::array<Remedy, 9> kRemedies = {{
     {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
+    {"stack copied short",
+     "its memory ended there, or the record was full: asking for more does not help"},
     {"no call frame information",
      "install its debug symbols; for JIT code, let it keep frame pointers"},
     {"no image", "code outside of all files (JIT): let it keep frame pointers"},

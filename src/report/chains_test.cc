@@ -38,6 +38,16 @@ TEST(ChainsTest, TellsWhereChainsAreCutAndWhatMendsThem) {
       "                       code outside of all files (JIT): let it keep frame pointers\n");
 }
 
+TEST(ChainsTest, AdvisesToCopyMoreOnlyWhereThereIsMoreToCopy) {
+  const ChainQuality chains{.complete = 9, .cuts = {{1, "stack copied short", "/bin/deep"}}};
+  const std::string text = FormatChains(chains);
+  EXPECT_NE(text.find("  10.00%  cut: stack copied short in /bin/deep\n"
+                      "                       its memory ended there, or the record was full: "
+                      "asking for more does not help\n"),
+            std::string::npos);
+  EXPECT_EQ(text.find("65528"), std::string::npos);
+}
+
 TEST(ChainsTest, SamplesWithoutAUserStackCountApart) {
   const ChainQuality chains{.complete = 4, .no_stack = 3, .cuts = {}};
   EXPECT_EQ(ChainsLine(chains),

@@ -16,9 +16,14 @@ namespace profiler::symbolize {
 // Not thread-safe. Allocates when a reason is met the first time in an image.
 class ChainTally {
  public:
-  // A chain as the Unwinder found it, from copied bytes.
-  void Count(const UnwoundChain& chain) {
-    if (!chain.whole()) return CountCut(chain.end, chain.end_image);
+  // A chain as the Unwinder found it, from copied bytes. `copied_short`: there were fewer than were
+  // asked for, as the stack's memory ended, or as a record has no room for more.
+  void Count(const UnwoundChain& chain, bool copied_short = false) {
+    if (!chain.whole()) {
+      const bool lacks_stack = chain.end == ChainEnd::kStackTooShort;
+      return CountCut(lacks_stack && copied_short ? ChainEnd::kCopiedShort : chain.end,
+                      chain.end_image);
+    }
     ++(chain.guessed != 0 ? whole_.guessed : whole_.complete);
   }
   // One whose outer part came from elsewhere.

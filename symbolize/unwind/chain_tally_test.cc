@@ -41,5 +41,19 @@ TEST(ChainTallyTest, CutsAreByReasonAndPathTheMostFrequentFirst) {
   EXPECT_EQ(quality.whole(), 0u);
 }
 
+TEST(ChainTallyTest, AStackThatWasNotCopiedAsAskedIsAReasonOfItsOwn) {
+  ChainTally tally;
+  tally.Count(Chain(ChainEnd::kStackTooShort, 1), /*copied_short=*/true);
+  tally.Count(Chain(ChainEnd::kStackTooShort, 1), /*copied_short=*/false);
+  tally.Count(Chain(ChainEnd::kNoCfi, 1), /*copied_short=*/true);
+  tally.Count(Chain(ChainEnd::kThreadStart, 1), /*copied_short=*/true);
+  const ChainQuality quality = tally.Quality(PathOf);
+  EXPECT_EQ(quality.complete, 1u);
+  EXPECT_EQ(quality.cuts,
+            (std::vector<ChainQuality::Cut>{{1, "no call frame information", "/bin/one"},
+                                            {1, "stack copied short", "/bin/one"},
+                                            {1, "stack too short", "/bin/one"}}));
+}
+
 }  // namespace
 }  // namespace profiler::symbolize

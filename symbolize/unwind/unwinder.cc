@@ -16,6 +16,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "no call frame information";
     case ChainEnd::kStackTooShort:
       return "stack too short";
+    case ChainEnd::kCopiedShort:
+      return "stack copied short";
     case ChainEnd::kBadRegister:
       return "bad register";
     case ChainEnd::kNoProgress:

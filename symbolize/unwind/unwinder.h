@@ -73,6 +73,7 @@ enum class ChainEnd : uint8_t {
   kNoImage,        // the interrupted instruction is in no known mapping
   kNoCfi,          // the last frame's image says nothing of it, nor does its frame pointer help
   kStackTooShort,  // the next word needed lies behind the copied bytes and could not be read
+  kCopiedShort,    // the same, of a copy that is shorter than was asked for (ChainTally)
   kBadRegister,    // a needed register is unknown, or points nowhere near the stack
   kNoProgress,     // the caller's stack pointer is not above its callee's
   kTooDeep,        // UnwindLimits::max_frames
