@@ -1,7 +1,6 @@
 #include "symbolize/debug_files.h"
 
 #include <lzma.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,18 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/file_id.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"
 
 namespace profiler::symbolize {
 namespace {
-
-bool SameFile(const std::string& a, const std::string& b) {
-  struct stat of_a;
-  struct stat of_b;
-  return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino;
-}
 
 // CRC-32 of ISO 3309, reflected, as .gnu_debuglink has it.
 uint32_t Crc32(std::span<const std::byte> bytes) {
@@ -51,7 +44,7 @@ bool HasSymbolsOrDebugInfo(const ElfImage& elf) {
 std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string& path,
                                       const std::optional<DebugLink>& link) {
   absl::StatusOr<ImageFile> file = OpenElf(path);
-  if (!file.ok() || !HasSymbolsOrDebugInfo(file->elf) || SameFile(path, image.path)) {
+  if (!file.ok() || !HasSymbolsOrDebugInfo(file->elf) || IsSameFile(path, image.path)) {
     return std::nullopt;
   }
   const auto id = image.elf.build_id();

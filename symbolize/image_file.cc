@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <elf.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/file_id.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -24,14 +24,6 @@ std::string ReadLink(const std::string& path) {
   std::array<char, 4096> target;
   const ssize_t size = readlink(path.c_str(), target.data(), target.size());
   return size < 0 ? std::string() : std::string(target.data(), static_cast<size_t>(size));
-}
-
-// Whether two paths lead to one file.
-bool SameFile(const std::string& a, const std::string& b) {
-  struct stat of_a;
-  struct stat of_b;
-  return stat(a.c_str(), &of_a) == 0 && stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-         of_a.st_ino == of_b.st_ino;
 }
 
 // The directory entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
@@ -105,7 +97,7 @@ bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
   const std::string process = absl::StrCat(options.proc_path, "/", pid);
   const std::string root = process + "/root";
   if (pid == 0 || access(root.c_str(), F_OK) != 0) return false;
-  if (!SameFile(root, "/")) return true;
+  if (!IsSameFile(root, "/")) return true;
   // The same root directory, but other file systems may be mounted below it.
   const std::string its_mounts = ReadLink(process + "/ns/mnt");
   const std::string our_mounts = ReadLink(options.proc_path + "/self/ns/mnt");
