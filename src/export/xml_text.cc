@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "src/base/utf8.h"
+
 namespace profiler::exports {
 namespace {
 
@@ -9,31 +11,9 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-// Length by the first byte; 0: none begins so.
-size_t SequenceLength(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return 2;
-  if (first >= 0xe0 && first < 0xf0) return 3;
-  if (first >= 0xf0 && first < 0xf5) return 4;
-  return 0;
-}
-
-// Bytes of the allowed character at the start of `text`, 0 if there is none.
-size_t AllowedCharacter(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = SequenceLength(first);
-  if (length == 1) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  if (length == 0 || text.size() < length) return 0;
-  uint32_t code = first & (0x7fU >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if (!IsContinuation(text[i])) return 0;
-    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  const bool control = code >= 0x80 && code < 0xa0;
-  const bool refused = code == 0xfffe || code == 0xffff || code > 0x10ffff;
-  return overlong || surrogate || control || refused ? 0 : length;
+bool IsAllowed(uint32_t code_point) {
+  const bool control = code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+  return !control && code_point != 0xfffe && code_point != 0xffff;
 }
 
 }  // namespace
@@ -42,9 +22,10 @@ std::string CleanUtf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const size_t length = AllowedCharacter(text);
-    out += length == 0 ? kReplacement : text.substr(0, length);
-    text.remove_prefix(length == 0 ? 1 : length);
+    const Utf8Character first = FirstCharacter(text);
+    const bool allowed = first.size != 0 && IsAllowed(first.code_point);
+    out += allowed ? text.substr(0, first.size) : kReplacement;
+    text.remove_prefix(allowed ? first.size : 1);
   }
   return out;
 }
