@@ -44,6 +44,21 @@ absl::StatusCode CodeOf(int error) {
   }
 }
 
+std::string_view RemedyOfWriting(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "free some space, or write elsewhere with -o";
+    case EDQUOT:
+      return "the disk quota is used up; write elsewhere with -o";
+    case EFBIG:
+      return "the file size limit is reached (ulimit -f)";
+    case EPIPE:
+      return "whoever read it has closed it";
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 absl::Status ErrnoStatus(int error, std::string_view what, std::string_view remedy) {
@@ -55,6 +70,12 @@ absl::Status ErrnoStatus(int error, std::string_view what, std::string_view reme
   absl::Status status(CodeOf(error), message);
   status.SetPayload(kErrnoPayload, absl::Cord(absl::StrCat(error)));
   return status;
+}
+
+absl::Status WriteError(int error, std::string_view path) {
+  return ErrnoStatus(error,
+                     absl::StrCat("cannot write ", absl::string_view(path.data(), path.size())),
+                     RemedyOfWriting(error));
 }
 
 int ErrnoOf(const absl::Status& status) {

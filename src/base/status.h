@@ -20,7 +20,10 @@ namespace profiler {
 // else → kUnknown. Thread-safe.
 absl::Status ErrnoStatus(int error, std::string_view what, std::string_view remedy = {});
 
-// The errno that ErrnoStatus was given, 0 for any other status.
+// "cannot write PATH: why", with a remedy where there is one. Thread-safe.
+absl::Status WriteError(int error, std::string_view path);
+
+// The errno that the status was made from, 0 for any other status.
 int ErrnoOf(const absl::Status& status);
 
 }  // namespace profiler

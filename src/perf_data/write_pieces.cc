@@ -12,27 +12,13 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/atomic_file.h"
 
 namespace profiler::perf_data {
 namespace {
 
 // pieces handed to one writev(2); the kernel takes up to 1024
 constexpr size_t kPiecesPerCall = 256;
-
-std::string_view RemedyOf(int error) {
-  switch (error) {
-    case ENOSPC:
-      return "free some space, or write elsewhere with -o";
-    case EDQUOT:
-      return "the disk quota is used up; write elsewhere with -o";
-    case EFBIG:
-      return "the file size limit is reached (ulimit -f)";
-    case EPIPE:
-      return "whoever read it has closed it";
-    default:
-      return {};
-  }
-}
 
 absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> pieces,
                        const std::string& path, uint64_t* written) {
@@ -61,10 +47,10 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
-// Puts an old recording aside. Devices and empty files are left where they are.
+// Puts an old recording aside. Devices, open files and empty ones are left where they are.
 absl::Status KeepOldFile(const std::string& path) {
   struct stat old;
-  if (stat(path.c_str(), &old) != 0 || !S_ISREG(old.st_mode) || old.st_size == 0) {
+  if (!AtomicFile::CanReplace(path) || stat(path.c_str(), &old) != 0 || old.st_size == 0) {
     return absl::OkStatus();
   }
   const std::string kept = path + ".old";
@@ -75,10 +61,6 @@ absl::Status KeepOldFile(const std::string& path) {
 }
 
 }  // namespace
-
-absl::Status WriteError(int error, const std::string& path) {
-  return ErrnoStatus(error, absl::StrCat("cannot write ", path), RemedyOf(error));
-}
 
 absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pieces,
                          const std::string& path, uint64_t* written) {

@@ -1,0 +1,142 @@
+#include "src/base/atomic_file.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+// SIGINT, SIGTERM and SIGHUP wait while it lives.
+class SignalsWait {
+ public:
+  SignalsWait() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &former_);
+  }
+  SignalsWait(const SignalsWait&) = delete;
+  ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+
+ private:
+  sigset_t former_;
+};
+
+fs::path DirectoryOf(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+bool IsInProc(const std::string& path) {
+  struct statfs system;
+  return statfs(DirectoryOf(path).c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+// Where a path leads through symbolic links; nothing may be there. None for the links that /proc
+// has for open files, which may have no name, and for links in a circle.
+std::optional<std::string> Resolve(std::string path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  for (int i = 0; i < kMostLinks; ++i) {
+    struct stat status;
+    if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
+    if (IsInProc(path)) return std::nullopt;
+    std::error_code error;
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) return std::nullopt;
+    path = (DirectoryOf(path) / target).string();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ReplaceableTarget(const std::string& path) {
+  std::optional<std::string> target = Resolve(path);
+  struct stat status;
+  if (target && stat(target->c_str(), &status) == 0 && !S_ISREG(status.st_mode)) target.reset();
+  return target;
+}
+
+}  // namespace
+
+bool AtomicFile::CanReplace(const std::string& path) { return ReplaceableTarget(path).has_value(); }
+
+absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mode) {
+  static std::atomic<unsigned> number = 0;
+  const std::optional<std::string> target = ReplaceableTarget(path);
+  if (!target) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  while (true) {
+    const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");
+    // It would be unlinked from here on: a signal finds it not yet made, or made.
+    AtomicFile file(path, *target, DirectoryOf(*target) / name);
+    file.fd_ =
+        UniqueFd(open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (file.fd_.valid()) return file;
+    if (errno != EEXIST) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_.valid()) unlink(temporary_.c_str());
+}
+
+// As far as this user may: a group that cannot be given gets no more rights than all others have.
+void AtomicFile::TakeOwnerAndMode() const {
+  struct stat old;
+  if (stat(target_.c_str(), &old) != 0) return;
+  mode_t mode = old.st_mode & 07777;
+  if (fchown(fd(), old.st_uid, old.st_gid) != 0 && fchown(fd(), -1, old.st_gid) != 0) {
+    mode &= ~mode_t{S_IRWXG} | (mode & S_IRWXO) << 3;
+  }
+  fchmod(fd(), mode);
+}
+
+absl::Status AtomicFile::Rename(const std::string& from, const std::string& to) const {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
+}
+
+absl::Status AtomicFile::Replace(const std::string& keep_old_as) const {
+  const SignalsWait wait;
+  if (keep_old_as.empty()) return Rename(temporary_, target_);
+  const std::string second_name = temporary_ + ".old";
+  if (link(target_.c_str(), second_name.c_str()) != 0) {
+    PROFILER_RETURN_IF_ERROR(Rename(target_, keep_old_as));
+    const absl::Status renamed = Rename(temporary_, target_);
+    if (!renamed.ok()) (void)Rename(keep_old_as, target_);
+    return renamed;
+  }
+  if (const absl::Status renamed = Rename(temporary_, target_); !renamed.ok()) {
+    unlink(second_name.c_str());
+    return renamed;
+  }
+  PROFILER_RETURN_IF_ERROR(Rename(second_name, keep_old_as));
+  unlink(second_name.c_str());  // it is still there where both were names of the old file before
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Commit(const CommitOptions& options) {
+  TakeOwnerAndMode();
+  // Some file systems cannot be waited for (EINVAL).
+  if (options.sync && fsync(fd()) != 0 && errno != EINVAL) return WriteError(errno, path_);
+  struct stat old;
+  const bool is_there = stat(target_.c_str(), &old) == 0;
+  PROFILER_RETURN_IF_ERROR(Replace(is_there ? options.keep_old_as : ""));
+  fd_.Reset();
+  return absl::OkStatus();
+}
+
+}  // namespace profiler

@@ -1,0 +1,74 @@
+#include "src/base/unlink_on_signal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+namespace profiler {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+constexpr size_t kSlots = 16;
+constexpr size_t kNoSlot = kSlots;
+
+// What the handler reads, which may not allocate.
+struct Slot {
+  std::atomic<bool> taken = false;
+  std::atomic<bool> filled = false;  // release: `path` is whole
+  std::array<char, PATH_MAX> path;
+};
+static_assert(std::atomic<bool>::is_always_lock_free);  // as a signal handler needs it
+
+std::array<Slot, kSlots> g_slots;
+
+// SA_RESETHAND has put the signal's own effect back, which comes when the handler returns.
+void UnlinkAll(int signal) {
+  for (const Slot& slot : g_slots) {
+    if (slot.filled) unlink(slot.path.data());
+  }
+  raise(signal);
+}
+
+void HandleSignals() {
+  struct sigaction action = {};
+  action.sa_handler = UnlinkAll;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (const int signal : kSignals) sigaddset(&action.sa_mask, signal);
+  for (const int signal : kSignals) {
+    struct sigaction former;
+    if (sigaction(signal, nullptr, &former) == 0 && former.sa_handler == SIG_DFL) {
+      sigaction(signal, &action, nullptr);
+    }
+  }
+}
+
+size_t TakeSlot(const std::string& path) {
+  if (path.size() >= PATH_MAX) return kNoSlot;
+  for (size_t i = 0; i < kSlots; ++i) {
+    if (g_slots[i].taken.exchange(true)) continue;
+    std::memcpy(g_slots[i].path.data(), path.c_str(), path.size() + 1);
+    g_slots[i].filled = true;
+    return i;
+  }
+  return kNoSlot;
+}
+
+}  // namespace
+
+UnlinkOnSignal::UnlinkOnSignal(const std::string& path) : slot_(TakeSlot(path)) { HandleSignals(); }
+
+UnlinkOnSignal::UnlinkOnSignal(UnlinkOnSignal&& other) noexcept
+    : slot_(std::exchange(other.slot_, kNoSlot)) {}
+
+UnlinkOnSignal::~UnlinkOnSignal() {
+  if (slot_ == kNoSlot) return;
+  g_slots[slot_].filled = false;
+  g_slots[slot_].taken = false;
+}
+
+}  // namespace profiler
