@@ -9,6 +9,7 @@
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/own_records.h"
 #include "src/perf_data/rewrite_output.h"
+#include "src/perf_data/rewrite_target.h"
 #include "src/perf_data/stored_recording.h"
 #include "src/perf_data/stream_writer.h"
 
@@ -279,8 +280,10 @@ absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::strin
   PROFILER_ASSIGN_OR_RETURN(StoredRecording input, StoredRecording::Open(from));
   Rewriter rewriter(input, options);
   PROFILER_RETURN_IF_ERROR(rewriter.Prepare());
-  PROFILER_ASSIGN_OR_RETURN(OpenedOutput output, OpenOutput(to));
-  return rewriter.Write(std::move(output));
+  PROFILER_ASSIGN_OR_RETURN(RewriteTarget target, RewriteTarget::Open(to, from));
+  PROFILER_ASSIGN_OR_RETURN(RewriteSummary summary, rewriter.Write(target.TakeOutput()));
+  PROFILER_RETURN_IF_ERROR(target.Commit(summary.reading, &summary.warnings));
+  return summary;
 }
 
 }  // namespace profiler::perf_data

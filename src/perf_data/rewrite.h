@@ -58,11 +58,12 @@ struct RewriteSummary {
   absl::Status reading;
 };
 
-// Reads `from` ("-": standard input) and writes `to` ("-": standard output; an old file is first
-// renamed to to + ".old", so `to` may be `from`). A stream that comes through a pipe is put into an
-// unnamed temporary file first. Errors: those of opening and of writing; kInvalidArgument when
-// samples have no time, or no thread, and are to be cut by it. Memory: that of the feature
-// sections.
+// Reads `from` ("-": standard input) and writes `to` ("-": standard output). A regular file gets
+// its name when it is whole, and an old one of that name is kept as to + ".old" then, so `to` may
+// be `from`; after an error, or when a signal ends the process, both are as they were. A stream
+// that comes through a pipe is put into an unnamed temporary file first. Errors: those of opening
+// and of writing; kInvalidArgument when samples have no time, or no thread, and are to be cut by
+// it; what ended the reading early, where `to` is `from`. Memory: that of the feature sections.
 absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::string& to,
                                        const RewriteOptions& options);
 

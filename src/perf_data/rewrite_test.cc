@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -253,6 +257,31 @@ TEST(Rewrite, MayReplaceItsInput) {
   Rewritten(path, "in_place.data", {});
   EXPECT_TRUE(ReadFile(path) == before);
   EXPECT_TRUE(ReadFile(path + ".old") == before);
+}
+
+// Rewrites a file in place, and gets the signal when `size` bytes are written: the limit on a
+// file's size has its signal in the middle of write(2).
+[[noreturn]] void RewriteUntil(const std::string& path, size_t size, int ending) {
+  static int g_ending = 0;
+  g_ending = ending;
+  signal(SIGXFSZ, [](int) { raise(g_ending); });
+  rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = size;
+  setrlimit(RLIMIT_FSIZE, &limit);
+  (void)Rewrite(path, path, {});
+  _exit(0);
+}
+
+TEST(Rewrite, StoppedByASignalLeavesItsInputAsItWas) {
+  const std::string path = TestPath("stopped.data");
+  WriteUsualRecording(path);
+  const std::vector<std::byte> before = ReadFile(path);
+  for (const int ending : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EXIT(RewriteUntil(path, before.size() / 2, ending), testing::KilledBySignal(ending), "");
+    EXPECT_TRUE(ReadFile(path) == before);
+    EXPECT_FALSE(std::filesystem::exists(path + ".old"));
+  }
 }
 
 TEST(Rewrite, SaysWhyItCannot) {
