@@ -171,7 +171,8 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   header.data = reader.Section();
   header.event_types = reader.Section();
   if (!reader.ok()) return NoPerfData(bytes.size(), "the rest of the header, the file ends");
-  if (header.attrs.size != 0 && !PlausibleAttrEntrySize(header.attr_entry_size)) {
+  // Whoever goes by entries relies on it, also where there is none.
+  if (!PlausibleAttrEntrySize(header.attr_entry_size)) {
     return NoPerfData(16, "an attr size from 80 to 4112");
   }
   if (size == kFileHeaderSizeWithoutFeatures) return header;

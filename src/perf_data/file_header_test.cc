@@ -97,6 +97,15 @@ TEST(FileHeader, SaysWhereItIsNoPerfData) {
             "not a perf.data file: offset 16: expected an attr size from 80 to 4112");
 }
 
+TEST(FileHeader, AnAttrHasAPossibleSizeAlsoWhereThereIsNone) {
+  for (const uint64_t size : {uint64_t{0}, uint64_t{3}, uint64_t{79}, uint64_t{1} << 40}) {
+    FileHeader header;
+    header.attr_entry_size = size;
+    EXPECT_EQ(ErrorOf(EncodeFileHeader(header)),
+              "not a perf.data file: offset 16: expected an attr size from 80 to 4112");
+  }
+}
+
 TEST(FileHeader, EveryPrefixIsRefusedOrRead) {
   FileHeader header;
   header.attr_entry_size = 80;

@@ -141,6 +141,17 @@ std::string ToldPipe(std::span<const std::byte> bytes, Recording::Order order, s
   return told;
 }
 
+std::vector<std::byte> FileWithoutEvents(uint64_t attr_entry_size, uint64_t attrs_offset) {
+  FileHeader header;
+  header.attr_entry_size = attr_entry_size;
+  header.attrs = {attrs_offset, 0};
+  header.data = {kFileHeaderSize, sizeof(perf_event::RecordHeader)};
+  const auto start = EncodeFileHeader(header);
+  std::vector<std::byte> file(start.begin(), start.end());
+  AddRecord(perf_event::kRecordFinishedRound, "", &file);
+  return file;
+}
+
 void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out) {
   const perf_event::RecordHeader header = {
       type, 0, static_cast<uint16_t>(sizeof(perf_event::RecordHeader) + body.size())};

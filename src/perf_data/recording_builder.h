@@ -55,6 +55,9 @@ std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,
 // writes it.
 std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records);
 
+// A file of one round marker and no events, whose header says this of its attr entries.
+std::vector<std::byte> FileWithoutEvents(uint64_t attr_entry_size, uint64_t attrs_offset);
+
 // Puts a whole record of `type` with this body, size padded to 8 or not, at the end of `*out`.
 void AddRecord(uint32_t type, std::string_view body, std::vector<std::byte>* out);
 

@@ -243,6 +243,12 @@ std::string RewriteOutput::AuxtraceIndex() const {
   return index;
 }
 
+// In `start_`, where the entry of an event says where its ids are: at its end.
+size_t RewriteOutput::PlaceOfIds(size_t event) const {
+  const FileHeader& header = recording_.header();
+  return header.attrs.offset + (event + 1) * header.attr_entry_size - sizeof(FileSection);
+}
+
 // What is behind the data now, with its offsets put right, where all sections of the output are
 // there in the same size: recorders leave gaps, which stay then.
 std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) {
@@ -269,13 +275,11 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   }
   payloads.replace(0, table_size, new_table);
   // Ids may lie there, too.
-  for (size_t end = header.attrs.offset + header.attr_entry_size;
-       end <= header.attrs.offset + header.attrs.size; end += header.attr_entry_size) {
-    FieldReader entry(BytesOfText(start_).subspan(end - sizeof(FileSection)), swapped());
+  for (size_t i = 0; i < recording_.events().events().size(); ++i) {
+    const size_t place = PlaceOfIds(i);
+    FieldReader entry(BytesOfText(start_).subspan(place), swapped());
     const FileSection ids = entry.Section();
-    if (ids.size != 0 && ids.offset >= data_end) {
-      PutU64(end - sizeof(FileSection), ids.offset + shift);
-    }
+    if (ids.size != 0 && ids.offset >= data_end) PutU64(place, ids.offset + shift);
   }
   return payloads;
 }
@@ -284,11 +288,9 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
 std::string RewriteOutput::Tail(const Sections& sections) {
   std::string tail = FeatureSections(sections, offset_, swapped());
   if (!start_is_verbatim_) return tail;
-  const FileHeader& header = recording_.header();
   const std::vector<EventDescription>& events = recording_.events().events();
   for (size_t i = 0; i < events.size(); ++i) {
-    const size_t place =
-        header.attrs.offset + (i + 1) * header.attr_entry_size - sizeof(FileSection);
+    const size_t place = PlaceOfIds(i);
     FieldReader entry(BytesOfText(start_).subspan(place), swapped());
     if (IsInside(entry.Section(), start_.size())) continue;
     PadTo8(tail);

@@ -63,6 +63,7 @@ class RewriteOutput {
   bool StartStaysAsItIs(const Sections& sections) const;
   void MakeFileStart();
   std::string AuxtraceIndex() const;
+  size_t PlaceOfIds(size_t event) const;
   std::string Tail(const Sections& sections);
   std::optional<std::string> ShiftedTail(const Sections& sections);
   void PutU64(size_t offset, uint64_t value);

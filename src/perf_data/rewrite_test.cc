@@ -250,6 +250,14 @@ TEST(Rewrite, PutsInSectionsAndReplacesThem) {
   EXPECT_EQ(FeaturesOf(Rewritten(stream, "file3.data", with("two", false))).other, expected.other);
 }
 
+TEST(Rewrite, AFileWithoutEventsIsCopiedWhereverItsEntriesWouldBe) {
+  for (const uint64_t offset : {uint64_t{0}, uint64_t{104}, UINT64_MAX - 50, UINT64_MAX}) {
+    const std::vector<std::byte> file = FileWithoutEvents(80, offset);
+    WriteFile(TestPath("eventless.data"), file);
+    EXPECT_TRUE(ReadFile(Rewritten(TestPath("eventless.data"), "copy.data", {})) == file) << offset;
+  }
+}
+
 TEST(Rewrite, MayReplaceItsInput) {
   const std::string path = TestPath("in_place.data");
   WriteUsualRecording(path);

@@ -42,8 +42,8 @@ class MemoryFile {
   UniqueFd fd_;
 };
 
-// Recordings of every layout: a file, one with every field of samples, a stream, and a compressed
-// one. In recording_targets.cc.
+// Recordings of every layout: a file, one with every field of samples, a stream, a compressed one,
+// and files without events. In recording_targets.cc.
 std::vector<Bytes> FileSeeds();
 
 }  // namespace profiler::fuzz

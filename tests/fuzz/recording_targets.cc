@@ -235,6 +235,14 @@ Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   return bytes;
 }
 
+// No random change of the others makes a header that announces no attr entries and is odd in what
+// it says of them.
+std::vector<Bytes> FilesWithoutEvents() {
+  return {perf_data::FileWithoutEvents(80, 104), perf_data::FileWithoutEvents(0, 104),
+          perf_data::FileWithoutEvents(uint64_t{1} << 40, 104),
+          perf_data::FileWithoutEvents(80, UINT64_MAX - 50)};
+}
+
 std::vector<Bytes> PipeSeeds() {
   return {SomeStream(), OldStream(),
           CompressedStream(Compress(SomeRecords().bytes()), 60, kAsCompressed2)};
@@ -258,9 +266,11 @@ std::vector<Bytes> FileSeeds() {
   perf_event::RecordBuilder everything(
       perf_event::SampleAttr(perf_event::kSampleAll & ~perf_event::kSampleWeight));
   everything.By(1, 2).At(3).Sample(4, {5, 6}).Comm("all");
-  return {FileWith(perf_data::UsualAttr(), SomeRecords().bytes()),
-          FileWith(everything.attr(), everything.bytes()), SomeStream(),
-          CompressedStream(Compress(SomeRecords().bytes()), 100, 0)};
+  std::vector<Bytes> seeds = {FileWith(perf_data::UsualAttr(), SomeRecords().bytes()),
+                              FileWith(everything.attr(), everything.bytes()), SomeStream(),
+                              CompressedStream(Compress(SomeRecords().bytes()), 100, 0)};
+  for (Bytes& file : FilesWithoutEvents()) seeds.push_back(std::move(file));
+  return seeds;
 }
 
 FuzzTarget FileTarget() {
