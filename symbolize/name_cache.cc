@@ -6,18 +6,18 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/atomic_file.h"
 #include "src/base/byte_reader.h"
 #include "src/base/mapped_file.h"
 #include "symbolize/name_collector.h"
@@ -253,13 +253,11 @@ void NameCache::Add(EmbeddedNames names) {
 void NameCache::Write(const std::string& path, std::string_view content) const {
   std::error_code error;
   fs::create_directories(directory_, error);
-  static std::atomic<unsigned> halves = 0;
-  const std::string half = absl::StrCat(path, ".", getpid(), ".", halves.fetch_add(1));
-  std::ofstream out(half, std::ios::binary);
-  out << WithHeader(content);
-  out.close();
-  if (out.good()) fs::rename(half, path, error);
-  if (!out.good() || error) fs::remove(half, error);
+  auto file = AtomicFile::Create(path);
+  const std::string bytes = WithHeader(content);
+  if (!file.ok() || write(file->fd(), bytes.data(), bytes.size()) != std::ssize(bytes)) return;
+  // After a power cut the checksum tells.
+  (void)file->Commit({.sync = false});
 }
 
 void NameCache::MakeRoom() const {
