@@ -1,0 +1,43 @@
+"""Repositories of libraries that Debian's packages install, found where each release of Debian has them.
+
+Bazel evaluates them again whenever its server starts, so an upgraded package is noticed."""
+
+def _output(ctx, command, package):
+    """What a command prints, without the newline. Fails with the package to install."""
+    result = ctx.execute(command)
+    if result.return_code != 0:
+        fail("`%s` failed (Debian package %s; tools/prepare installs it): %s" %
+             (" ".join(command), package, result.stderr))
+    return result.stdout.strip()
+
+def _llvm_demangle(ctx):
+    # Each version of LLVM has a directory of its own.
+    archives = _output(ctx, ["llvm-config", "--libdir"], "llvm-dev")
+    headers = _output(ctx, ["llvm-config", "--includedir"], "llvm-dev")
+    ctx.symlink(archives + "/libLLVMDemangle.a", "lib/libLLVMDemangle.a")
+    for folder in ["Config", "Demangle"]:
+        ctx.symlink(headers + "/llvm/" + folder, "include/llvm/" + folder)
+    ctx.symlink(Label("//tools/bazel/system:BUILD.llvm_demangle"), "BUILD")
+
+llvm_demangle = repository_rule(
+    implementation = _llvm_demangle,
+    local = True,
+)
+
+def _system(ctx):
+    # Abseil is divided into other archives with each release: all are named, and the linker takes what it needs.
+    archive = _output(ctx, ["gcc", "-print-file-name=libabsl_base.a"], "libabsl-dev")
+    if not archive.startswith("/"):
+        fail("libabsl_base.a is not installed (Debian package libabsl-dev; tools/prepare installs it)")
+    archives = sorted([
+        file.basename
+        for file in ctx.path(archive).dirname.readdir()
+        if file.basename.startswith("libabsl_") and file.basename.endswith(".a")
+    ])
+    ctx.file("abseil.bzl", "ABSEIL_ARCHIVES = %s\n" % archives)
+    ctx.symlink(Label("//tools/bazel/system:BUILD.system"), "BUILD")
+
+system = repository_rule(
+    implementation = _system,
+    local = True,
+)
