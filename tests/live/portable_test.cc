@@ -185,7 +185,8 @@ TEST_F(PortableTest, CodeThatAJitMadeIsAnnotatedFromItsDumpAndWithoutIt) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const std::string from_dump = View({"annotate"});
   EXPECT_THAT(from_dump, HasSubstr("Disassembly of jit-"));
-  EXPECT_THAT(from_dump, HasSubstr("JS:"));
+  // V8 names a function by its place: "JS:*inner FILE:2:21", or "LazyCompile:…" before version 11.
+  EXPECT_THAT(from_dump, HasSubstr("loop.js:"));
   EXPECT_THAT(from_dump, HasSubstr(":  mov "));
   ASSERT_EQ(tests::Run({"sh", "-c", "rm jit-*.dump"}, folder_).exit_code, 0);
   EXPECT_EQ(View({"annotate"}), from_dump);
