@@ -167,7 +167,7 @@ class Corpus : public testing::Test {
   void SetUp() override {
     const std::optional<std::string> directory = CorpusDirectory();
     if (!directory) {
-      GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+      GTEST_SKIP() << kNoCorpus;
     }
     files_ = CorpusFiles(*directory);
     ASSERT_FALSE(files_.empty());

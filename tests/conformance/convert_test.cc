@@ -78,7 +78,7 @@ class Converted : public testing::Test {
   void SetUp() override {
     const std::optional<std::string> directory = CorpusDirectory();
     if (!directory) {
-      GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+      GTEST_SKIP() << kNoCorpus;
     }
     for (CorpusFile& file : CorpusFiles(*directory)) {
       if (file.exercises.find("BAD:") == std::string::npos) files_.push_back(std::move(file));

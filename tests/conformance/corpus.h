@@ -23,6 +23,11 @@ struct CorpusFile {
 // $PROFILER_CORPUS, else ../shared/corpus beside the source tree; nothing where neither exists.
 std::optional<std::string> CorpusDirectory();
 
+// Why a test that needs the corpus is skipped.
+inline constexpr char kNoCorpus[] =
+    "no corpus of recordings: set PROFILER_CORPUS to a folder with one (its MANIFEST.tsv lists the "
+    "files), or put it at ../shared/corpus";
+
 // The recordings of the corpus, in the order of its manifest.
 std::vector<CorpusFile> CorpusFiles(const std::string& directory);
 

@@ -107,7 +107,7 @@ class ScriptOfCorpus : public testing::Test {
   void SetUp() override {
     const std::optional<std::string> directory = CorpusDirectory();
     if (!directory) {
-      GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+      GTEST_SKIP() << kNoCorpus;
     }
     for (const CorpusFile& file : CorpusFiles(*directory)) {
       const bool traced = file.exercises.find("AUXTRACE") != std::string::npos;

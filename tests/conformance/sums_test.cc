@@ -54,7 +54,7 @@ std::string Report(const Profile& profile) {
 
 TEST(SumsTest, OfEveryRecordingMakeTheReportThatItsRecordsMake) {
   const std::optional<std::string> directory = CorpusDirectory();
-  if (!directory) GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+  if (!directory) GTEST_SKIP() << kNoCorpus;
   int compared = 0;
   for (const CorpusFile& file : CorpusFiles(*directory)) {
     SCOPED_TRACE(file.name);

@@ -60,7 +60,7 @@ constexpr size_t kGroups = 16;
 
 TEST_P(Truncated, GivesTheReadablePartAndOneLine) {
   const std::optional<std::string> directory = CorpusDirectory();
-  if (!directory) GTEST_SKIP() << "no corpus: set PROFILER_CORPUS or put it at ../shared/corpus";
+  if (!directory) GTEST_SKIP() << kNoCorpus;
   const std::vector<CorpusFile> files = CorpusFiles(*directory);
   for (size_t i = GetParam(); i < files.size(); i += kGroups) {
     const CorpusFile& file = files[i];

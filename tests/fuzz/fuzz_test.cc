@@ -10,6 +10,7 @@
 #include <iterator>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "src/base/byte_reader.h"
 #include "tests/conformance/corpus.h"
@@ -75,10 +76,11 @@ Bytes ReadWhole(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST_P(FuzzTest, GetsThroughMutationsOfRecordingsByOthers) {
-  if (!GetParam().reads_recordings) GTEST_SKIP() << "reads no recordings";
+class RecordingFuzzTest : public FuzzTest {};
+
+TEST_P(RecordingFuzzTest, GetsThroughMutationsOfRecordingsByOthers) {
   const auto directory = conformance::CorpusDirectory();
-  if (!directory) GTEST_SKIP() << "no corpus beside the source tree";
+  if (!directory) GTEST_SKIP() << conformance::kNoCorpus;
   Mutator mutator(2);
   for (const conformance::CorpusFile& file : conformance::CorpusFiles(*directory)) {
     std::error_code error;
@@ -93,8 +95,19 @@ TEST_P(FuzzTest, GetsThroughMutationsOfRecordingsByOthers) {
   }
 }
 
+std::vector<FuzzTarget> RecordingTargets() {
+  std::vector<FuzzTarget> targets(Targets().begin(), Targets().end());
+  std::erase_if(targets, [](const FuzzTarget& target) { return !target.reads_recordings; });
+  return targets;
+}
+
+std::string NameOf(const testing::TestParamInfo<FuzzTarget>& info) {
+  return std::string(info.param.name);
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest, testing::ValuesIn(Targets().begin(), Targets().end()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Targets, RecordingFuzzTest, testing::ValuesIn(RecordingTargets()), NameOf);
 
 }  // namespace
 }  // namespace profiler::fuzz
