@@ -2,11 +2,9 @@
 
 #include <cxxabi.h>
 
-#include <cstdlib>
-#include <memory>
 #include <optional>
 
-#include "llvm/Demangle/Demangle.h"
+#include "symbolize/llvm_demangle.h"
 #include "symbolize/rust_demangle.h"
 
 namespace profiler::symbolize {
@@ -16,16 +14,11 @@ namespace {
 // bounds.
 constexpr size_t kLongestName = 1 << 16;
 
-struct Free {
-  void operator()(char* text) const { std::free(text); }
-};
-using Text = std::unique_ptr<char, Free>;
-
-Text DemangleCxx(const char* name) {
+DemangledText DemangleCxx(const std::string& name) {
   int status = 0;
-  Text text(abi::__cxa_demangle(name, nullptr, nullptr, &status));
+  DemangledText text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status));
   if (status == 0 && text != nullptr) return text;
-  return Text(llvm::itaniumDemangle(name, nullptr, nullptr, &status));
+  return CallDemangler(llvm::itaniumDemangle, name);
 }
 
 }  // namespace
@@ -41,8 +34,7 @@ std::string Demangle(std::string_view name) {
     if (auto rust = DemangleRust(name)) return *std::move(rust);
   }
   if (!may_be_cxx) return std::string(name);
-  const std::string terminated(name);
-  const Text text = DemangleCxx(terminated.c_str());
+  const DemangledText text = DemangleCxx(std::string(name));
   return std::string(text == nullptr ? name : std::string_view(text.get()));
 }
 

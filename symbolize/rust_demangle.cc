@@ -1,18 +1,12 @@
 #include "symbolize/rust_demangle.h"
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
-#include "llvm/Demangle/Demangle.h"
+#include "symbolize/llvm_demangle.h"
 
 namespace profiler::symbolize {
 namespace {
-
-struct Free {
-  void operator()(char* text) const { std::free(text); }
-};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLowerHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
@@ -139,9 +133,7 @@ std::optional<std::string> DemangleV0(std::string_view name) {
   name = WithoutLlvmSuffix(name);
   // LLVM writes a suffix as ` (.suffix)`; ours stays as the compiler wrote it.
   const std::string_view mangled = name.substr(0, name.find('.'));
-  const std::string terminated(mangled);
-  const std::unique_ptr<char, Free> text(
-      llvm::rustDemangle(terminated.c_str(), nullptr, nullptr, nullptr));
+  const DemangledText text = CallDemangler(llvm::rustDemangle, std::string(mangled));
   if (text == nullptr) return std::nullopt;
   std::string out(text.get());
   out += name.substr(mangled.size());
