@@ -281,10 +281,10 @@ class WrittenForPerf : public testing::Test {
 TEST_F(WrittenForPerf, ItsSamplesAreRead) {
   EXPECT_EQ(
       OutputOf("/usr/bin/perf script --no-inline --ns -F pid,tid,cpu,time,period,event,ip -i " +
-               path_ + " | head -4"),
-      "    7/7     [001]     0.000000110:       1000 cpu-clock: \n"
-      "\t           19db0\n"
-      "\t             234\n"
+               path_ + " | head -4 | tr -s ' '"),
+      " 7/7 [001] 0.000000110: 1000 cpu-clock: \n"
+      "\t 1adb0\n"
+      "\t 1234\n"
       "\n");
   EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path_),
               HasSubstr("SAMPLE events:          9"));
