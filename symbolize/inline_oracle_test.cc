@@ -230,7 +230,11 @@ TEST_F(OracleTest, GccCompressed) {
   if (Make("g++", "-gdwarf-4 -gz")) Compare("program", kAskAddr2line);
 }
 TEST_F(OracleTest, GccCompressedTheOldWay) {
-  if (Make("g++", "-g", "objcopy --compress-debug-sections=zlib-gnu program")) Compare("program");
+  // llvm-symbolizer 19 does not read these any more, but what others read does not change.
+  if (Make("g++", "-g",
+           "cp program before && objcopy --compress-debug-sections=zlib-gnu program")) {
+    Compare("program", !kAskAddr2line, "before");
+  }
 }
 TEST_F(OracleTest, GccStaticWithoutPositionIndependence) {
   if (Make("g++", "-gdwarf-4 -static -fno-pie")) Compare("program", kAskAddr2line);
