@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/byte_reader.h"
 #include "src/perf_data/field_io.h"
 #include "src/perf_data/perf_data_format.h"
 #include "src/perf_data/recording.h"
@@ -59,6 +60,23 @@ TEST(OldStreamTest, OfAnOldChromeOsStreamHasItsFeaturesInFrontOfTheEvents) {
   EXPECT_EQ((*recording)->features().version, "value 71");
   EXPECT_EQ((*recording)->features().arch, "value 72");
   EXPECT_EQ((*recording)->features().cpudesc, "value 74");
+}
+
+TEST(OldStreamTest, OfTheOtherByteOrderHasItsFeaturesAsWell) {
+  std::string feature, stream = "2ELIFREP";
+  FieldWriter(&feature, /*swapped=*/true).String("pasemi");
+  FieldWriter writer(&stream, /*swapped=*/true);
+  writer.U64(kPipeHeaderSize);
+  writer.U32(69);
+  writer.Write<uint16_t>(0);
+  writer.Write(static_cast<uint16_t>(sizeof(perf_event::RecordHeader) + feature.size()));
+  writer.Text(feature);
+  const std::string path = TestPath("big_endian.data");
+  WriteFile(path, BytesOfText(stream));
+  auto recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ((*recording)->features().hostname, "pasemi");
+  EXPECT_EQ(Told(**recording, Order::kFile), "FEATURE");
 }
 
 TEST(OldStreamTest, OfChromeOsHasEachFeatureOnce) {
