@@ -428,6 +428,23 @@ TEST_F(UnwindStageTest, AllocatesNothingOnceItsBuffersHaveGrown) {
   EXPECT_GE(quality.joined, 79u);
 }
 
+TEST_F(UnwindStageTest, CodeWithoutAFileHasTheNameThatReportsHave) {
+  constexpr uint64_t kCode = 0x70000000;
+  const auto pid = static_cast<uint32_t>(getpid());
+  RecordBuilder mapping(Opened());
+  mapping.At(1).By(pid, pid).Mmap2(kCode, 0x1000, 0, "//anon");
+  Publish(0, mapping);
+  Captured captured = Capture(16384);
+  captured.registers[6] = captured.registers[7] = 0x10000;  // no chain of frames
+  captured.registers[8] = kCode;
+  captured.stack.clear();
+  PublishSample(0, captured, 2);
+  Pass(0, /*last=*/true);
+  const ChainQuality quality = stage_.quality();
+  ASSERT_EQ(quality.cuts.size(), 1u);
+  EXPECT_EQ(quality.cuts[0].image, absl::StrCat("/tmp/perf-", pid, ".map"));
+}
+
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {
   PublishSample(0, Capture(16384), 2);
   Pass(0, /*last=*/true);

@@ -28,8 +28,10 @@ def run(command):
 
 def plain(name):
     """A row's name without what differs between versions of perf: 7.2 prints parameter lists and marks kernel
-    callers [.]; 6.1 does neither. Runs of blanks, which pad columns, count as one."""
+    callers [.]; 6.1 does neither. Runs of blanks, which pad columns, count as one. Code without a file has the name
+    that perf's script gives it."""
     name = " ".join(re.sub(r" \[[.kguH]\] ", " ", name).split())
+    name = re.sub(r"\[JIT\] tid (\d+)", r"/tmp/perf-\1.map", name)
     kept, depth = "", 0
     for i, letter in enumerate(name):
         if depth == 0 and letter == "(" and not name.startswith("(anonymous namespace)", i) \
