@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "src/base/write_signals.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/parse_error.h"
@@ -12,6 +13,7 @@
 
 int main(int argc, char** argv) {
   using namespace profiler::cli;
+  profiler::IgnoreWriteSignals();
   CLI::App app(
       "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
       "Recordings are perf.data files, which perf and other viewers open; theirs open here.",

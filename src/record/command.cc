@@ -16,6 +16,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/write_signals.h"
 #include "src/record/session.h"
 
 namespace profiler::record {
@@ -85,6 +86,7 @@ absl::StatusOr<Pipe> MakePipe() {
     got = read(go, &byte, 1);
   } while (got < 0 && errno == EINTR);
   if (got == 1) {
+    RestoreWriteSignals();
     if (output_to_error) dup2(STDERR_FILENO, STDOUT_FILENO);
     execvp(argv[0], argv);
     const int error = errno;
@@ -151,7 +153,7 @@ absl::Status Command::Start() {
   started_ = true;
   const char byte = 0;
   while (write(go_.get(), &byte, 1) < 0) {
-    // SIGPIPE cannot come here: until exec the child holds the read end, unless it was killed.
+    // No EPIPE here: until exec the child holds the read end, unless it was killed.
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   go_.Reset();

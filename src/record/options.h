@@ -74,8 +74,8 @@ struct RecordOptions {
   std::vector<std::string> cmdline;     // of this program, for the file's header
   std::string version;                  // likewise
   std::chrono::milliseconds tick{100};  // longest that records lie unread
-  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs; SIGPIPE is ignored from Create
-  // on, and a reader of the output that leaves ends the recording.
+  // SIGINT, SIGTERM and SIGHUP stop the recording while Run runs. (What a failed write sends is to
+  // be ignored by the whole process: write_signals.h.)
   bool handle_signals = true;
 
   // Called once a second while recording, on Run's thread. May be empty.

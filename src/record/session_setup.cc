@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -208,8 +207,6 @@ class SetupSteps {
   // The file, and in it what has happened before.
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
-    // A reader that leaves is EPIPE. The command was forked before: for it nothing changes.
-    if (options_.handle_signals) std::signal(SIGPIPE, SIG_IGN);
     PROFILER_ASSIGN_OR_RETURN(
         setup_.writer,
         perf_data::Writer::Create(options_.output, EventsToWrite(),

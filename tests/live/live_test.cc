@@ -258,6 +258,33 @@ TEST_F(LiveTest, KeepsThePreviousRecording) {
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/perf.data.old"));
 }
 
+TEST_F(LiveTest, BeyondTheFileSizeLimitARecordingKeepsWhatWasWritten) {
+  const Finished recorded =
+      tests::Run({"sh", "-c", "ulimit -f 64 && exec \"$0\" record -F 9999 -g -- \"$1\" busy 2 2>&1",
+                  profiler_, workload_},
+                 folder_);
+  EXPECT_EQ(recorded.signal, 0);
+  EXPECT_EQ(recorded.exit_code, 1);
+  EXPECT_THAT(recorded.out, HasSubstr("perf.data: File too large; the file size limit is reached "
+                                      "(ulimit -f)\n"));
+  EXPECT_LE(std::filesystem::file_size(folder_ + "/perf.data"), 64u * 512);
+  EXPECT_GT(Samples(), 50);
+}
+
+TEST_F(LiveTest, TheCommandHasTheSignalsThatItWouldHaveWithoutUs) {
+  const std::vector<std::string> show = {"grep", "-E", "Sig(Blk|Ign|Cgt)", "/proc/self/status"};
+  for (const bool nohup : {false, true}) {
+    std::vector<std::string> plain = show;
+    std::vector<std::string> recorded = {profiler_, "record", "-q", "-o", "signals.data", "--"};
+    recorded.insert(recorded.end(), show.begin(), show.end());
+    if (nohup) plain.insert(plain.begin(), "nohup");
+    if (nohup) recorded.insert(recorded.begin(), "nohup");
+    const std::string expected = tests::Run(plain, folder_).out;
+    EXPECT_THAT(expected, HasSubstr("SigIgn"));
+    EXPECT_EQ(tests::Run(recorded, folder_).out, expected);
+  }
+}
+
 TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
   struct Case {
     std::vector<std::string> arguments;
