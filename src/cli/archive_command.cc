@@ -1,12 +1,10 @@
 // profiler archive
 
-#include <csignal>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/cli/command.h"
 #include "src/cli/embed_names.h"
 #include "src/cli/load_profile.h"
@@ -50,7 +48,6 @@ int Archive(const ArchiveArguments& arguments) {
 
   perf_data::RewriteOptions options;
   options.sections = SectionsOf(collected);
-  std::signal(SIGPIPE, SIG_IGN);
   const auto summary = perf_data::Rewrite(arguments.input, output, options);
   if (!summary.ok()) {
     PrintError(summary.status());
@@ -59,10 +56,9 @@ int Archive(const ArchiveArguments& arguments) {
   for (const std::string& warning : summary->warnings) PrintWarning(warning);
   if (!summary->reading.ok()) PrintError(summary->reading);
   if (!arguments.quiet) {
-    std::fprintf(stderr, "[ profiler archive: %s; %.3f MB in %s ]\n",
-                 Describe(collected, options.sections).c_str(),
-                 static_cast<double>(summary->bytes) / 1e6,
-                 output == "-" ? "standard output" : output.c_str());
+    PrintNote(absl::StrFormat(
+        "profiler archive: %s; %.3f MB in %s", Describe(collected, options.sections),
+        static_cast<double>(summary->bytes) / 1e6, output == "-" ? "standard output" : output));
   }
   return summary->reading.ok() ? kExitOk : kExitFailure;
 }

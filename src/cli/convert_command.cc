@@ -1,13 +1,12 @@
 // profiler convert
 
 #include <cmath>
-#include <csignal>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/cli/command.h"
 #include "src/cli/compression_option.h"
 #include "src/cli/option_values.h"
@@ -70,9 +69,9 @@ void PrintSummary(const perf_data::RewriteSummary& summary, const std::string& o
   } else if (summary.counted) {
     samples = absl::StrCat(summary.samples, " samples, ");
   }
-  std::fprintf(stderr, "[ profiler convert: %s%.3f MB in %s ]\n", samples.c_str(),
-               static_cast<double>(summary.bytes) / 1e6,
-               output == "-" ? "standard output" : output.c_str());
+  PrintNote(absl::StrFormat("profiler convert: %s%.3f MB in %s", samples,
+                            static_cast<double>(summary.bytes) / 1e6,
+                            output == "-" ? "standard output" : output));
 }
 
 int Convert(const ConvertArguments& arguments) {
@@ -82,7 +81,6 @@ int Convert(const ConvertArguments& arguments) {
     PrintError(options.status());
     return kExitUsage;
   }
-  std::signal(SIGPIPE, SIG_IGN);
   const auto summary = perf_data::Rewrite(inputs.front(), arguments.output, *options);
   if (!summary.ok()) {
     PrintError(summary.status());

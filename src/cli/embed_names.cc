@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -164,10 +163,6 @@ InterruptFlag::~InterruptFlag() {
 
 bool InterruptFlag::raised() { return g_interrupted != 0; }
 
-NamingMonitor::~NamingMonitor() {
-  if (shown_) std::fprintf(stderr, "\r\033[K");
-}
-
 NamingProgress NamingMonitor::callback() {
   using std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kInterval{200};
@@ -175,9 +170,9 @@ NamingProgress NamingMonitor::callback() {
                                                         size_t all) mutable {
     if (show_ && steady_clock::now() >= next) {
       next = steady_clock::now() + kInterval;
-      shown_ = true;
-      std::fprintf(stderr, "\r\033[K[ naming: %zu of %zu %.*s; Ctrl-C ends it here ]", looked_up,
-                   std::max(looked_up, all), static_cast<int>(what.size()), what.data());
+      line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
+                                 std::max(looked_up, all),
+                                 absl::string_view(what.data(), what.size())));
     }
     return !InterruptFlag::raised();
   };

@@ -13,6 +13,7 @@
 #include "src/base/sample_sums.h"
 #include "src/base/status.h"
 #include "src/cli/naming.h"
+#include "src/cli/output.h"
 #include "src/perf_data/recording.h"
 #include "symbolize/embedded_symbolizer.h"
 
@@ -72,14 +73,12 @@ class NamingMonitor {
  public:
   // `show`: standard error is a terminal and the user wants to see it.
   explicit NamingMonitor(bool show) : show_(show) {}
-  ~NamingMonitor();
-
   NamingProgress callback();
 
  private:
   const InterruptFlag interrupted_;
   const bool show_;
-  bool shown_ = false;
+  LiveLine line_;
 };
 
 // From now on this process gives way to others.

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -62,38 +61,22 @@ class Interrupts {
 
 std::string Basename(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// One line that is written over and over, and removed in the end.
-class ProgressLine {
- public:
-  ProgressLine() = default;
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
+// Empty while nothing is worth showing.
+std::string LineOf(const FetchProgress& progress) {
+  constexpr std::chrono::milliseconds kWorthShowing{300};
+  if (progress.elapsed < kWorthShowing) return "";
+  std::string line =
+      absl::StrFormat("debuginfod: %d of %d images, %.1f MB", progress.done, progress.images,
+                      static_cast<double>(progress.received) / kMegabyte);
+  if (progress.path.empty()) return line;
+  absl::StrAppendFormat(&line, "; %.24s", Basename(progress.path));
+  if (progress.its_size != 0) {
+    absl::StrAppendFormat(&line, " %.1f of %.1f MB",
+                          static_cast<double>(progress.its_received) / kMegabyte,
+                          static_cast<double>(progress.its_size) / kMegabyte);
   }
-
-  void Show(const FetchProgress& progress) {
-    constexpr std::chrono::milliseconds kWorthShowing{300};
-    if (progress.elapsed < kWorthShowing) return;
-    std::string line =
-        absl::StrFormat("debuginfod: %d of %d images, %.1f MB", progress.done, progress.images,
-                        static_cast<double>(progress.received) / kMegabyte);
-    if (!progress.path.empty()) {
-      absl::StrAppendFormat(&line, "; %.24s", Basename(progress.path));
-      if (progress.its_size != 0) {
-        absl::StrAppendFormat(&line, " %.1f of %.1f MB",
-                              static_cast<double>(progress.its_received) / kMegabyte,
-                              static_cast<double>(progress.its_size) / kMegabyte);
-      }
-      line += " (Ctrl-C skips it)";
-    }
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    shown_ = true;
-  }
-
- private:
-  bool shown_ = false;
-};
+  return line + " (Ctrl-C skips it)";
+}
 
 std::string Describe(const FetchProblem& problem, const FetchOptions& options) {
   const std::string_view id = TextOf(problem.build_id);
@@ -185,10 +168,11 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   symbolize::FetchOutcome outcome;
   if (ErrorsAreShownLive()) {
     Interrupts interrupts;
-    ProgressLine line;
+    LiveLine shown;
     outcome = FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits,
                          [&](const FetchProgress& progress) {
-                           line.Show(progress);
+                           const std::string line = LineOf(progress);
+                           if (!line.empty()) shown.Show(line);
                            return interrupts.Take();
                          });
   } else {

@@ -31,13 +31,19 @@ struct FlameGraphArguments {
   FetchOptions fetch;
 };
 
-// The profile and the event to show; says what is wrong and gives the exit code otherwise.
+// The profile and the event to show in `output`; says what is wrong and gives the exit code
+// otherwise.
 struct Chosen {
   LoadedProfile loaded;
   std::optional<profile::EventId> event;
 };
 
-std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool function_starts) {
+std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
+                               bool function_starts) {
+  if (const absl::Status refused = CheckViewOutput(output, arguments.input); !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
   LoadOptions load;
   load.keep_thread = false;
   load.naming.inlines = !arguments.no_inline;
@@ -58,7 +64,7 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, bool functi
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
   // stackcollapse-perf.pl gives code without a symbol its image's name.
-  const auto chosen = Load(arguments, arguments.full_names);
+  const auto chosen = Load(arguments, path, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FoldedOptions options;
@@ -72,7 +78,7 @@ int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& pat
 
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
   if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
-  const auto chosen = Load(arguments, true);
+  const auto chosen = Load(arguments, arguments.output, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
   exports::FlameGraphOptions options;

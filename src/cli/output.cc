@@ -1,31 +1,56 @@
 #include "src/cli/output.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <csignal>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "src/base/file_id.h"
 #include "src/base/status.h"
+#include "src/cli/visible_text.h"
+#include "src/perf_data/recording.h"
 
 namespace profiler::cli {
 namespace {
 
-void PrintLine(std::string_view prefix, std::string_view message) {
+// Back to the first column, and what was there goes.
+constexpr std::string_view kStartOfLine = "\r\033[K";
+
+// Between `start` and `end`, which may move the cursor, a text that is one line, whatever names are
+// in it.
+void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
+  std::string buffer, line(VisibleText(text, &buffer));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line.insert(0, start).append(end);
   std::fflush(stdout);
-  std::fprintf(stderr, "profiler: %.*s%.*s\n", static_cast<int>(prefix.size()), prefix.data(),
-               static_cast<int>(message.size()), message.data());
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace
 
-void PrintError(std::string_view message) { PrintLine("", message); }
+void PrintError(std::string_view message) { PrintLine("profiler: ", message, "\n"); }
 
 void PrintError(const absl::Status& status) {
-  PrintLine("", std::string_view(status.message().data(), status.message().size()));
+  PrintError(std::string_view(status.message().data(), status.message().size()));
 }
 
-void PrintWarning(std::string_view message) { PrintLine("warning: ", message); }
+void PrintWarning(std::string_view message) { PrintLine("profiler: warning: ", message, "\n"); }
+
+void PrintNote(std::string_view text) { PrintLine("[ ", text, " ]\n"); }
+
+void LiveLine::Show(std::string_view text) {
+  PrintLine(kStartOfLine, text, "");
+  shown_ = true;
+}
+
+void LiveLine::Clear() {
+  if (shown_) PrintLine(kStartOfLine, "", "");
+  shown_ = false;
+}
 
 bool CanBeReadAgain(const std::string& path) {
   struct stat file = {};
@@ -41,9 +66,38 @@ absl::Status CheckStreamOutput(const std::string& path) {
       "-o -: standard output is a terminal; name a file, or a program that reads it (| …)");
 }
 
-Output::Output(const std::string& path) : path_(path.empty() || path == "-" ? "" : path) {
-  std::signal(SIGPIPE, SIG_IGN);
-  file_ = path_.empty() ? stdout : std::fopen(path_.c_str(), "we");
+absl::Status CheckViewOutput(const std::string& path, const std::string& input) {
+  struct stat file = {};
+  const bool is_file = path != "-" && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
+  if (!is_file) return absl::OkStatus();
+  const bool is_input = FileIdOf(path) == (input == "-" ? FileIdOf(STDIN_FILENO) : FileIdOf(input));
+  if (!perf_data::BeginsAsRecording(path) && !is_input) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("-o: ", path,
+                                                 is_input ? " is what is read" : " is a recording",
+                                                 ", which would be lost; name another file"));
+}
+
+Output::Output(const std::string& path) : path_(path == "-" ? "" : path) {
+  if (path_.empty()) {
+    file_ = stdout;
+  } else {
+    OpenFile();
+  }
+}
+
+// In a directory that is not ours to write to, a file that is is written where it is.
+void Output::OpenFile() {
+  constexpr mode_t kForAll = 0666;  // less the umask
+  auto replaced = AtomicFile::Create(path_, kForAll);
+  if (replaced.ok()) {
+    replaced_.emplace(*std::move(replaced));
+    file_ = fdopen(fcntl(replaced_->fd(), F_DUPFD_CLOEXEC, 0), "w");
+  } else if (!AtomicFile::CanReplace(path_) || absl::IsPermissionDenied(replaced.status())) {
+    file_ = std::fopen(path_.c_str(), "we");
+  } else {
+    status_ = replaced.status();
+    return;
+  }
   if (file_ == nullptr) Fail(errno);
 }
 
@@ -54,13 +108,15 @@ Output::~Output() {
 void Output::Fail(int error) {
   if (error == EPIPE) {
     abandoned_ = true;
-  } else if (error_ == 0) {
-    error_ = error;
+  } else {
+    status_.Update(path_.empty() ? ErrnoStatus(error, "standard output")
+                                 : WriteError(error, path_));
   }
 }
 
 void Output::Write(std::string_view text) {
-  if (file_ == nullptr || abandoned_ || error_ != 0) return;
+  if (file_ == nullptr || abandoned_ || !status_.ok()) return;
+  text = VisibleText(text, &visible_);
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) Fail(errno);
 }
 
@@ -74,8 +130,9 @@ absl::Status Output::Close() {
     file_ = nullptr;
     if (result != 0) Fail(errno);
   }
-  if (error_ == 0) return absl::OkStatus();
-  return ErrnoStatus(error_, path_.empty() ? "standard output" : path_);
+  if (status_.ok() && replaced_) status_ = replaced_->Commit({});
+  replaced_.reset();
+  return status_;
 }
 
 }  // namespace profiler::cli

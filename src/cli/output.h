@@ -1,12 +1,15 @@
-// Where a sub-command writes its result: standard output or a file, in pieces.
+// Where a sub-command writes its result, standard output or a file, and what it says on the way.
+// All that a terminal may get goes through here, and is visible text then (visible_text.h).
 
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "src/base/atomic_file.h"
 
 namespace profiler::cli {
 
@@ -15,6 +18,24 @@ void PrintError(std::string_view message);
 void PrintError(const absl::Status& status);
 // "profiler: warning: MESSAGE"
 void PrintWarning(std::string_view message);
+
+// What was done: "[ TEXT ]", a line on standard error.
+void PrintNote(std::string_view text);
+
+// A line on standard error that is written over and over, and removed in the end.
+class LiveLine {
+ public:
+  LiveLine() = default;
+  LiveLine(const LiveLine&) = delete;
+  LiveLine& operator=(const LiveLine&) = delete;
+  ~LiveLine() { Clear(); }
+
+  void Show(std::string_view text);
+  void Clear();
+
+ private:
+  bool shown_ = false;
+};
 
 // Whether a recording can be read more than once: it is no pipe.
 bool CanBeReadAgain(const std::string& path);
@@ -25,7 +46,12 @@ bool ErrorsAreShownLive();
 // kInvalidArgument for "-" where standard output is a terminal, which no recording may go to.
 absl::Status CheckStreamOutput(const std::string& path);
 
-// Writes to a file or to standard output. Errors are kept until Close.
+// kInvalidArgument where a view may not be written to `path`: a recording is there, or what the
+// view is made of.
+absl::Status CheckViewOutput(const std::string& path, const std::string& input);
+
+// Writes text to standard output or to a file, which takes its place when it is closed and whole.
+// Errors are kept until Close.
 class Output {
  public:
   // Standard output for "" and "-".
@@ -34,6 +60,7 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output();
 
+  // Whole characters.
   void Write(std::string_view text);
   // Hands on what was written so far.
   void Flush();
@@ -44,11 +71,14 @@ class Output {
   bool abandoned() const { return abandoned_; }
 
  private:
+  void OpenFile();
   void Fail(int error);
 
   std::string path_;
+  std::optional<AtomicFile> replaced_;  // what is written to, unless it is no regular file
   std::FILE* file_ = nullptr;
-  int error_ = 0;
+  absl::Status status_;
+  std::string visible_;
   bool abandoned_ = false;
 };
 

@@ -178,11 +178,10 @@ constexpr char kNoTarget[] =
     "nothing to record: name a process (-p PID), a thread (-t TID), all CPUs (-a) or a command "
     "(-- CMD ARGS…)";
 
-// The one line that follows a recording on a terminal.
-void PrintProgress(const record::RecordProgress& progress) {
-  std::fprintf(stderr, "\r\033[K[ %.0f s  %llu samples  %llu lost  %.1f MB ]",
-               progress.elapsed.count() / 1e3, static_cast<unsigned long long>(progress.samples),
-               static_cast<unsigned long long>(progress.lost), progress.bytes / 1e6);
+// What follows a recording on a terminal.
+std::string ProgressOf(const record::RecordProgress& progress) {
+  return absl::StrFormat("[ %.0f s  %d samples  %d lost  %.1f MB ]", progress.elapsed.count() / 1e3,
+                         progress.samples, progress.lost, progress.bytes / 1e6);
 }
 
 void PrintChains(const record::RecordSummary& summary) {
@@ -198,29 +197,26 @@ void PrintChains(const record::RecordSummary& summary) {
   add(chains.cut(), "are cut (`report --chains` tells where)");
   add(chains.no_stack, "more had no user stack (exec or exit)");
   add(summary.hurried_passes, "times the rings were too full to wait for time order");
-  std::fprintf(stderr, "[ %s ]\n", line.c_str());
+  PrintNote(line);
 }
 
 void PrintSummary(const record::RecordSummary& summary, const std::string& output, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
-  std::fprintf(stderr,
-               "[ profiler record: %llu samples, %llu lost, %.2f s, %.3f MB in %s; recording took "
-               "%.0f ms of CPU ]\n",
-               static_cast<unsigned long long>(summary.samples),
-               static_cast<unsigned long long>(summary.lost), summary.duration.count() / 1e9,
-               summary.bytes / 1e6, output == "-" ? "standard output" : output.c_str(), cpu_ms);
+  PrintNote(absl::StrFormat(
+      "profiler record: %d samples, %d lost, %.2f s, %.3f MB in %s; recording took %.0f ms of CPU",
+      summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
+      output == "-" ? "standard output" : output, cpu_ms));
   if (summary.lost > 0) {
-    std::fprintf(
-        stderr,
-        "[ the kernel had no room %llu times: a larger ring (-m, now %zuK a CPU) or a lower "
-        "frequency (-F) loses less ]\n",
-        static_cast<unsigned long long>(summary.lost_chunks), summary.ring_bytes / 1024);
+    PrintNote(absl::StrFormat(
+        "the kernel had no room %d times: a larger ring (-m, now %dK a CPU) or a lower frequency "
+        "(-F) loses less",
+        summary.lost_chunks, summary.ring_bytes / 1024));
   }
   if (summary.chains.chains() > 0) PrintChains(summary);
   if (verbose) {
-    std::fprintf(stderr, "[ %zuK of ring a CPU, %llu wake-ups, %.0f ms user, %.0f ms system ]\n",
-                 summary.ring_bytes / 1024, static_cast<unsigned long long>(summary.wakeups),
-                 summary.user_time.count() / 1e3, summary.system_time.count() / 1e3);
+    PrintNote(absl::StrFormat("%dK of ring a CPU, %d wake-ups, %.0f ms user, %.0f ms system",
+                              summary.ring_bytes / 1024, summary.wakeups,
+                              summary.user_time.count() / 1e3, summary.system_time.count() / 1e3));
   }
 }
 
@@ -256,14 +252,18 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   }
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    std::fprintf(stderr, "[ %s; %.2f s ]\n", Describe(collected, sections).c_str(), took.count());
+    PrintNote(absl::StrFormat("%s; %.2f s", Describe(collected, sections), took.count()));
   }
   return absl::OkStatus();
 }
 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
-  const bool live_line = !arguments.quiet && ErrorsAreShownLive();
-  if (live_line) options.on_progress = PrintProgress;
+  LiveLine line;
+  if (!arguments.quiet && ErrorsAreShownLive()) {
+    options.on_progress = [&line](const record::RecordProgress& progress) {
+      line.Show(ProgressOf(progress));
+    };
+  }
   const std::string output = options.output;
   auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
   if (!session.ok()) {
@@ -279,10 +279,10 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   };
   print_notes();
   if (!arguments.quiet && !summary.call_graph.empty()) {
-    std::fprintf(stderr, "[ call graph: %s ]\n", summary.call_graph.c_str());
+    PrintNote("call graph: " + summary.call_graph);
   }
   const absl::Status status = (*session)->Run();
-  if (live_line) std::fprintf(stderr, "\r\033[K");
+  line.Clear();
   print_notes();
   if (!status.ok()) PrintError(status);
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);

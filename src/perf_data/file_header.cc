@@ -142,8 +142,15 @@ std::array<std::byte, kFileHeaderSize> EncodeFileHeader(const FileHeader& header
   return bytes;
 }
 
+bool HasMagic(std::span<const std::byte> bytes) {
+  FieldReader reader(bytes, /*swapped=*/false);
+  const uint64_t magic = reader.U64();
+  return magic == kMagic1 || magic == kMagic2 || magic == SwapBytes(kMagic2);
+}
+
 absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   if (bytes.size() < kPipeHeaderSize) return NoPerfData(bytes.size(), "a header of 16 bytes");
+  if (!HasMagic(bytes)) return NoPerfData(0, "the magic PERFILE2 or PERFFILE");
   FileHeader header;
   uint64_t magic, size;
   std::memcpy(&magic, bytes.data(), 8);
@@ -151,10 +158,8 @@ absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes) {
   if (magic == kMagic1) {
     header.version = 1;
     header.swapped = LooksSwapped(size);
-  } else if (magic == SwapBytes(kMagic2)) {
-    header.swapped = true;
-  } else if (magic != kMagic2) {
-    return NoPerfData(0, "the magic PERFILE2 or PERFFILE");
+  } else {
+    header.swapped = magic != kMagic2;
   }
   FieldReader reader(bytes.first(std::min(bytes.size(), kFileHeaderSize)), header.swapped);
   reader.U64();

@@ -32,6 +32,9 @@ struct FileHeader {
 // The header in its own byte order (`swapped` is obeyed). Version 2 files only.
 std::array<std::byte, kFileHeaderSize> EncodeFileHeader(const FileHeader& header);
 
+// Whether `bytes` begin as every perf.data does, in either byte order.
+bool HasMagic(std::span<const std::byte> bytes);
+
 // `bytes`: the start of the file. kDataLoss, with offset and field, when it is no perf.data.
 absl::StatusOr<FileHeader> DecodeFileHeader(std::span<const std::byte> bytes);
 

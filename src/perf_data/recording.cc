@@ -261,6 +261,11 @@ absl::Status OpenRecording::Ended(const RecordWalker& walker) {
 
 }  // namespace
 
+bool BeginsAsRecording(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  return file.ok() && HasMagic(file->bytes());
+}
+
 absl::StatusOr<std::unique_ptr<Recording>> Recording::Open(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(OpenedFiles opened, OpenFiles(path, PipeUse::kStream));
   const bool pipe = opened.stream.valid();

@@ -39,6 +39,10 @@ struct TimedRecord {
   std::span<const std::byte> payload = {};
 };
 
+// Whether a regular file begins as every perf.data does, in either byte order: also one that is cut
+// or damaged. False for what cannot be read.
+bool BeginsAsRecording(const std::string& path);
+
 class Recording {
  public:
   // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset

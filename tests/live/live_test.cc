@@ -299,6 +299,7 @@ TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
       {{"report", "-i", "/etc/passwd"}, "/etc/passwd"},
       {{"record", "-o", "/no/such/folder/perf.data", "--", "true"}, "/no/such/folder"},
       {{"record", "-o", "/dev/full", "--", "true"}, "/dev/full"},
+      {{"record", "-o", "/no/such/\033c", "--", "true"}, "/no/such/\\033c"},
   };
   for (const Case& c : cases) {
     Finished finished = Profiler(c.arguments);
