@@ -1,0 +1,351 @@
+// What the profiler writes, and what becomes of the files that were there before. No recording is
+// made here, so this runs wherever it builds.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/base/byte_reader.h"
+#include "src/perf_data/recording_builder.h"
+#include "tests/live/command.h"
+#include "tests/output/small_disk.h"
+
+namespace profiler::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using perf_event::RecordBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string Runfile(const std::string& path) {
+  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") + "/" + path;
+}
+
+std::string Contents(const std::string& path) {
+  return std::string(TextOf(perf_data::ReadFile(path)));
+}
+
+std::vector<std::string> NamesIn(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    names.push_back(entry.path().filename());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class OutputTest : public testing::Test {
+ protected:
+  // The working directory of each command is beside `files_`, for their output lies there.
+  OutputTest()
+      : folder_(testing::TempDir() + "/" +
+                testing::UnitTest::GetInstance()->current_test_info()->name()),
+        files_(folder_ + "/files") {
+    fs::remove_all(folder_);
+    fs::create_directories(files_);
+  }
+
+  std::string File(const std::string& name) const { return files_ + "/" + name; }
+
+  // Writes a recording, each a different one, and gives back its bytes.
+  std::string Recording(const std::string& name) {
+    auto writer =
+        perf_data::Writer::Create(File(name), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
+    RecordBuilder records(perf_data::UsualAttr());
+    records.By(7, 7).Id(1).At(1).Comm("program");
+    ++made_;
+    for (uint64_t time = 2; time < 30 + made_; ++time) records.At(time).Sample(0x1000);
+    EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+    EXPECT_TRUE((*writer)->Finish(perf_data::UsualFeatures()).ok());
+    return Contents(File(name));
+  }
+
+  Finished Profiler(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), Runfile("profiler"));
+    return tests::Run(std::move(arguments), folder_);
+  }
+
+  // No file may grow beyond a kilobyte: a small disk that every user has.
+  Finished LimitedProfiler(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(),
+                     {"sh", "-c", "ulimit -f 2 && exec \"$@\"", "sh", Runfile("profiler")});
+    return tests::Run(std::move(arguments), folder_);
+  }
+
+  // A recording has too many bytes to show what is different.
+  void ExpectContents(const std::string& path, const std::string& bytes) const {
+    EXPECT_TRUE(Contents(path) == bytes)
+        << path << " has " << Contents(path).size() << " bytes, of " << bytes.size();
+  }
+
+  // It has ended with this code and said one line.
+  void ExpectRefused(const Finished& finished, int exit_code, const std::string& says) const {
+    EXPECT_EQ(finished.signal, 0);
+    EXPECT_EQ(finished.exit_code, exit_code);
+    EXPECT_THAT(finished.err, HasSubstr(says));
+    EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
+  }
+
+  const std::string folder_, files_;
+  uint64_t made_ = 0;
+};
+
+// ---- a recording that is written anew
+
+TEST_F(OutputTest, ArchiveOnAFullDiskLeavesTheRecordingAsItWasHoweverOftenItIsTried) {
+  SmallDisk disk(files_);
+  if (!disk.Mount()) GTEST_SKIP() << "no file system can be mounted here: that takes root";
+  const std::string before = Recording("perf.data");
+  disk.Fill();
+  for (int i = 0; i < 2; ++i) {
+    ExpectRefused(
+        Profiler({"archive", "-i", File("perf.data")}), 1,
+        "perf.data: No space left on device; free some space, or write elsewhere with -o");
+    EXPECT_THAT(NamesIn(files_), ElementsAre("filler", "perf.data"));
+    ExpectContents(File("perf.data"), before);
+  }
+}
+
+TEST_F(OutputTest, ArchiveBeyondTheFileSizeLimitLeavesTheRecordingAsItWas) {
+  const std::string before = Recording("perf.data");
+  ExpectRefused(LimitedProfiler({"archive", "-i", File("perf.data")}), 1, "ulimit -f");
+  EXPECT_THAT(NamesIn(files_), ElementsAre("perf.data"));
+  ExpectContents(File("perf.data"), before);
+}
+
+TEST_F(OutputTest, ArchiveKeepsTheOldRecordingBesideTheNewOneWithItsOwnerAndMode) {
+  const std::string before = Recording("perf.data");
+  chmod(File("perf.data").c_str(), 0640);
+  const bool gives_away = chown(File("perf.data").c_str(), 12, 34) == 0;
+  EXPECT_EQ(Profiler({"archive", "-q", "-i", File("perf.data")}).exit_code, 0);
+  EXPECT_THAT(NamesIn(files_), ElementsAre("perf.data", "perf.data.old"));
+  ExpectContents(File("perf.data.old"), before);
+  EXPECT_NE(Contents(File("perf.data")), before);
+  struct stat after {};
+  ASSERT_EQ(stat(File("perf.data").c_str(), &after), 0);
+  EXPECT_EQ(after.st_mode & 07777, 0640u);
+  if (!gives_away) GTEST_SKIP() << "only root may give files away";
+  EXPECT_EQ(after.st_uid, 12u);
+  EXPECT_EQ(after.st_gid, 34u);
+}
+
+TEST_F(OutputTest, ThroughALinkArchiveReplacesWhatItPointsAt) {
+  fs::create_directories(File("far/away"));
+  const std::string before = Recording("far/away/recording");
+  fs::create_symlink("away/recording", File("far/next"));
+  fs::create_symlink(File("far/next"), File("perf.data"));
+  EXPECT_EQ(Profiler({"archive", "-q", "-i", File("perf.data")}).exit_code, 0);
+  EXPECT_EQ(fs::read_symlink(File("perf.data")), File("far/next"));
+  EXPECT_EQ(fs::read_symlink(File("far/next")), "away/recording");
+  EXPECT_THAT(NamesIn(File("far/away")), ElementsAre("recording", "recording.old"));
+  EXPECT_NE(Contents(File("perf.data")), before);
+  ExpectContents(File("far/away/recording.old"), before);
+}
+
+TEST_F(OutputTest, ALinkToNoFileYetIsWrittenThrough) {
+  const std::string before = Recording("perf.data");
+  fs::create_symlink("new.data", File("link"));
+  EXPECT_EQ(Profiler({"convert", "-q", File("perf.data"), "-o", File("link")}).exit_code, 0);
+  EXPECT_TRUE(fs::is_symlink(File("link")));
+  ExpectContents(File("new.data"), before);
+}
+
+TEST_F(OutputTest, ConvertKeepsItsInputWhereTheOldOutputWouldTakeItsPlace) {
+  for (const std::string how : {"perf.data.old", "./perf.data.old", "symbolic link", "hard link"}) {
+    SCOPED_TRACE(how);
+    fs::remove_all(files_);
+    fs::create_directories(files_);
+    const std::string input = Recording("perf.data.old");
+    const std::string output = Recording("perf.data");
+    if (how == "symbolic link") fs::create_symlink("perf.data.old", File(how));
+    if (how == "hard link") fs::create_hard_link(File("perf.data.old"), File(how));
+    const Finished converted = Profiler({"convert", File(how), "-o", File("perf.data")});
+    EXPECT_EQ(converted.exit_code, 0) << converted.err;
+    EXPECT_THAT(converted.err, HasSubstr("is kept as " + File("perf.data.old.old")));
+    ExpectContents(File("perf.data"), input);
+    ExpectContents(File("perf.data.old"), input);
+    ExpectContents(File("perf.data.old.old"), output);
+  }
+}
+
+TEST_F(OutputTest, ADamagedRecordingIsNotReplacedByWhatCanBeReadOfIt) {
+  const std::string sound = Recording("perf.data");
+  std::string damaged = sound;
+  damaged.resize(sound.size() / 2);
+  // The whole of a file of which the middle is no records.
+  damaged += std::string(64, '\xff') + sound.substr(damaged.size() + 64);
+  perf_data::WriteFile(File("perf.data"), BytesOfText(damaged));
+  const Finished archived = Profiler({"archive", "-i", File("perf.data")});
+  EXPECT_EQ(archived.exit_code, 1);
+  EXPECT_THAT(archived.err, HasSubstr("-o"));
+  EXPECT_THAT(NamesIn(files_), ElementsAre("perf.data"));
+  ExpectContents(File("perf.data"), damaged);
+  // Elsewhere it may be written.
+  EXPECT_EQ(Profiler({"convert", File("perf.data"), "-o", File("part.data")}).exit_code, 1);
+  EXPECT_EQ(Profiler({"report", "-i", File("part.data")}).exit_code, 0);
+}
+
+TEST_F(OutputTest, WhatIsNoRegularFileIsWrittenAsItStands) {
+  const std::string input = Recording("perf.data");
+  EXPECT_EQ(Profiler({"convert", File("perf.data"), "-o", "/dev/null"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  // Standard output is a regular file here.
+  for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+    const Finished converted = Profiler({"convert", File("perf.data"), "-o", name});
+    EXPECT_EQ(converted.exit_code, 0) << converted.err;
+    EXPECT_TRUE(converted.out == input) << name;
+  }
+  ASSERT_EQ(mkfifo(File("fifo").c_str(), 0600), 0);
+  Running writer({Runfile("profiler"), "convert", File("perf.data"), "-o", File("fifo")}, folder_);
+  const Finished report = Profiler({"report", "-i", File("fifo"), "--stats"});
+  EXPECT_EQ(writer.Wait().exit_code, 0);
+  EXPECT_THAT(report.out, HasSubstr("SAMPLE events:"));
+  EXPECT_TRUE(fs::is_fifo(File("fifo")));
+  EXPECT_THAT(NamesIn(files_), ElementsAre("fifo", "perf.data"));
+}
+
+TEST_F(OutputTest, ARecordingIsNotWrittenOntoItselfThroughAnOpenFile) {
+  const std::string before = Recording("perf.data");
+  const std::string profiler = Runfile("profiler") + " convert " + File("perf.data");
+  for (const std::string how : {" -o /dev/fd/1 1<>", " -o - 1<>", " -o - >>"}) {
+    const Finished converted =
+        tests::Run({"sh", "-c", profiler + how + File("perf.data")}, folder_);
+    EXPECT_EQ(converted.exit_code, 1) << how;
+    EXPECT_THAT(converted.err, HasSubstr("is the recording that is read")) << how;
+    ExpectContents(File("perf.data"), before);
+  }
+}
+
+// ---- a view
+
+TEST_F(OutputTest, NoViewGoesOverARecording) {
+  const std::string native = Recording("native.data");
+  const std::string stream = File("stream.data");
+  ASSERT_EQ(Profiler({"convert", "-q", "--pipe", File("native.data"), "-o", stream}).exit_code, 0);
+  RecordBuilder records(perf_data::UsualAttr());
+  perf_data::WriteFile(File("foreign.data"), perf_data::FileInOtherOrder(records.Sample(1)));
+  perf_data::WriteFile(File("cut.data"), BytesOfText(native.substr(0, 50)));
+  fs::create_symlink("native.data", File("link"));
+  for (const std::string name :
+       {"native.data", "stream.data", "foreign.data", "cut.data", "link"}) {
+    const std::string before = Contents(File(name));
+    for (const std::string view : {"flamegraph", "folded"}) {
+      ExpectRefused(Profiler({view, "-i", File("native.data"), "-o", File(name)}), 2,
+                    File(name) + " is a recording");
+      ExpectContents(File(name), before);
+    }
+  }
+}
+
+TEST_F(OutputTest, NoViewGoesOverItsInputWhateverThatIs) {
+  perf_data::WriteFile(File("notes"), BytesOfText("no recording"));
+  ExpectRefused(Profiler({"folded", "-i", File("notes"), "-o", File("./notes")}), 2,
+                "is what is read");
+  EXPECT_EQ(Contents(File("notes")), "no recording");
+}
+
+TEST_F(OutputTest, AViewThatCannotBeMadeLeavesTheOldOneAsItWas) {
+  Recording("perf.data");
+  const std::string view = File("out.folded");
+  const std::string old = "an older view\n";
+  perf_data::WriteFile(view, BytesOfText(old));
+  ExpectRefused(Profiler({"folded", "-i", File("missing"), "-o", view}), 1, "missing");
+  EXPECT_EQ(Contents(view), old);
+  ExpectRefused(LimitedProfiler({"flamegraph", "-i", File("perf.data"), "-o", File("out.svg")}), 1,
+                "ulimit -f");
+  EXPECT_THAT(NamesIn(files_), ElementsAre("out.folded", "perf.data"));
+  chmod(view.c_str(), 0604);
+  EXPECT_EQ(Profiler({"folded", "-i", File("perf.data"), "-o", view}).exit_code, 0);
+  EXPECT_THAT(Contents(view), HasSubstr("program"));
+  struct stat after {};
+  ASSERT_EQ(stat(view.c_str(), &after), 0);
+  EXPECT_EQ(after.st_mode & 0777, 0604u);
+}
+
+// ---- a terminal
+
+// Bytes that a terminal may take for a command.
+bool Commands(const std::string& text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) return true;
+    if (byte == 0x9b && (i == 0 || static_cast<unsigned char>(text[i - 1]) != 0xc3)) return true;
+  }
+  return false;
+}
+
+constexpr char kHostile[] =
+    "/bin/\033]0;mine\007\u009b2J\x9b"
+    "1m\x7f\r-größe-Û";
+
+class TerminalTest : public OutputTest {
+ protected:
+  void SetUp() override {
+    perf_event::Attr attr = perf_data::UsualAttr();
+    auto writer = perf_data::Writer::Create(File("hostile.data"),
+                                            {{attr, std::string("event\033[31m\x9b"), {1}}}, 0);
+    ASSERT_TRUE(writer.ok());
+    RecordBuilder records(attr);
+    records.By(7, 7).Id(1).At(1).Comm("\033c\x9bk").Mmap2(0x1000, 0x2000, 0, kHostile);
+    for (uint64_t time = 2; time < 30; ++time) records.At(time).Sample(0x1100);
+    ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+    perf_data::Features features = perf_data::UsualFeatures();
+    features.hostname = "host\033[2J";
+    features.cmdline = {"record", "\033[2J\x9b"};
+    ASSERT_TRUE((*writer)->Finish(features).ok());
+  }
+};
+
+TEST_F(TerminalTest, NoViewSendsItCommandsOfARecording) {
+  const std::string input = File("hostile.data");
+  const std::vector<std::vector<std::string>> views = {
+      {"folded", "-i", input},
+      {"folded", "--full-names", "-i", input},
+      {"script", "-i", input},
+      {"script", "--show-mmap-events", "--show-task-events", "-i", input},
+      {"report", "-i", input},
+      {"report", "--header-only", "-i", input},
+      {"report", "--unresolved", "-i", input},
+      {"dump", "-i", input},
+      {"annotate", "-i", input},
+      {"report", "-i", File("\033]0;none\007")},
+      {"folded", "--event", "no\033c", "-i", input},
+      {"symbolize", "-e", File("\033]0;none\x9b"), "1"},
+      {"convert", input, "-o", File("\033c.data")},
+      {"\033c"},
+      {"report", "--\033c"},
+  };
+  for (const auto& view : views) {
+    SCOPED_TRACE(testing::PrintToString(view));
+    const Finished shown = Profiler(view);
+    EXPECT_NE(shown.out + shown.err, "");
+    EXPECT_FALSE(Commands(shown.out)) << testing::PrintToString(shown.out);
+    EXPECT_FALSE(Commands(shown.err)) << testing::PrintToString(shown.err);
+  }
+}
+
+TEST_F(TerminalTest, NamesInEveryScriptStayAsTheyAreAndTheRestIsSeen) {
+  const Finished shown = Profiler({"folded", "-i", File("hostile.data")});
+  EXPECT_THAT(shown.out, HasSubstr("\\033c\\233k"));
+  EXPECT_THAT(shown.out, HasSubstr("\\033]0"));
+  EXPECT_THAT(shown.out, HasSubstr("mine\\007\\302\\2332J\\2331m\\177\\015-größe-Û"));
+}
+
+TEST_F(TerminalTest, AFileHasTheSameBytesAsAPipe) {
+  const Finished shown = Profiler({"folded", "-i", File("hostile.data")});
+  ASSERT_EQ(Profiler({"folded", "-i", File("hostile.data"), "-o", File("out")}).exit_code, 0);
+  EXPECT_EQ(Contents(File("out")), shown.out);
+}
+
+}  // namespace
+}  // namespace profiler::tests
