@@ -49,6 +49,7 @@ struct KnownStack {
   FrameId self{};             // of the sample's ip
   uint32_t row = UINT32_MAX;  // the caller's: where it last counted this stack
   bool corrupt = false;       // the chain was not believed
+  bool has_chain = false;     // it was, and has an entry
   bool used = false;          // by ChainCache
 };
 

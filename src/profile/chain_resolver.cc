@@ -113,7 +113,7 @@ std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
   RememberLast();
   for (size_t i = 0; i < searches.size(); ++i) {
     KnownStack& known = *searches[i].known;
-    resolved_[i] = {known.self, known.stack, &known.row};
+    resolved_[i] = {known.self, known.stack, known.has_chain, &known.row};
   }
   return std::span(resolved_).first(searches.size());
 }
@@ -121,7 +121,8 @@ std::span<const ResolvedStack> ChainResolver::ResolveBatch() {
 void ChainResolver::AddNew(Search& search) {
   const ChainKind kind = KindOf(search.point.callchain);
   search.known->corrupt = kind == ChainKind::kCorrupt;
-  if (kind != ChainKind::kGood) {
+  search.known->has_chain = kind == ChainKind::kGood;
+  if (!search.known->has_chain) {
     // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
     search.words.assign(1, IsMarker(search.point.ip) ? 0 : search.point.ip);
     search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));

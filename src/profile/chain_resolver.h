@@ -56,6 +56,7 @@ struct SamplePoint {
 struct ResolvedStack {
   FrameId self{};
   StackId stack = kNoStack;
+  bool has_chain = false;  // else the stack is of the ip alone
   // Where the caller may note the row in which it counts this call chain; kept as long as the chain
   // is remembered. Valid until the next ResolveBatch.
   uint32_t* row = nullptr;

@@ -125,7 +125,9 @@ struct Frame {
 // One sample, for views that show each.
 struct SampleRow : Row {
   uint32_t cpu = 0;
-  uint64_t time = 0;  // nanoseconds; 0: none
+  uint64_t time = 0;       // nanoseconds; 0: none
+  bool has_chain = false;  // else `stack` is only where it was taken: no call chain was recorded,
+                           // or unwound, that has an entry and can be believed
 };
 
 // What was lost, cut or could not be named.

@@ -400,6 +400,7 @@ SampleRow ProfileBuilder::Impl::CountBatch() {
     SampleRow& row = batch_[i];
     row.self = resolved[i].self;
     row.stack = resolved[i].stack;
+    row.has_chain = resolved[i].has_chain;
     if (options_.keep_rows) rows_.Prefetch(row, *resolved[i].row);
   }
   for (size_t i = 0; i < batch_.size(); ++i) {

@@ -758,6 +758,19 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
   EXPECT_EQ(profile.events[0].samples, 2u);
 }
 
+TEST_F(ProfileBuilderTest, AStreamingViewIsToldWhichSamplesHaveACallChain) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  records_.Sample(0x1234);
+  records_.Sample(0x1234, {kContextUser});
+  records_.Sample(0x1234, {kContextUser, 0x1234, ~uint64_t{0}});  // corrupt
+  records_.Sample(0x1234, {kContextUser, 0x1234});
+  std::vector<bool> has_chain;
+  Build({.on_sample = [&](const Profile&, const SampleRow& row, const perf_event::Sample&,
+                          EventId) { has_chain.push_back(row.has_chain); }});
+  EXPECT_EQ(has_chain, (std::vector<bool>{true, false, false, false, true}));
+}
+
 TEST_F(ProfileBuilderTest, DeferredUserChainsAreJoinedToTheSamplesThatWaitForThem) {
   StartCat();
   const uint64_t k = kKernelText;

@@ -31,8 +31,7 @@ struct RegisterValues {
 // Fields that the event does not record are zero or empty. Texts and views are good as long as the
 // one who handed it out says.
 struct SampleDetails {
-  uint16_t misc = 0;      // of the record's header
-  bool has_chain = true;  // false: its call chain has no entry, though its event records them
+  uint16_t misc = 0;  // of the record's header
   uint64_t addr = 0;
   FrameId addr_frame = kNoFrame;  // as for branches
   uint64_t data_src = 0;

@@ -8,17 +8,6 @@ namespace profiler::profile {
 using perf_event::RecordLayout;
 using perf_event::U64Array;
 
-namespace {
-
-bool HasAddress(U64Array callchain) {
-  for (size_t i = 0; i < callchain.size(); ++i) {
-    if (callchain[i] < perf_event::kContextMax) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 void SampleReader::AddCgroup(const perf_event::Cgroup& cgroup) {
   cgroups_[cgroup.id] = std::string(cgroup.path);
 }
@@ -29,7 +18,6 @@ const SampleDetails& SampleReader::Read(const perf_event::Sample& sample,
   const uint64_t type = layout.sample_type;
   SampleDetails& details = details_;
   details.misc = sample.misc;
-  details.has_chain = (type & perf_event::kSampleCallchain) == 0 || HasAddress(sample.callchain);
   details.addr = sample.addr;
   details.addr_frame = kNoFrame;
   if (look_ups.addr && (type & perf_event::kSampleAddr) != 0) {

@@ -77,7 +77,6 @@ TEST_F(SampleReaderTest, GivesWhatTheSampleSays) {
   records_.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOfAll());
   const SampleDetails details = Read();
   EXPECT_EQ(details.misc, perf_event::kMiscUser);
-  EXPECT_FALSE(details.has_chain);
   EXPECT_EQ(details.addr, 0x77u);
   EXPECT_EQ(details.addr_frame, kNoFrame);
   EXPECT_EQ(details.weight, 5u);

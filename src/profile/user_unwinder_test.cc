@@ -116,11 +116,11 @@ class UserUnwinderTest : public testing::Test {
     records_.Add(perf_event::kRecordSample, perf_event::kMiscUser, sample);
   }
 
-  Profile Build() {
+  Profile Build(BuilderOptions options = {}) {
     symbolize::SymbolizerOptions names;
     names.inlines = false;  // what is inlined depends on how this test is compiled
     const auto symbolizer = symbolize::Symbolizer::Create(names);
-    ProfileBuilder builder(*symbolizer);
+    ProfileBuilder builder(*symbolizer, std::move(options));
     builder.AddEvent("cpu-clock", records_.attr());
     for (const perf_event::RawRecord record : records_.records()) {
       builder.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
@@ -156,6 +156,15 @@ TEST_F(UserUnwinderTest, KeepsTheKernelsPartAndReplacesTheUsers) {
   EXPECT_TRUE(absl::StrContains(stack, std::string(kOwnFrames) + ";")) << stack;
   EXPECT_FALSE(absl::StrContains(stack, "0x5678")) << stack;
   EXPECT_EQ(profile[profile[profile.rows[0].stack].frame].mode, Mode::kKernel);
+}
+
+TEST_F(UserUnwinderTest, AViewOfEachSampleSeesTheChainThatWasUnwound) {
+  AddSample({}, captured_.stack.size());
+  AddSample({}, 0);
+  std::vector<bool> has_chain;
+  Build({.on_sample = [&](const Profile&, const SampleRow& row, const perf_event::Sample&,
+                          EventId) { has_chain.push_back(row.has_chain); }});
+  EXPECT_EQ(has_chain, (std::vector<bool>{true, false}));
 }
 
 TEST_F(UserUnwinderTest, CountsWhatIsCutAndWhy) {

@@ -23,6 +23,7 @@ using profile::Profile;
 using profile::RegisterValues;
 using profile::Row;
 using profile::SampleDetails;
+using profile::SampleRow;
 using profile::StackId;
 using profile::SymbolId;
 using profile::Thread;
@@ -133,7 +134,7 @@ void AppendBranchFlags(uint64_t flags, std::string& out) {
 
 }  // namespace
 
-void ScriptFormatter::FormatSample(const profile::SampleRow& row, const SampleDetails& details,
+void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& details,
                                    std::string* out) {
   if (!Passes(row)) return;
   const Thread& thread = profile_[row.thread];
@@ -161,7 +162,7 @@ void ScriptFormatter::FormatSample(const profile::SampleRow& row, const SampleDe
     *out += ' ';
     AppendSafe(details.cgroup.empty() ? "unknown" : details.cgroup, *out);
   }
-  if (has(ScriptField::kIp)) AppendPlace(row, details, *out);
+  if (has(ScriptField::kIp)) AppendPlace(row, *out);
   if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
   if (has(ScriptField::kUregs)) AppendRegisters(details.user_registers, *out);
   AppendBranches(details, *out);
@@ -255,11 +256,10 @@ void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string
 }
 
 // The call chain, or where there is none the ip.
-void ScriptFormatter::AppendPlace(const Row& row, const SampleDetails& details,
-                                  std::string& out) const {
+void ScriptFormatter::AppendPlace(const SampleRow& row, std::string& out) const {
   if (HasChains(row.event)) {
     out += '\n';
-    StackId id = details.has_chain ? row.stack : kNoStack;
+    StackId id = row.has_chain ? row.stack : kNoStack;
     for (uint32_t shown = 0; id != kNoStack && shown < options_.max_stack; ++shown) {
       AppendFrame(profile_[profile_[id].frame], out);
       id = profile_[id].parent;

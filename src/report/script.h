@@ -69,8 +69,7 @@ class ScriptFormatter {
   void AppendEvent(const profile::Row& row, std::string& out);
   void AppendAddr(const profile::SampleDetails& details, std::string& out) const;
   void AppendDataSource(const profile::SampleDetails& details, std::string& out);
-  void AppendPlace(const profile::Row& row, const profile::SampleDetails& details,
-                   std::string& out) const;
+  void AppendPlace(const profile::SampleRow& row, std::string& out) const;
   void AppendFrame(const profile::Frame& frame, std::string& out) const;
   void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, bool offset,
                     std::string& out) const;

@@ -201,7 +201,11 @@ TEST(ScriptTest, WithoutChainsTheSourceLineIsThatOfTheInstruction) {
 TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app", "f@app"});
-  EXPECT_EQ(Script(builder, Showing("comm,ip"), {.has_chain = false}), "app \n\n");
+  profile::SampleRow row = builder.sample(0);
+  row.has_chain = false;
+  std::string text;
+  ScriptFormatter(builder.profile(), Showing("comm,ip")).FormatSample(row, {}, &text);
+  EXPECT_EQ(text, "app \n\n");
 }
 
 TEST(ScriptTest, OtherRecordsHaveTheSameHead) {

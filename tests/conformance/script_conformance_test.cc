@@ -5,7 +5,7 @@
 // Where the two may differ, and why:
 //  - perf 6.1 prints user frames of a call chain relative to their image: the page they are in
 //    differs, their place in it does not. (perf 7.2 prints them as we do.)
-//  - perf 6.1 unwinds stack dumps while it prints: its chain goes on where the recorded one ends.
+//  - perf 6.1 unwinds stack dumps while it prints, as we do, but with the images of that machine.
 //  - perf calls an event that its file does not name cycles:HG where hosts and guests both count.
 //  - perf takes the beginning of the name of an MMAP2 of Linux 3.12 to 3.15 for its protection:
 //  only
@@ -54,7 +54,7 @@ std::vector<std::string> OurScriptLines(const CorpusFile& file) {
 
 // What differs, empty when nothing does. Where user frames were unwound from a copy of the stack,
 // perf had the images and we have not, so ours may be fewer; or it had not either and left out even
-// the one frame that the registers say, which we show.
+// the one frame that the registers say, which we show, and those that frame pointers lead to.
 std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool unwound) {
   if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
   if (ours.cpu != perfs.cpu) return "cpu";
@@ -64,8 +64,7 @@ std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool
   if (ours.addr != perfs.addr) return "addr";
   if (ours.branches != perfs.branches) return "branches";
   if (ours.user_regs != perfs.user_regs) return "registers";
-  const size_t most = perfs.ips.size() + (unwound ? 1 : 0);
-  if (ours.ips.size() > most || (ours.ips.size() < perfs.ips.size() && !unwound)) {
+  if (ours.ips.size() != perfs.ips.size() && !unwound) {
     return "call chain of " + std::to_string(ours.ips.size()) + " and " +
            std::to_string(perfs.ips.size());
   }
