@@ -150,9 +150,15 @@ report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
   return options;
 }
 
-absl::Status ScriptPrinter::CheckFields() const {
+// What samples do not say can neither be shown nor chosen by.
+absl::Status ScriptPrinter::CheckRecorded() const {
   for (const EventDescription& event : recording_.events()) {
     if (IsDummy(event.attr)) continue;
+    if (!plan_.cpus.empty() && (event.attr.sample_type & perf_event::kSampleCpu) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("-C: the samples of ", event.name,
+                       " do not say on which CPU they were taken: leave out -C"));
+    }
     for (const FieldSource& source : kSources) {
       const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
       if (recorded || !plan_.fields.asked_for.has(source.field)) continue;
@@ -166,7 +172,7 @@ absl::Status ScriptPrinter::CheckFields() const {
 }
 
 absl::Status ScriptPrinter::Print() {
-  PROFILER_RETURN_IF_ERROR(CheckFields());
+  PROFILER_RETURN_IF_ERROR(CheckRecorded());
   formatter_ =
       std::make_unique<report::ScriptFormatter>(builder_.profile(), OptionsOf(plan_, recording_));
   const auto order = perf_data::Recording::Order::kTime;
@@ -263,10 +269,11 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
     const bool idle = subject.tid == 0;
     const profile::ThreadId thread = builder_.ThreadOf(idle ? 0 : subject.pid, subject.tid);
     const profile::Profile& profile = builder_.profile();
+    const bool has_cpu = (layout.sample_type & perf_event::kSampleCpu) != 0;
     formatter_->FormatHead({.comm = profile.text(profile[thread].comm),
                             .pid = subject.written.pid,
                             .tid = subject.written.tid,
-                            .cpu = subject.written.cpu,
+                            .cpu = has_cpu ? subject.written.cpu : profile::kNoCpu,
                             .time = subject.written.time,
                             .misc = record.misc(),
                             .marks = MarksOf(record.type(), record.misc())},

@@ -50,12 +50,13 @@ class ScriptPrinter {
   ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan, Output& output);
 
   // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
-  // kInvalidArgument when an event does not record a field that was asked for.
+  // kInvalidArgument when an event does not record a field that was asked for, or its CPU where
+  // samples of some are.
   absl::Status Print();
 
  private:
   static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
-  absl::Status CheckFields() const;
+  absl::Status CheckRecorded() const;
   void AddNewEvents();
   void Take(const perf_data::TimedRecord& timed);
   void TakeSample(const profile::SampleRow& row, const perf_event::Sample& sample,

@@ -41,6 +41,7 @@ using profiler::ThreadId;
 enum class DsoId : uint32_t {};
 enum class SymbolId : uint32_t {};
 inline constexpr SymbolId kNoSymbol{0xffffffff};
+inline constexpr uint32_t kNoCpu = 0xffffffff;  // the sample does not say on which it was taken
 
 // Where code ran.
 enum class Mode : uint8_t { kUnknown, kUser, kKernel, kHypervisor, kGuestUser, kGuestKernel };
@@ -124,7 +125,7 @@ struct Frame {
 
 // One sample, for views that show each.
 struct SampleRow : Row {
-  uint32_t cpu = 0;
+  uint32_t cpu = kNoCpu;
   uint64_t time = 0;       // nanoseconds; 0: none
   bool has_chain = false;  // else `stack` is only where it was taken: no call chain was recorded,
                            // or unwound, that has an entry and can be believed
@@ -157,8 +158,8 @@ struct Profile {
   const Frame& operator[](FrameId id) const { return frames[static_cast<uint32_t>(id)]; }
   const StackNode& operator[](StackId id) const { return stacks[static_cast<uint32_t>(id)]; }
   std::string_view text(StringId id) const { return strings[id]; }
-  // 0 unless kept.
-  uint32_t CpuOf(size_t row) const { return cpus.empty() ? 0 : cpus[row]; }
+  // kNoCpu unless kept.
+  uint32_t CpuOf(size_t row) const { return cpus.empty() ? kNoCpu : cpus[row]; }
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
   }

@@ -347,6 +347,7 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
   const EventLayout& layout = events_[event];
   const bool has_period = (layout.layout.sample_type & perf_event::kSamplePeriod) != 0;
   const uint64_t period = has_period ? sample.period : layout.period;
+  const bool has_cpu = (layout.layout.sample_type & perf_event::kSampleCpu) != 0;
   profile_.events[event].samples += 1;
   profile_.events[event].period += period;
 
@@ -359,7 +360,7 @@ void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& 
                      .thread = threads_.Find(sample.pid, sample.tid),
                      .count = 1,
                      .period = period},
-                    sample.cpu,
+                    has_cpu ? sample.cpu : kNoCpu,
                     time});
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, layout.layout.user_stack_bytes,
                                                            /*has_stack=*/before_exec == nullptr);

@@ -758,6 +758,22 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
   EXPECT_EQ(profile.events[0].samples, 2u);
 }
 
+TEST_F(ProfileBuilderTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
+  Attr attr = records_.attr();
+  attr.sample_type &= ~perf_event::kSampleCpu;
+  ProfileBuilder builder(symbolizer_, {.keep_cpu = true});
+  builder.AddEvent("cpu-clock", records_.attr());
+  builder.AddEvent("page-faults", attr);
+  RecordBuilder without_cpu(attr);
+  without_cpu.By(7, 7).Sample(0x1234);
+  builder.Add(without_cpu.last(), 1, 0);
+  records_.By(7, 7).On(0).Sample(0x1234);
+  builder.Add(records_.last(), 0, 0);
+  const Profile profile = std::move(builder).Finish();
+  EXPECT_EQ(profile.CpuOf(0), kNoCpu);
+  EXPECT_EQ(profile.CpuOf(1), 0u);
+}
+
 TEST_F(ProfileBuilderTest, AStreamingViewIsToldWhichSamplesHaveACallChain) {
   StartCat();
   records_.Sample(0x1234, {kContextUser, 0x1234});

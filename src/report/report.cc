@@ -292,12 +292,10 @@ class Table {
         if (!last && printed < column.width) out.append(column.width - printed, ' ');
         return;
       }
-      case SortKey::kCpu: {
-        const size_t start = out.size();
-        AppendNumber(row.cpu, column.width, out);
-        std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), ' ', '0');
+      case SortKey::kCpu:
+        // Three digits, to which perf adds a sign where no CPU is known: "-001".
+        absl::StrAppendFormat(&out, "%.3d", static_cast<int32_t>(row.cpu));
         return;
-      }
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
         return AppendLeftAligned(PlaceText(row, column.key), column.width, out);

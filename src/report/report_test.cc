@@ -405,6 +405,17 @@ TEST(ReportTest, SortKeysAreColumnsInTheirOrder) {
             "\n\n");
 }
 
+TEST(ReportTest, SamplesThatDoNotSayTheirCpuAreOnNone) {
+  ProfileBuilder builder;
+  builder.Cpu(0).Sample("app", {"f@app"}).Cpu(profile::kNoCpu).Sample("app", {"f@app"});
+  ReportOptions options;
+  options.sort = {SortKey::kCpu};
+  EXPECT_EQ(Rows(builder, options),
+            "    50.00%  -001\n"
+            "    50.00%  000\n"
+            "\n\n");
+}
+
 TEST(ReportTest, ASymbolColumnInFrontIsNotRepeatedInTheGraph) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app", "read@app"});

@@ -138,7 +138,8 @@ class RowKeys {
           return symbol == StringId::kEmpty ? symbols_.last() : symbols_[symbol];
         });
       case SortKey::kCpu:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].cpu; });
+        // Those on none first.
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].cpu + 1; });
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
       case SortKey::kSymoff:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/str_format.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -204,9 +205,7 @@ void ScriptFormatter::AppendHead(const ScriptHead& head, bool with_chain, std::s
   }
   if (pid || tid) out += ' ';
   if (has(ScriptField::kCpu)) {
-    out += '[';
-    AppendZeroPadded(head.cpu, 3, out);
-    out += "] ";
+    absl::StrAppendFormat(&out, "[%03d] ", static_cast<int32_t>(head.cpu));
   }
   if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(head.misc, head.marks), 6, out);
   if (has(ScriptField::kTime)) {

@@ -40,7 +40,7 @@ struct ScriptOptions {
 struct ScriptHead {
   std::string_view comm;
   uint32_t pid = 0, tid = 0;
-  uint32_t cpu = 0;
+  uint32_t cpu = profile::kNoCpu;
   uint64_t time = 0;            // nanoseconds
   uint16_t misc = 0;            // of the record's header
   std::string_view marks = {};  // what misc says besides where the code ran: "E", "M", "S", "Sp"

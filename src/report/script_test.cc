@@ -198,6 +198,12 @@ TEST(ScriptTest, WithoutChainsTheSourceLineIsThatOfTheInstruction) {
   EXPECT_EQ(Script(builder, Showing("ip,sym,srcline")), "             2029 outer\n  inl.h:10\n");
 }
 
+TEST(ScriptTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
+  ProfileBuilder builder;
+  builder.Cpu(profile::kNoCpu).Sample("app", {"f@app"});
+  EXPECT_EQ(Script(builder, Showing("cpu,ip")), "[-01]              1000\n");
+}
+
 TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app", "f@app"});

@@ -1,0 +1,50 @@
+#include "src/cli/script_printer.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "src/perf_data/recording_builder.h"
+
+namespace profiler::cli {
+namespace {
+
+// A recording of one sample, of an event that records this.
+std::unique_ptr<perf_data::Recording> RecordingOf(uint64_t sample_type) {
+  const perf_event::Attr attr = perf_event::SampleAttr(sample_type);
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "page-faults", {}}}, size_t{0});
+  EXPECT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.At(1).By(7, 7).Sample(0x1234);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->Finish({}).ok());
+  return *perf_data::Recording::Open(path);
+}
+
+absl::Status Print(uint64_t sample_type, const ScriptPlan& plan) {
+  const auto recording = RecordingOf(sample_type);
+  Output output(perf_data::TestPath("output"));
+  return ScriptPrinter(*recording, plan, output).Print();
+}
+
+constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime;
+
+TEST(ScriptPrinterTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
+  ScriptPlan plan;
+  plan.cpus = {1};
+  EXPECT_EQ(Print(kType, plan).message(),
+            "-C: the samples of page-faults do not say on which CPU they were taken: leave out -C");
+  EXPECT_TRUE(Print(kType | perf_event::kSampleCpu, plan).ok());
+  EXPECT_TRUE(Print(kType, {}).ok());
+}
+
+TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
+  ScriptPlan plan;
+  plan.fields = *report::ParseScriptFields("ip,addr");
+  EXPECT_EQ(Print(kType, plan).message(), "-F: the samples of page-faults do not have \"addr\"");
+}
+
+}  // namespace
+}  // namespace profiler::cli
