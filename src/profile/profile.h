@@ -55,10 +55,14 @@ struct Event {
   bool callchains = false;  // its samples have them
 };
 
-// A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry.
+// A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has
+// its first name from its first sample on, if it had none before.
 struct Thread {
   uint32_t pid = 0, tid = 0;
   StringId comm{};
+  // At the recording's end, and then of the thread whose tid is the pid; empty where threads of one
+  // name are one.
+  StringId last_comm{}, process_comm{};
 };
 
 // As symbolize::ImageKind; kUnknown where nothing is known to be mapped.

@@ -482,6 +482,8 @@ bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
 void ProfileBuilder::Impl::CountRest() {
   CountDeferred(deferred_.TakeAll(), {});
   CountBatch();
+  const std::vector<ThreadId> same = threads_.Settle();
+  if (!same.empty()) rows_.PutThreads(same);
 }
 
 Profile ProfileBuilder::Impl::Finish() {

@@ -439,6 +439,49 @@ TEST_F(ProfileBuilderTest, ThreadsThatNothingNamedAreCalledByTheirNumber) {
             "swapper 0/0: 0x1234@[unknown]  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, AThreadWhoseNameIsLearntLaterHasItFromTheStart) {
+  records_.At(1).By(5, 6).Sample(0x1234);
+  records_.At(2).Comm("worker").Sample(0x1234);
+  records_.At(3).Comm("idle").Sample(0x1234);
+  EXPECT_EQ(Rows(),
+            "idle 5/6: 0x1234@[unknown]  1 1\n"
+            "worker 5/6: 0x1234@[unknown]  2 2\n");
+}
+
+TEST_F(ProfileBuilderTest, ANameThatIsLearntLaterIsNotThatOfAnEarlierThreadOfTheSameNumber) {
+  records_.At(1).By(5, 6).Sample(0x1234);
+  records_.At(2).By(5, 5).Fork(5, 6);
+  records_.At(3).By(5, 6).Comm("worker").Sample(0x1234);
+  EXPECT_EQ(Rows(),
+            ":6 5/6: 0x1234@[unknown]  1 1\n"
+            "worker 5/6: 0x1234@[unknown]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ThreadsThatLearnTheSameNameAreOneWhereNamesAreWhatCounts) {
+  records_.At(1).By(5, 6).Sample(0x1234).By(5, 7).Sample(0x1234);
+  records_.At(2).By(5, 6).Comm("worker").By(5, 7).Comm("worker").Sample(0x1234);
+  const Profile profile = Build({.keep_thread = false});
+  EXPECT_EQ(RowsText(profile), "worker 0/0: 0x1234@[unknown]  3 3\n");
+  EXPECT_EQ(profile.threads.size(), 1u);
+}
+
+TEST_F(ProfileBuilderTest, AThreadIsKnownByItsLastNameAndItsProcessByItsLeaders) {
+  StartCat();
+  records_.At(2).Fork(7, 8).By(7, 8).Comm("early").Sample(0x1234, {kContextUser, 0x1234});
+  records_.At(3).Comm("late").By(7, 7).Comm("dog");
+  records_.At(4).By(9, 10).Sample(0x1234);
+  const Profile profile = Build();
+  std::string text;
+  for (const Thread& thread : profile.threads) {
+    text += std::string(profile.text(thread.comm)) + ", at last " +
+            std::string(profile.text(thread.last_comm)) + ", of " +
+            std::string(profile.text(thread.process_comm)) + "\n";
+  }
+  EXPECT_EQ(text,
+            "early, at last late, of dog\n"
+            ":10, at last :10, of :9\n");
+}
+
 TEST_F(ProfileBuilderTest, KernelAddressesAreTheKernelsWhereNoRecordSaysMore) {
   records_.By(7, 7).Mode(kMiscKernel).Sample(kKernelText + 0x10).Sample(0xffffffffc0000010);
   EXPECT_EQ(Rows(),
@@ -535,7 +578,7 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
   attr.clockid = 1;  // CLOCK_MONOTONIC
   records_ = RecordBuilder(attr);
   symbolizer_.SetJitCodes(ReusedCode());
-  records_.At(1).By(7, 7).Mmap2(0x1000, 0x1000, 0, "//anon");
+  records_.At(1).By(7, 7).Comm("node").Mmap2(0x1000, 0x1000, 0, "//anon");
   records_.At(2).Mmap2(0x9000, 0x1000, 0, "/tmp/jit-7.dump");
   records_.At(9).Sample(0x1010, {kContextUser, 0x1010});
   records_.At(11).Sample(0x1010, {kContextUser, 0x1010});
@@ -546,10 +589,10 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
   records_.At(33).Sample(0x1010, {kContextUser, 0x1010});
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),
-            ":7 7/7: 0x3010@[unknown]  1 1\n"
-            ":7 7/7: jit-7.dump+0x500  1 1\n"
-            ":7 7/7: jit-7.dump+0x700  2 2\n"
-            ":7 7/7: perf-7.map+0x1000  1 1\n"
+            "node 7/7: 0x3010@[unknown]  1 1\n"
+            "node 7/7: jit-7.dump+0x500  1 1\n"
+            "node 7/7: jit-7.dump+0x700  2 2\n"
+            "node 7/7: perf-7.map+0x1000  1 1\n"
             "other 7/7: other+0  1 1\n");
   EXPECT_EQ(profile.text(profile.dsos[2].name), "jit-7.dump");
   EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
@@ -756,6 +799,16 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
             "cat+0x300;cat+0x200 at 6 cpu 0 period 20\n");
   EXPECT_TRUE(profile.rows.empty());
   EXPECT_EQ(profile.events[0].samples, 2u);
+}
+
+TEST_F(ProfileBuilderTest, AStreamingViewNamesAThreadAsItWasCalledThen) {
+  records_.At(1).By(5, 6).Sample(0x1234).Comm("worker").Sample(0x1234);
+  std::string seen;
+  Build({.on_sample = [&](const Profile& so_far, const SampleRow& row, const perf_event::Sample&,
+                          EventId) {
+    seen += std::string(so_far.text(so_far[row.thread].comm)) + "\n";
+  }});
+  EXPECT_EQ(seen, ":6\nworker\n");
 }
 
 TEST_F(ProfileBuilderTest, ASampleThatDoesNotSayItsCpuIsOnNone) {

@@ -1,5 +1,7 @@
 #include "src/profile/row_table.h"
 
+#include <utility>
+
 namespace profiler::profile {
 
 uint64_t RowTable::Hash(const SampleRow& row) const {
@@ -32,6 +34,19 @@ void RowTable::Add(const SampleRow& row, uint32_t* known) {
   }
   profile_.rows[*known].count += row.count;
   profile_.rows[*known].period += row.period;
+}
+
+void RowTable::PutThreads(std::span<const ThreadId> threads) {
+  const HugeVector<Row> rows = std::exchange(profile_.rows, {});
+  const HugeVector<uint32_t> cpus = std::exchange(profile_.cpus, {});
+  index_ = {};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    SampleRow row{rows[i]};
+    row.thread = threads[static_cast<uint32_t>(row.thread)];
+    if (keep_cpu_) row.cpu = cpus[i];
+    uint32_t known = UINT32_MAX;
+    Add(row, &known);
+  }
 }
 
 }  // namespace profiler::profile

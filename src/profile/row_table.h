@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
@@ -23,6 +24,10 @@ class RowTable {
   // `*known` is the row that it was found in before, if any, or UINT32_MAX; becomes the one that it
   // is in.
   void Add(const SampleRow& row, uint32_t* known);
+
+  // Gives each row the thread that `threads` has for its own. Rows that then agree become one, so
+  // where Add found them before does not hold any more.
+  void PutThreads(std::span<const ThreadId> threads);
 
  private:
   bool IsIn(const SampleRow& a, uint32_t row) const {

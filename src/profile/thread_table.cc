@@ -1,5 +1,8 @@
 #include "src/profile/thread_table.h"
 
+#include <string>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace profiler::profile {
@@ -11,7 +14,14 @@ constexpr std::string_view kIdle = "swapper";
 
 void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
   recent_.Forget();
-  states_[Key(pid, tid)] = {.comm = profile_.strings.Intern(comm)};
+  State& state = states_[Key(pid, tid)];
+  const bool is_first_name = state.comm == StringId::kEmpty;
+  state.comm = profile_.strings.Intern(comm);
+  if (is_first_name && state.has_id) {
+    profile_.threads[static_cast<uint32_t>(state.id)].comm = state.comm;
+  } else {
+    state.has_id = false;
+  }
 }
 
 void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid) {
@@ -22,17 +32,28 @@ void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, u
   states_[Key(pid, tid)] = {.comm = comm};
 }
 
+// What perf calls a thread that nothing has named.
+StringId ThreadTable::NameOf(uint32_t tid, StringId comm) {
+  if (comm != StringId::kEmpty) return comm;
+  return profile_.strings.Intern(tid == 0 ? std::string(kIdle)
+                                          : absl::StrCat(":", static_cast<int32_t>(tid)));
+}
+
 ThreadId ThreadTable::LookUp(uint32_t pid, uint32_t tid) {
   const uint64_t key = Key(pid, tid);
   State& state = states_[key];
   if (!state.has_id) {
-    StringId comm = state.comm;
-    if (comm == StringId::kEmpty) {
-      const std::string unnamed =
-          tid == 0 ? std::string(kIdle) : absl::StrCat(":", static_cast<int32_t>(tid));
-      comm = profile_.strings.Intern(unnamed);
+    const Thread thread{.pid = merge_by_name_ ? 0 : pid,
+                        .tid = merge_by_name_ ? 0 : tid,
+                        .comm = NameOf(tid, state.comm)};
+    if (state.comm == StringId::kEmpty) {
+      // An entry of its own, as its name may yet come.
+      any_nameless_ = true;
+      state.id = ThreadId{static_cast<uint32_t>(profile_.threads.size())};
+      profile_.threads.push_back(thread);
+    } else {
+      state.id = Intern(thread);
     }
-    state.id = merge_by_name_ ? Intern({0, 0, comm}) : Intern({pid, tid, comm});
     state.has_id = true;
   }
   recent_.Remember(key, state.id);
@@ -50,6 +71,35 @@ ThreadId ThreadTable::Intern(const Thread& thread) {
         profile_.threads.push_back(thread);
         return static_cast<uint32_t>(profile_.threads.size() - 1);
       }));
+}
+
+StringId ThreadTable::LastName(uint32_t pid, uint32_t tid) {
+  const auto state = states_.find(Key(pid, tid));
+  return NameOf(tid, state == states_.end() ? StringId::kEmpty : state->second.comm);
+}
+
+std::vector<ThreadId> ThreadTable::Settle() {
+  if (!merge_by_name_) {
+    for (Thread& thread : profile_.threads) {
+      thread.last_comm = LastName(thread.pid, thread.tid);
+      thread.process_comm = LastName(thread.pid, thread.pid);
+    }
+  }
+  return any_nameless_ ? MergeEqual() : std::vector<ThreadId>();
+}
+
+std::vector<ThreadId> ThreadTable::MergeEqual() {
+  const std::vector<Thread> threads = std::exchange(profile_.threads, {});
+  index_ = {};
+  std::vector<ThreadId> merged;
+  merged.reserve(threads.size());
+  for (const Thread& thread : threads) merged.push_back(Intern(thread));
+  for (auto& [key, state] : states_) {
+    if (state.has_id) state.id = merged[static_cast<uint32_t>(state.id)];
+  }
+  recent_.Forget();
+  const bool any_moved = profile_.threads.size() != threads.size();
+  return any_moved ? merged : std::vector<ThreadId>();
 }
 
 }  // namespace profiler::profile

@@ -17,8 +17,6 @@ using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::Row;
-using profile::Thread;
-using profile::ThreadId;
 
 namespace {
 
@@ -68,18 +66,6 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     }
   }
   return buckets;
-}
-
-// By thread: the thread's last entry, which has its last name.
-std::vector<ThreadId> LatestNames(const Profile& profile) {
-  absl::flat_hash_map<uint32_t, ThreadId> by_tid;
-  for (uint32_t i = 0; i < profile.threads.size(); ++i) {
-    by_tid[profile.threads[i].tid] = ThreadId{i};
-  }
-  std::vector<ThreadId> latest;
-  latest.reserve(profile.threads.size());
-  for (const Thread& thread : profile.threads) latest.push_back(by_tid[thread.tid]);
-  return latest;
 }
 
 }  // namespace
@@ -433,8 +419,7 @@ Histogram::Histogram(const Profile& profile, const FunctionTable& functions, Eve
     : profile_(profile),
       functions_(functions),
       options_(options),
-      buckets_(Buckets(profile, functions, options)),
-      latest_(LatestNames(profile)) {
+      buckets_(Buckets(profile, functions, options)) {
   Builder(*this, event).Build();
 }
 

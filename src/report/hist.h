@@ -33,10 +33,6 @@ class Histogram {
   const HistOptions& options() const { return options_; }
   const profile::Profile& profile() const { return profile_; }
   const FunctionTable& functions() const { return functions_; }
-  // A thread's last name: what perf shows beside a pid.
-  profile::ThreadId Latest(profile::ThreadId thread) const {
-    return latest_[static_cast<uint32_t>(thread)];
-  }
 
   // For call graphs of the rows that may have one; only with options().chains.
   const StackTrie& trie() const { return *trie_; }
@@ -76,7 +72,6 @@ class Histogram {
   // By function: equal where the sort keys see no difference. Empty where they tell all functions
   // apart.
   HugeVector<uint32_t> buckets_;
-  std::vector<profile::ThreadId> latest_;
   HugeVector<HistRow> rows_;
   Weight total_;
   std::unique_ptr<StackTrie> trie_;

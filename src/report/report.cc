@@ -224,8 +224,10 @@ class Table {
   std::string_view CommOf(const HistRow& row) const {
     return profile_.text(profile_[row.thread].comm);
   }
-  std::string_view LatestCommOf(const HistRow& row) const {
-    return profile_.text(profile_[hist_.Latest(row.thread)].comm);
+  // What stands beside a thread's number, or its process's.
+  std::string_view LastCommOf(const HistRow& row, SortKey key) const {
+    const Thread& thread = profile_[row.thread];
+    return profile_.text(key == SortKey::kTgid ? thread.process_comm : thread.last_comm);
   }
   const Function& FunctionOf(const HistRow& row) const { return hist_.functions()[row.function]; }
 
@@ -235,7 +237,7 @@ class Table {
       case SortKey::kPid:
       case SortKey::kTid:
       case SortKey::kTgid:
-        column.width = std::max(column.width, LatestCommOf(row).size() + kPidWidth + 1);
+        column.width = std::max(column.width, LastCommOf(row, column.key).size() + kPidWidth + 1);
         return;
       case SortKey::kComm:
         column.width = std::max(column.width, CommOf(row).size());
@@ -274,11 +276,11 @@ class Table {
       case SortKey::kTid:
         AppendNumber(profile_[row.thread].tid, kPidWidth, out);
         out += ':';
-        return AppendLeftAligned(LatestCommOf(row), column.width - kPidWidth - 1, out);
+        return AppendLeftAligned(LastCommOf(row, column.key), column.width - kPidWidth - 1, out);
       case SortKey::kTgid:
         AppendNumber(profile_[row.thread].pid, kPidWidth, out);
         out += ':';
-        return AppendLeftAligned(LatestCommOf(row), column.width - kPidWidth - 1, out);
+        return AppendLeftAligned(LastCommOf(row, column.key), column.width - kPidWidth - 1, out);
       case SortKey::kComm:
         return AppendCached(CommOf(row), column.width,
                             comm_cells_[static_cast<uint32_t>(row.thread)], out);

@@ -405,6 +405,19 @@ TEST(ReportTest, SortKeysAreColumnsInTheirOrder) {
             "\n\n");
 }
 
+TEST(ReportTest, AProcessIsNamedByItsLeaderInEveryRow) {
+  ProfileBuilder builder;
+  builder.Thread(10, 12).Sample("worker", {"f@app"}, 3).Thread(20, 21).Sample("worker", {"f@app"});
+  builder.Thread(10, 10).Sample("app", {"g@app"}, 2);
+  ReportOptions options;
+  options.sort = {SortKey::kTgid, SortKey::kSymbol};
+  EXPECT_EQ(Rows(builder, options),
+            "    50.00%       10:app      [.] f\n"
+            "    33.33%       10:app      [.] g\n"
+            "    16.67%       20:worker   [.] f\n"
+            "\n\n");
+}
+
 TEST(ReportTest, SamplesThatDoNotSayTheirCpuAreOnNone) {
   ProfileBuilder builder;
   builder.Cpu(0).Sample("app", {"f@app"}).Cpu(profile::kNoCpu).Sample("app", {"f@app"});

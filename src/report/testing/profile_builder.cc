@@ -95,8 +95,26 @@ ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
                                                  IdAt<ThreadId>(profile_.threads.size()));
   if (is_new) {
     profile_.threads.push_back({.pid = pid_, .tid = tid_, .comm = profile_.strings.Intern(comm)});
+    NameThreads(profile_.threads.back());
   }
   return it->second;
+}
+
+// The name that was given last is the thread's last. A process whose leader is not there goes by
+// the last name of each of its threads.
+void ProfileBuilder::NameThreads(const profile::Thread& named) {
+  const uint32_t pid = named.pid, tid = named.tid;
+  const StringId comm = named.comm;
+  StringId leader = StringId::kEmpty;
+  for (profile::Thread& thread : profile_.threads) {
+    if (thread.pid != pid) continue;
+    if (thread.tid == tid) thread.last_comm = comm;
+    if (thread.tid == pid) leader = thread.last_comm;
+  }
+  for (profile::Thread& thread : profile_.threads) {
+    if (thread.pid != pid) continue;
+    thread.process_comm = leader != StringId::kEmpty ? leader : thread.last_comm;
+  }
 }
 
 DsoId ProfileBuilder::Dso(std::string_view name) {

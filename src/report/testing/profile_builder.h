@@ -54,6 +54,7 @@ class ProfileBuilder {
   profile::DsoId Dso(std::string_view name);
   profile::SymbolId Symbol(std::string_view name, profile::DsoId dso);
   profile::FrameId Frame(const std::string& text);
+  void NameThreads(const profile::Thread& named);
   profile::ThreadId ThreadNamed(std::string_view comm);
 
   profile::Profile profile_;
