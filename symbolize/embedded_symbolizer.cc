@@ -223,6 +223,7 @@ Naming EmbeddedSymbolizer::FromRecording(const Image& image,
   if (by_neighbour) symbol = &neighbour;
 
   Naming naming;
+  if (symbol != &kNowhere || &neighbour != &kNowhere) naming.address = ElfAddress{code};
   naming.distance = symbol == &neighbour ? code - neighbour.start : address.distance;
   const bool has_name = by_neighbour || (ReasonOf(address.reason) == Reason::kNamed &&
                                          address.symbol != EmbeddedNames::kNone);

@@ -142,6 +142,23 @@ TEST(EmbeddedNamesTest, WithoutLinesAreSymbolsAlone) {
   EXPECT_EQ(AllNames(*embedded, Fixture("inlined")), AllNames(*files, Fixture("inlined")));
 }
 
+TEST(EmbeddedNamesTest, KnowTheImagesOwnAddressesOfFunctions) {
+  const ImageSpec spec = Fixture("nopie");
+  const auto files = Symbolizer::Create(Options(true, true, true));
+  const auto embedded = FromNames(NamesOf({"nopie"}));
+  const size_t size = ReadFile(spec.path).size();
+  const ImageId in_files = files->AddImage(spec), in_names = embedded->AddImage(spec);
+  size_t compared = 0;
+  for (uint64_t offset = 0; offset < size; ++offset) {
+    const Naming naming = files->Name(in_files, {offset});
+    if (naming.functions.empty() && naming.unnamed_size == 0) continue;
+    ASSERT_EQ(embedded->Name(in_names, {offset}).address, naming.address) << "at " << offset;
+    EXPECT_NE(naming.address, ElfAddress{offset});
+    ++compared;
+  }
+  EXPECT_NE(compared, 0u);
+}
+
 TEST(EmbeddedNamesTest, FilesAnswerForAddressesThatWereNotCollected) {
   const auto files = Symbolizer::Create(Options(false, false, true));
   NameCollector collector(*files);

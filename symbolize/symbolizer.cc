@@ -185,7 +185,10 @@ Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
       OpenImageState& state = Open(image);
       if (state.reason != Reason::kNamed) return {state.reason, {}};
       const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
-      return address ? NameInFile(state, *address) : Naming{Reason::kNoSymbol, {}};
+      if (!address) return {Reason::kNoSymbol, {}};
+      Naming naming = NameInFile(state, *address);
+      naming.address = address;
+      return naming;
     }
     case ImageKind::kJit:
     case ImageKind::kAnonymous:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,8 @@ struct Naming {
   uint64_t unnamed_size = 0;
   // The last function is known by debug information alone: without `inlines` it has no name.
   bool without_symbol = false;
+  // What images of kind kUser and kVdso themselves have for the address, where that is known.
+  std::optional<ElfAddress> address;
   // What the address would be named by without `bounded_symbols`, where that is something else: a
   // symbol without a size, of another function. No name: nothing.
   NamedFunction neighbour;

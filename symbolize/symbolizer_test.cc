@@ -103,6 +103,18 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
 }
 
+TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
+  ImageSpec spec;
+  spec.path = TestFile("nopie");
+  const FileOffset offset = MarkedCode(spec.path);
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), {offset.value + 3});
+  for (const NmSymbol& symbol : ReadNm(TestFile("nopie.nm"))) {
+    if (symbol.name != "marked_code") continue;
+    EXPECT_EQ(naming.address, ElfAddress{symbol.address + 3});
+  }
+  EXPECT_NE(naming.address, ElfAddress{offset.value + 3});
+}
+
 // The stripped library's functions, by the list of symbols from before.
 TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
   ImageSpec spec;

@@ -77,7 +77,14 @@ void FrameNamer::Name(Frame& frame) {
                               .file = InternFile(function.file),
                               .line = function.line});
   }
-  if (naming.functions.empty() && naming.unnamed_size != 0) NameByStart(naming, frame);
+  if (!naming.functions.empty()) return;
+  if (naming.unnamed_size != 0) {
+    NameByStart(naming, frame);
+  } else if (naming.address) {
+    frame.symbol_offset = naming.address->value + (frame.offset.value - offset.value);
+  } else {
+    frame.symbol_offset = frame.offset.value;
+  }
 }
 
 void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {

@@ -124,7 +124,9 @@ struct Frame {
   RuntimeAddress ip;        // as in the (first) sample that had it
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
-  uint64_t symbol_offset = 0;  // from the start of the last line's symbol to the address
+  // From the start of the last line's symbol to the address; without a line, from where the image's
+  // own addresses start, or where they are not known, its file.
+  uint64_t symbol_offset = 0;
 };
 
 // One sample, for views that show each.
@@ -166,6 +168,16 @@ struct Profile {
   uint32_t CpuOf(size_t row) const { return cpus.empty() ? kNoCpu : cpus[row]; }
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
+  }
+  // What the frame's image calls the address, as `addr2line -e IMAGE` takes it; the runtime address
+  // of kernel and generated code; the place in the file where that could not be read.
+  uint64_t AddressOf(const Frame& frame) const {
+    const Dso& dso = (*this)[frame.dso];
+    if (dso.kind == DsoKind::kKernel) return frame.ip.value;
+    if (dso.kind != DsoKind::kUser && dso.kind != DsoKind::kVdso) return frame.offset.value;
+    const std::span<const Line> functions = LinesOf(frame);
+    const bool named = !functions.empty() && functions.back().symbol != kNoSymbol;
+    return (named ? (*this)[functions.back().symbol].start.value : 0) + frame.symbol_offset;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/perf_event/record_builder.h"
@@ -825,6 +826,20 @@ TEST_F(ProfileBuilderTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
   const Profile profile = std::move(builder).Finish();
   EXPECT_EQ(profile.CpuOf(0), kNoCpu);
   EXPECT_EQ(profile.CpuOf(1), 0u);
+}
+
+TEST_F(ProfileBuilderTest, AFrameKnowsTheAddressThatItsImageHasForTheCode) {
+  symbolizer_.LinkAt(0x400000, "/bin/cat");
+  symbolizer_.LoseImage("/lib/libc.so");
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x2300, 0x10100});
+  const Profile profile = Build();
+  std::string addresses;
+  for (const Frame& frame : profile.frames) {
+    addresses += absl::StrFormat("%#x ", profile.AddressOf(frame));
+  }
+  // In the file of libc nobody could look.
+  EXPECT_EQ(addresses, "0x4100 0x401300 0x400234 ");
 }
 
 TEST_F(ProfileBuilderTest, AStreamingViewIsToldWhichSamplesHaveACallChain) {

@@ -27,13 +27,26 @@ std::string_view PlaceTable::FileName(const profile::Line& line) const {
   return keys_.full_paths ? path : path.substr(path.rfind('/') + 1);
 }
 
+// As perf shows code of which no line is known.
+std::string PlaceTable::WithoutLine(const profile::Frame& frame, const profile::Line* line) const {
+  const bool named = frame.unnamed == profile::Unnamed::kNamed && line != nullptr &&
+                     line->symbol != profile::kNoSymbol;
+  const profile::Dso& dso = profile_[frame.dso];
+  if (named) {
+    return absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+", frame.symbol_offset);
+  }
+  if (dso.kind == profile::DsoKind::kUnknown) return "??:0";
+  return absl::StrCat(View(profile_.text(dso.name)), "[", absl::Hex(profile_.AddressOf(frame)),
+                      "]");
+}
+
 PlaceId PlaceTable::Add(const profile::Frame& frame, const profile::Line* line) {
   Place place;
   const bool known = line != nullptr && line->file != StringId::kEmpty;
   if (keys_.srcfile) place.srcfile = texts_.Intern(known ? FileName(*line) : "??");
   if (keys_.srcline) {
     place.srcline = texts_.Intern(known ? absl::StrCat(View(FileName(*line)), ":", line->line)
-                                        : std::string("??:0"));
+                                        : WithoutLine(frame, line));
   }
   if (keys_.symoff) {
     const bool named = line != nullptr && line->symbol != profile::kNoSymbol;

@@ -1,10 +1,13 @@
 // Where in its function code is, for the sort keys that are finer than a function:
 //
-//   srcline   "parse.cc:12"; of an inlined call, the line in the function itself
+//   srcline   "parse.cc:12"; of an inlined call, the line in the function itself. Where no line is
+//             known, "parse+28" (bytes), and where no symbol is either, "app[40311c]", the address
+//             that the image has for it
 //   srcfile   "parse.cc"
 //   symoff    "parse+0x1c"
 //
-// What is not known is "??:0" and "??", so that it is one row, not one an address.
+// Files that are not known are "??", and code in no image is at "??:0": one row, not one an
+// address.
 //
 // Private to this package.
 
@@ -60,6 +63,7 @@ class PlaceTable {
     StringId srcline{}, srcfile{}, symoff{};
   };
   StringId IdOf(const Place& place, SortKey key) const;
+  std::string WithoutLine(const profile::Frame& frame, const profile::Line* line) const;
   std::string_view FileName(const profile::Line& line) const;
 
   const profile::Profile& profile_;

@@ -39,6 +39,14 @@ class PlacesTest : public testing::Test {
     At(b_, "/src/b/f.cc", 10);
     b_.Sample("app", {"0x77@lib.so"});
   }
+
+  // Code of which no line is known.
+  static ProfileBuilder WithoutLines() {
+    ProfileBuilder b;
+    b.LinkedAt(0x400000).Sample("app", {"f+0x11@app"}, 4).Sample("app", {"f+0x22@app"}, 3);
+    b.Sample("app", {"0x123@app"}, 2).Sample("app", {"0x77"});
+    return b;
+  }
   ProfileBuilder b_;
 };
 
@@ -49,8 +57,28 @@ TEST_F(PlacesTest, SourceLinesAreRows) {
             "#\n"
             "    50.00%  f.cc:10    \n"
             "    40.00%  f.cc:12    \n"
+            "    10.00%  lib.so[77] \n"
+            "\n\n");
+}
+
+TEST_F(PlacesTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesOwnAddress) {
+  ProfileBuilder b = WithoutLines();
+  EXPECT_EQ(Rows(b, "srcline"),
+            "# Overhead  Source:Line\n"
+            "# ........  ...........\n"
+            "#\n"
+            "    40.00%  f+17       \n"
+            "    30.00%  f+34       \n"
+            "    20.00%  app[400123]\n"
             "    10.00%  ??:0       \n"
             "\n\n");
+}
+
+TEST_F(PlacesTest, WhatOnlyStandsInForAFunctionsNameIsNoneInASourceLine) {
+  ProfileBuilder b;
+  b.Sample("app", {"app+0x1000+0x4@app"});
+  b.profile().frames[0].unnamed = profile::Unnamed::kNoSymbol;
+  EXPECT_NE(Rows(b, "srcline").find("  app[1004]"), std::string::npos) << Rows(b, "srcline");
 }
 
 TEST_F(PlacesTest, SourceLinesDivideFunctions) {
@@ -61,7 +89,7 @@ TEST_F(PlacesTest, SourceLinesDivideFunctions) {
             "    40.00%  [.] f                   /src/a/f.cc:12\n"
             "    30.00%  [.] f                   /src/a/f.cc:10\n"
             "    20.00%  [.] g                   /src/b/f.cc:10\n"
-            "    10.00%  [.] 0x0000000000000077  ??:0          \n"
+            "    10.00%  [.] 0x0000000000000077  lib.so[77]    \n"
             "\n\n");
 }
 
@@ -107,7 +135,7 @@ TEST(PlacesOfInlinedCallsTest, AFunctionHasTheInstructionsLineAndAnInlinedOneIts
   EXPECT_EQ(text.substr(text.find("\n#\n   ") + 3),
             "   100.00%   100.00%  [.] outer  in.h:3     \n"
             "   100.00%     0.00%  [.] inner (inlined)  in.h:3     \n"
-            "   100.00%     0.00%  [.] main   ??:0       \n"
+            "   100.00%     0.00%  [.] main   main+0     \n"
             "\n\n");
 }
 

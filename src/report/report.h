@@ -18,6 +18,8 @@
 // Where it differs from perf, on purpose:
 //   * a comm is never cut to the width of the thread's last name;
 //   * a kernel function is "[k]" in accumulated rows as well;
+//   * by srcline, a caller of which no line is known is at its distance from where its function
+//     starts, as what was interrupted is: perf takes the file's address from the runtime address;
 //   * losses that perf has no line for are named in a comment line;
 //   * there is no tip at the end.
 

@@ -344,7 +344,7 @@ void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
     out += "\n  ";
     AppendSafe(profile_.text(dso.name), out);
     out += '[';
-    AppendHex(dso.kind == DsoKind::kKernel ? frame.ip.value : frame.offset.value, 0, out);
+    AppendHex(profile_.AddressOf(frame), 0, out);
     out += ']';
   }
 }

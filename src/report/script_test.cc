@@ -198,6 +198,14 @@ TEST(ScriptTest, WithoutChainsTheSourceLineIsThatOfTheInstruction) {
   EXPECT_EQ(Script(builder, Showing("ip,sym,srcline")), "             2029 outer\n  inl.h:10\n");
 }
 
+TEST(ScriptTest, WithoutALineTheAddressIsTheImagesOwn) {
+  ProfileBuilder builder;
+  builder.LinkedAt(0x400000).Sample("app", {"f+0x10@app"}).Sample("app", {"0x123@app"});
+  EXPECT_EQ(Script(builder, Showing("ip,srcline")),
+            "             1010\n  app[401010]\n"
+            "              123\n  app[400123]\n");
+}
+
 TEST(ScriptTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
   ProfileBuilder builder;
   builder.Cpu(profile::kNoCpu).Sample("app", {"f@app"});

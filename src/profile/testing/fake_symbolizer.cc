@@ -17,6 +17,10 @@ Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
   const ImageSpec& spec = image(id);
   asked_.push_back(absl::StrFormat("%s @%#x", spec.path, offset.value));
   if (spec.path == lost_) return {symbolize::Reason::kNoImageFile, {}};
+  if (spec.path == linked_) {
+    return {.reason = symbolize::Reason::kNoSymbol,
+            .address = ElfAddress{offset.value + link_bias_}};
+  }
   found_.clear();
   const auto after = kernel_symbols_.upper_bound(offset.value);
   if (after != kernel_symbols_.begin()) {

@@ -41,6 +41,12 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   // No symbol covers anything in this one, but functions are known by where they start.
   void Strip(std::string_view path) { stripped_ = path; }
 
+  // Nothing is known of this one's functions; its own addresses are the offsets and `bias`.
+  void LinkAt(uint64_t bias, std::string_view path) {
+    link_bias_ = bias;
+    linked_ = path;
+  }
+
   // All dumps hold this; without it there are none.
   void SetJitCodes(std::vector<symbolize::JitCode> codes) { jit_codes_ = std::move(codes); }
 
@@ -55,7 +61,8 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::vector<symbolize::NamedFunction> found_;
   std::vector<std::string> asked_;
   std::optional<std::vector<symbolize::JitCode>> jit_codes_;
-  std::string lost_, inlining_, stripped_, kernel_reference_;
+  uint64_t link_bias_ = 0;
+  std::string linked_, lost_, inlining_, stripped_, kernel_reference_;
 };
 
 }  // namespace profiler::profile

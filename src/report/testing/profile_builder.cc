@@ -63,6 +63,11 @@ ProfileBuilder& ProfileBuilder::LoadedAt(uint64_t bias) {
   return *this;
 }
 
+ProfileBuilder& ProfileBuilder::LinkedAt(uint64_t bias) {
+  link_bias_ = bias;
+  return *this;
+}
+
 ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<std::string>& chain,
                                        uint64_t count, uint64_t period) {
   StackId stack = kNoStack;
@@ -138,7 +143,7 @@ SymbolId ProfileBuilder::Symbol(std::string_view name, DsoId dso) {
   if (is_new) {
     profile_.symbols.push_back({.name = profile_.strings.Intern(name),
                                 .dso = dso,
-                                .start = {kSymbolSize * (profile_.symbols.size() + 1)},
+                                .start = {link_bias_ + kSymbolSize * (profile_.symbols.size() + 1)},
                                 .size = kSymbolSize});
   }
   return it->second;
@@ -158,6 +163,7 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
   if (StartsWith(names, "0x")) {
     frame.ip.value = std::stoull(names, nullptr, 16);
     frame.offset.value = frame.ip.value - (at == std::string::npos ? 0 : bias_);
+    frame.symbol_offset = frame.offset.value + link_bias_;
   } else {
     uint64_t distance = 0;
     if (const size_t plus = names.rfind("+0x"); plus != std::string::npos) {
@@ -170,7 +176,7 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
       const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.dso);
       profile_.lines.push_back({.symbol = symbol, .inlined = inlined != std::string_view::npos});
       frame.unnamed = profile::Unnamed::kNamed;
-      frame.offset.value = profile_[symbol].start.value + distance;
+      frame.offset.value = profile_[symbol].start.value - link_bias_ + distance;
       frame.symbol_offset = distance;
       if (inlined == std::string_view::npos) break;
       rest.remove_prefix(inlined + 1);

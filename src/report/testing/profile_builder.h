@@ -44,6 +44,9 @@ class ProfileBuilder {
   // Runtime address minus file offset of the frames made from now on. 0 at first.
   ProfileBuilder& LoadedAt(uint64_t bias);
 
+  // The images' own addresses minus file offsets of the frames made from now on. 0 at first.
+  ProfileBuilder& LinkedAt(uint64_t bias);
+
   profile::Profile& profile() { return profile_; }
   // A row of the profile, as of one sample.
   profile::SampleRow sample(size_t row) const {
@@ -51,16 +54,16 @@ class ProfileBuilder {
   }
 
  private:
+  void NameThreads(const profile::Thread& named);
   profile::DsoId Dso(std::string_view name);
   profile::SymbolId Symbol(std::string_view name, profile::DsoId dso);
   profile::FrameId Frame(const std::string& text);
-  void NameThreads(const profile::Thread& named);
   profile::ThreadId ThreadNamed(std::string_view comm);
 
   profile::Profile profile_;
   profile::EventId event_{};
   uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
-  uint64_t time_ = 0, bias_ = 0;
+  uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
   std::vector<uint64_t> times_;  // by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
   std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
