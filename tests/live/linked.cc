@@ -16,10 +16,14 @@
 #endif
 // Behind a call: it is no tail call, which would leave no frame.
 #define STAYS asm volatile("" ::: "memory")
+// In a loop: the compiler cannot reckon out what the loop comes to.
+#define CHANGES(value) asm volatile("" : "+r"(value))
 
 KEPT unsigned hot_loop(unsigned value) {
-  for (int i = 0; i < 20000; ++i) value = value * 1664525 + 1013904223;
-  STAYS;
+  for (int i = 0; i < 10000; ++i) {
+    value = value * 1664525 + 1013904223;
+    CHANGES(value);
+  }
   return value;
 }
 KEPT unsigned inner_level(unsigned value) {
@@ -40,8 +44,10 @@ KEPT unsigned outer_level(unsigned value) {
 
 KEPT int compare_digits(const void* a, const void* b) {
   unsigned left = *static_cast<const unsigned*>(a), right = *static_cast<const unsigned*>(b);
-  for (int i = 0; i < 20; ++i) left ^= left << 5, right ^= right << 5;
-  STAYS;
+  for (int i = 0; i < 20; ++i) {
+    left ^= left << 5, right ^= right << 5;
+    CHANGES(left);
+  }
   return left < right ? -1 : left > right;
 }
 KEPT void sort_by_callback(std::vector<unsigned>& values) {
@@ -50,8 +56,10 @@ KEPT void sort_by_callback(std::vector<unsigned>& values) {
 }
 
 KEPT bool is_before(unsigned left, unsigned right) {
-  for (int i = 0; i < 20; ++i) left ^= left << 3, right ^= right << 3;
-  STAYS;
+  for (int i = 0; i < 20; ++i) {
+    left ^= left << 3, right ^= right << 3;
+    CHANGES(left);
+  }
   return left < right;
 }
 KEPT void sort_by_template(std::vector<unsigned>& values) {

@@ -1,9 +1,13 @@
 // As linked.cc, in Rust: code of the program and of the standard library that call one another.
 
-use std::hint::black_box;
-
 extern "C" {
     fn clock() -> i64; // of the C library: CPU time in µs
+}
+
+// The compiler cannot see through it. std::hint has one since Rust 1.66.
+#[inline(always)]
+fn black_box<T: Copy>(value: T) -> T {
+    unsafe { std::ptr::read_volatile(&value) }
 }
 
 #[no_mangle]

@@ -237,8 +237,9 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   for (size_t l = 0; l < kLinkers.size(); ++l) {
     for (size_t k = 0; k < kKinds.size(); ++k) {
       for (size_t c = 0; c < kCompilers.size(); ++c) {
-        if (TakesAll() || (l + k) % kCompilers.size() == c)
-          Check(kCompilers[c], kLinkers[l], kKinds[k]);
+        // The other way round lld would be asked for what GCC leaves to be compiled when linking.
+        const bool is_its_turn = (l + k) % kCompilers.size() != c;
+        if (TakesAll() || is_its_turn) Check(kCompilers[c], kLinkers[l], kKinds[k]);
       }
     }
   }
