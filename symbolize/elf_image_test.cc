@@ -1,10 +1,13 @@
 #include "symbolize/elf_image.h"
 
+#include <elf.h>
+
 #include <random>
 
 #include "src/base/byte_reader.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/test_files.h"
+#include "symbolize/unwind/cfi_builder.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -47,6 +50,35 @@ TEST(ElfImageTest, AnOffsetThatNoSegmentHoldsHasNoAddress) {
   const auto image = ElfImage::Parse(bytes);
   EXPECT_EQ(image->AddressOf({bytes.size() + (1 << 20)}), std::nullopt);
   EXPECT_EQ(image->AddressOf({~uint64_t{0}}), std::nullopt);
+}
+
+// As lld, mold and rustc link: segments share pages of the file.
+TEST(ElfImageTest, AnOffsetInAPageOfTwoSegmentsIsOfTheOneThatHasTheByte) {
+  const auto bytes = ElfBuilder()
+                         .Segment(0, 0, 0x1a40, PF_R)
+                         .Segment(0x1a40, 0x2a40, 0x800, PF_R | PF_X)
+                         .Segment(0x2240, 0x4240, 0x300, PF_R | PF_W)
+                         .Build();
+  const auto image = ElfImage::Parse(bytes);
+  ASSERT_TRUE(image.ok());
+  EXPECT_EQ(image->AddressOf({0x1a3f}), ElfAddress{0x1a3f});
+  EXPECT_EQ(image->AddressOf({0x1a40}), ElfAddress{0x2a40});
+  EXPECT_EQ(image->AddressOf({0x223f}), ElfAddress{0x323f});
+  EXPECT_EQ(image->AddressOf({0x2240}), ElfAddress{0x4240});
+  for (const uint64_t address : {0x1000, 0x2a40, 0x323f, 0x4300}) {
+    EXPECT_EQ(image->AddressOf(*image->OffsetOf({address})), ElfAddress{address});
+  }
+}
+
+TEST(ElfImageTest, OfTwoSegmentsWithTheSameBytesTheExecutableOneIsMeant) {
+  for (const bool code_first : {false, true}) {
+    ElfBuilder elf;
+    if (code_first) elf.Segment(0, 0x10000, 0x2000, PF_R | PF_X);
+    elf.Segment(0, 0, 0x2000, PF_R);
+    if (!code_first) elf.Segment(0, 0x10000, 0x2000, PF_R | PF_X);
+    const auto bytes = elf.Build();
+    EXPECT_EQ(ElfImage::Parse(bytes)->AddressOf({0x1010}), ElfAddress{0x11010});
+  }
 }
 
 TEST(ElfImageTest, ReadsTheDebugLink) {

@@ -1,6 +1,6 @@
 // Call frame information, registers and a stack, as an image and a thread may bring them.
 //
-//   u8 machine and sections │ u8 words of stack │ 33 × u64 registers │ stack │ call frame
+//   u8 machine, sections and mappings │ u8 words of stack │ 33 × u64 registers │ stack │ call frame
 //   information
 
 #include <elf.h>
@@ -23,7 +23,13 @@ using symbolize::kRegisters;
 
 constexpr uint32_t kMaxFrames = 64;
 constexpr uint64_t kSection = 0x5000, kCode = 0x1000;
-enum Choice : uint8_t { kAArch64 = 1, kDebugFrame = 2, kCompressed = 4, kWithHeader = 8 };
+enum Choice : uint8_t {
+  kAArch64 = 1,
+  kDebugFrame = 2,
+  kCompressed = 4,
+  kWithHeader = 8,
+  kWithHoles = 16
+};
 
 struct Parts {
   uint8_t choice = 0;
@@ -44,17 +50,20 @@ Parts Split(std::span<const std::byte> input) {
   return parts;
 }
 
-// Everything is code of one image.
-class EverythingIsCode : public symbolize::UnwindSpace {
+// Everything is code of one image, or every other page is.
+class OneImage : public symbolize::UnwindSpace {
  public:
-  explicit EverythingIsCode(symbolize::CfiTable* cfi) : cfi_(cfi) {}
-  bool FindCode(RuntimeAddress, symbolize::MappedCode* code) override {
+  OneImage(symbolize::CfiTable* cfi, bool has_holes) : cfi_(cfi), has_holes_(has_holes) {}
+  bool FindCode(RuntimeAddress address, symbolize::MappedCode* code) override {
+    constexpr uint64_t kPage = 0x1000;
     *code = {.start = {0}, .size = ~uint64_t{0}, .cfi = cfi_};
-    return true;
+    if (has_holes_) code->start.value = address.value & ~(kPage - 1), code->size = kPage;
+    return !has_holes_ || (address.value & kPage) == (kCode & kPage);
   }
 
  private:
   symbolize::CfiTable* cfi_;
+  const bool has_holes_;
 };
 
 Bytes ImageOf(const Parts& parts) {
@@ -77,7 +86,7 @@ void UnwindThread(std::span<const std::byte> input) {
   if (!image.ok()) return;
   const auto table = symbolize::CfiTable::Create(*image);
   if (!table.ok()) return;
-  EverythingIsCode space(table->get());
+  OneImage space(table->get(), (parts.choice & kWithHoles) != 0);
   symbolize::RegisterSet registers((*table)->architecture());
   for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, parts.registers[i]);
   static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
@@ -87,6 +96,9 @@ void UnwindThread(std::span<const std::byte> input) {
   Require(!chain.frames.empty() && chain.frames.size() <= kMaxFrames,
           "a chain has its leaf, and no more frames than it may");
   for (const symbolize::UnwoundFrame& frame : chain.frames) {
+    symbolize::MappedCode code;
+    Require(!frame.is_return_address || space.FindCode(frame.instruction(), &code),
+            "a return address is in code");
     symbolize::FrameRules rules;
     (void)(*table)->FullRules({frame.address.value}, &rules);
     const auto function = (*table)->FunctionAt({frame.address.value});
@@ -112,9 +124,12 @@ std::vector<Bytes> UnwindSeeds() {
   plain.Add({.instructions = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0f, 3, 0x76, 0x78, 6}});
   symbolize::EhFrameBuilder full(kSection, {.augmentation = "zPLRS"});
   full.Add({.instructions = {0x41, 0x0e, 16, 0x0a, 0x86, 2, 0x0b}});
-  return {Seed(0, plain.section()), Seed(kAArch64, plain.section()),
-          Seed(kDebugFrame, plain.section()), Seed(0, full.section()),
-          Seed(kWithHeader, plain.Header(0x4000))};
+  return {Seed(0, plain.section()),
+          Seed(kAArch64, plain.section()),
+          Seed(kDebugFrame, plain.section()),
+          Seed(0, full.section()),
+          Seed(kWithHeader, plain.Header(0x4000)),
+          Seed(kWithHoles, plain.section())};
 }
 
 }  // namespace
