@@ -1,4 +1,4 @@
-// Which call chains of the kernel's are none.
+// Counts the chains that the kernel made by following what was no frame pointer.
 //
 // Private to this package.
 

@@ -71,8 +71,8 @@ UnwindWalk::Next UnwindWalk::Step() {
   }
 }
 
-// What was taken for a return address is none, as no code is there. Nothing that is read by it
-// would be a frame.
+// The last frame's address was taken for a return address, and no code is there. So it is no frame,
+// and what the stack has further out cannot be found from it.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = space_.FindCode(chain_.frames.back().instruction(), &code_);

@@ -14,9 +14,9 @@
 #else
 #define KEPT extern "C" [[gnu::noipa]]
 #endif
-// Behind a call: it is no tail call, which would leave no frame.
+// Stands after a call, which is then no tail call: that would leave no frame.
 #define STAYS asm volatile("" ::: "memory")
-// In a loop: the compiler cannot reckon out what the loop comes to.
+// Stands in a loop, which the compiler then cannot replace by what it comes to.
 #define CHANGES(value) asm volatile("" : "+r"(value))
 
 KEPT unsigned hot_loop(unsigned value) {
