@@ -3,6 +3,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -174,6 +175,16 @@ TEST_F(UserUnwinderTest, CountsWhatIsCutAndWhy) {
   ASSERT_EQ(profile.chains.cuts.size(), 1u);
   EXPECT_EQ(profile.chains.cuts[0].reason, "stack copied short");
   EXPECT_EQ(profile.chains.cuts[0].chains, 1u);
+}
+
+TEST_F(UserUnwinderTest, AReturnAddressInNoMappingIsNoFrame) {
+  std::ranges::fill(captured_.stack, std::byte{0x78});
+  AddSample({}, captured_.stack.size());
+  const Profile profile = Build();
+  ASSERT_EQ(profile.rows.size(), 1u);
+  EXPECT_EQ(StackText(profile, profile.rows[0].stack), "InnermostForTest");
+  ASSERT_EQ(profile.chains.cuts.size(), 1u);
+  EXPECT_EQ(profile.chains.cuts[0].reason, "bad return address");
 }
 
 TEST_F(UserUnwinderTest, ASampleWithoutStackKeepsItsChain) {

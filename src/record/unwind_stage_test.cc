@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -274,6 +275,19 @@ TEST_F(UnwindStageTest, DoesNotReadOnWhereTheFunctionHasReturned) {
   const ChainQuality quality = stage_.quality();
   ASSERT_EQ(quality.cuts.size(), 1u);
   EXPECT_EQ(quality.cuts[0].reason, "stack copied short");
+}
+
+TEST_F(UnwindStageTest, AReturnAddressInNoMappingIsNotWritten) {
+  PublishMappings(0, 1);
+  Captured captured = Capture(16384);
+  std::ranges::fill(captured.stack, std::byte{0x78});
+  PublishSample(0, captured, 2);
+  Pass(0, /*last=*/true);
+  EXPECT_EQ(chain_, (std::vector<uint64_t>{perf_event::kContextUser, captured.registers[8]}));
+  const ChainQuality quality = stage_.quality();
+  ASSERT_EQ(quality.cuts.size(), 1u);
+  EXPECT_EQ(quality.cuts[0].reason, "bad return address");
+  EXPECT_FALSE(quality.cuts[0].image.empty()) << "whose code led there";
 }
 
 TEST_F(UnwindStageTest, ASampleWithoutUserRegistersHasTheKernelsChainAlone) {
