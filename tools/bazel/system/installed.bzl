@@ -24,6 +24,15 @@ llvm_demangle = repository_rule(
     local = True,
 )
 
+def _boost_version(ctx):
+    header = "/usr/include/boost/version.hpp"
+    if not ctx.path(header).exists:
+        fail("%s is not installed (Debian package libboost-dev; tools/prepare installs it)" % header)
+    for line in ctx.read(header).splitlines():
+        if line.startswith("#define BOOST_VERSION "):
+            return line.split(" ")[2]
+    fail("%s does not define BOOST_VERSION" % header)
+
 def _system(ctx):
     # Abseil is divided into other archives with each release: all are named, and the linker takes what it needs.
     archive = _output(ctx, ["gcc", "-print-file-name=libabsl_base.a"], "libabsl-dev")
@@ -34,7 +43,7 @@ def _system(ctx):
         for file in ctx.path(archive).dirname.readdir()
         if file.basename.startswith("libabsl_") and file.basename.endswith(".a")
     ])
-    ctx.file("abseil.bzl", "ABSEIL_ARCHIVES = %s\n" % archives)
+    ctx.file("installed.bzl", "ABSEIL_ARCHIVES = %s\nBOOST_VERSION = %r\n" % (archives, _boost_version(ctx)))
     ctx.symlink(Label("//tools/bazel/system:BUILD.system"), "BUILD")
 
 system = repository_rule(
