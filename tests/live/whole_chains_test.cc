@@ -112,7 +112,8 @@ TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
       " $python -X perf -c 'import sys; sys.is_stack_trampoline_active() or sys.exit(1);"
       " print(sys.executable)' 2>/dev/null && exit; done";
   std::string python = tests::Run({"sh", "-c", find}, folder_).out;
-  if (python.empty()) GTEST_SKIP() << "not installed: a python3 that has -X perf";
+  if (python.empty())
+    GTEST_SKIP() << "not installed: python3 of version 3.12 or later, which has -X perf";
   python.pop_back();
   const std::string loop = Write("loop.py", kPythonLoop);
   ExpectWholeChains({python, "-X", "perf", loop});
