@@ -71,10 +71,11 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
   const bool is_file = path != "-" && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
   if (!is_file) return absl::OkStatus();
   const bool is_input = FileIdOf(path) == (input == "-" ? FileIdOf(STDIN_FILENO) : FileIdOf(input));
-  if (!perf_data::BeginsAsRecording(path) && !is_input) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("-o: ", path,
-                                                 is_input ? " is what is read" : " is a recording",
-                                                 ", which would be lost; name another file"));
+  const bool is_recording = perf_data::BeginsAsRecording(path);
+  if (!is_recording && !is_input) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("-o: ", path, is_recording ? " is a recording" : " is what is read",
+                   ", which would be lost; name another file"));
 }
 
 Output::Output(const std::string& path) : path_(path == "-" ? "" : path) {

@@ -338,7 +338,7 @@ TEST_F(TerminalTest, NamesInEveryScriptStayAsTheyAreAndTheRestIsSeen) {
   const Finished shown = Profiler({"folded", "-i", File("hostile.data")});
   EXPECT_THAT(shown.out, HasSubstr("\\033c\\233k"));
   EXPECT_THAT(shown.out, HasSubstr("\\033]0"));
-  EXPECT_THAT(shown.out, HasSubstr("mine\\007\\302\\2332J\\2331m\\177\\015-größe-Û"));
+  EXPECT_THAT(shown.out, HasSubstr("mine\\007\\302\\2332J\\2331m\\177 -größe-Û"));
 }
 
 TEST_F(TerminalTest, AFileHasTheSameBytesAsAPipe) {
