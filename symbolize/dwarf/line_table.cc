@@ -287,7 +287,10 @@ std::string_view LineTable::FileName(uint32_t index) {
     const std::string_view directory =
         file.directory < directories_.size() ? directories_[file.directory] : std::string_view();
     std::string path = Join(directory, file.name);
-    file.path = IsAbsolute(path) ? std::move(path) : Join(unit_directory_, path);
+    // Directory 0 is the unit's own, which may itself be relative.
+    const bool in_unit_directory = file.directory == 0 && !directories_.empty();
+    file.path =
+        IsAbsolute(path) || in_unit_directory ? std::move(path) : Join(unit_directory_, path);
   }
   return *file.path;
 }
