@@ -79,7 +79,7 @@ enum class ChainEnd : uint8_t {
   kTooDeep,        // UnwindLimits::max_frames
   // What was found as the last frame's return address is in no executable mapping. It is no frame.
   kBadReturnAddress,
-  kFileChanged,    // the file of the last frame's image was overwritten after it was opened
+  kFileChanged,  // the file of the last frame's image was overwritten after it was opened
 };
 
 // In words for a report, such as "stack too short".
