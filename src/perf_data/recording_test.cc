@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/perf_data/file_header.h"
 #include "src/perf_data/recording_builder.h"
