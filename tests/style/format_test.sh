@@ -7,7 +7,7 @@ for clang_format in clang-format-14 clang-format none; do
   "$clang_format" --version 2>/dev/null | grep -q 'version 14\.' && break
 done
 if [ "$clang_format" = none ]; then
-  echo "SKIPPED: no clang-format of version 14 (Debian 12 has it: clang-format; elsewhere: pip install clang-format==14.0.6)"
+  echo "SKIPPED: no clang-format of version 14 (Debian 12: clang-format)"
   exit 0
 fi
 files=$(find src ringbuf symbolize tests tools -name '*.h' -o -name '*.cc')
