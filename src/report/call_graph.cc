@@ -295,11 +295,14 @@ void CallGraph::Order(std::vector<ChainNode>& children) const {
 }
 
 // The order in which perf keeps branches before it sorts them by weight: higher addresses first.
-// Where DSOs differ perf goes by where they are in its memory, and here it is a guess at that.
+// perf orders branches of different DSOs by the DSOs' addresses in its own memory, which we cannot
+// know; the order of first use comes close. perf compares an inlined function with any other one by
+// name, which makes no order together with addresses; here inlined functions stand behind.
 bool CallGraph::StoredBefore(FunctionId a, FunctionId b) const {
   const Function& left = hist_.functions()[a];
   const Function& right = hist_.functions()[b];
-  if (left.inlined || right.inlined) {
+  if (left.inlined != right.inlined) return right.inlined;
+  if (left.inlined) {
     const auto order = hist_.profile().text(left.name).compare(hist_.profile().text(right.name));
     if (order != 0) return order > 0;
   }

@@ -1,5 +1,6 @@
 #include "src/report/report.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -320,6 +321,23 @@ TEST(ReportTest, InlinedFunctionsAreRowsWithoutSamplesOfTheirOwn) {
             "   100.00%   100.00%  app      app            [.] outer\n"
             "   100.00%     0.00%  app      app            [.] main\n"
             "\n\n");
+}
+
+// By addresses a_second goes before z_first, and by names m between them the other way round.
+TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
+  std::vector<std::string> callers = {"a_second@app", "m<o@app", "z_first@app"};
+  std::string first;
+  do {
+    ProfileBuilder builder;
+    // So that their addresses are the same each time.
+    builder.Event("page-faults").Sample("app", {"z_first@app", "o@app", "a_second@app"});
+    builder.Event("cpu-clock");
+    for (const std::string& caller : callers) builder.Sample("app", {caller, "leaf@app"});
+    const std::string rows =
+        Rows(builder, {.children = false, .call_graph = {.order = ChainOrder::kCallee}});
+    if (first.empty()) first = rows;
+    EXPECT_EQ(rows, first);
+  } while (std::next_permutation(callers.begin(), callers.end()));
 }
 
 TEST(ReportTest, EachEventWithSamplesHasASection) {
