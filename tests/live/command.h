@@ -9,6 +9,14 @@
 
 namespace profiler::tests {
 
+// Whether a program of this build runs under `ulimit -f`. ThreadSanitizer maps a file of its own
+// when a program starts, which the limit cuts short.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kRunsWithLimitedFiles = false;
+#else
+inline constexpr bool kRunsWithLimitedFiles = true;
+#endif
+
 struct Finished {
   int exit_code = -1;  // -1 when a signal ended it
   int signal = 0;

@@ -259,6 +259,7 @@ TEST_F(LiveTest, KeepsThePreviousRecording) {
 }
 
 TEST_F(LiveTest, BeyondTheFileSizeLimitARecordingKeepsWhatWasWritten) {
+  if (!kRunsWithLimitedFiles) GTEST_SKIP() << "ThreadSanitizer does not start under ulimit -f";
   const Finished recorded =
       tests::Run({"sh", "-c", "ulimit -f 64 && exec \"$0\" record -F 9999 -g -- \"$1\" busy 2 2>&1",
                   profiler_, workload_},
