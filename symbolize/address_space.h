@@ -110,7 +110,7 @@ class AddressSpaces {
   absl::flat_hash_map<uint32_t, std::unique_ptr<AddressSpace>> processes_;
   absl::node_hash_map<uint32_t, ExecInProgress> execs_;
   AddressSpace kernel_;
-  const AddressSpace nowhere_;
+  const AddressSpace nowhere_{};
 };
 
 }  // namespace profiler::symbolize
