@@ -1,14 +1,12 @@
 // Source lines and inlined calls of the code of one image, from its DWARF debug information (2 to
 // 5).
 //
-//   address → unit      .debug_aranges, or else the ranges that the unit's root entry tells
+//   address → unit      the ranges that the unit's root entry tells
 //           → scopes    the function and what was inlined there, of an index of that unit
 //           → line      a row of that unit's line table
 //
-// An index is made when the first address in its unit is looked up, by one walk over the unit's
-// entries. Names and paths are not copied. We read DWARF ourselves: libdw finds the scopes of an
-// address by a walk of its own each time, does not bound what hostile files make it do, and does
-// not know packages of split units.
+// libdw reads the format, one unit at a time; index and table are made when the first address in
+// the unit is looked up, by one walk over its entries. Function names are not copied.
 
 #pragma once
 

@@ -3,82 +3,123 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "src/base/byte_reader.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {
 
-bool IsStringIndex(uint16_t form) {
-  return form == DW_FORM_strx || (form >= DW_FORM_strx1 && form <= DW_FORM_strx4) ||
-         form == DW_FORM_GNU_str_index;
-}
+// libdw reads a unit's table of abbreviations up to the one that it looks for, and keeps what it
+// read, in ten times the space, for each unit by itself. Many units may share a large table in a
+// file that wants to be slow.
+constexpr uint64_t kMostAbbreviations = uint64_t{1} << 30;
+constexpr uint64_t kMostOpenAbbreviations = uint64_t{64} << 20;
+constexpr size_t kMostOpenUnits = 256;
 
-bool IsAddressIndex(uint16_t form) {
-  return form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4) ||
-         form == DW_FORM_GNU_addr_index;
-}
-
-std::string_view TextAt(Bytes section, uint64_t offset) {
-  return Cursor(section, offset).ReadString();
-}
-
-// Where the entries of a table of offsets or addresses begin whose header nobody points behind:
-// length, version and two more bytes. Split DWARF 4 has no header.
-uint64_t TableHeaderSize(const UnitSizes& sizes) {
-  if (sizes.version < 5) return 0;
-  return sizes.offset == 8 ? 16 : 8;
+Bytes From(Bytes bytes, uint64_t offset) {
+  return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
 }
 
 }  // namespace
 
-DwarfFile::DwarfFile(const ElfImage& image, bool split)
-    : split_(split), sections_(Sections::Load(image, split)) {
-  // Tables do not overlap, so a sound file needs each byte once.
-  abbreviation_budget_ = 2 * section(SectionId::kAbbrev).size() + 4096;
-  if (!section(SectionId::kCuIndex).empty()) return;
-  uint64_t offset = 0;
-  while (std::optional<Unit> unit = ReadHeader(offset, {})) {
-    offset = unit->end;
-    // Of a version that is not known nothing is known but the size.
-    if (unit->sizes.version != 0) units_.push_back(std::make_unique<Unit>(*std::move(unit)));
-  }
+uint8_t OpenUnit::type() const {
+  uint8_t type = 0;
+  dwarf_cu_info(root_.cu, nullptr, &type, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return type;
 }
 
-// The header:
-//
-//   DWARF 2 to 4   length, version u16, abbreviations offset, address size u8
-//   DWARF 5        length, version u16, type u8, address size u8, abbreviations offset,
-//                  [id u64 of skeletons and split units | signature u64, type offset]
-std::optional<Unit> DwarfFile::ReadHeader(uint64_t offset, const Contribution& contribution) const {
-  Cursor cursor(section(SectionId::kInfo), offset);
-  if (!cursor.ok() || cursor.AtEnd()) return std::nullopt;
-  Unit unit;
-  unit.offset = offset;
-  unit.contribution = contribution;
-  const uint64_t length = cursor.ReadInitialLength(unit.sizes.offset);
-  unit.end = cursor.offset() + length;
-  cursor.EndAt(unit.end);
-  const auto version = cursor.Read<uint16_t>();
-  if (!cursor.ok()) return std::nullopt;
-  if (version < 2 || version > 5) return unit;
-  unit.type = DW_UT_compile;
-  if (version >= 5) {
-    unit.type = cursor.Read<uint8_t>();
-    unit.sizes.address = cursor.Read<uint8_t>();
-    unit.abbreviations = cursor.ReadSized(unit.sizes.offset);
-    if (unit.type == DW_UT_skeleton || unit.type == DW_UT_split_compile) {
-      unit.id = cursor.Read<uint64_t>();
-    } else if (unit.type == DW_UT_type || unit.type == DW_UT_split_type) {
-      cursor.Skip(8 + unit.sizes.offset);
-    }
-  } else {
-    unit.abbreviations = cursor.ReadSized(unit.sizes.offset);
-    unit.sizes.address = cursor.Read<uint8_t>();
+uint64_t OpenUnit::id() const {
+  uint64_t id = 0;
+  dwarf_cu_info(root_.cu, nullptr, nullptr, nullptr, nullptr, &id, nullptr, nullptr);
+  return id;
+}
+
+std::optional<Dwarf_Attribute> OpenUnit::RootAttribute(unsigned name) const {
+  Dwarf_Die root = root_;
+  Dwarf_Attribute value;
+  if (dwarf_attr(&root, name, &value) == nullptr) return std::nullopt;
+  return value;
+}
+
+std::optional<uint64_t> OpenUnit::RootNumber(unsigned name) const {
+  std::optional<Dwarf_Attribute> value = RootAttribute(name);
+  Dwarf_Word number = 0;
+  if (!value || dwarf_formudata(&*value, &number) != 0) return std::nullopt;
+  return number;
+}
+
+std::optional<uint64_t> OpenUnit::RootAddress(unsigned name) const {
+  std::optional<Dwarf_Attribute> value = RootAttribute(name);
+  Dwarf_Addr address = 0;
+  if (!value || dwarf_formaddr(&*value, &address) != 0) return std::nullopt;
+  return address;
+}
+
+std::optional<Dwarf_Die> OpenUnit::EntryAt(uint64_t offset) const {
+  Dwarf_Die entry;
+  if (dwarf_offdie(sections_.dwarf(), offset - unit_.offset, &entry) == nullptr) {
+    return std::nullopt;
   }
-  unit.abbreviations += contribution.abbreviations;
-  unit.root = cursor.offset();
-  const bool sound_sizes =
-      unit.sizes.address == 2 || unit.sizes.address == 4 || unit.sizes.address == 8;
-  if (cursor.ok() && sound_sizes) unit.sizes.version = version;
+  return entry;
+}
+
+uint64_t OpenUnit::OffsetOf(const Dwarf_Die& entry) const {
+  Dwarf_Die copy = entry;
+  return unit_.offset + dwarf_dieoffset(&copy);
+}
+
+// What follows in the unit from the value at `at` on.
+Bytes OpenUnit::From(const void* at) const {
+  const Bytes info = views_[SectionId::kInfo];
+  const auto* byte = static_cast<const std::byte*>(at);
+  if (byte < info.data() || byte >= info.data() + info.size()) return {};
+  return info.subspan(static_cast<size_t>(byte - info.data()));
+}
+
+std::string_view OpenUnit::InlineString(const Dwarf_Attribute& value) const {
+  return StringAt(From(value.valp), 0);
+}
+
+std::optional<uint64_t> OpenUnit::RawOffset(const Dwarf_Attribute& value, unsigned size) const {
+  ByteReader reader(From(value.valp));
+  const uint64_t offset = size == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>();
+  return reader.ok() ? std::optional(offset) : std::nullopt;
+}
+
+DwarfFile::DwarfFile(const ElfImage& image, bool split) : sections_(Sections::Load(image, split)) {
+  abbreviation_budget_ = kMostAbbreviations;
+  if (!section(SectionId::kCuIndex).empty()) return;
+  const std::optional<LibdwSections> headers = OpenHeaders({});
+  if (!headers) return;
+  for (uint64_t offset = 0; std::optional<Unit> unit = ReadHeader(headers->dwarf(), offset);) {
+    offset = unit->end;
+    // Of a version that is not known nothing is known but the size.
+    if (unit->version == 0) continue;
+    abbreviation_tables_.push_back(unit->abbreviations);
+    units_.push_back(std::make_unique<Unit>(*std::move(unit)));
+  }
+  std::sort(abbreviation_tables_.begin(), abbreviation_tables_.end());
+}
+
+std::optional<LibdwSections> DwarfFile::OpenHeaders(const Contribution& contribution) const {
+  SectionViews views;
+  views[SectionId::kInfo] = From(section(SectionId::kInfo), contribution.info);
+  views[SectionId::kAbbrev] = From(section(SectionId::kAbbrev), contribution.abbreviations);
+  return LibdwSections::Open(views, 8);
+}
+
+std::optional<Unit> DwarfFile::ReadHeader(Dwarf* headers, uint64_t offset) {
+  Unit unit;
+  size_t header_size = 0;
+  unit.offset = offset;
+  if (dwarf_next_unit(headers, offset, &unit.end, &header_size, &unit.version, &unit.abbreviations,
+                      &unit.address_size, &unit.offset_size, nullptr, nullptr) != 0 ||
+      unit.end <= offset) {
+    return std::nullopt;
+  }
+  if (unit.address_size != 4 && unit.address_size != 8) unit.version = 0;
   return unit;
 }
 
@@ -88,12 +129,17 @@ Unit* DwarfFile::UnitAt(uint64_t offset) {
                        [](uint64_t o, const std::unique_ptr<Unit>& u) { return o < u->offset; });
   if (after == units_.begin()) return nullptr;
   Unit* unit = std::prev(after)->get();
-  return offset >= unit->root && offset < unit->end ? unit : nullptr;
+  return offset < unit->end ? unit : nullptr;
 }
 
 Unit* DwarfFile::AddUnit(const Contribution& contribution) {
-  std::optional<Unit> unit = ReadHeader(contribution.info, contribution);
-  if (!unit || unit->sizes.version == 0) return nullptr;
+  const std::optional<LibdwSections> headers = OpenHeaders(contribution);
+  if (!headers) return nullptr;
+  std::optional<Unit> unit = ReadHeader(headers->dwarf(), 0);
+  if (!unit || unit->version == 0) return nullptr;
+  unit->contribution = contribution;
+  unit->offset += contribution.info;
+  unit->end += contribution.info;
   const auto place =
       std::lower_bound(units_.begin(), units_.end(), unit->offset,
                        [](const std::unique_ptr<Unit>& u, uint64_t o) { return u->offset < o; });
@@ -101,282 +147,175 @@ Unit* DwarfFile::AddUnit(const Contribution& contribution) {
   return units_.insert(place, std::make_unique<Unit>(*std::move(unit)))->get();
 }
 
-const AbbreviationTable& DwarfFile::AbbreviationsOf(const Unit& unit) {
-  const auto [it, is_new] = abbreviations_.try_emplace({unit.abbreviations, unit.sizes});
-  if (is_new) {
-    const Bytes all = section(SectionId::kAbbrev);
-    // Past the budget tables end early, and with them the units that use them.
-    const uint64_t end = unit.abbreviations + abbreviation_budget_;
-    const Bytes readable = end < all.size() ? all.first(end) : all;
-    it->second = AbbreviationTable::Read(readable, unit.abbreviations, unit.sizes);
-    abbreviation_budget_ -= std::min(abbreviation_budget_, it->second.size());
-  }
-  return it->second;
+void DwarfFile::Bind(Unit& unit, const SkeletonPart& skeleton) {
+  unit.skeleton = skeleton;
+  open_.erase(&unit);
 }
 
-const UnitRoot& DwarfFile::RootOf(Unit& unit) {
-  if (unit.parsed_root != nullptr) return *unit.parsed_root;
-  unit.parsed_root = std::make_unique<UnitRoot>();
-  UnitRoot& root = *unit.parsed_root;
-  if (split_) {
-    root.string_offsets_base = unit.contribution.string_offsets + TableHeaderSize(unit.sizes);
+SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
+  SectionViews views = sections_.views();
+  const auto cut = [&views](SectionId id, uint64_t offset) { views[id] = From(views[id], offset); };
+  const Contribution& contribution = unit.contribution;
+  const Bytes info = From(views[SectionId::kInfo], unit.offset);
+  views[SectionId::kInfo] = info.first(std::min<uint64_t>(info.size(), unit.end - unit.offset));
+  views[SectionId::kAbbrev] = views[SectionId::kAbbrev].first(EndOfAbbreviations(unit));
+  cut(SectionId::kAbbrev, contribution.abbreviations);
+  cut(SectionId::kLine, contribution.lines);
+  cut(SectionId::kStrOffsets, contribution.string_offsets);
+  cut(SectionId::kRngLists, contribution.range_lists);
+  if (unit.skeleton) {
+    views[SectionId::kAddr] = unit.skeleton->addresses;
+    views[SectionId::kRanges] = unit.skeleton->ranges;
   }
-  const AbbreviationTable& table = AbbreviationsOf(unit);
-  Cursor cursor(section(SectionId::kInfo), unit.root);
-  cursor.EndAt(unit.end);
-  const Abbreviation* abbreviation = table.Find(cursor.ReadUleb());
-  if (abbreviation == nullptr) return root;
-  root.tag = abbreviation->tag;
-  for (const AttributeForm& form : table.AttributesOf(*abbreviation)) {
-    const Value value = ReadValue(cursor, form, unit.sizes);
-    if (!cursor.ok()) break;
-    switch (form.attribute) {
-      case DW_AT_low_pc:
-        root.low_pc = value;
-        break;
-      case DW_AT_high_pc:
-        root.high_pc = value;
-        break;
-      case DW_AT_ranges:
-        root.ranges = value;
-        break;
-      case DW_AT_stmt_list:
-        root.statements = value;
-        break;
-      case DW_AT_name:
-        root.name = value;
-        break;
-      case DW_AT_comp_dir:
-        root.directory = value;
-        break;
-      case DW_AT_dwo_name:
-      case DW_AT_GNU_dwo_name:
-        root.split_name = value;
-        break;
-      case DW_AT_GNU_dwo_id:
-        unit.id = value.number;
-        break;
-      case DW_AT_str_offsets_base:
-        root.string_offsets_base = value.number;
-        break;
-      case DW_AT_addr_base:
-      case DW_AT_GNU_addr_base:
-        root.address_base = value.number;
-        break;
-      case DW_AT_rnglists_base:
-        root.range_lists_base = value.number;
-        break;
-      case DW_AT_GNU_ranges_base:
-        root.ranges_base = value.number;
-        break;
-      default:
-        break;
-    }
-  }
-  return root;
+  return views;
 }
 
-Value DwarfFile::ReadValue(Cursor& cursor, const AttributeForm& form, const UnitSizes& sizes) {
-  Value value;
-  value.form = form.form;
-  if (value.form == DW_FORM_indirect) {
-    const uint64_t actual = cursor.ReadUleb();
-    const bool sound = actual != DW_FORM_indirect && actual != DW_FORM_implicit_const &&
-                       SizeOfForm(actual, sizes) != kUnknownForm;
-    if (!sound) {
-      cursor.Fail();
-      return {};
-    }
-    value.form = static_cast<uint16_t>(actual);
+// Tables do not overlap: where the next one starts, the unit's has ended.
+uint64_t DwarfFile::EndOfAbbreviations(const Unit& unit) const {
+  const uint64_t size = section(SectionId::kAbbrev).size();
+  const auto next = std::upper_bound(abbreviation_tables_.begin(), abbreviation_tables_.end(),
+                                     unit.abbreviations);
+  return next == abbreviation_tables_.end() ? size : std::min(*next, size);
+}
+
+// Whether the unit's table of abbreviations may be read, and room for it was made.
+bool DwarfFile::Afford(const Unit& unit) {
+  const uint64_t end = EndOfAbbreviations(unit);
+  const uint64_t size = end - std::min(end, unit.abbreviations);
+  if (size > abbreviation_budget_) return false;
+  abbreviation_budget_ -= size;
+  if (open_.size() >= kMostOpenUnits || open_abbreviations_ + size > kMostOpenAbbreviations) {
+    open_.clear();
+    open_abbreviations_ = 0;
   }
-  switch (value.form) {
-    case DW_FORM_implicit_const:
-      value.number = static_cast<uint64_t>(form.constant);
-      break;
-    case DW_FORM_flag_present:
-      value.number = 1;
-      break;
+  open_abbreviations_ += size;
+  return true;
+}
+
+std::shared_ptr<OpenUnit> DwarfFile::Open(const Unit& unit) {
+  if (const auto it = open_.find(&unit); it != open_.end()) return it->second;
+  if (!Afford(unit)) return nullptr;
+  const SectionViews views = ViewsOf(unit);
+  std::optional<LibdwSections> sections = LibdwSections::Open(views, unit.address_size);
+  if (!sections) return nullptr;
+  Dwarf_CU* cu = nullptr;
+  Dwarf_Die root = {};
+  if (dwarf_get_units(sections->dwarf(), nullptr, &cu, nullptr, nullptr, &root, nullptr) != 0 ||
+      root.addr == nullptr || dwarf_tag(&root) == DW_TAG_invalid) {
+    return nullptr;
+  }
+  auto open = std::make_shared<OpenUnit>(unit, views, *std::move(sections), root);
+  open_.emplace(&unit, open);
+  return open;
+}
+
+std::string_view DwarfFile::StringOf(const OpenUnit& unit,
+                                     const std::optional<Dwarf_Attribute>& value) {
+  if (!value) return {};
+  Dwarf_Attribute copy = *value;
+  switch (dwarf_whatform(&copy)) {
     case DW_FORM_string:
-      value.text = cursor.ReadString();
-      break;
-    case DW_FORM_sdata:
-      value.number = static_cast<uint64_t>(cursor.ReadSleb());
-      break;
-    case DW_FORM_data16:
-      cursor.Skip(16);
-      break;
-    case DW_FORM_block:
-    case DW_FORM_block1:
-    case DW_FORM_block2:
-    case DW_FORM_block4:
-    case DW_FORM_exprloc:
-      SkipVariable(cursor, value.form, sizes);
-      break;
-    default: {
-      const int size = SizeOfForm(value.form, sizes);
-      value.number = size >= 0 ? cursor.ReadSized(static_cast<unsigned>(size)) : cursor.ReadUleb();
-    }
-  }
-  return value;
-}
-
-std::string_view DwarfFile::StringOf(Unit& unit, const Value& value) {
-  switch (value.form) {
-    case DW_FORM_string:
-      return value.text;
-    case DW_FORM_strp:
-      return TextAt(section(SectionId::kStr), value.number);
-    case DW_FORM_line_strp:
-      return TextAt(section(SectionId::kLineStr), value.number);
+      return unit.InlineString(copy);
     case DW_FORM_strp_sup:
-    case DW_FORM_GNU_strp_alt:
-      return alternate_ == nullptr ? std::string_view()
-                                   : TextAt(alternate_->section(SectionId::kStr), value.number);
-    default:
-      break;
+    case DW_FORM_GNU_strp_alt: {
+      const auto offset = unit.RawOffset(copy, unit.unit().offset_size);
+      if (alternate_ == nullptr || !offset) return {};
+      return StringAt(alternate_->section(SectionId::kStr), *offset);
+    }
+    default: {
+      const char* text = dwarf_formstring(&copy);
+      return text == nullptr ? std::string_view() : text;
+    }
   }
-  if (!IsStringIndex(value.form)) return {};
-  Cursor offsets(section(SectionId::kStrOffsets), RootOf(unit).string_offsets_base);
-  if (value.number > offsets.remaining()) return {};
-  offsets.Skip(value.number * unit.sizes.offset);
-  const uint64_t offset = offsets.ReadSized(unit.sizes.offset);
-  return offsets.ok() ? TextAt(section(SectionId::kStr), offset) : std::string_view();
 }
 
-std::optional<uint64_t> DwarfFile::AddressOf(Unit& unit, const Value& value) {
-  if (value.form == DW_FORM_addr) return value.number;
-  if (IsAddressIndex(value.form)) return IndexedAddress(unit, value.number);
-  return std::nullopt;
-}
-
-std::optional<uint64_t> DwarfFile::IndexedAddress(Unit& unit, uint64_t index) {
-  if (unit.skeleton != nullptr) return unit.skeleton_file->IndexedAddress(*unit.skeleton, index);
-  Cursor addresses(section(SectionId::kAddr), RootOf(unit).address_base);
-  if (index > addresses.remaining()) return std::nullopt;
-  addresses.Skip(index * unit.sizes.address);
-  const uint64_t address = addresses.ReadSized(unit.sizes.address);
-  return addresses.ok() ? std::optional(address) : std::nullopt;
-}
-
-EntryReference DwarfFile::ReferenceOf(const Unit& unit, const Value& value) {
-  switch (value.form) {
+EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribute& value) {
+  Dwarf_Attribute copy = value;
+  const auto raw = [&](DwarfFile* file, unsigned size) -> EntryReference {
+    const auto offset = unit.RawOffset(value, size);
+    return offset ? EntryReference{file, *offset} : EntryReference();
+  };
+  switch (dwarf_whatform(&copy)) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
     case DW_FORM_ref4:
     case DW_FORM_ref8:
-    case DW_FORM_ref_udata:
-      return {this, unit.offset + value.number};
-    case DW_FORM_ref_addr:
-      return {this, value.number};
+    case DW_FORM_ref_udata: {
+      Dwarf_Die entry;
+      if (dwarf_formref_die(&copy, &entry) == nullptr) return {};
+      return {this, unit.OffsetOf(entry)};
+    }
+    case DW_FORM_ref_addr:  // has the size of an address in DWARF 2
+      return raw(this,
+                 unit.unit().version <= 2 ? unit.unit().address_size : unit.unit().offset_size);
     case DW_FORM_GNU_ref_alt:
+      return raw(alternate_, unit.unit().offset_size);
     case DW_FORM_ref_sup4:
+      return raw(alternate_, 4);
     case DW_FORM_ref_sup8:
-      return {alternate_, value.number};
+      return raw(alternate_, 8);
     default:
       return {};
   }
 }
 
-uint64_t DwarfFile::BaseAddressOf(Unit& unit) {
-  if (unit.skeleton != nullptr) return unit.skeleton_file->BaseAddressOf(*unit.skeleton);
-  return AddressOf(unit, RootOf(unit).low_pc).value_or(0);
+namespace {
+
+// Where the list of a split unit's entry is, in the section as libdw sees it. Only libdw's caller
+// knows the base address, which the skeleton has, and libdw takes it only with the list's offset.
+// Indexed lists: the offsets behind the section's header, which count from the first of them.
+ptrdiff_t ListOfSplitUnit(const OpenUnit& unit, Dwarf_Attribute list) {
+  Dwarf_Word offset = 0;
+  if (dwarf_formudata(&list, &offset) != 0) return -1;
+  if (dwarf_whatform(&list) == DW_FORM_rnglistx) {
+    const unsigned size = unit.unit().offset_size;
+    const uint64_t base = size == 8 ? 20 : 12;
+    const Bytes section = unit.sections()[SectionId::kRngLists];
+    if (offset > section.size() / size) return -1;
+    ByteReader reader(From(section, base + offset * size));
+    offset = base + (size == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>());
+    if (!reader.ok()) return -1;
+  }
+  return static_cast<ptrdiff_t>(offset);
 }
 
-void DwarfFile::AppendRanges(Unit& unit, const Value& low, const Value& high, const Value& list,
-                             size_t limit, std::vector<AddressRange>& ranges) {
-  if (list.form != 0) {
-    if (unit.sizes.version < 5) return AppendOldList(unit, list.number, limit, ranges);
-    const bool indexed = list.form == DW_FORM_rnglistx;
-    const auto offset = indexed ? RangeListAt(unit, list.number) : list.number;
-    if (offset) AppendList(unit, *offset, limit, ranges);
+}  // namespace
+
+void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
+                             const RangeAttributes& attributes, size_t limit,
+                             std::vector<AddressRange>& ranges) {
+  Dwarf_Addr start = 0, end = 0, base = 0;
+  if (!attributes.list) {
+    if (!attributes.low || !attributes.high || limit == 0) return;
+    Dwarf_Attribute low = *attributes.low, high = *attributes.high;
+    if (dwarf_formaddr(&low, &start) != 0) return;
+    // An address, or else a distance from the low one.
+    if (dwarf_formaddr(&high, &end) != 0) {
+      if (dwarf_formudata(&high, &end) != 0) return;
+      end += start;
+    }
+    if (end > start) ranges.push_back({start, end});
     return;
   }
-  const auto start = AddressOf(unit, low);
-  if (!start || high.form == 0 || limit == 0) return;
-  // An address, or else a distance from the low one.
-  const uint64_t end = AddressOf(unit, high).value_or(*start + high.number);
-  if (end > *start) ranges.push_back({*start, end});
-}
-
-// .debug_ranges: pairs of addresses relative to a base; (all ones, base) sets it, (0, 0) is the
-// end.
-void DwarfFile::AppendOldList(Unit& unit, uint64_t offset, size_t limit,
-                              std::vector<AddressRange>& ranges) {
-  DwarfFile* home = this;
-  if (unit.skeleton != nullptr) {
-    home = unit.skeleton_file;
-    offset += home->RootOf(*unit.skeleton).ranges_base;
+  Dwarf_Die die = entry;
+  ptrdiff_t next = 0;  // libdw takes the list of the entry and the base address of the unit
+  const std::optional<SkeletonPart>& skeleton = unit.unit().skeleton;
+  if (skeleton) {
+    next = ListOfSplitUnit(unit, *attributes.list);
+    base = skeleton->base_address;
   }
-  const unsigned size = unit.sizes.address;
-  const uint64_t ones = size == 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * size)) - 1;
-  uint64_t base = BaseAddressOf(unit);
-  Cursor cursor(home->section(SectionId::kRanges), offset);
-  for (; limit != 0; --limit) {
-    const uint64_t start = cursor.ReadSized(size);
-    const uint64_t end = cursor.ReadSized(size);
-    if (!cursor.ok() || (start == 0 && end == 0)) return;
-    if (start == ones) {
-      base = end;
-    } else if (start < end) {
-      ranges.push_back({base + start, base + end});
+  // In DWARF 4 a list may be at 0, where libdw knows no base address.
+  const bool lacks_base = skeleton && next == 0;
+  for (; limit != 0 && next >= 0; --limit) {
+    next = dwarf_ranges(&die, next, &base, &start, &end);
+    if (next <= 0) return;
+    if (lacks_base && base == 0) {
+      base = skeleton->base_address;
+      start += base;
+      end += base;
     }
+    if (start < end) ranges.push_back({start, end});
   }
-}
-
-// .debug_rnglists: a kind in one byte, then its operands.
-void DwarfFile::AppendList(Unit& unit, uint64_t offset, size_t limit,
-                           std::vector<AddressRange>& ranges) {
-  const unsigned size = unit.sizes.address;
-  uint64_t base = BaseAddressOf(unit);
-  Cursor cursor(section(SectionId::kRngLists), offset);
-  for (; limit != 0 && cursor.ok(); --limit) {
-    std::optional<uint64_t> start;
-    uint64_t end = 0;
-    switch (cursor.Read<uint8_t>()) {
-      case DW_RLE_base_addressx:
-        base = IndexedAddress(unit, cursor.ReadUleb()).value_or(0);
-        continue;
-      case DW_RLE_base_address:
-        base = cursor.ReadSized(size);
-        continue;
-      case DW_RLE_startx_endx:
-        start = IndexedAddress(unit, cursor.ReadUleb());
-        end = IndexedAddress(unit, cursor.ReadUleb()).value_or(0);
-        break;
-      case DW_RLE_startx_length:
-        start = IndexedAddress(unit, cursor.ReadUleb());
-        end = start.value_or(0) + cursor.ReadUleb();
-        break;
-      case DW_RLE_offset_pair:
-        start = base + cursor.ReadUleb();
-        end = base + cursor.ReadUleb();
-        break;
-      case DW_RLE_start_end:
-        start = cursor.ReadSized(size);
-        end = cursor.ReadSized(size);
-        break;
-      case DW_RLE_start_length:
-        start = cursor.ReadSized(size);
-        end = *start + cursor.ReadUleb();
-        break;
-      default:  // DW_RLE_end_of_list
-        return;
-    }
-    if (cursor.ok() && start && *start < end) ranges.push_back({*start, end});
-  }
-}
-
-// The header's offsets count from the first of them. In split files nobody points there.
-std::optional<uint64_t> DwarfFile::RangeListAt(Unit& unit, uint64_t index) {
-  uint64_t base = RootOf(unit).range_lists_base;
-  if (split_ && base == 0) {
-    base = unit.contribution.range_lists + (unit.sizes.offset == 8 ? 20 : 12);
-  }
-  Cursor offsets(section(SectionId::kRngLists), base);
-  if (index > offsets.remaining()) return std::nullopt;
-  offsets.Skip(index * unit.sizes.offset);
-  const uint64_t offset = offsets.ReadSized(unit.sizes.offset);
-  return offsets.ok() ? std::optional(base + offset) : std::nullopt;
 }
 
 }  // namespace profiler::symbolize::dwarf

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
 #include "symbolize/dwarf/dwarf_file.h"
 #include "symbolize/dwarf/interval_map.h"
-#include "symbolize/dwarf/line_table.h"
 
 namespace profiler::symbolize::dwarf {
+
+// Whether an address may be one of code. Linkers leave the functions and lines that they dropped at
+// 0 or at another address without code.
+using IsCode = std::function<bool(uint64_t address)>;
 
 // A DW_TAG_subprogram with code, or a DW_TAG_inlined_subroutine.
 struct Scope {
@@ -29,12 +33,13 @@ struct Scope {
 // Immutable but for the names. Memory: some 80 bytes a scope.
 class FunctionIndex {
  public:
-  // One walk over the unit's entries, from its first to its last byte. What cannot be read ends it.
-  static FunctionIndex Read(DwarfFile& file, Unit& unit, const IsCode& is_code);
+  // One walk over the unit's entries. What cannot be read ends it.
+  static FunctionIndex Read(const OpenUnit& unit, const IsCode& is_code);
 
   // The innermost scope; kNoOwner where no function is.
   uint32_t Find(uint64_t address) const { return map_.Find(address); }
   Scope& operator[](uint32_t scope) { return scopes_[scope]; }
+  const std::vector<Scope>& scopes() const { return scopes_; }
 
  private:
   class Walk;

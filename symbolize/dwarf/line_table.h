@@ -1,80 +1,68 @@
-// Which source line an instruction is of: one line program of .debug_line, run once.
+// Which source line an instruction is of: one line table as libdw reads it, in a quarter of the
+// space.
 //
 // Source: DWARF 5, 6.2; DWARF 2 to 4, 6.2.
 
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "symbolize/dwarf/cursor.h"
+#include "absl/container/node_hash_set.h"
+#include "symbolize/dwarf/function_index.h"
+#include "symbolize/dwarf/libdw_sections.h"
 
 namespace profiler::symbolize::dwarf {
 
+// Paths, each once. They stay where they are.
+using PathPool = absl::node_hash_set<std::string>;
+
 struct LineRow {
   uint64_t address = 0;
-  uint32_t file = 0;    // for LineTable::FileName
+  uint32_t file = 0;    // for LineTable::FileName; kNoCode: no code from here on
   uint32_t line = 0;    // 0: of no line
   uint32_t column = 0;  // 0: unknown
 };
 
-// The sections that a program and its file names are in.
-struct LineSections {
-  Bytes lines;         // .debug_line
-  Bytes strings;       // .debug_str
-  Bytes line_strings;  // .debug_line_str
+// Where and for whom a table is read.
+struct LineTableSource {
+  SectionViews sections;
+  uint64_t offset = 0;  // in .debug_line
+  unsigned address_size = 8;
+  std::string_view directory;  // that the unit was compiled in
+  // The code of the unit, to tell it from code that the linker dropped.
+  std::vector<AddressRange> code;
+  // Indices of files that the caller will ask for, besides those of rows.
+  std::vector<uint32_t> files;
 };
 
-// Whether an address may be one of code. Linkers leave the lines of functions that they dropped at
-// 0 or at another address without code.
-using IsCode = std::function<bool(uint64_t address)>;
-
-// Immutable but for the names that FileName makes. Memory: 24 bytes a row, at most one a byte of
-// the program.
+// Immutable.
 class LineTable {
  public:
-  // The program at `offset`, of a unit compiled in `directory`. What cannot be read ends the table.
-  // `address_size` is the unit's; DWARF 5 has its own.
-  static LineTable Read(const LineSections& sections, uint64_t offset, unsigned address_size,
-                        std::string_view directory, const IsCode& is_code);
+  // What cannot be read makes an empty table. libdw needs some 150 bytes for each byte of the
+  // table, until this returns.
+  static LineTable Read(const LineTableSource& source, const IsCode& is_code, PathPool& paths);
 
   // The row that covers `address`: of those at one address the last. Null where there is none.
   const LineRow* Find(uint64_t address) const;
 
   // The path as the compiler was given it, below the unit's directory where it is relative. Empty
-  // for an index that the table does not have. Valid as long as the table.
-  std::string_view FileName(uint32_t file);
+  // for an index that the table does not have, or that nobody was to ask for. Valid as long as the
+  // pool.
+  std::string_view FileName(uint32_t file) const {
+    return file < files_.size() ? files_[file] : std::string_view();
+  }
 
-  uint64_t program_size() const { return program_size_; }  // bytes of the section
+  uint64_t size() const { return size_; }  // bytes of the section
 
  private:
-  class Program;
+  class Reader;
 
-  struct Sequence {
-    uint64_t start = 0;
-    uint64_t end = 0;  // exclusive
-    uint32_t first_row = 0;
-    uint32_t row_count = 0;
-  };
-  struct File {
-    std::string_view name;
-    uint64_t directory = 0;  // an index
-    std::optional<std::string> path;
-  };
-
-  void Close(size_t first_row, uint64_t end, const IsCode& is_code);
-
-  uint64_t program_size_ = 0;
-  std::string_view unit_directory_;
-  std::vector<std::string_view> directories_;  // by the index that files have
-  std::deque<File> files_;                     // likewise
-  std::vector<LineRow> rows_;                  // a sequence's together, by address
-  std::vector<Sequence> sequences_;            // by start
+  uint64_t size_ = 0;
+  std::vector<std::string_view> files_;
+  std::vector<LineRow> rows_;  // by address
 };
 
 }  // namespace profiler::symbolize::dwarf

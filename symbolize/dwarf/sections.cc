@@ -1,7 +1,6 @@
 #include "symbolize/dwarf/sections.h"
 
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "symbolize/section_contents.h"
@@ -9,20 +8,32 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-constexpr std::array<std::string_view, kSectionCount> kNames = {
-    "info",   "abbrev",   "str",  "str_offsets", "line",    "line_str",
-    "ranges", "rnglists", "addr", "aranges",     "cu_index"};
+constexpr std::array<std::string_view, kSectionCount> kSuffixes = {
+    "info",     "abbrev", "str",      "str_offsets", "line",
+    "line_str", "ranges", "rnglists", "addr",        "cu_index"};
+
+// libdw 0.188 looks for the end of a string without looking for the end of its section.
+Bytes UpToLastNul(Bytes strings) {
+  while (!strings.empty() && strings.back() != std::byte{0}) {
+    strings = strings.first(strings.size() - 1);
+  }
+  return strings;
+}
 
 }  // namespace
+
+std::string_view SectionSuffix(SectionId id) { return kSuffixes[static_cast<size_t>(id)]; }
 
 Sections Sections::Load(const ElfImage& image, bool split) {
   Sections loaded;
   for (size_t i = 0; i < kSectionCount; ++i) {
-    std::string name = ".debug_" + std::string(kNames[i]);
+    const auto id = static_cast<SectionId>(i);
+    std::string name = ".debug_" + std::string(SectionSuffix(id));
     // The index of a package has no suffix.
-    if (split && SectionId(i) != SectionId::kCuIndex) name += ".dwo";
+    if (split && id != SectionId::kCuIndex) name += ".dwo";
     SectionContents contents = ReadSectionContents(image, name, {.expansion = kMaxExpansion});
-    loaded.sections_[i] = contents.bytes;
+    const bool strings = id == SectionId::kStr || id == SectionId::kLineStr;
+    loaded.views_[id] = strings ? UpToLastNul(contents.bytes) : contents.bytes;
     if (!contents.owned.empty()) loaded.decompressed_.push_back(std::move(contents.owned));
   }
   return loaded;

@@ -81,33 +81,67 @@ std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files) {
   return {link->build_id.begin(), link->build_id.end()};
 }
 
-SplitFiles::Found SplitFiles::Find(DwarfFile& file, Unit& skeleton) {
-  const UnitRoot& root = file.RootOf(skeleton);  // knows the id, in DWARF 4
-  Found found = FindInPackage(skeleton.id);
-  const std::string_view name = file.StringOf(skeleton, root.split_name);
+namespace {
+
+// The name of the file that has the entries of a skeleton.
+std::string_view SplitName(DwarfFile& file, const OpenUnit& skeleton) {
+  const std::string_view name = file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_dwo_name));
+  return name.empty() ? file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_GNU_dwo_name)) : name;
+}
+
+Bytes From(Bytes bytes, uint64_t offset) {
+  return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
+}
+
+// Bases that DWARF 4 has an own name for.
+uint64_t BaseOf(const OpenUnit& unit, unsigned name, unsigned gnu_name) {
+  return unit.RootNumber(name).value_or(unit.RootNumber(gnu_name).value_or(0));
+}
+
+SkeletonPart PartOf(const OpenUnit& skeleton) {
+  SkeletonPart part;
+  part.addresses = From(skeleton.sections()[SectionId::kAddr],
+                        BaseOf(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
+  part.ranges = From(skeleton.sections()[SectionId::kRanges],
+                     skeleton.RootNumber(DW_AT_GNU_ranges_base).value_or(0));
+  part.base_address = skeleton.RootAddress(DW_AT_low_pc).value_or(0);
+  return part;
+}
+
+}  // namespace
+
+bool IsSkeleton(const OpenUnit& unit) {
+  return unit.type() == DW_UT_skeleton || unit.RootAttribute(DW_AT_GNU_dwo_name) ||
+         unit.RootAttribute(DW_AT_dwo_name);
+}
+
+SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
+  const uint64_t id = skeleton.id();
+  Found found = FindInPackage(id);
+  const std::string_view name = SplitName(file, skeleton);
   if (found.unit == nullptr && !name.empty()) {
-    const std::string_view directory = file.StringOf(skeleton, root.directory);
-    found = FindInFile(file, skeleton, Join(directory, name));
+    const std::string_view directory =
+        file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_comp_dir));
+    found = FindInFile(id, Join(directory, name));
     const std::string_view base = name.substr(name.rfind('/') + 1);
     for (size_t i = 0; found.unit == nullptr && i < paths_.size(); ++i) {
-      found = FindInFile(file, skeleton, Join(DirectoryOf(paths_[i]), base));
+      found = FindInFile(id, Join(DirectoryOf(paths_[i]), base));
     }
   }
-  if (found.unit == nullptr || found.unit->skeleton != nullptr) return {};
-  found.unit->skeleton_file = &file;
-  found.unit->skeleton = &skeleton;
+  if (found.unit == nullptr || found.unit->skeleton) return {};
+  found.file->Bind(*found.unit, PartOf(skeleton));
   return found;
 }
 
-SplitFiles::Found SplitFiles::FindInFile(DwarfFile&, Unit& skeleton, const std::string& path) {
+SplitFiles::Found SplitFiles::FindInFile(uint64_t id, const std::string& path) {
   const auto [it, is_new] = files_.try_emplace(path);
   if (is_new) it->second = OpenDwarf(path, /*split=*/true);
   if (it->second == nullptr) return {};
   DwarfFile& split = *it->second->dwarf;
   for (const auto& unit : split.units()) {
-    if (unit->type == DW_UT_split_type || unit->type == DW_UT_type) continue;
-    split.RootOf(*unit);
-    if (unit->id == skeleton.id) return {&split, unit.get()};
+    const std::shared_ptr<OpenUnit> open = split.Open(*unit);
+    if (open == nullptr || open->type() == DW_UT_split_type || open->type() == DW_UT_type) continue;
+    if (open->id() == id) return {&split, unit.get()};
   }
   return {};
 }
@@ -136,7 +170,8 @@ void SplitFiles::OpenPackage() {
     if (package_ != nullptr) break;
   }
   if (package_ == nullptr) return;
-  Cursor header(package_->dwarf->section(SectionId::kCuIndex));
+  const Bytes index = package_->dwarf->section(SectionId::kCuIndex);
+  ByteReader header(index);
   const auto version = header.Read<uint16_t>();
   header.Skip(2);
   const uint64_t columns = header.Read<uint32_t>();
@@ -144,16 +179,15 @@ void SplitFiles::OpenPackage() {
   const uint64_t slots = header.Read<uint32_t>();
   const bool known_version = version == 2 || version == 5;
   if (!header.ok() || !known_version || columns > 16 || slots > header.remaining() / 12) return;
-  const Bytes index = package_->dwarf->section(SectionId::kCuIndex);
-  Cursor ids(index, 16);
-  Cursor rows(index, 16 + slots * 8);
+  ByteReader ids(From(index, 16));
+  ByteReader rows(From(index, 16 + slots * 8));
   const uint64_t names_at = 16 + slots * 12;
   for (uint64_t slot = 0; slot < slots; ++slot) {
     const auto id = ids.Read<uint64_t>();
     const uint64_t row = rows.Read<uint32_t>();
     if (row == 0 || row > units) continue;
-    Cursor names(index, names_at);
-    Cursor offsets(index, names_at + row * columns * 4);
+    ByteReader names(From(index, names_at));
+    ByteReader offsets(From(index, names_at + row * columns * 4));
     Contribution contribution;
     for (uint64_t column = 0; column < columns; ++column) {
       const auto name = names.Read<uint32_t>();

@@ -28,6 +28,9 @@ std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::stri
                                           const std::vector<std::string>& debug_directories,
                                           const FetchedFiles* fetched);
 
+// Whether the entries of the unit are in a split file.
+bool IsSkeleton(const OpenUnit& unit);
+
 // Finds the units that skeletons stand for:
 //
 //   .dwo   a file a unit, where the skeleton says, or beside the image
@@ -43,11 +46,11 @@ class SplitFiles {
     DwarfFile* file = nullptr;
     Unit* unit = nullptr;  // null: nowhere
   };
-  // The unit with `skeleton`'s id, bound to it; one skeleton only gets it.
-  Found Find(DwarfFile& file, Unit& skeleton);
+  // The unit with the id of `skeleton`, a unit of `file`, bound to it; one skeleton only gets it.
+  Found Find(DwarfFile& file, const OpenUnit& skeleton);
 
  private:
-  Found FindInFile(DwarfFile& file, Unit& skeleton, const std::string& path);
+  Found FindInFile(uint64_t id, const std::string& path);
   Found FindInPackage(uint64_t id);
   void OpenPackage();
 
