@@ -97,18 +97,18 @@ class FileDebugInfo : public DebugInfo {
  private:
   // What was read of a unit that was hit.
   struct Indexed {
-    DwarfFile* file = nullptr;  // with its entries: the split file of a skeleton
+    DwarfFile* file = nullptr;   // with its entries: the split file of a skeleton
+    const Unit* unit = nullptr;  // likewise
     FunctionIndex functions;
     LineTable lines;
     std::optional<LineTable> call_lines;  // that the files of calls count in, where not `lines`
   };
 
   void ListUnits();
-  static std::vector<AddressRange> CodeOf(const OpenUnit& unit, size_t limit);
+  std::vector<AddressRange> CodeOf(const OpenUnit& unit, size_t limit);
   Indexed& IndexOf(uint32_t unit);
   void ReadFunctions(const OpenUnit& unit, Indexed& indexed);
-  LineTable LinesOf(const OpenUnit& unit, uint64_t offset, std::string_view directory,
-                    const FunctionIndex& callers);
+  LineTable LinesOf(const OpenUnit& unit, uint64_t offset, std::string_view directory);
   void AppendChain(Indexed& unit, uint32_t scope);
 
   std::vector<AddressRange> code_;
@@ -119,7 +119,7 @@ class FileDebugInfo : public DebugInfo {
   bool listed_ = false;
   IntervalMap units_;                              // address → index of the unit in main_
   std::vector<std::unique_ptr<Indexed>> indexed_;  // by unit; null: not hit yet
-  PathPool paths_;
+  StringTable paths_;
   uint64_t line_budget_ = 0;  // bytes of line tables that may still be read
   std::vector<SourceFrame> frames_;
 };
@@ -130,10 +130,11 @@ std::span<const SourceFrame> FileDebugInfo::Find(ElfAddress address) {
   const uint32_t index = units_.Find(address.value);
   if (index == kNoOwner) return {};
   Indexed& unit = IndexOf(index);
-  AppendChain(unit, unit.functions.Find(address.value));
+  AppendChain(unit,
+              unit.functions.Find(address.value, [&] { return unit.file->Open(*unit.unit); }));
   if (const LineRow* row = unit.lines.Find(address.value)) {
     if (frames_.empty()) frames_.emplace_back();
-    frames_[0].file = unit.lines.FileName(row->file);
+    frames_[0].file = paths_[unit.lines.FileName(row->file)];
     frames_[0].line = row->line;
     frames_[0].column = row->column;
   }
@@ -155,7 +156,7 @@ void FileDebugInfo::AppendChain(Indexed& unit, uint32_t scope) {
     frame.start = {at.code.start};
     frame.size = at.code.end - at.code.start;
     if (called != nullptr) {
-      frame.file = call_lines.FileName(called->call_file);
+      frame.file = paths_[call_lines.FileName(called->call_file)];
       frame.line = called->call_line;
       frame.column = called->call_column;
     }
@@ -178,24 +179,25 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   const std::string_view directory = main_.StringOf(unit, unit.RootAttribute(DW_AT_comp_dir));
   SplitFiles::Found split;
   if (IsSkeleton(unit)) split = split_files_.Find(main_, unit);
-  indexed.file = split.unit == nullptr ? &main_ : split.file;
   std::shared_ptr<OpenUnit> split_unit;
   if (split.unit != nullptr) split_unit = split.file->Open(*split.unit);
   const OpenUnit& with_entries = split_unit == nullptr ? unit : *split_unit;
-  indexed.functions = FunctionIndex::Read(with_entries, is_code_);
+  indexed.file = split_unit == nullptr ? &main_ : split.file;
+  indexed.unit = &with_entries.unit();
+  indexed.functions = FunctionIndex(with_entries, is_code_);
   // The compiler's own list of files, where it wrote one: the skeleton's may be the assembler's.
   if (split_unit != nullptr) {
     if (const auto own = split_unit->RootNumber(DW_AT_stmt_list)) {
-      indexed.call_lines = LinesOf(*split_unit, *own, directory, indexed.functions);
+      indexed.call_lines = LinesOf(*split_unit, *own, directory);
     }
   }
   if (const auto own = unit.RootNumber(DW_AT_stmt_list)) {
-    indexed.lines = LinesOf(unit, *own, directory, indexed.functions);
+    indexed.lines = LinesOf(unit, *own, directory);
   }
 }
 
-LineTable FileDebugInfo::LinesOf(const OpenUnit& unit, uint64_t offset, std::string_view directory,
-                                 const FunctionIndex& callers) {
+LineTable FileDebugInfo::LinesOf(const OpenUnit& unit, uint64_t offset,
+                                 std::string_view directory) {
   LineTableSource source;
   source.sections = unit.sections();
   Bytes& lines = source.sections[SectionId::kLine];
@@ -205,10 +207,7 @@ LineTable FileDebugInfo::LinesOf(const OpenUnit& unit, uint64_t offset, std::str
   source.address_size = unit.unit().address_size;
   source.directory = directory;
   source.code = CodeOf(unit, kMostRanges);
-  for (const Scope& scope : callers.scopes()) {
-    if (scope.inlined) source.files.push_back(scope.call_file);
-  }
-  LineTable table = LineTable::Read(source, is_code_, paths_);
+  LineTable table = LineTable::Read(source, paths_);
   line_budget_ -= std::min(line_budget_, table.size());
   return table;
 }
@@ -219,6 +218,8 @@ std::vector<AddressRange> FileDebugInfo::CodeOf(const OpenUnit& unit, size_t lim
                           {unit.RootAttribute(DW_AT_low_pc), unit.RootAttribute(DW_AT_high_pc),
                            unit.RootAttribute(DW_AT_ranges)},
                           limit, ranges);
+  std::erase_if(ranges, [this](const AddressRange& range) { return !is_code_(range.start); });
+  std::ranges::sort(ranges, {}, &AddressRange::start);
   return ranges;
 }
 
@@ -237,9 +238,7 @@ void FileDebugInfo::ListUnits() {
     if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_split_compile) continue;
     const std::vector<AddressRange> ranges = CodeOf(*unit, budget);
     budget -= ranges.size();
-    for (const AddressRange& range : ranges) {
-      if (is_code_(range.start)) units_.Add(range.start, range.end, i);
-    }
+    for (const AddressRange& range : ranges) units_.Add(range.start, range.end, i);
   }
   units_.Build();
 }

@@ -16,7 +16,7 @@ namespace {
 // file that wants to be slow.
 constexpr uint64_t kMostAbbreviations = uint64_t{1} << 30;
 constexpr uint64_t kMostOpenAbbreviations = uint64_t{64} << 20;
-constexpr size_t kMostOpenUnits = 256;
+constexpr size_t kMostOpenUnits = 1024;
 
 Bytes From(Bytes bytes, uint64_t offset) {
   return offset < bytes.size() ? bytes.subspan(offset) : Bytes();

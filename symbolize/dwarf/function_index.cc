@@ -10,19 +10,21 @@ namespace {
 // Deeper trees are not of a compiler.
 constexpr size_t kMaxDepth = 4096;
 
-// Types have no code inside: what is defined of their functions stands elsewhere and refers to
-// them.
-bool IsType(int tag) {
+bool IsNamespace(int tag) { return tag == DW_TAG_namespace || tag == DW_TAG_module; }
+
+// Whether there may be functions or inlined calls below an entry that is inside of a function.
+// Those of types outside of functions are elsewhere, and refer to what is below the type.
+bool HoldsCode(int tag) {
   switch (tag) {
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_subroutine_type:
-    case DW_TAG_array_type:
       return true;
     default:
-      return false;
+      return IsNamespace(tag);
   }
 }
 
@@ -66,57 +68,93 @@ int Collect(Dwarf_Attribute* value, void* into) {
 
 }  // namespace
 
+// Goes through the entries below one.
 class FunctionIndex::Walk {
  public:
-  Walk(const OpenUnit& unit, const IsCode& is_code, FunctionIndex& index)
-      : unit_(unit), is_code_(is_code), index_(index) {
-    // Many entries may share one list, in a file that wants to be slow.
-    range_budget_ = 4 * unit.sections()[SectionId::kInfo].size() + 4096;
+  Walk(const OpenUnit& unit, FunctionIndex& index) : unit_(unit), index_(index) {}
+
+  void ReadUnit() { Run(unit_.root(), kInUnit, kNoOwner); }
+
+  void ReadNamespace(uint64_t entry) {
+    if (const auto at = unit_.EntryAt(entry)) Run(*at, kInNamespace, kNoOwner);
   }
 
-  void Run() {
-    Dwarf_Die root = unit_.root();
-    if (dwarf_child(&root, &at_) != 0) return;
-    scopes_.push_back(kNoOwner);
-    do {
-      uint32_t inside = scopes_.back();
-      if (!HasCodeInside(inside) || !GoToChild(inside)) GoOn();
-    } while (!scopes_.empty());
-    index_.map_.Build();
-    index_.scopes_.shrink_to_fit();
+  // Calls inlined into the function whose scope it is; their code goes to `inlined`.
+  void ReadFunction(uint32_t scope, IntervalMap& inlined) {
+    inlined_ = &inlined;
+    if (const auto at = unit_.EntryAt(index_.scopes_[scope].entry)) Run(*at, kInFunction, scope);
   }
 
  private:
-  // Reads the entry that the walk is at. `scope` becomes that of its children.
-  bool HasCodeInside(uint32_t& scope) {
+  void Run(Dwarf_Die below, Place place, uint32_t scope) {
+    place_ = place;
+    if (dwarf_child(&below, &at_) != 0) return;
+    scopes_.push_back(scope);
+    do {
+      uint32_t inside = scopes_.back();
+      if (!ReadEntry(inside) || !GoToChild(inside)) GoOn();
+    } while (!scopes_.empty());
+  }
+
+  // Reads the entry that the walk is at. `scope` becomes that of its children, false where they are
+  // not for this walk.
+  bool ReadEntry(uint32_t& scope) {
     const int tag = dwarf_tag(&at_);
-    const bool inlined = tag == DW_TAG_inlined_subroutine;
-    if (!inlined && tag != DW_TAG_subprogram) return !IsType(tag);
-    Attributes attributes;
-    if (dwarf_getattrs(&at_, Collect, &attributes, 0) != 1) return false;
-    ranges_.clear();
-    DwarfFile::AppendRanges(unit_, at_, attributes.code, range_budget_, ranges_);
-    range_budget_ -= ranges_.size();
-    const bool is_kept =
-        std::any_of(ranges_.begin(), ranges_.end(),
-                    [&](const AddressRange& range) { return is_code_(range.start); });
-    // Functions that are declared only, or were dropped by the linker.
-    if (!inlined && !is_kept) return false;
-    scope = AddScope(attributes.scope, inlined ? scope : kNoOwner, inlined);
+    if (tag == DW_TAG_inlined_subroutine && place_ == kInFunction) {
+      const Scope read = ReadScope();
+      scope = AddScope(read, scope, *inlined_, static_cast<uint32_t>(index_.scopes_.size()));
+      return true;
+    }
+    if (tag == DW_TAG_subprogram) {
+      AddFunction();
+      return false;
+    }
+    if (place_ == kInFunction) return HoldsCode(tag);
+    return IsNamespace(tag) && !PassOver();
+  }
+
+  // Keeps a namespace for later, where it is cheap to go on behind it.
+  bool PassOver() {
+    if (place_ != kInUnit || dwarf_hasattr(&at_, DW_AT_sibling) == 0) return false;
+    index_.namespaces_.push_back(unit_.OffsetOf(at_));
     return true;
   }
 
-  uint32_t AddScope(Scope scope, uint32_t parent, bool inlined) {
-    const auto number = static_cast<uint32_t>(index_.scopes_.size());
-    scope.entry = unit_.OffsetOf(at_);
+  // Not those that are declared only, or were dropped by the linker.
+  void AddFunction() {
+    if (dwarf_hasattr(&at_, DW_AT_low_pc) == 0 && dwarf_hasattr(&at_, DW_AT_ranges) == 0) return;
+    const Scope read = ReadScope();
+    if (std::none_of(ranges_.begin(), ranges_.end(),
+                     [&](const AddressRange& range) { return (*index_.is_code_)(range.start); })) {
+      return;
+    }
+    Function function;
+    const auto number = static_cast<uint32_t>(index_.functions_.size());
+    function.scope = AddScope(read, kNoOwner, index_.function_at_[place_], number);
+    index_.functions_.push_back(std::move(function));
+  }
+
+  // Its code is left in ranges_.
+  Scope ReadScope() {
+    Attributes attributes;
+    attributes.scope.entry = unit_.OffsetOf(at_);
+    ranges_.clear();
+    if (dwarf_getattrs(&at_, Collect, &attributes, 0) != 1) return attributes.scope;
+    DwarfFile::AppendRanges(unit_, at_, attributes.code, index_.range_budget_, ranges_);
+    index_.range_budget_ -= ranges_.size();
+    if (!ranges_.empty()) attributes.scope.code = ranges_.front();
+    return attributes.scope;
+  }
+
+  // `owner` is what the map has of it.
+  uint32_t AddScope(Scope scope, uint32_t parent, IntervalMap& map, uint32_t owner) {
     scope.parent = parent;
-    scope.inlined = inlined;
-    if (!ranges_.empty()) scope.code = ranges_.front();
+    scope.inlined = parent != kNoOwner;
     for (const AddressRange& range : ranges_) {
-      if (is_code_(range.start)) index_.map_.Add(range.start, range.end, number);
+      if ((*index_.is_code_)(range.start)) map.Add(range.start, range.end, owner);
     }
     index_.scopes_.push_back(scope);
-    return number;
+    return static_cast<uint32_t>(index_.scopes_.size() - 1);
   }
 
   bool GoToChild(uint32_t scope) {
@@ -161,19 +199,66 @@ class FunctionIndex::Walk {
   }
 
   const OpenUnit& unit_;
-  const IsCode& is_code_;
   FunctionIndex& index_;
+  Place place_ = kInUnit;
+  IntervalMap* inlined_ = nullptr;  // null: the walk is not inside of a function
   Dwarf_Die at_ = {};
   // The scopes that the parents of this entry put their children in, outermost first. Empty: done.
   std::vector<uint32_t> scopes_;
   std::vector<AddressRange> ranges_;
-  uint64_t range_budget_ = 0;
 };
 
-FunctionIndex FunctionIndex::Read(const OpenUnit& unit, const IsCode& is_code) {
-  FunctionIndex index;
-  Walk(unit, is_code, index).Run();
-  return index;
+FunctionIndex::FunctionIndex(const OpenUnit& unit, const IsCode& is_code)
+    : is_code_(&is_code),
+      // Many entries may share one list, in a file that wants to be slow.
+      range_budget_(4 * unit.sections()[SectionId::kInfo].size() + 4096) {
+  Walk(unit, *this).ReadUnit();
+  function_at_[kInUnit].Build();
+}
+
+uint32_t FunctionIndex::Find(uint64_t address, const Opener& open) {
+  const uint32_t function = FunctionAt(address, open);
+  if (function == kNoOwner) return kNoOwner;
+  if (!functions_[function].inlined) ReadInside(function, open);
+  const uint32_t inlined = functions_[function].inlined->Find(address);
+  return inlined == kNoOwner ? functions_[function].scope : inlined;
+}
+
+uint32_t FunctionIndex::FunctionAt(uint64_t address, const Opener& open) {
+  uint32_t function = function_at_[kInUnit].Find(address);
+  if (function != kNoOwner) return function;
+  if (!has_read_namespaces_) ReadNamespaces(open);
+  function = function_at_[kInNamespace].Find(address);
+  if (function != kNoOwner) return function;
+  if (!has_read_functions_) ReadFunctions(open);
+  return function_at_[kInFunction].Find(address);
+}
+
+void FunctionIndex::ReadNamespaces(const Opener& open) {
+  has_read_namespaces_ = true;
+  const std::shared_ptr<OpenUnit> unit = namespaces_.empty() ? nullptr : open();
+  if (unit != nullptr) {
+    for (const uint64_t entry : namespaces_) Walk(*unit, *this).ReadNamespace(entry);
+  }
+  function_at_[kInNamespace].Build();
+}
+
+void FunctionIndex::ReadFunctions(const Opener& open) {
+  has_read_functions_ = true;
+  // There are more of them as it goes.
+  for (uint32_t function = 0; function < functions_.size(); ++function) {
+    if (!functions_[function].inlined) ReadInside(function, open);
+  }
+  function_at_[kInFunction].Build();
+}
+
+void FunctionIndex::ReadInside(uint32_t function, const Opener& open) {
+  IntervalMap inlined;
+  if (const std::shared_ptr<OpenUnit> unit = open()) {
+    Walk(*unit, *this).ReadFunction(functions_[function].scope, inlined);
+  }
+  inlined.Build();
+  functions_[function].inlined = std::move(inlined);
 }
 
 }  // namespace profiler::symbolize::dwarf

@@ -2,8 +2,11 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,22 +33,53 @@ struct Scope {
   std::string_view name;
 };
 
-// Immutable but for the names. Memory: some 80 bytes a scope.
+// Reads as much of a unit as the look-ups need: few functions of a large program are ever hit, and
+// most entries are inside of functions.
+//
+//   unit ┬ f ─ inlined g ─ inlined h     f at once, what is inside of it for an address in it
+//        ├ namespace ─ f2                for an address that no function outside has; GCC has code
+//        │                               there only, and clang does not tell where to go on
+//        └ f3 ─ local class ─ f4         code of its own: for an address that no other function has
+//
+// Not thread-safe. Memory: some 80 bytes a function, or an inlined call in those that were hit.
 class FunctionIndex {
  public:
-  // One walk over the unit's entries. What cannot be read ends it.
-  static FunctionIndex Read(const OpenUnit& unit, const IsCode& is_code);
+  // The unit, which need not be open between two look-ups; null where it cannot be read.
+  using Opener = std::function<std::shared_ptr<OpenUnit>()>;
+
+  FunctionIndex() = default;
+  // What cannot be read ends the list of functions. `is_code` must outlive this.
+  FunctionIndex(const OpenUnit& unit, const IsCode& is_code);
 
   // The innermost scope; kNoOwner where no function is.
-  uint32_t Find(uint64_t address) const { return map_.Find(address); }
+  uint32_t Find(uint64_t address, const Opener& open);
+  // Valid until the next Find.
   Scope& operator[](uint32_t scope) { return scopes_[scope]; }
-  const std::vector<Scope>& scopes() const { return scopes_; }
 
  private:
   class Walk;
 
+  struct Function {
+    uint32_t scope = 0;
+    std::optional<IntervalMap> inlined;  // address → scope, in the function; empty: not read yet
+  };
+  // Where functions are, and which of them is at an address.
+  enum Place : uint8_t { kInUnit, kInNamespace, kInFunction };
+  static constexpr size_t kPlaceCount = 3;
+
+  uint32_t FunctionAt(uint64_t address, const Opener& open);
+  void ReadNamespaces(const Opener& open);
+  void ReadFunctions(const Opener& open);
+  void ReadInside(uint32_t function, const Opener& open);
+
+  const IsCode* is_code_ = nullptr;
+  size_t range_budget_ = 0;  // ranges that may still be read
   std::vector<Scope> scopes_;
-  IntervalMap map_;
+  std::vector<Function> functions_;
+  std::vector<uint64_t> namespaces_;                  // entries of those that were passed over
+  std::array<IntervalMap, kPlaceCount> function_at_;  // address → function
+  bool has_read_namespaces_ = false;
+  bool has_read_functions_ = false;
 };
 
 }  // namespace profiler::symbolize::dwarf

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 namespace profiler::symbolize::dwarf {
 namespace {
@@ -21,8 +20,8 @@ std::string Join(std::string_view directory, std::string_view name) {
 
 class LineTable::Reader {
  public:
-  Reader(const LineTableSource& source, const IsCode& is_code, PathPool& paths, LineTable& table)
-      : source_(source), is_code_(is_code), paths_(paths), table_(table) {}
+  Reader(const LineTableSource& source, StringTable& paths, LineTable& table)
+      : source_(source), paths_(paths), table_(table) {}
 
   void Run() {
     SectionViews sections = source_.sections;
@@ -34,34 +33,46 @@ class LineTable::Reader {
     Dwarf_Off end = 0;
     Dwarf_CU* unit = nullptr;
     Dwarf_Lines* lines = nullptr;
+    Dwarf_Files* files = nullptr;
     size_t line_count = 0, file_count = 0;
-    if (dwarf_next_lines(opened->dwarf(), source_.offset, &end, &unit, &files_, &file_count, &lines,
+    if (dwarf_next_lines(opened->dwarf(), source_.offset, &end, &unit, &files, &file_count, &lines,
                          &line_count) != 0) {
       return;
     }
     table_.size_ = end - source_.offset;
-    table_.files_.resize(file_count);
-    dwarf_getsrcdirs(files_, &directories_, &directory_count_);
+    NameFiles(files, file_count);
     AddRows(lines, line_count);
-    for (const uint32_t file : source_.files) NameFile(file);
   }
 
  private:
   void AddRows(Dwarf_Lines* lines, size_t count) {
     const uint64_t dropped_end = EndOfDropped(lines, count);
+    rows_.reserve(count);
+    auto code = source_.code.begin();  // that `address` is in, or before
     for (size_t i = 0; i < count; ++i) {
       Dwarf_Line* const line = dwarf_onesrcline(lines, i);
-      Dwarf_Addr address = 0;
-      bool is_end = false;
-      dwarf_lineaddr(line, &address);
-      dwarf_lineendsequence(line, &is_end);
-      if (is_end) {
+      const uint64_t address = AddressOf(line);
+      while (code != source_.code.end() && code->end <= address) ++code;
+      const bool is_code = code != source_.code.end() && address >= code->start;
+      if (IsEnd(line)) {
         AddRow({address, kNoCode, 0, 0});
-      } else if (address >= dropped_end && is_code_(address)) {
+      } else if (is_code && address >= dropped_end) {
         AddRow(RowOf(line, address));
       }
     }
-    table_.rows_.shrink_to_fit();
+    table_.rows_ = std::vector<LineRow>(rows_.begin(), rows_.end());
+  }
+
+  static uint64_t AddressOf(Dwarf_Line* line) {
+    Dwarf_Addr address = 0;
+    dwarf_lineaddr(line, &address);
+    return address;
+  }
+
+  static bool IsEnd(Dwarf_Line* line) {
+    bool is_end = false;
+    dwarf_lineendsequence(line, &is_end);
+    return is_end;
   }
 
   LineRow RowOf(Dwarf_Line* line, uint64_t address) {
@@ -73,19 +84,17 @@ class LineTable::Reader {
     Dwarf_Files* files = nullptr;
     size_t file = 0;
     if (dwarf_line_file(line, &files, &file) == 0) row.file = static_cast<uint32_t>(file);
-    NameFile(row.file);
     return row;
   }
 
   // A row that says the same as the one before is left out.
   void AddRow(const LineRow& row) {
-    std::vector<LineRow>& rows = table_.rows_;
-    if (!rows.empty() && rows.back().address == row.address) rows.pop_back();
-    const bool is_new = rows.empty()
+    if (!rows_.empty() && rows_.back().address == row.address) rows_.pop_back();
+    const bool is_new = rows_.empty()
                             ? row.file != kNoCode
-                            : rows.back().file != row.file || rows.back().line != row.line ||
-                                  rows.back().column != row.column;
-    if (is_new) rows.push_back(row);
+                            : rows_.back().file != row.file || rows_.back().line != row.line ||
+                                  rows_.back().column != row.column;
+    if (is_new) rows_.push_back(row);
   }
 
   // libdw sorts the rows of all sequences together, those of dropped functions among them, which
@@ -97,21 +106,15 @@ class LineTable::Reader {
   // A sequence of code ends where code of the unit ends, so an end elsewhere is that of a dropped
   // one. What is before the last of them is not told apart, and not believed.
   uint64_t EndOfDropped(Dwarf_Lines* lines, size_t count) const {
+    if (count == 0 || source_.code.empty()) return 0;
+    const uint64_t first_code = source_.code.front().start;
+    if (AddressOf(dwarf_onesrcline(lines, 0)) >= first_code) return 0;
     uint64_t end_of_dropped = 0;
-    std::optional<uint64_t> first_code;
     for (size_t i = 0; i < count; ++i) {
       Dwarf_Line* const line = dwarf_onesrcline(lines, i);
-      Dwarf_Addr address = 0;
-      bool is_end = false;
-      dwarf_lineaddr(line, &address);
-      dwarf_lineendsequence(line, &is_end);
-      if (!first_code) {
-        if (!is_code_(address)) continue;
-        if (i == 0) return 0;
-        first_code = address;
-      }
-      if (address - *first_code > kLongestDropped) break;
-      if (is_end && !IsEndOfCode(address)) end_of_dropped = address;
+      const uint64_t address = AddressOf(line);
+      if (address >= kLongestDropped) break;
+      if (IsEnd(line) && !IsEndOfCode(address)) end_of_dropped = address;
     }
     return end_of_dropped;
   }
@@ -121,17 +124,20 @@ class LineTable::Reader {
                        [address](const AddressRange& range) { return range.end == address; });
   }
 
-  void NameFile(uint32_t file) {
-    if (file >= table_.files_.size() || table_.files_[file].data() != nullptr) return;
-    const char* const name = dwarf_filesrc(files_, file, nullptr, nullptr);
-    // libdw's name of a file that the table does not have.
-    const bool is_known = name != nullptr && std::string_view(name) != "???";
-    table_.files_[file] = is_known ? std::string_view(*paths_.insert(PathOf(name)).first) : "";
+  void NameFiles(Dwarf_Files* files, size_t count) {
+    dwarf_getsrcdirs(files, &directories_, &directory_count_);
+    table_.files_.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      const char* const name = dwarf_filesrc(files, i, nullptr, nullptr);
+      // libdw's name of a file that the table does not have.
+      const bool is_known = name != nullptr && std::string_view(name) != "???";
+      if (is_known) table_.files_[i] = Keep(name);
+    }
   }
 
-  std::string PathOf(std::string_view name) const {
-    if (name.starts_with('/') || IsInFirstDirectory(name)) return std::string(name);
-    return Join(source_.directory, name);
+  StringId Keep(std::string_view name) {
+    const bool whole = name.starts_with('/') || IsInFirstDirectory(name);
+    return paths_.Intern(whole ? std::string(name) : Join(source_.directory, name));
   }
 
   // Directory 0 of DWARF 5 is the unit's own, which may itself be relative.
@@ -142,17 +148,16 @@ class LineTable::Reader {
   }
 
   const LineTableSource& source_;
-  const IsCode& is_code_;
-  PathPool& paths_;
+  StringTable& paths_;
   LineTable& table_;
-  Dwarf_Files* files_ = nullptr;
+  std::vector<LineRow> rows_;
   const char* const* directories_ = nullptr;
   size_t directory_count_ = 0;
 };
 
-LineTable LineTable::Read(const LineTableSource& source, const IsCode& is_code, PathPool& paths) {
+LineTable LineTable::Read(const LineTableSource& source, StringTable& paths) {
   LineTable table;
-  Reader(source, is_code, paths, table).Run();
+  Reader(source, paths, table).Run();
   return table;
 }
 

@@ -10,14 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/node_hash_set.h"
+#include "src/base/string_table.h"
 #include "symbolize/dwarf/function_index.h"
 #include "symbolize/dwarf/libdw_sections.h"
 
 namespace profiler::symbolize::dwarf {
-
-// Paths, each once. They stay where they are.
-using PathPool = absl::node_hash_set<std::string>;
 
 struct LineRow {
   uint64_t address = 0;
@@ -32,10 +29,8 @@ struct LineTableSource {
   uint64_t offset = 0;  // in .debug_line
   unsigned address_size = 8;
   std::string_view directory;  // that the unit was compiled in
-  // The code of the unit, to tell it from code that the linker dropped.
+  // The code of the unit, by address: all else is of functions that the linker dropped.
   std::vector<AddressRange> code;
-  // Indices of files that the caller will ask for, besides those of rows.
-  std::vector<uint32_t> files;
 };
 
 // Immutable.
@@ -43,16 +38,15 @@ class LineTable {
  public:
   // What cannot be read makes an empty table. libdw needs some 150 bytes for each byte of the
   // table, until this returns.
-  static LineTable Read(const LineTableSource& source, const IsCode& is_code, PathPool& paths);
+  static LineTable Read(const LineTableSource& source, StringTable& paths);
 
   // The row that covers `address`: of those at one address the last. Null where there is none.
   const LineRow* Find(uint64_t address) const;
 
-  // The path as the compiler was given it, below the unit's directory where it is relative. Empty
-  // for an index that the table does not have, or that nobody was to ask for. Valid as long as the
-  // pool.
-  std::string_view FileName(uint32_t file) const {
-    return file < files_.size() ? files_[file] : std::string_view();
+  // The path as the compiler was given it, below the unit's directory where it is relative: one of
+  // `paths`. Empty for an index that the table does not have.
+  StringId FileName(uint32_t file) const {
+    return file < files_.size() ? files_[file] : StringId::kEmpty;
   }
 
   uint64_t size() const { return size_; }  // bytes of the section
@@ -61,7 +55,7 @@ class LineTable {
   class Reader;
 
   uint64_t size_ = 0;
-  std::vector<std::string_view> files_;
+  std::vector<StringId> files_;
   std::vector<LineRow> rows_;  // by address
 };
 
