@@ -73,17 +73,11 @@ bool IsNamed(const EmbeddedNames::Image& image, const EmbeddedNames::Address& ad
          address.symbol < image.symbols.size();
 }
 
-bool HasLines(const EmbeddedNames::Image& image) {
-  return std::ranges::any_of(image.addresses, [&](const EmbeddedNames::Address& address) {
-    return address.line != 0 && IsNamed(image, address);
-  });
-}
-
 std::vector<uint64_t> OffsetsWorthKeeping(const EmbeddedNames::Image& image) {
   std::vector<uint64_t> offsets;
   const bool is_told_apart = image.build_id.size() >= kShortestBuildId && image.pid == 0;
   if (image.kind != static_cast<uint8_t>(ImageKind::kUser) || !is_told_apart) return offsets;
-  if (!HasLines(image)) return offsets;
+  if (!image.has_debug_info) return offsets;
   for (const EmbeddedNames::Address& address : image.addresses) {
     if (IsNamed(image, address)) offsets.push_back(address.offset);
   }
@@ -172,7 +166,7 @@ class CachedSymbolizer final : public Symbolizer {
 
 }  // namespace
 
-std::string NameCache::UsersDirectory() {
+std::string NameCache::UsersDirectory(bool lines) {
   const char* home = std::getenv("HOME");
   const char* cache = std::getenv("XDG_CACHE_HOME");
   fs::path directory;
@@ -183,7 +177,7 @@ std::string NameCache::UsersDirectory() {
   } else {
     return "";
   }
-  directory /= "profiler/names";
+  directory /= lines ? "profiler/names" : "profiler/functions";
   return IsOurs(directory) ? directory.string() : "";
 }
 

@@ -5,9 +5,9 @@
 //
 //   DIRECTORY/BUILD-ID   "PROFNAM1" │ CRC-32 of the rest, u32 │ encoded EmbeddedNames of one image
 //
-// has the addresses that were ever looked up where debug information was at hand. An image that had
-// no line for any of a run's addresses may have had none, and it may be installed later: nothing of
-// such a run is kept.
+// has the addresses that were ever looked up where debug information was at hand. An image whose
+// debug information knew none of a run's addresses may have had none, and it may be installed
+// later: nothing of such a run is kept.
 
 #pragma once
 
@@ -37,9 +37,10 @@ class NameCache {
   };
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-  // $XDG_CACHE_HOME/profiler/names, or that below ~/.cache. Empty where there is no home, or it is
-  // another user's (sudo): then nothing is kept.
-  static std::string UsersDirectory();
+  // $XDG_CACHE_HOME/profiler/names, or that below ~/.cache; names without lines are in functions
+  // beside it, for they answer less. Empty where there is no home, or it is another user's (sudo):
+  // then nothing is kept.
+  static std::string UsersDirectory(bool lines);
 
   // No directory: keeps nothing. Beyond `most_bytes` of files, those go that were not used for the
   // longest time.

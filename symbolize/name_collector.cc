@@ -88,6 +88,7 @@ void NameCollector::Remember(Collected& collected, uint64_t place, const Naming&
   address.offset = place;
   address.distance = naming.distance;
   address.reason = static_cast<uint8_t>(naming.reason);
+  collected.image.has_debug_info |= naming.has_debug_info;
   if (!naming.functions.empty()) {
     address.symbol = AddSymbol(collected, naming.functions.back(), !naming.without_symbol);
     address.inlined = AddInlined(collected, naming.functions);

@@ -303,6 +303,7 @@ void FileSymbolizer::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state)
   files.debug = &debug->elf;
   files.debug_path = debug->path;
   files.debug_directories = options_.debug_directories;
+  files.lines = options_.lines;
   files.fetched = options_.fetched;
   state.debug_info = dwarf::DebugInfo::Open(files);
 }
@@ -373,6 +374,7 @@ Naming FileSymbolizer::LookUpInFile(OpenImageState& state, ElfAddress address) {
   const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
   Naming naming{Reason::kNamed, found_, distance};
   naming.without_symbol = symbol == nullptr;
+  naming.has_debug_info = !frames.empty();
   if (symbol != found) naming.neighbour = FunctionOf(state, *found);
   return naming;
 }

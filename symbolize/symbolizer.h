@@ -77,6 +77,7 @@ struct Naming {
   uint64_t unnamed_size = 0;
   // The last function is known by debug information alone: without `inlines` it has no name.
   bool without_symbol = false;
+  bool has_debug_info = false;  // debug information knows the address
   // What images of kind kUser and kVdso themselves have for the address, where that is known.
   std::optional<ElfAddress> address;
   // What the address would be named by without `bounded_symbols`, where that is something else: a
@@ -98,6 +99,7 @@ std::vector<std::string> UsersBuildIdCaches();
 struct SymbolizerOptions {
   bool demangle = true;
   bool inlines = true;  // else debug information is not read, and there are no lines either
+  bool lines = true;    // else files and lines are unknown; most of the time is spent on them
   // Where no symbol covers an address, its function is told by call frame information.
   bool function_starts = true;
   // A symbol without a size ends where its function does; else, as perf has it, where the next one

@@ -90,6 +90,8 @@ struct EmbeddedNames {
     std::vector<Address> instructions;
     std::vector<Piece> pieces;  // by address, distinct
     uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>
+    // Debug information knew one of the addresses when they were collected. Not stored.
+    bool has_debug_info = false;
     bool operator==(const Image&) const = default;
   };
 

@@ -36,9 +36,9 @@ symbolize::EmbeddedOptions EmbeddedOptionsOf(const NamingOptions& options, Files
           .files = files};
 }
 
-symbolize::NameCache UsersNameCache() {
+symbolize::NameCache UsersNameCache(bool lines) {
   return symbolize::NameCache(
-      symbolize::NameCache::UsersDirectory(),
+      symbolize::NameCache::UsersDirectory(lines),
       {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames});
 }
 
@@ -70,6 +70,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   symbolize::SymbolizerOptions files;
   files.demangle = options.demangle;
   files.inlines = options.inlines;
+  files.lines = options.lines;
   files.function_starts = options.function_starts;
   files.bounded_symbols = options.bounded_symbols;
   if (!options.places.symfs.empty()) files.LookBelow(options.places.symfs);
@@ -90,7 +91,8 @@ std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features&
   auto from_files = symbolize::Symbolizer::Create(SymbolizerOptionsOf(options));
   const symbolize::EmbeddedOptions naming = EmbeddedOptionsOf(options, files);
   if (UsesCache(options)) {
-    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files), UsersNameCache(), naming);
+    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files),
+                                                   UsersNameCache(options.lines), naming);
   }
   std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
   if (!names) return from_files;

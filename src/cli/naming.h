@@ -31,6 +31,7 @@ void AddCacheOption(CLI::App& command, bool& no_cache);
 struct NamingOptions {
   bool demangle = true;
   bool inlines = true;
+  bool lines = true;            // with inlines; see symbolize::SymbolizerOptions
   bool function_starts = true;  // see symbolize::SymbolizerOptions
   bool bounded_symbols = true;  // likewise
   FilePlaces places;

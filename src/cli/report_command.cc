@@ -127,8 +127,8 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
   // Lines are told by debug information, as inlined calls are.
-  load.naming.inlines =
-      options.inlines || sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
+  load.naming.lines = sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
+  load.naming.inlines = options.inlines || load.naming.lines;
   load.keep_cpu = sorts_by(report::SortKey::kCpu);
   load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                      sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||

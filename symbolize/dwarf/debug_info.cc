@@ -77,7 +77,8 @@ class FileDebugInfo : public DebugInfo {
       : main_(*files.debug, /*split=*/false),
         alternate_(OpenAlternate(*files.debug, files.debug_path, files.debug_directories,
                                  files.fetched.get())),
-        split_files_({files.image_path, files.debug_path}) {
+        split_files_({files.image_path, files.debug_path}),
+        has_lines_(files.lines) {
     if (alternate_ != nullptr) main_.set_alternate(alternate_->dwarf.get());
     for (const ElfSegment& segment : files.image->segments()) {
       if (!segment.executable) continue;
@@ -116,6 +117,7 @@ class FileDebugInfo : public DebugInfo {
   DwarfFile main_;
   std::unique_ptr<OpenedFile> alternate_;
   SplitFiles split_files_;
+  const bool has_lines_;
   bool listed_ = false;
   IntervalMap units_;                              // address → index of the unit in main_
   std::vector<std::unique_ptr<Indexed>> indexed_;  // by unit; null: not hit yet
@@ -185,6 +187,7 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   indexed.file = split_unit == nullptr ? &main_ : split.file;
   indexed.unit = &with_entries.unit();
   indexed.functions = FunctionIndex(with_entries, is_code_);
+  if (!has_lines_) return;
   // The compiler's own list of files, where it wrote one: the skeleton's may be the assembler's.
   if (split_unit != nullptr) {
     if (const auto own = split_unit->RootNumber(DW_AT_stmt_list)) {

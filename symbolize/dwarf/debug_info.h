@@ -40,6 +40,7 @@ struct DebugInfoFiles {
   std::string debug_path;
   std::vector<std::string> debug_directories;   // for alternate files, by build-id
   std::shared_ptr<const FetchedFiles> fetched;  // likewise; may be null
+  bool lines = true;                            // else files and lines are not looked for
 };
 
 // The build-id of the alternate file of `files.debug` where that file is not to be found; empty

@@ -18,12 +18,13 @@ absl::string_view View(std::string_view text) { return {text.data(), text.size()
 // Debug information and the file that it is in.
 class OpenedDwarf {
  public:
-  explicit OpenedDwarf(std::vector<std::byte> file) : file_(std::move(file)) {
+  explicit OpenedDwarf(std::vector<std::byte> file, bool lines = true) : file_(std::move(file)) {
     auto image = ElfImage::Parse(file_);
     if (!image.ok()) return;
     image_ = *std::move(image);
     DebugInfoFiles files;
     files.image = files.debug = &image_;
+    files.lines = lines;
     info_ = DebugInfo::Open(files);
   }
   explicit OpenedDwarf(const SectionBytes& sections) : OpenedDwarf(ElfWith(sections)) {}
@@ -93,6 +94,77 @@ TEST(DebugInfoTest, TellsFunctionsInlinedCallsAndLines) {
   EXPECT_EQ(dwarf.At(0x1040), "outer /src/a.cc:6:7\n");
   EXPECT_EQ(dwarf.At(0x1090), "");
   EXPECT_EQ(dwarf.At(0x3000), "");
+}
+
+TEST(DebugInfoTest, TellsFunctionsAloneWhereLinesAreNotWanted) {
+  OpenedDwarf dwarf(ElfWith(SmallDwarf()), /*lines=*/false);
+  EXPECT_EQ(dwarf.At(0x1010), "outer :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1020), "inner inlined :0:0\nouter :5:9\n");
+}
+
+// As GCC describes a lambda, which has no other entry.
+TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  const uint32_t inner = unit.size();
+  unit.U8(kAbstractEntry).String("inner");
+  unit.U8(kFunctionEntry).String("outer").U64(0x1010).U32(0x80);
+  unit.U8(kClassEntry);
+  unit.U8(kFunctionEntry).String("lambda").U64(0x1100).U32(0x20);
+  unit.U8(kInlinedEntry).U32(inner).U64(0x1108).U32(8).U8(1).U8(5).U8(9).U8(0);
+  unit.U8(0).U8(0).U8(0).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1010), "outer :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1100), "lambda :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1108), "inner inlined :0:0\nlambda :5:9\n");
+}
+
+TEST(DebugInfoTest, FindsFunctionsInNamespaces) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  unit.U8(kNamespaceEntry);
+  unit.U8(kFunctionEntry).String("f").U64(0x1010).U32(0x10).U8(0).U8(0);
+  const uint32_t behind = unit.size() + 1 + 4 + (1 + 2 + 8 + 4 + 1) + (1 + 1 + 2 + 12 + 1 + 1) + 1;
+  unit.U8(kSkippableNamespaceEntry).U32(behind);
+  unit.U8(kFunctionEntry).String("g").U64(0x1020).U32(0x10).U8(0);
+  unit.U8(kNamespaceEntry);
+  unit.U8(kFunctionEntry).String("h").U64(0x1030).U32(0x10).U8(0).U8(0);
+  unit.U8(0);
+  ASSERT_EQ(unit.size(), behind);
+  unit.U8(kFunctionEntry).String("i").U64(0x1040).U32(0x10).U8(0).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1010) + dwarf.At(0x1020) + dwarf.At(0x1030) + dwarf.At(0x1040),
+            "f :0:0\ng :0:0\nh :0:0\ni :0:0\n");
+}
+
+// libdw sorts the rows of both together.
+TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreNotBelieved) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  unit.U8(kFunctionEntry).String("f").U64(0x1000).U32(0x800).U8(0).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  DwarfBytes header;
+  header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
+  header.List({0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1});
+  header.U8(0).String("a.cc").List({0, 0, 0}).U8(0);
+  DwarfBytes lines;
+  lines.U32(0).U16(4).U32(header.size());
+  for (const std::byte b : header.bytes()) lines.U8(static_cast<uint8_t>(b));
+  lines.U8(0).U8(9).U8(2).U64(0).U8(3).U8(90).U8(1);  // line 27 at 0
+  lines.U8(2).Uleb(0x1020).U8(1);                     // and at 0x1020
+  lines.U8(2).Uleb(0x20).U8(0).U8(1).U8(1);           // up to 0x1040
+  lines.U8(0).U8(9).U8(2).U64(0x1000).U8(3).U8(4).U8(1);
+  lines.U8(2).Uleb(0x100).U8(3).U8(1).U8(1);
+  lines.U8(2).Uleb(0x700).U8(0).U8(1).U8(1);
+  sections[".debug_line"] = lines.WithLength();
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1010), "f :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1030), "f :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1100), "f /src/a.cc:6:0\n");
 }
 
 TEST(DebugInfoTest, ThereIsNoneInAFileWithoutIt) {

@@ -102,7 +102,8 @@ inline std::vector<std::byte> ElfWith(const SectionBytes& sections) {
 
 // What the entries of SmallDwarf look like, by code.
 inline constexpr uint8_t kUnitEntry = 1, kFunctionEntry = 2, kInlinedEntry = 3, kAbstractEntry = 4,
-                         kListedEntry = 5, kInstanceEntry = 6;
+                         kListedEntry = 5, kInstanceEntry = 6, kClassEntry = 7,
+                         kSkippableNamespaceEntry = 8, kNamespaceEntry = 9;
 
 inline std::vector<std::byte> SmallAbbreviations() {
   DwarfBytes out;
@@ -113,6 +114,9 @@ inline std::vector<std::byte> SmallAbbreviations() {
   out.List({kAbstractEntry, 0x2e, 0, 0x03, 0x08, 0, 0});
   out.List({kListedEntry, 0x2e, 0, 0x03, 0x08, 0x55, 0x17, 0, 0});
   out.List({kInstanceEntry, 0x2e, 0, 0x31, 0x13, 0x11, 0x01, 0x12, 0x06, 0, 0});
+  out.List({kClassEntry, 0x02, 1, 0, 0});
+  out.List({kSkippableNamespaceEntry, 0x39, 1, 0x01, 0x13, 0, 0});
+  out.List({kNamespaceEntry, 0x39, 1, 0, 0});
   return out.U8(0).bytes();
 }
 

@@ -41,7 +41,9 @@ class Files final : public Symbolizer {
                      .size = 64,
                      .file = "/src/outer.c",
                      .line = line == 0 ? 0 : 34u};
-    return {Reason::kNamed, functions_, offset.value - 0x100};
+    Naming naming{Reason::kNamed, functions_, offset.value - 0x100};
+    naming.has_debug_info = line != 0;
+    return naming;
   }
   Naming NameAt(ImageId, ElfAddress) override { return {}; }
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
@@ -127,13 +129,13 @@ TEST_F(NameCacheTest, NamesAreKeptAsTheLinkerHasThem) {
             "512: _Z5Innerv /src/inner.h:12 outer /src/outer.c:34 +256\nasked 0");
 }
 
-TEST_F(NameCacheTest, WhereNothingHasALineAllIsAskedForAgain) {
+TEST_F(NameCacheTest, WhereDebugInformationKnowsNothingAllIsAskedForAgain) {
   Run({0x2000});
   EXPECT_FALSE(fs::exists(directory_));
   EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 1");
 }
 
-TEST_F(NameCacheTest, WhatHasNoLineThoughTheImageHasSomeIsKnownAsWell) {
+TEST_F(NameCacheTest, WhatDebugInformationDoesNotKnowThoughItKnowsSomeOfTheImageIsKeptAsWell) {
   Run({0x2000, 512});
   EXPECT_EQ(Run({0x2000}), "8192: Inner() /src/inner.h:0 outer /src/outer.c:0 +7936\nasked 0");
 }
@@ -219,18 +221,19 @@ TEST(UsersDirectoryTest, IsBelowTheUsersCacheAndNoneInAnotherUsersHome) {
   const std::string home = TestDirectory();
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", home.c_str(), 1);
-  EXPECT_EQ(NameCache::UsersDirectory(), home + "/.cache/profiler/names");
+  EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/true), home + "/.cache/profiler/names");
+  EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/false), home + "/.cache/profiler/functions");
   setenv("XDG_CACHE_HOME", (home + "/elsewhere").c_str(), 1);
-  EXPECT_EQ(NameCache::UsersDirectory(), home + "/elsewhere/profiler/names");
+  EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/true), home + "/elsewhere/profiler/names");
   setenv("XDG_CACHE_HOME", "not/absolute", 1);
   unsetenv("HOME");
-  EXPECT_EQ(NameCache::UsersDirectory(), "");
+  EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/true), "");
   if (geteuid() != 0) {
     setenv("HOME", "/", 1);
-    EXPECT_EQ(NameCache::UsersDirectory(), "");
+    EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/true), "");
   } else if (chown(home.c_str(), 65534, 65534) == 0) {
     setenv("HOME", home.c_str(), 1);
-    EXPECT_EQ(NameCache::UsersDirectory(), "");
+    EXPECT_EQ(NameCache::UsersDirectory(/*lines=*/true), "");
   }
 }
 
