@@ -192,6 +192,7 @@ TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
   ASSERT_TRUE(Cache().Read(ids[1], "/bin/program"));  // used now
   auto added = Cache().Read(ids[1], "/bin/program");
   added->images[0].build_id.assign(20, std::byte{9});
+  added->images[0].has_debug_info = true;
   Cache(2 * size + size / 2).Add(*std::move(added));
   std::string kept;
   for (int i : {0, 1, 2, 9}) {
