@@ -142,7 +142,7 @@ TEST(DebugInfoTest, FindsFunctionsInNamespaces) {
 }
 
 // libdw sorts the rows of both together.
-TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreNotBelieved) {
+TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfNoCode) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
   unit.U8(kFunctionEntry).String("f").U64(0x1000).U32(0x800).U8(0).U8(0);
@@ -162,8 +162,8 @@ TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreNot
   lines.U8(2).Uleb(0x700).U8(0).U8(1).U8(1);
   sections[".debug_line"] = lines.WithLength();
   OpenedDwarf dwarf(sections);
-  EXPECT_EQ(dwarf.At(0x1010), "f :0:0\n");
-  EXPECT_EQ(dwarf.At(0x1030), "f :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1010), "f /src/a.cc:5:0\n");
+  EXPECT_EQ(dwarf.At(0x1030), "f /src/a.cc:5:0\n");
   EXPECT_EQ(dwarf.At(0x1100), "f /src/a.cc:6:0\n");
 }
 

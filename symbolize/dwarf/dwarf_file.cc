@@ -57,6 +57,10 @@ std::optional<uint64_t> OpenUnit::RootAddress(unsigned name) const {
   return address;
 }
 
+uint64_t OpenUnit::BaseAddress() const {
+  return unit_.skeleton ? unit_.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
+}
+
 std::optional<Dwarf_Die> OpenUnit::EntryAt(uint64_t offset) const {
   Dwarf_Die entry;
   if (dwarf_offdie(sections_.dwarf(), offset - unit_.offset, &entry) == nullptr) {
@@ -261,20 +265,21 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
 
 namespace {
 
-// Where the list of a split unit's entry is, in the section as libdw sees it. Only libdw's caller
-// knows the base address, which the skeleton has, and libdw takes it only with the list's offset.
-// Indexed lists: the offsets behind the section's header, which count from the first of them.
-ptrdiff_t ListOfSplitUnit(const OpenUnit& unit, Dwarf_Attribute list) {
+// Where the list of an entry is, in the section as libdw sees it; -1: nowhere. An index stands for
+// one of the offsets behind the section's header, which count from the first of them; where a unit
+// is split, nobody tells where that is. libdw believes what it finds there, and would read
+// outside of the section.
+ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(&list, &offset) != 0) return -1;
   if (dwarf_whatform(&list) == DW_FORM_rnglistx) {
     const unsigned size = unit.unit().offset_size;
-    const uint64_t base = size == 8 ? 20 : 12;
+    const uint64_t base = unit.RootNumber(DW_AT_rnglists_base).value_or(size == 8 ? 20 : 12);
     const Bytes section = unit.sections()[SectionId::kRngLists];
     if (offset > section.size() / size) return -1;
     ByteReader reader(From(section, base + offset * size));
     offset = base + (size == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>());
-    if (!reader.ok()) return -1;
+    if (!reader.ok() || offset == 0 || offset >= section.size()) return -1;
   }
   return static_cast<ptrdiff_t>(offset);
 }
@@ -298,19 +303,16 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
     return;
   }
   Dwarf_Die die = entry;
-  ptrdiff_t next = 0;  // libdw takes the list of the entry and the base address of the unit
-  const std::optional<SkeletonPart>& skeleton = unit.unit().skeleton;
-  if (skeleton) {
-    next = ListOfSplitUnit(unit, *attributes.list);
-    base = skeleton->base_address;
-  }
-  // In DWARF 4 a list may be at 0, where libdw knows no base address.
-  const bool lacks_base = skeleton && next == 0;
+  base = unit.BaseAddress();
+  ptrdiff_t next = OffsetOfList(unit, *attributes.list);
+  // A list at 0, which there is before DWARF 5, is the one that libdw looks for itself; but of a
+  // split unit it does not know the base address.
+  const bool may_lack_base = next == 0;
   for (; limit != 0 && next >= 0; --limit) {
     next = dwarf_ranges(&die, next, &base, &start, &end);
     if (next <= 0) return;
-    if (lacks_base && base == 0) {
-      base = skeleton->base_address;
+    if (may_lack_base && base == 0) {
+      base = unit.BaseAddress();
       start += base;
       end += base;
     }

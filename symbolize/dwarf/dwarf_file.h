@@ -73,6 +73,9 @@ class OpenUnit {
   std::optional<uint64_t> RootNumber(unsigned name) const;
   std::optional<uint64_t> RootAddress(unsigned name) const;
 
+  // What offsets in lists of ranges are relative to.
+  uint64_t BaseAddress() const;
+
   // The entry at an offset in .debug_info; empty where the unit does not have it.
   std::optional<Dwarf_Die> EntryAt(uint64_t offset) const;
   // The other way round.

@@ -1,7 +1,13 @@
 #include "symbolize/dwarf/line_table.h"
 
+#include <dwarf.h>
+
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
+
+#include "src/base/byte_reader.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {
@@ -9,6 +15,91 @@ namespace {
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 // Longer functions are not dropped by linkers, which drop copies.
 constexpr uint64_t kLongestDropped = 1 << 20;
+
+// Moves the sequences of a line program that do not start in code to where there is none. Its
+// header:
+//
+//   length, version u16, [address size u8, segment selector size u8: version 5], header length,
+//   minimum instruction length u8, [operations an instruction u8: from version 4],
+//   default is_stmt u8, line base i8, line range u8, opcode base u8, lengths of standard opcodes
+class DroppedSequences {
+ public:
+  DroppedSequences(std::vector<std::byte>& program, const std::vector<AddressRange>& code)
+      : program_(program), code_(code), reader_(program) {}
+
+  void Move() {
+    const uint8_t opcode_base = ReadHeader();
+    while (reader_.ok() && reader_.remaining() != 0) {
+      const auto opcode = reader_.Read<uint8_t>();
+      if (opcode >= opcode_base) continue;
+      if (opcode == 0) {
+        ReadExtended();
+      } else if (opcode == DW_LNS_fixed_advance_pc) {
+        reader_.Skip(2);
+      } else {
+        for (int operand = operands_[opcode]; operand > 0; --operand) ReadUleb();
+      }
+    }
+  }
+
+ private:
+  // Up to the first opcode. What opcodes are below is that of the program, or 0: none.
+  uint8_t ReadHeader() {
+    const unsigned offset_size = reader_.Read<uint32_t>() == 0xffffffff ? 8 : 4;
+    if (offset_size == 8) reader_.Skip(8);
+    const auto version = reader_.Read<uint16_t>();
+    if (version >= 5) reader_.Skip(2);
+    const uint64_t length = offset_size == 8 ? reader_.Read<uint64_t>() : reader_.Read<uint32_t>();
+    const size_t behind_length = reader_.offset();
+    reader_.Skip(version >= 4 ? 5 : 4);
+    const auto opcode_base = reader_.Read<uint8_t>();
+    for (int opcode = 1; opcode < opcode_base; ++opcode) {
+      operands_[opcode] = reader_.Read<uint8_t>();
+    }
+    const size_t read = reader_.offset() - behind_length;
+    if (length < read) reader_.Fail();
+    reader_.Skip(length - read);
+    return opcode_base;
+  }
+
+  void ReadExtended() {
+    const uint64_t length = ReadUleb();
+    if (length == 0) return;
+    const size_t at = reader_.offset();
+    const bool is_address = reader_.Read<uint8_t>() == DW_LNE_set_address;
+    if (is_address && length == 1 + sizeof(uint64_t)) MoveOutOfCode<uint64_t>();
+    if (is_address && length == 1 + sizeof(uint32_t)) MoveOutOfCode<uint32_t>();
+    if (reader_.ok()) reader_.Skip(at + length - reader_.offset());
+  }
+
+  template <class Address>
+  void MoveOutOfCode() {
+    const size_t at = reader_.offset();
+    auto address = reader_.Read<Address>();
+    if (!reader_.ok() || std::ranges::any_of(code_, [&](const AddressRange& range) {
+          return address >= range.start && address < range.end;
+        })) {
+      return;
+    }
+    address |= Address{1} << (8 * sizeof(Address) - 1);
+    std::memcpy(program_.data() + at, &address, sizeof(address));
+  }
+
+  uint64_t ReadUleb() {
+    uint64_t value = 0;
+    uint8_t byte = 0x80;
+    for (unsigned shift = 0; (byte & 0x80) != 0; shift += 7) {
+      byte = reader_.Read<uint8_t>();
+      if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+    }
+    return value;
+  }
+
+  std::vector<std::byte>& program_;
+  const std::vector<AddressRange>& code_;
+  ByteReader reader_;
+  std::array<uint8_t, 256> operands_ = {};
+};
 
 std::string Join(std::string_view directory, std::string_view name) {
   std::string path(directory);
@@ -25,6 +116,9 @@ class LineTable::Reader {
 
   void Run() {
     SectionViews sections = source_.sections;
+    const std::vector<std::byte> program = WithoutDropped();
+    if (!program.empty()) sections[SectionId::kLine] = program;
+    const uint64_t start = program.empty() ? source_.offset : 0;
     // Without units libdw knows no directory to put before a name, which would hide whether the
     // table told it.
     sections[SectionId::kInfo] = {};
@@ -35,18 +129,42 @@ class LineTable::Reader {
     Dwarf_Lines* lines = nullptr;
     Dwarf_Files* files = nullptr;
     size_t line_count = 0, file_count = 0;
-    if (dwarf_next_lines(opened->dwarf(), source_.offset, &end, &unit, &files, &file_count, &lines,
+    if (dwarf_next_lines(opened->dwarf(), start, &end, &unit, &files, &file_count, &lines,
                          &line_count) != 0) {
       return;
     }
-    table_.size_ = end - source_.offset;
+    table_.size_ = end - start;
     NameFiles(files, file_count);
     AddRows(lines, line_count);
   }
 
  private:
+  // libdw sorts the rows of all sequences together, those of dropped functions among them, which
+  // start where there is no code, at 0:
+  //
+  //   dropped   0 ├───────────┤ 0x1800
+  //   code           0x1000 ├────┤ 0x1400     whose is a row in between?
+  //
+  // So where one of them could be that long, it reads a copy in which they start elsewhere. Empty:
+  // it may read the section.
+  std::vector<std::byte> WithoutDropped() const {
+    const std::vector<AddressRange>& code = source_.code;
+    if (code.empty() || code.front().start >= kLongestDropped) return {};
+    ByteReader header(source_.sections[SectionId::kLine].subspan(source_.offset));
+    uint64_t length = header.Read<uint32_t>();
+    if (length == 0xffffffff) length = header.Read<uint64_t>();
+    header.Skip(length);
+    if (!header.ok()) return {};
+    const Bytes program =
+        source_.sections[SectionId::kLine].subspan(source_.offset, header.offset());
+    std::vector<std::byte> copy;
+    copy.reserve(program.size() + LibdwSections::kReadBehind);
+    copy.assign(program.begin(), program.end());
+    DroppedSequences(copy, code).Move();
+    return copy;
+  }
+
   void AddRows(Dwarf_Lines* lines, size_t count) {
-    const uint64_t dropped_end = EndOfDropped(lines, count);
     rows_.reserve(count);
     auto code = source_.code.begin();  // that `address` is in, or before
     for (size_t i = 0; i < count; ++i) {
@@ -56,7 +174,7 @@ class LineTable::Reader {
       const bool is_code = code != source_.code.end() && address >= code->start;
       if (IsEnd(line)) {
         AddRow({address, kNoCode, 0, 0});
-      } else if (is_code && address >= dropped_end) {
+      } else if (is_code) {
         AddRow(RowOf(line, address));
       }
     }
@@ -95,33 +213,6 @@ class LineTable::Reader {
                             : rows_.back().file != row.file || rows_.back().line != row.line ||
                                   rows_.back().column != row.column;
     if (is_new) rows_.push_back(row);
-  }
-
-  // libdw sorts the rows of all sequences together, those of dropped functions among them, which
-  // start where there is no code, at 0:
-  //
-  //   dropped   0 ├───────────┤ 0x1800
-  //   code           0x1000 ├────┤ 0x1400     whose is a row in between?
-  //
-  // A sequence of code ends where code of the unit ends, so an end elsewhere is that of a dropped
-  // one. What is before the last of them is not told apart, and not believed.
-  uint64_t EndOfDropped(Dwarf_Lines* lines, size_t count) const {
-    if (count == 0 || source_.code.empty()) return 0;
-    const uint64_t first_code = source_.code.front().start;
-    if (AddressOf(dwarf_onesrcline(lines, 0)) >= first_code) return 0;
-    uint64_t end_of_dropped = 0;
-    for (size_t i = 0; i < count; ++i) {
-      Dwarf_Line* const line = dwarf_onesrcline(lines, i);
-      const uint64_t address = AddressOf(line);
-      if (address >= kLongestDropped) break;
-      if (IsEnd(line) && !IsEndOfCode(address)) end_of_dropped = address;
-    }
-    return end_of_dropped;
-  }
-
-  bool IsEndOfCode(uint64_t address) const {
-    return std::any_of(source_.code.begin(), source_.code.end(),
-                       [address](const AddressRange& range) { return range.end == address; });
   }
 
   void NameFiles(Dwarf_Files* files, size_t count) {
