@@ -1,32 +1,19 @@
 #include "symbolize/elf_image.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/libelf_file.h"
 
 namespace profiler::symbolize {
 namespace {
 
 // More than any linker writes; what claims more is corrupt.
-constexpr uint64_t kMaxSegments = 1 << 16;
+constexpr size_t kMaxSegments = 1 << 16;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
-
-struct Elf32 {
-  using Header = Elf32_Ehdr;
-  using Segment = Elf32_Phdr;
-  using Section = Elf32_Shdr;
-};
-struct Elf64 {
-  using Header = Elf64_Ehdr;
-  using Segment = Elf64_Phdr;
-  using Section = Elf64_Shdr;
-};
 
 // The part of [offset, offset + size) that is in the file.
 std::span<const std::byte> Clip(std::span<const std::byte> bytes, uint64_t offset, uint64_t size) {
@@ -56,91 +43,62 @@ std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset) {
 }
 
 struct ElfImage::Reader {
+  Elf* elf;
   ElfImage image;
 
-  template <class T>
-  std::optional<T> At(uint64_t offset) const {
-    const auto bytes = Clip(image.bytes_, offset, sizeof(T));
-    if (bytes.size() < sizeof(T)) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes.data(), sizeof(T));
-    return value;
-  }
-
-  template <class Elf>
-  absl::Status ReadAll() {
-    const auto header = At<typename Elf::Header>(0);
-    if (!header) return absl::DataLossError("ELF header cut off");
-    image.type_ = header->e_type;
-    image.machine_ = header->e_machine;
-    ReadSections<Elf>(*header);
-    ReadSegments<Elf>(*header);
-    FindId();
-    return absl::OkStatus();
-  }
-
-  // Counts that do not fit the header are in the null section: sh_size has e_shnum, sh_link
-  // e_shstrndx and sh_info e_phnum.
-  template <class Elf>
-  void ReadSections(const typename Elf::Header& header) {
-    using Section = typename Elf::Section;
-    if (header.e_shoff == 0 || header.e_shentsize < sizeof(Section)) return;
-    const auto first = At<Section>(header.e_shoff);
-    if (!first) return;
-    const uint64_t claimed = header.e_shnum != 0 ? header.e_shnum : first->sh_size;
-    const uint64_t room = (image.bytes_.size() - header.e_shoff) / header.e_shentsize;
-    const uint64_t count = std::min(claimed, room);
-    const uint64_t names_index =
-        header.e_shstrndx == SHN_XINDEX ? first->sh_link : header.e_shstrndx;
-    std::span<const std::byte> names;
-    if (names_index < count) {
-      if (const auto s = At<Section>(header.e_shoff + names_index * header.e_shentsize)) {
-        names = Clip(image.bytes_, s->sh_offset, s->sh_size);
-      }
-    }
+  void ReadSections() {
+    size_t count = 0;
+    elf_getshdrnum(elf, &count);
+    const std::span<const std::byte> names = SectionNames();
     image.sections_.reserve(count);
-    for (uint64_t i = 0; i < count; ++i) {
-      const auto s = At<Section>(header.e_shoff + i * header.e_shentsize);
-      if (!s) return;
+    for (size_t i = 0; i < count; ++i) {
+      GElf_Shdr header;
+      if (gelf_getshdr(elf_getscn(elf, i), &header) == nullptr) return;
       ElfSection& section = image.sections_.emplace_back();
       // Bounded, or many sections of a corrupt file would each scan all of it for a NUL.
-      section.name = StringAt(Clip(names, s->sh_name, kMaxSectionName), 0);
-      section.type = s->sh_type;
-      section.flags = s->sh_flags;
-      section.address = {s->sh_addr};
-      section.offset = {s->sh_offset};
-      section.size = s->sh_size;
-      section.link = s->sh_link;
-      section.info = s->sh_info;
-      section.entry_size = s->sh_entsize;
-      if (s->sh_type != SHT_NOBITS && s->sh_type != SHT_NULL) {
-        section.contents = Clip(image.bytes_, s->sh_offset, s->sh_size);
+      section.name = StringAt(Clip(names, header.sh_name, kMaxSectionName), 0);
+      section.type = header.sh_type;
+      section.flags = header.sh_flags;
+      section.address = {header.sh_addr};
+      section.offset = {header.sh_offset};
+      section.size = header.sh_size;
+      section.link = header.sh_link;
+      section.info = header.sh_info;
+      section.entry_size = header.sh_entsize;
+      if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL) {
+        section.contents = Clip(image.bytes_, header.sh_offset, header.sh_size);
       }
-      if (s->sh_type == SHT_NOTE && image.build_id_.empty()) {
-        image.build_id_ = BuildIdInNotes(section.contents, s->sh_addralign);
+      if (header.sh_type == SHT_NOTE && image.build_id_.empty()) {
+        image.build_id_ = BuildIdInNotes(section.contents, header.sh_addralign);
       }
     }
   }
 
-  template <class Elf>
-  void ReadSegments(const typename Elf::Header& header) {
-    using Segment = typename Elf::Segment;
-    if (header.e_phoff == 0 || header.e_phentsize < sizeof(Segment)) return;
-    uint64_t count = header.e_phnum;
-    if (count == PN_XNUM && !image.sections_.empty()) count = image.sections_[0].info;
+  std::span<const std::byte> SectionNames() const {
+    size_t index = 0;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(elf, &index) != 0) return {};
+    if (gelf_getshdr(elf_getscn(elf, index), &header) == nullptr) return {};
+    return Clip(image.bytes_, header.sh_offset, header.sh_size);
+  }
+
+  void ReadSegments() {
+    size_t count = 0;
+    elf_getphdrnum(elf, &count);
     count = std::min(count, kMaxSegments);
-    for (uint64_t i = 0; i < count; ++i) {
-      const auto s = At<Segment>(header.e_phoff + i * header.e_phentsize);
-      if (!s) return;
-      if (s->p_type == PT_LOAD) {
+    for (size_t i = 0; i < count; ++i) {
+      GElf_Phdr header;
+      if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr) return;
+      if (header.p_type == PT_LOAD) {
         ElfSegment& segment = image.segments_.emplace_back();
-        segment.offset = {s->p_offset};
-        segment.address = {s->p_vaddr};
-        segment.file_size = s->p_filesz;
-        segment.memory_size = s->p_memsz;
-        segment.executable = (s->p_flags & PF_X) != 0;
-      } else if (s->p_type == PT_NOTE && image.build_id_.empty()) {
-        image.build_id_ = BuildIdInNotes(Clip(image.bytes_, s->p_offset, s->p_filesz), s->p_align);
+        segment.offset = {header.p_offset};
+        segment.address = {header.p_vaddr};
+        segment.file_size = header.p_filesz;
+        segment.memory_size = header.p_memsz;
+        segment.executable = (header.p_flags & PF_X) != 0;
+      } else if (header.p_type == PT_NOTE && image.build_id_.empty()) {
+        image.build_id_ =
+            BuildIdInNotes(Clip(image.bytes_, header.p_offset, header.p_filesz), header.p_align);
       }
     }
   }
@@ -155,23 +113,26 @@ struct ElfImage::Reader {
 };
 
 absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes) {
-  if (bytes.size() < EI_NIDENT || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0) {
-    return absl::DataLossError("not an ELF file");
-  }
-  const auto ident = [bytes](size_t i) { return std::to_integer<int>(bytes[i]); };
   constexpr int kNative = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
-  if (ident(EI_DATA) != kNative) {
+  const LibelfFile file(bytes);
+  GElf_Ehdr header;
+  if (gelf_getehdr(file.get(), &header) == nullptr) {
+    return absl::DataLossError("not an ELF file, or cut off in its header");
+  }
+  if (header.e_ident[EI_DATA] != kNative) {
     return absl::UnimplementedError("ELF file of the other byte order");
   }
-  Reader reader;
-  reader.image.bytes_ = bytes;
-  reader.image.is_64_bit_ = ident(EI_CLASS) == ELFCLASS64;
-  if (!reader.image.is_64_bit_ && ident(EI_CLASS) != ELFCLASS32) {
-    return absl::DataLossError("unknown ELF class");
-  }
-  PROFILER_RETURN_IF_ERROR(reader.image.is_64_bit_ ? reader.ReadAll<Elf64>()
-                                                   : reader.ReadAll<Elf32>());
-  return std::move(reader.image);
+  Reader reader{file.get(), {}};
+  ElfImage& image = reader.image;
+  image.bytes_ = bytes;
+  image.is_64_bit_ = header.e_ident[EI_CLASS] == ELFCLASS64;
+  image.type_ = header.e_type;
+  image.machine_ = header.e_machine;
+  image.entry_ = {header.e_entry};
+  if (header.e_shoff != 0) reader.ReadSections();
+  reader.ReadSegments();
+  reader.FindId();
+  return std::move(image);
 }
 
 const ElfSection* ElfImage::FindSection(std::string_view name) const {

@@ -54,6 +54,7 @@ class ElfImage {
   bool is_64_bit() const { return is_64_bit_; }
   uint16_t type() const { return type_; }        // ET_…
   uint16_t machine() const { return machine_; }  // EM_…
+  ElfAddress entry() const { return entry_; }    // where a program starts
 
   std::span<const ElfSegment> segments() const { return segments_; }
   // With their indices in the file; 0 is the null section.
@@ -84,6 +85,7 @@ class ElfImage {
   bool is_64_bit_ = true;
   uint16_t type_ = 0;
   uint16_t machine_ = 0;
+  ElfAddress entry_;
   std::vector<ElfSegment> segments_;
   std::vector<ElfSection> sections_;
   std::span<const std::byte> build_id_;

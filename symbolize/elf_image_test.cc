@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <random>
+#include <utility>
 
 #include "src/base/byte_reader.h"
 #include "symbolize/elf_symbols.h"
@@ -100,6 +101,56 @@ TEST(ElfImageTest, TheOtherByteOrderIsRefused) {
   std::string file = ReadFile(TestFile("pie"));
   file[5] = 2;
   EXPECT_TRUE(absl::IsUnimplemented(ElfImage::Parse(Bytes(file)).status()));
+}
+
+TEST(ElfImageTest, AnArchiveIsDataLoss) {
+  EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(Bytes("!<arch>\ncut off")).status()));
+}
+
+// The ELF header, to be changed.
+Elf64_Ehdr& HeaderOf(std::vector<std::byte>& file) {
+  return *reinterpret_cast<Elf64_Ehdr*>(file.data());
+}
+
+// What the header has no room for is in the first section's header.
+TEST(ElfImageTest, ReadsNumbersThatAreTooLargeForTheHeader) {
+  const std::vector<std::byte> usual = Bytes(ReadFile(TestFile("pie")));
+  std::vector<std::byte> file = usual;
+  Elf64_Ehdr& header = HeaderOf(file);
+  auto& first = *reinterpret_cast<Elf64_Shdr*>(file.data() + header.e_shoff);
+  first.sh_size = std::exchange(header.e_shnum, 0);
+  first.sh_link = std::exchange(header.e_shstrndx, SHN_XINDEX);
+  first.sh_info = std::exchange(header.e_phnum, PN_XNUM);
+  const auto image = ElfImage::Parse(file);
+  ASSERT_TRUE(image.ok()) << image.status();
+  const auto expected = ElfImage::Parse(usual);
+  EXPECT_EQ(image->sections().size(), expected->sections().size());
+  EXPECT_EQ(image->segments().size(), expected->segments().size());
+  EXPECT_NE(image->FindSection(".text"), nullptr);
+}
+
+// Of which a sparse file has as many as it likes.
+TEST(ElfImageTest, AFileWithRoomForMillionsOfSectionsIsNotBelieved) {
+  constexpr size_t kSections = (1 << 20) + 1;
+  std::vector<std::byte> file = ElfBuilder().Build();
+  const size_t table = file.size();
+  file.resize(table + kSections * sizeof(Elf64_Shdr));
+  HeaderOf(file).e_shoff = table;
+  HeaderOf(file).e_shnum = 0;
+  reinterpret_cast<Elf64_Shdr*>(file.data() + table)->sh_size = kSections;
+  EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(file).status()));
+}
+
+TEST(ElfImageTest, AFileWithoutSectionsHasItsSegmentsAndBuildId) {
+  const std::vector<std::byte> usual = Bytes(ReadFile(TestFile("pie")));
+  std::vector<std::byte> file = usual;
+  HeaderOf(file).e_shoff = 0;
+  const auto image = ElfImage::Parse(file);
+  ASSERT_TRUE(image.ok()) << image.status();
+  const auto expected = ElfImage::Parse(usual);
+  EXPECT_TRUE(image->sections().empty());
+  EXPECT_EQ(image->segments().size(), expected->segments().size());
+  EXPECT_TRUE(SameBuildId(image->build_id(), expected->build_id()));
 }
 
 // Does everything with the file that naming does; its results are of no interest here.

@@ -44,6 +44,7 @@ std::string ElfOf(std::string_view name, const std::string& contents, uint64_t f
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = Classes::kClass;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_DYN;
   header.e_ehsize = sizeof(Ehdr);
   header.e_shoff = sizeof(Ehdr);

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/byte_reader.h"
 #include "symbolize/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
 #include "symbolize/unwind/frame_rules.h"
@@ -147,11 +146,6 @@ uint32_t NextId() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-ElfAddress EntryPoint(const ElfImage& image) {
-  ByteReader reader(image.bytes());
-  return {reader.Read<Elf64_Ehdr>().e_entry};
-}
-
 bool HasDebugFrame(const ElfImage& image) {
   return image.FindSection(".debug_frame") != nullptr ||
          image.FindSection(".zdebug_frame") != nullptr;
@@ -172,7 +166,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   table->architecture_ = *architecture;
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
-  table->entry_ = EntryPoint(image);
+  table->entry_ = image.entry();
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {

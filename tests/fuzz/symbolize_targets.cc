@@ -71,6 +71,7 @@ Bytes SmallElf() {
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_DYN;
   header.e_machine = EM_X86_64;
   header.e_phoff = kSegments;
