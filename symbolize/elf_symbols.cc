@@ -1,11 +1,9 @@
 #include "symbolize/elf_symbols.h"
 
-#include <elf.h>
-
-#include <cstring>
 #include <vector>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/libelf_file.h"
 #include "symbolize/plt.h"
 
 namespace profiler::symbolize {
@@ -44,32 +42,22 @@ class SymbolSection {
 
   void AddTo(SymbolTableBuilder& builder) const {
     builder.SetNames(area_, names_);
-    if (image_.is_64_bit()) {
-      AddAll<Elf64_Sym>(builder);
-    } else {
-      AddAll<Elf32_Sym>(builder);
+    const std::vector<SectionTraits> traits = TraitsOf(image_);
+    const LibelfFile file(image_.bytes());
+    Elf_Data* const table = file.Table(section_.contents, ELF_T_SYM);
+    if (table != nullptr) builder.Reserve(table->d_size / sizeof(GElf_Sym));
+    GElf_Sym raw;
+    for (int i = 0; gelf_getsym(table, i, &raw) != nullptr; ++i) {
+      if (Counts(raw, traits)) builder.Add(Convert(raw));
     }
     builder.FixUp();
   }
 
  private:
-  template <class Sym>
-  void AddAll(SymbolTableBuilder& builder) const {
-    const std::vector<SectionTraits> traits = TraitsOf(image_);
-    const size_t count = section_.contents.size() / sizeof(Sym);
-    builder.Reserve(count);
-    for (size_t i = 0; i < count; ++i) {
-      Sym raw;
-      std::memcpy(&raw, section_.contents.data() + i * sizeof(Sym), sizeof(Sym));
-      if (Counts(raw, traits)) builder.Add(Convert(raw));
-    }
-  }
-
-  template <class Sym>
-  bool Counts(const Sym& raw, const std::vector<SectionTraits>& traits) const {
+  bool Counts(const GElf_Sym& raw, const std::vector<SectionTraits>& traits) const {
     if (raw.st_name == 0 || raw.st_name >= names_.size()) return false;
     if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) return false;
-    const auto type = ELF64_ST_TYPE(raw.st_info);
+    const auto type = GELF_ST_TYPE(raw.st_info);
     const bool label = type == STT_NOTYPE;
     if (!label && type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) return false;
     if (raw.st_shndx < traits.size()) {
@@ -78,23 +66,22 @@ class SymbolSection {
     } else if (type != STT_FUNC && type != STT_GNU_IFUNC) {
       return false;  // SHN_XINDEX, or no section headers: of a function we know that it is code
     }
-    const auto visibility = ELF64_ST_VISIBILITY(raw.st_other);
+    const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
     if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));
   }
 
-  template <class Sym>
-  Symbol Convert(const Sym& raw) const {
+  Symbol Convert(const GElf_Sym& raw) const {
     Symbol symbol;
     symbol.start = raw.st_value;
     // Thumb code is marked by an odd address.
-    if (image_.machine() == EM_ARM && ELF64_ST_TYPE(raw.st_info) == STT_FUNC) symbol.start &= ~1u;
+    if (image_.machine() == EM_ARM && GELF_ST_TYPE(raw.st_info) == STT_FUNC) symbol.start &= ~1u;
     const uint64_t end = symbol.start + raw.st_size;
     symbol.end = end < symbol.start ? ~uint64_t{0} : end;
     symbol.name = raw.st_name;
     symbol.area = area_;
-    symbol.typed = ELF64_ST_TYPE(raw.st_info) != STT_NOTYPE;
-    const auto binding = ELF64_ST_BIND(raw.st_info);
+    symbol.typed = GELF_ST_TYPE(raw.st_info) != STT_NOTYPE;
+    const auto binding = GELF_ST_BIND(raw.st_info);
     symbol.binding = binding == STB_WEAK     ? Binding::kWeak
                      : binding == STB_GLOBAL ? Binding::kGlobal
                                              : Binding::kLocal;

@@ -11,7 +11,11 @@ LibelfFile::LibelfFile(std::span<const std::byte> bytes)
 
 LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
   auto* const start = const_cast<std::byte*>(bytes.data());
-  return Handle(elf_memory(reinterpret_cast<char*>(start), bytes.size()));
+  Handle elf(elf_memory(reinterpret_cast<char*>(start), bytes.size()));
+  // Of an archive or a text there is a handle as well, for which gelf_fsize reads outside of its
+  // sizes.
+  if (elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
+  return elf;
 }
 
 // The header itself counts to 65279. More are counted in the first section, where any number can

@@ -28,8 +28,7 @@ class LibelfFile {
   // room for millions of them, and does not say how many in its header, is not opened.
   explicit LibelfFile(std::span<const std::byte> bytes);
 
-  // For libelf's functions. Null, or of another kind than ELF_K_ELF, for what is no ELF file: they
-  // fail then.
+  // For libelf's functions; null, and they fail then, for what is no ELF file.
   Elf* get() const { return elf_.get(); }
 
   // The whole entries of `contents`, which are a part of the file's bytes, for gelf_getsym and its

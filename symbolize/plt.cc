@@ -1,13 +1,12 @@
 #include "symbolize/plt.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "symbolize/libelf_file.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -86,30 +85,18 @@ class RelocationReader {
  public:
   RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,
                    const std::vector<uint64_t>& slots)
-      : image_(image), builder_(builder), slots_(slots) {}
+      : image_(image), file_(image.bytes()), builder_(builder), slots_(slots) {}
 
   void Read(const ElfSection& section, std::vector<SlotTarget>& targets) const {
-    if (section.type == SHT_RELA) {
-      ReadAs<Elf64_Rela>(section, targets);
-    } else if (section.type == SHT_REL) {
-      ReadAs<Elf64_Rel>(section, targets);
-    }
-  }
-
- private:
-  template <class Relocation>
-  void ReadAs(const ElfSection& section, std::vector<SlotTarget>& targets) const {
+    const bool has_addends = section.type == SHT_RELA;
+    if (!has_addends && section.type != SHT_REL) return;
+    Elf_Data* const table = file_.Table(section.contents, has_addends ? ELF_T_RELA : ELF_T_REL);
     const ElfSection* symbols = image_.section(section.link);
-    for (size_t at = 0; at + sizeof(Relocation) <= section.contents.size();
-         at += sizeof(Relocation)) {
-      const auto relocation = ValueAt<Relocation>(section.contents, at);
-      const uint64_t index = ELF64_R_SYM(relocation.r_info);
-      uint64_t resolver = 0;
-      if constexpr (requires { relocation.r_addend; }) {
-        if (IsIrelative(ELF64_R_TYPE(relocation.r_info))) {
-          resolver = static_cast<uint64_t>(relocation.r_addend);
-        }
-      }
+    GElf_Rela relocation;
+    for (int i = 0; Get(table, i, has_addends, &relocation); ++i) {
+      const auto index = static_cast<int>(GELF_R_SYM(relocation.r_info));
+      const bool irelative = IsIrelative(GELF_R_TYPE(relocation.r_info));
+      const auto resolver = irelative ? static_cast<uint64_t>(relocation.r_addend) : 0;
       if (index == 0 && resolver == 0) continue;
       if (!std::binary_search(slots_.begin(), slots_.end(), relocation.r_offset)) continue;
       const auto named = index != 0 ? NameOf(symbols, index) : NameOfResolver(resolver);
@@ -117,16 +104,27 @@ class RelocationReader {
     }
   }
 
+ private:
+  // False at the end of the table. What has no addend has 0.
+  static bool Get(Elf_Data* table, int index, bool has_addends, GElf_Rela* relocation) {
+    if (has_addends) return gelf_getrela(table, index, relocation) != nullptr;
+    GElf_Rel plain;
+    if (gelf_getrel(table, index, &plain) == nullptr) return false;
+    *relocation = {plain.r_offset, plain.r_info, 0};
+    return true;
+  }
+
   bool IsIrelative(uint64_t type) const {
     return type == (image_.machine() == EM_X86_64 ? R_X86_64_IRELATIVE : R_AARCH64_IRELATIVE);
   }
 
-  static std::optional<Symbol> NameOf(const ElfSection* symbols, uint64_t index) {
-    if (symbols == nullptr || index >= symbols->contents.size() / sizeof(Elf64_Sym)) {
+  std::optional<Symbol> NameOf(const ElfSection* symbols, int index) const {
+    if (symbols == nullptr) return std::nullopt;
+    GElf_Sym symbol;
+    if (gelf_getsym(file_.Table(symbols->contents, ELF_T_SYM), index, &symbol) == nullptr ||
+        symbol.st_name == 0) {
       return std::nullopt;
     }
-    const auto symbol = ValueAt<Elf64_Sym>(symbols->contents, index * sizeof(Elf64_Sym));
-    if (symbol.st_name == 0) return std::nullopt;
     Symbol named;
     named.name = symbol.st_name;
     named.area = symbols->type == SHT_DYNSYM ? NameArea::kDynsym : NameArea::kSymtab;
@@ -140,6 +138,7 @@ class RelocationReader {
   }
 
   const ElfImage& image_;
+  const LibelfFile file_;
   const SymbolTableBuilder& builder_;
   const std::vector<uint64_t>& slots_;
 };
