@@ -1,6 +1,5 @@
 #include "symbolize/section_contents.h"
 
-#include <elf.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/libelf_file.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -16,26 +16,23 @@ constexpr uint32_t kCompressZstd = 2;  // ELFCOMPRESS_ZSTD, newer than this glib
 
 using Bytes = std::span<const std::byte>;
 
-// What stands in front of compressed bytes.
-struct CompressionHeader {
-  uint32_t method = 0;  // ELFCOMPRESS_…
-  uint64_t size = 0;    // of what was compressed
-};
-
-template <class Chdr>
-CompressionHeader ReadChdr(ByteReader& reader) {
-  const auto header = reader.Read<Chdr>();
-  return {header.ch_type, header.ch_size};
+// What stands in front of compressed bytes, by `header`; its size, 0 where it makes no sense.
+size_t ReadHeader(const ElfImage& image, const ElfSection& section, GElf_Chdr* header) {
+  const LibelfFile file(image.bytes());
+  Elf_Scn* const read = elf_getscn(file.get(), &section - image.sections().data());
+  if (gelf_getchdr(read, header) == nullptr) return 0;
+  return gelf_fsize(file.get(), ELF_T_CHDR, 1, EV_CURRENT);
 }
 
-CompressionHeader ReadGnuHeader(ByteReader& reader) {
-  const bool known = TextOf(reader.ReadBytes(4)) == "ZLIB";
-  CompressionHeader header;
-  if (known) header.method = ELFCOMPRESS_ZLIB;
-  for (int i = 0; i < 8; ++i) header.size = header.size << 8 | reader.Read<uint8_t>();
-  return header;
+size_t ReadGnuHeader(const ElfSection& section, GElf_Chdr* header) {
+  ByteReader reader(section.contents);
+  if (TextOf(reader.ReadBytes(4)) != "ZLIB") return 0;
+  *header = {.ch_type = ELFCOMPRESS_ZLIB};
+  for (int i = 0; i < 8; ++i) header->ch_size = header->ch_size << 8 | reader.Read<uint8_t>();
+  return reader.offset();
 }
 
+// Not elf_compress: it writes into the section's header, so into the file that is mapped read-only.
 bool Inflate(Bytes packed, std::vector<std::byte>& plain) {
   uLongf size = plain.size();
   return uncompress(reinterpret_cast<Bytef*>(plain.data()), &size,
@@ -48,16 +45,15 @@ bool Unzstd(Bytes packed, std::vector<std::byte>& plain) {
   return ZSTD_isError(size) == 0 && size == plain.size();
 }
 
-SectionContents Decompress(const CompressionHeader& header, Bytes packed,
-                           const SectionBounds& bounds) {
+SectionContents Decompress(const GElf_Chdr& header, Bytes packed, const SectionBounds& bounds) {
   SectionContents contents;
-  const bool zstd = header.method == kCompressZstd;
-  if (!zstd && header.method != ELFCOMPRESS_ZLIB) return contents;
-  if (header.size == 0 || header.size > bounds.bytes ||
-      header.size > packed.size() * bounds.expansion) {
+  const bool zstd = header.ch_type == kCompressZstd;
+  if (!zstd && header.ch_type != ELFCOMPRESS_ZLIB) return contents;
+  if (header.ch_size == 0 || header.ch_size > bounds.bytes ||
+      header.ch_size > packed.size() * bounds.expansion) {
     return contents;
   }
-  std::vector<std::byte> plain(header.size);
+  std::vector<std::byte> plain(header.ch_size);
   if (!(zstd ? Unzstd(packed, plain) : Inflate(packed, plain))) return contents;
   contents.owned = std::move(plain);
   contents.bytes = contents.owned;
@@ -73,12 +69,11 @@ SectionContents ReadSectionContents(const ElfImage& image, std::string_view name
   if (gnu) section = image.FindSection(".z" + std::string(name.substr(1)));
   if (section == nullptr) return {};
   if (!gnu && (section->flags & SHF_COMPRESSED) == 0) return {section->contents, {}};
-  ByteReader reader(section->contents);
-  const CompressionHeader header = gnu                 ? ReadGnuHeader(reader)
-                                   : image.is_64_bit() ? ReadChdr<Elf64_Chdr>(reader)
-                                                       : ReadChdr<Elf32_Chdr>(reader);
-  if (!reader.ok()) return {};
-  return Decompress(header, section->contents.subspan(reader.offset()), bounds);
+  GElf_Chdr header;
+  const size_t skipped =
+      gnu ? ReadGnuHeader(*section, &header) : ReadHeader(image, *section, &header);
+  if (skipped == 0 || skipped > section->contents.size()) return {};
+  return Decompress(header, section->contents.subspan(skipped), bounds);
 }
 
 }  // namespace profiler::symbolize
