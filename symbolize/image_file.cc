@@ -1,19 +1,18 @@
 #include "symbolize/image_file.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/file_id.h"
+#include "symbolize/libelf_file.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -138,11 +137,9 @@ OpenedImage OwnVdso(const ImageSpec& spec) {
   const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
   if (base == nullptr) return opened;
   // The section headers are the last thing in the file.
-  Elf64_Ehdr header;
-  std::memcpy(&header, base, sizeof(header));
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
-    return opened;
-  }
+  const LibelfFile start({base, sizeof(Elf64_Ehdr)});
+  GElf_Ehdr header;
+  if (gelf_getehdr(start.get(), &header) == nullptr) return opened;
   const size_t size = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
   ImageFile image;
   image.path = "[vdso]";
