@@ -1,9 +1,9 @@
 #include "symbolize/debug_files.h"
 
 #include <lzma.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,22 +16,10 @@
 namespace profiler::symbolize {
 namespace {
 
-// CRC-32 of ISO 3309, reflected, as .gnu_debuglink has it.
+// As .gnu_debuglink has it.
 uint32_t Crc32(std::span<const std::byte> bytes) {
-  static const std::array<uint32_t, 256> kTable = [] {
-    std::array<uint32_t, 256> table;
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ ((value & 1) != 0 ? 0xedb88320u : 0);
-      table[i] = value;
-    }
-    return table;
-  }();
-  uint32_t crc = ~0u;
-  for (const std::byte b : bytes) {
-    crc = crc >> 8 ^ kTable[(crc ^ std::to_integer<uint32_t>(b)) & 0xff];
-  }
-  return ~crc;
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 bool HasSymbolsOrDebugInfo(const ElfImage& elf) {

@@ -425,6 +425,21 @@ TEST_F(SymbolizerTest, ADebugFileOfAnotherBuildIsNotUsed) {
   EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
 }
 
+TEST_F(SymbolizerTest, WithoutABuildIdTheChecksumInTheLinkSaysWhetherADebugFileBelongs) {
+  std::string file = ReadFile(TestFile("split"));
+  const size_t note = file.find(std::string_view("\3\0\0\0GNU\0", 8));  // NT_GNU_BUILD_ID
+  ASSERT_NE(note, std::string::npos);
+  file[note] = 99;
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  WriteFile(spec.path, file);
+  const std::string debug = Copy("split.debug", "bin/split.debug");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  WriteFile(debug, ReadFile(debug) + "more");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+}
+
 TEST_F(SymbolizerTest, ADeletedFileIsReadThroughTheProcessThatMapsIt) {
   const std::string kept = Copy("pie", "kept");
   fs::create_directories(directory_ + "/proc/42/map_files");
