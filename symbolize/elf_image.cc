@@ -28,8 +28,6 @@ std::span<const std::byte> WithoutTrailingZeroes(std::span<const std::byte> id) 
 
 }  // namespace
 
-// A note is {namesz, descsz, type} of 32 bits each, then name and descriptor, each padded to the
-// alignment of the section or segment that it is in (4, or 8 where the linker says so).
 bool SameBuildId(std::span<const std::byte> a, std::span<const std::byte> b) {
   a = WithoutTrailingZeroes(a);
   b = WithoutTrailingZeroes(b);

@@ -1,13 +1,13 @@
 // An ELF file as libelf reads it, for as long as something is read of it.
 //
-// The bytes may say anything, and are part of a file that others may write to. What libelf does
-// with them, in versions 0.188 to 0.192:
+// The bytes may say anything, and be part of a file that others write to. What libelf, from 0.188
+// to 0.192, does with them:
 //
-//   it reads them in place        so nothing is copied; only elf_compress and what else is there to
-//                                 write would change them, and these are not called
-//   numbers of headers            are bounded by the size of the file; see LibelfFile for sections
-//   gelf_get… by index            are bounded by the table that they read
-//   tables of odd alignment       are copied, so a table is asked for once and not for each entry
+//   it reads them in place       what else it would do with them, elf_compress for one, writes into
+//                                them and is not called
+//   headers that are counted     are believed if the file is large enough; see LibelfFile
+//   entries by index             are those inside of their table, or none
+//   a table at an odd address    is copied once, and the copy kept as long as the handle
 //
 // Private to //symbolize and its packages.
 
@@ -24,8 +24,8 @@ namespace profiler::symbolize {
 // The bytes must outlive it. Not thread-safe; different objects of the same bytes are.
 class LibelfFile {
  public:
-  // elf_memory makes an object of 200 bytes for each section that the file has, so a file that has
-  // room for millions of them, and does not say how many in its header, is not opened.
+  // elf_memory makes an object of 200 bytes for each section, so a file is not opened that has room
+  // for more than a million of them and does not count them in its header.
   explicit LibelfFile(std::span<const std::byte> bytes);
 
   // For libelf's functions; null, and they fail then, for what is no ELF file.
