@@ -22,7 +22,8 @@ LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
 // stand, and a sparse file has room for it at no cost.
 bool LibelfFile::MayHaveMillionsOfSections(std::span<const std::byte> bytes) {
   constexpr uint64_t kMostRoom = uint64_t{1 << 20} * sizeof(Elf64_Shdr);
-  const Handle header_alone = Open(bytes.first(std::min(bytes.size(), sizeof(Elf64_Ehdr))));
+  if (bytes.size() <= kMostRoom) return false;
+  const Handle header_alone = Open(bytes.first(sizeof(Elf64_Ehdr)));
   GElf_Ehdr header;
   return gelf_getehdr(header_alone.get(), &header) != nullptr && header.e_shnum == 0 &&
          header.e_shoff != 0 && header.e_shoff < bytes.size() &&
