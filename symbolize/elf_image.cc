@@ -43,6 +43,9 @@ std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset) {
 struct ElfImage::Reader {
   Elf* elf;
   ElfImage image;
+  // Of notes that are still read: those of a sound file are no larger than it, once by its sections
+  // and once by its segments.
+  uint64_t notes_left;
 
   void ReadSections() {
     size_t count = 0;
@@ -66,9 +69,7 @@ struct ElfImage::Reader {
       if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL) {
         section.contents = Clip(image.bytes_, header.sh_offset, header.sh_size);
       }
-      if (header.sh_type == SHT_NOTE && image.build_id_.empty()) {
-        image.build_id_ = BuildIdInNotes(section.contents, header.sh_addralign);
-      }
+      if (header.sh_type == SHT_NOTE) LookForId(section.contents, header.sh_addralign);
     }
   }
 
@@ -94,11 +95,16 @@ struct ElfImage::Reader {
         segment.file_size = header.p_filesz;
         segment.memory_size = header.p_memsz;
         segment.executable = (header.p_flags & PF_X) != 0;
-      } else if (header.p_type == PT_NOTE && image.build_id_.empty()) {
-        image.build_id_ =
-            BuildIdInNotes(Clip(image.bytes_, header.p_offset, header.p_filesz), header.p_align);
+      } else if (header.p_type == PT_NOTE) {
+        LookForId(Clip(image.bytes_, header.p_offset, header.p_filesz), header.p_align);
       }
     }
+  }
+
+  void LookForId(std::span<const std::byte> notes, uint64_t alignment) {
+    if (!image.build_id_.empty() || notes.size() > notes_left) return;
+    notes_left -= notes.size();
+    image.build_id_ = BuildIdInNotes(notes, alignment);
   }
 
   // .note.gnu.build-id goes before whatever note came first with the same type.
@@ -120,7 +126,7 @@ absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes) {
   if (header.e_ident[EI_DATA] != kNative) {
     return absl::UnimplementedError("ELF file of the other byte order");
   }
-  Reader reader{file.get(), {}};
+  Reader reader{file.get(), {}, 2 * uint64_t{bytes.size()}};
   ElfImage& image = reader.image;
   image.bytes_ = bytes;
   image.is_64_bit_ = header.e_ident[EI_CLASS] == ELFCLASS64;

@@ -153,6 +153,27 @@ TEST(ElfImageTest, AFileWithoutSectionsHasItsSegmentsAndBuildId) {
   EXPECT_TRUE(SameBuildId(image->build_id(), expected->build_id()));
 }
 
+// To read all notes for each of the sections would take minutes.
+TEST(ElfImageTest, NotesThatManySectionsShareAreNotReadForEach) {
+  constexpr size_t kNotes = 8 << 20;
+  constexpr uint16_t kSections = 60'000;
+  std::vector<std::byte> file = ElfBuilder().Build();
+  const size_t notes = file.size();
+  file.resize(notes + kNotes + kSections * sizeof(Elf64_Shdr));
+  HeaderOf(file).e_shoff = notes + kNotes;
+  HeaderOf(file).e_shnum = kSections;
+  auto* const headers = reinterpret_cast<Elf64_Shdr*>(file.data() + notes + kNotes);
+  for (size_t i = 1; i < kSections; ++i) {
+    headers[i].sh_type = SHT_NOTE;
+    headers[i].sh_offset = notes;
+    headers[i].sh_size = kNotes;
+  }
+  const auto image = ElfImage::Parse(file);
+  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_EQ(image->sections().size(), kSections);
+  EXPECT_TRUE(image->build_id().empty());
+}
+
 // Does everything with the file that naming does; its results are of no interest here.
 size_t UseEverything(std::span<const std::byte> bytes) {
   const auto image = ElfImage::Parse(bytes);
