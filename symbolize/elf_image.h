@@ -1,5 +1,6 @@
-// One ELF file as a table of checked views: segments, sections, build-id. Nothing is copied but the
-// two tables, and no byte is read outside the file, whatever its headers say.
+// One ELF file as a table of checked views: segments, sections, build-id. libelf reads the headers;
+// nothing is copied but the two tables, so that threads can share them, which a handle of libelf's
+// does not allow. No byte is read outside the file, whatever its headers say.
 //
 // Source: System V ABI, chapters 4 and 5; <elf.h>. 32 and 64 bit, in the byte order of this
 // machine.

@@ -12,6 +12,9 @@
 //   start and size      as the CIE's 'R' says               absolute
 //   length 0            an end, after which may come more   —
 //
+// Not by dwarf_next_cfi of libdw (0.188 to 0.192), which reads a byte for each letter of the
+// augmentation before it looks whether there is one, and stops at length 0.
+//
 // Private to this package.
 
 #pragma once
