@@ -32,8 +32,8 @@ const FuzzTarget* FindTarget(std::string_view name);
 // Says which law is broken, and aborts.
 void Require(bool holds, const char* law);
 
-// In recording_targets.cc, command_targets.cc, codec_targets.cc, symbolize_targets.cc and
-// unwind_target.cc.
+// In recording_targets.cc, command_targets.cc, codec_targets.cc, symbolize_targets.cc,
+// debug_info_target.cc and unwind_target.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();

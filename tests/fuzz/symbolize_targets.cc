@@ -9,12 +9,11 @@
 #include "src/base/byte_reader.h"
 #include "src/profile/symbol_names.h"
 #include "symbolize/demangle.h"
-#include "symbolize/dwarf/debug_info.h"
-#include "symbolize/dwarf/small_dwarf.h"
 #include "symbolize/elf_image.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/perf_map.h"
+#include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace profiler::fuzz {
@@ -146,27 +145,11 @@ void ReadCode(std::span<const std::byte> input) {
   }
 }
 
-// Looks addresses up in the small file's code and all over the image's own.
-void ReadDebugInfo(std::span<const std::byte> input) {
-  const auto image = symbolize::ElfImage::Parse(input);
-  if (!image.ok()) return;
-  symbolize::dwarf::DebugInfoFiles files;
-  files.image = files.debug = &*image;
-  const auto info = symbolize::dwarf::DebugInfo::Open(files);
-  if (info == nullptr) return;
-  for (uint64_t address = 0x1000; address < 0x1100; address += 8) (void)info->Find({address});
-  for (const symbolize::ElfSegment& segment : image->segments()) {
-    for (uint64_t i = 0; i < 64; ++i) {
-      (void)info->Find({segment.address.value + segment.memory_size / 64 * i});
-    }
-  }
+std::vector<Bytes> ElfSeeds() {
+  std::vector<Bytes> seeds = CompiledPrograms();
+  seeds.push_back(SmallElf());
+  return seeds;
 }
-
-std::vector<Bytes> DebugInfoSeeds() {
-  return {symbolize::dwarf::ElfWith(symbolize::dwarf::SmallDwarf())};
-}
-
-std::vector<Bytes> ElfSeeds() { return {SmallElf()}; }
 std::vector<Bytes> PerfMapSeeds() {
   return {ToBytes("7f0000000000 20 add\n7f0000000010 20 LazyCompile:~f file.js:3\n0x10 0x1 x\n")};
 }
@@ -202,9 +185,6 @@ std::vector<Bytes> CodeSeeds() {
 }  // namespace
 
 FuzzTarget ElfTarget() { return {"elf", "an ELF image and its symbols", ReadElf, ElfSeeds}; }
-FuzzTarget DebugInfoTarget() {
-  return {"debug_info", "DWARF debug information", ReadDebugInfo, DebugInfoSeeds};
-}
 FuzzTarget PerfMapTarget() { return {"perf_map", "the map of a JIT", ReadPerfMap, PerfMapSeeds}; }
 FuzzTarget KallsymsTarget() {
   return {"kallsyms", "the kernel's symbols", ReadKallsyms, KallsymsSeeds};

@@ -1,0 +1,184 @@
+// Debug information, and the files that it names: each input is its own split and alternate file.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "src/base/byte_reader.h"
+#include "src/base/unique_fd.h"
+#include "symbolize/dwarf/debug_info.h"
+#include "symbolize/dwarf/small_dwarf.h"
+#include "symbolize/elf_image.h"
+#include "tests/fuzz/compiled_programs.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace profiler::fuzz {
+namespace {
+
+using symbolize::dwarf::DwarfBytes;
+using symbolize::dwarf::SectionBytes;
+
+// The directory of the image that an input is read as.
+class ImageDirectory {
+ public:
+  ImageDirectory() {
+    path_ = (std::filesystem::temp_directory_path() / "fuzz.XXXXXX").string();
+    Require(mkdtemp(path_.data()) != nullptr, "there is room for a directory");
+  }
+  ~ImageDirectory() { std::filesystem::remove_all(path_); }
+
+  std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
+
+  void Write(const std::string& name, std::span<const std::byte> content) const {
+    const UniqueFd fd(open(PathOf(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const ssize_t written = write(fd.get(), content.data(), content.size());
+    Require(written == static_cast<ssize_t>(content.size()), "a file is written");
+  }
+  void Remove(const std::string& name) const { unlink(PathOf(name).c_str()); }
+
+ private:
+  std::string path_;
+};
+
+// Looks addresses up in the small file's code and all over the image's own.
+void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image) {
+  for (uint64_t address = 0x1000; address < 0x1100; address += 8) (void)info.Find({address});
+  for (const symbolize::ElfSegment& segment : image.segments()) {
+    for (uint64_t i = 0; i < 64; ++i) {
+      (void)info.Find({segment.address.value + segment.memory_size / 64 * i});
+    }
+  }
+}
+
+// A file with an index of units is a package and has no units of its own, so that an input calls
+// its index by another name.
+constexpr std::string_view kPackageIndex = ".debug_cu_index", kInputIndex = ".input_cu_index";
+
+Bytes ToPackage(std::span<const std::byte> input) {
+  Bytes package(input.begin(), input.end());
+  const size_t at = TextOf(input).find(kInputIndex);
+  if (at != std::string_view::npos) {
+    std::memcpy(package.data() + at, kPackageIndex.data(), kPackageIndex.size());
+  }
+  return package;
+}
+
+// The input again, as each file that it is the other file of.
+void WriteOtherFiles(const symbolize::ElfImage& image, std::span<const std::byte> input,
+                     const ImageDirectory& directory) {
+  const auto write = [&](const char* name, std::string_view section, const auto& content) {
+    directory.Remove(name);  // of the input before
+    if (image.FindSection(section) != nullptr) directory.Write(name, content(input));
+  };
+  const auto unchanged = [](std::span<const std::byte> bytes) { return bytes; };
+  write("program.dwo", ".debug_info.dwo", unchanged);
+  write("image.dwp", kInputIndex, ToPackage);
+  write("image.alt", ".gnu_debugaltlink", unchanged);
+}
+
+void ReadDebugInfo(std::span<const std::byte> input) {
+  static const ImageDirectory directory;
+  const auto image = symbolize::ElfImage::Parse(input);
+  if (!image.ok()) return;
+  WriteOtherFiles(*image, input, directory);
+  symbolize::dwarf::DebugInfoFiles files;
+  files.image = files.debug = &*image;
+  files.image_path = files.debug_path = directory.PathOf("image");
+  (void)MissingAlternate(files);
+  if (const auto info = symbolize::dwarf::DebugInfo::Open(files)) LookUp(*info, *image);
+}
+
+// A package of one unit of DWARF 5, whose skeleton is in the same file.
+Bytes SmallPackage() {
+  constexpr uint64_t kId = 0x1122334455667788;
+  constexpr uint8_t kSkeleton = 4, kSplit = 5;
+  DwarfBytes skeleton_entry, abbreviations, skeleton, unit, index;
+  // Name of the split file, its directory, where the unit's addresses start, its code.
+  skeleton_entry.List(
+      {1, 0x4a, 0, 0x76, 0x08, 0x1b, 0x08, 0x73, 0x17, 0x11, 0x01, 0x12, 0x06, 0, 0, 0});
+  skeleton.U32(0).U16(5).U8(kSkeleton).U8(8).U32(0).U64(kId);
+  skeleton.U8(1).String("program.dwo").String(".").U32(8).U64(0x1000).U32(0x800);
+  // A function with an address by index, and one with a range list by index.
+  abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0, 0});
+  abbreviations.List({2, 0x2e, 0, 0x03, 0x25, 0x11, 0x1b, 0x12, 0x06, 0, 0});
+  abbreviations.List({3, 0x2e, 0, 0x03, 0x25, 0x55, 0x23, 0, 0, 0});
+  unit.U32(0).U16(5).U8(kSplit).U8(8).U32(0).U64(kId);
+  unit.U8(1).String("a.cc");
+  unit.U8(2).U8(0).U8(0).U32(0x20);
+  unit.U8(3).U8(1).U8(0).U8(0);
+  DwarfBytes addresses, strings, offsets, ranges;
+  addresses.U32(0).U16(5).U8(8).U8(0).U64(0x1010).U64(0x1040);
+  strings.String("first").String("second");
+  offsets.U32(0).U16(5).U16(0).U32(0).U32(6);
+  // One list: from the second address on 16 bytes, then 16 bytes at an offset from there.
+  ranges.U32(0).U16(5).U8(8).U8(0).U32(1).U32(4);
+  ranges.U8(3).U8(1).U8(0x10).U8(1).U8(1).U8(4).U8(0x20).U8(0x30).U8(0);
+  const std::vector<std::byte> unit_bytes = unit.WithLength();
+  const auto size = static_cast<uint32_t>(unit_bytes.size());
+  // A hash table of two slots, the first one empty; one row of four sections.
+  index.U16(5).U16(0).U32(4).U32(1).U32(2).U64(0).U64(kId).U32(0).U32(1);
+  index.U32(1).U32(3).U32(6).U32(8);
+  index.U32(0).U32(0).U32(0).U32(0);
+  index.U32(size).U32(abbreviations.size() + 1).U32(offsets.size()).U32(ranges.size());
+  const SectionBytes sections = {{".debug_abbrev", skeleton_entry.bytes()},
+                                 {".debug_info", skeleton.WithLength()},
+                                 {".debug_addr", addresses.WithLength()},
+                                 {".debug_abbrev.dwo", abbreviations.U8(0).bytes()},
+                                 {".debug_info.dwo", unit_bytes},
+                                 {".debug_str.dwo", strings.bytes()},
+                                 {".debug_str_offsets.dwo", offsets.WithLength()},
+                                 {".debug_rnglists.dwo", ranges.WithLength()},
+                                 {std::string(kInputIndex), index.bytes()}};
+  return symbolize::dwarf::ElfWith(sections);
+}
+
+// A unit whose names and origins are in its alternate file: the same one.
+Bytes SmallAlternate() {
+  constexpr uint8_t kId[] = {0x11, 0x22, 0x33, 0x44};
+  DwarfBytes abbreviations, note, link;
+  abbreviations.List({1, 0x11, 1, 0x11, 0x01, 0x12, 0x06, 0, 0});
+  abbreviations.List({2, 0x2e, 0, 0x03, 0x1f21, 0x11, 0x01, 0x12, 0x06, 0, 0});
+  abbreviations.List({3, 0x2e, 0, 0x31, 0x1f20, 0x11, 0x01, 0x12, 0x06, 0, 0});
+  abbreviations.List({4, 0x2e, 0, 0x03, 0x08, 0, 0});
+  DwarfBytes unit;
+  unit.U32(0).U16(4).U32(0).U8(8);
+  unit.U8(1).U64(0x1000).U32(0x800);
+  const uint32_t origin = unit.size();
+  unit.U8(4).String("origin");
+  unit.U8(2).U32(1).U64(0x1010).U32(0x20);
+  unit.U8(3).U32(origin).U64(0x1040).U32(0x20).U8(0);
+  DwarfBytes strings;
+  strings.String("").String("shared");
+  note.U32(4).U32(sizeof(kId)).U32(NT_GNU_BUILD_ID).String("GNU");
+  link.String("image.alt");
+  for (const uint8_t byte : kId) {
+    note.U8(byte);
+    link.U8(byte);
+  }
+  return symbolize::dwarf::ElfWith({{".debug_abbrev", abbreviations.U8(0).bytes()},
+                                    {".debug_info", unit.WithLength()},
+                                    {".debug_str", strings.bytes()},
+                                    {".note.gnu.build-id", note.bytes()},
+                                    {".gnu_debugaltlink", link.bytes()}});
+}
+
+std::vector<Bytes> DebugInfoSeeds() {
+  std::vector<Bytes> seeds = CompiledPrograms();
+  seeds.push_back(symbolize::dwarf::ElfWith(symbolize::dwarf::SmallDwarf()));
+  seeds.push_back(SmallPackage());
+  seeds.push_back(SmallAlternate());
+  return seeds;
+}
+
+}  // namespace
+
+FuzzTarget DebugInfoTarget() {
+  return {"debug_info", "DWARF debug information", ReadDebugInfo, DebugInfoSeeds};
+}
+
+}  // namespace profiler::fuzz

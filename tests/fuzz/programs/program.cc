@@ -1,0 +1,21 @@
+// Compiled in many ways to have files with debug information to mutate; small, and never run.
+
+struct Number {
+  int value;
+  int Get() const { return value; }
+};
+
+template <class T>
+__attribute__((always_inline)) inline int Twice(T number) {
+  return number.Get() * 2;
+}
+
+__attribute__((always_inline)) inline int Both(Number a, Number b) { return Twice(a) + Twice(b); }
+
+extern "C" __attribute__((noinline, cold)) int Rare(int n) { return n * 3; }
+
+extern "C" int Outer(int n) {
+  const Number a{n}, b{n + 1};
+  if (__builtin_expect(n > 7, 0)) return Rare(Both(a, b));
+  return Both(b, a) + 1;
+}
