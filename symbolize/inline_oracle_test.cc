@@ -1,5 +1,7 @@
 // Compares functions, inlined calls, files and lines with those of llvm-symbolizer and addr2line,
-// at random addresses of one program as several compilers and linkers make it.
+// at random addresses of one program as several compilers and linkers make it. With more of them:
+//
+//   bazel test //symbolize:inline_oracle_test --test_env=PROFILER_ORACLE_ADDRESSES=10000
 //
 // Where the others may differ, none of it our error:
 //
@@ -14,7 +16,11 @@
 //                of ranges by index, the file with index 0), and names recursive calls by the
 //                outermost one; so it is asked on older files only, and only for lines
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <random>
@@ -43,6 +49,12 @@ std::string Run(const std::string& command) {
     output.append(buffer, size);
   }
   return pclose(pipe) == 0 ? output : std::string();
+}
+
+// That are compared, of each program.
+size_t AddressCount() {
+  const char* count = std::getenv("PROFILER_ORACLE_ADDRESSES");
+  return count == nullptr ? 3000 : std::strtoul(count, nullptr, 10);
 }
 
 bool Succeeds(const std::string& command) { return std::system(command.c_str()) == 0; }
@@ -147,7 +159,7 @@ class OracleTest : public testing::Test {
   // The others are asked about `their_path` where that is another file with the same code.
   void Compare(const std::string& path, bool with_addr2line = false,
                const std::string& their_path = "") {
-    const std::vector<uint64_t> addresses = RandomCode(path, 3000);
+    const std::vector<uint64_t> addresses = RandomCode(path, AddressCount());
     ASSERT_FALSE(addresses.empty());
     std::ostringstream list;
     for (const uint64_t address : addresses) list << "0x" << std::hex << address << "\n";
@@ -236,6 +248,9 @@ TEST_F(OracleTest, GccDwarf4) {
 TEST_F(OracleTest, GccDwarf3) {
   if (Make("g++", "-gdwarf-3")) Compare("program", kAskAddr2line);
 }
+TEST_F(OracleTest, GccDwarf2) {
+  if (Make("g++", "-gdwarf-2")) Compare("program", kAskAddr2line);
+}
 TEST_F(OracleTest, GccFunctionSectionsOfWhichTheLinkerDropsSome) {
   if (Make("g++", "-gdwarf-4 -ffunction-sections -fkeep-inline-functions -Wl,--gc-sections")) {
     Compare("program", kAskAddr2line);
@@ -251,6 +266,12 @@ TEST_F(OracleTest, GccCompressedTheOldWay) {
   // llvm-symbolizer 19 does not read these any more, but what others read does not change.
   if (Make("g++", "-g",
            "cp program before && objcopy --compress-debug-sections=zlib-gnu program")) {
+    Compare("program", !kAskAddr2line, "before");
+  }
+}
+TEST_F(OracleTest, GccCompressedByZstd) {
+  // llvm-symbolizer 14 does not read these yet, but what others read does not change.
+  if (Make("g++", "-g", "cp program before && objcopy --compress-debug-sections=zstd program")) {
     Compare("program", !kAskAddr2line, "before");
   }
 }
@@ -300,6 +321,15 @@ TEST_F(OracleTest, ClangDwarf5) {
 TEST_F(OracleTest, ClangDwarf4) {
   if (Make("clang++", "-gdwarf-4")) Compare("program", kAskAddr2line);
 }
+TEST_F(OracleTest, ClangDwarf3) {
+  if (Make("clang++", "-gdwarf-3")) Compare("program", kAskAddr2line);
+}
+TEST_F(OracleTest, ClangDwarf2) {
+  if (Make("clang++", "-gdwarf-2")) Compare("program", kAskAddr2line);
+}
+TEST_F(OracleTest, ClangDwarf5WithOffsetsOf64Bits) {
+  if (Make("clang++", "-gdwarf-5 -gdwarf64")) Compare("program");
+}
 TEST_F(OracleTest, ClangSplitDwarf5) {
   if (Make("clang++", "-gdwarf-5 -gsplit-dwarf")) Compare("program");
 }
@@ -308,6 +338,14 @@ TEST_F(OracleTest, ClangSplitDwarf4) {
 }
 TEST_F(OracleTest, ClangTypeUnits) {
   if (Make("clang++", "-gdwarf-5 -fdebug-types-section")) Compare("program");
+}
+TEST_F(OracleTest, Rust) {
+  // As Debian's package or rustup has it.
+  const std::string rustc =
+      "PATH=$PATH:" + std::string(getpwuid(getuid())->pw_dir) + "/.cargo/bin rustc";
+  if (!Succeeds(rustc + " --version >/dev/null 2>&1")) GTEST_SKIP() << "not installed: rustc";
+  ASSERT_TRUE(Succeeds(rustc + " -g -O -o program " + TestFile("inlines.rs")));
+  Compare("program");
 }
 TEST_F(OracleTest, Libc) {
   const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
