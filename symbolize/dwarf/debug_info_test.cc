@@ -293,5 +293,44 @@ TEST(HostileDebugInfoTest, AnyBytesAnywhere) {
   }
 }
 
+// In the 64-bit form of DWARF.
+std::vector<std::byte> WithLongLength(const DwarfBytes& contents) {
+  DwarfBytes out;
+  out.U32(0xffffffff).U64(contents.size());
+  for (const std::byte byte : contents.bytes()) out.U8(static_cast<uint8_t>(byte));
+  return out.bytes();
+}
+
+// A unit of DWARF 5 whose code is the first list of a table; `list` is where the table says that it
+// is, from the table's first entry on.
+SectionBytes WithIndexedRanges(uint64_t list) {
+  DwarfBytes abbreviations, unit, ranges;
+  abbreviations.List({1, 0x11, 1, 0x03, 0x08, 0x11, 0x01, 0x55, 0x23, 0x74, 0x17, 0, 0});
+  abbreviations.List({2, 0x2e, 0, 0x03, 0x08, 0x55, 0x23, 0, 0});
+  constexpr uint8_t kCompile = 1, kOffsetPair = 4, kFirstEntry = 20;
+  unit.U16(5).U8(kCompile).U8(8).U64(0);
+  unit.U8(1).String("a.cc").U64(0x1000).U8(0).U64(kFirstEntry);
+  unit.U8(2).String("f").U8(0).U8(0);
+  ranges.U16(5).U8(8).U8(0).U32(1).U64(list);
+  ranges.U8(kOffsetPair).U8(0x10).U8(0x20).U8(0);
+  return {{".debug_abbrev", abbreviations.U8(0).bytes()},
+          {".debug_info", WithLongLength(unit)},
+          {".debug_rnglists", WithLongLength(ranges)}};
+}
+
+TEST(DebugInfoTest, ReadsRangesByTheirIndex) {
+  OpenedDwarf dwarf(WithIndexedRanges(8));
+  EXPECT_EQ(dwarf.At(0x1010), "f :0:0\n");
+  EXPECT_EQ(dwarf.At(0x1020), "");
+}
+
+TEST(HostileDebugInfoTest, RangesAtAnIndexThatLeadsOutOfTheSectionAreNone) {
+  for (const uint64_t list : {uint64_t{12}, uint64_t{1} << 40, uint64_t{1} << 63,
+                              static_cast<uint64_t>(-20) - (uint64_t{1} << 44)}) {
+    OpenedDwarf dwarf(WithIndexedRanges(list));
+    EXPECT_EQ(dwarf.At(0x1010), "") << list;
+  }
+}
+
 }  // namespace
 }  // namespace profiler::symbolize::dwarf
