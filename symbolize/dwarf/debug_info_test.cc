@@ -205,6 +205,24 @@ TEST(DebugInfoTest, CodeThatTheLinkerDroppedIsNowhere) {
   EXPECT_EQ(dwarf.At(0x1200), "");
 }
 
+// Of a function that several units have the linker keeps one. The lines of the others stay, and
+// tell of code at 0; with long functions they reach over the code of small programs.
+TEST(DebugInfoTest, LinesOfCodeThatTheLinkerDroppedAreNowhere) {
+  SectionBytes sections = SmallDwarf();
+  const std::vector<std::byte> kept = sections[".debug_line"];
+  DwarfBytes lines;
+  for (const std::byte b : kept) lines.U8(static_cast<uint8_t>(b));
+  lines.U8(0).U8(9).U8(2).U64(0);
+  lines.U8(3).Uleb(99);  // line 100, and then a row each 24 bytes
+  for (int i = 0; i < 256; ++i) lines.U8(2).U8(24).U8(3).U8(1).U8(1);
+  lines.U8(0).U8(1).U8(1);
+  sections[".debug_line"] = lines.WithLength();
+  OpenedDwarf dwarf(sections), alone(SmallDwarf());
+  for (uint64_t address = 0x1000; address < 0x1100; ++address) {
+    ASSERT_EQ(dwarf.At(address), alone.At(address)) << address;
+  }
+}
+
 TEST(HostileDebugInfoTest, EveryTruncationOfEverySection) {
   for (const auto& [name, bytes] : SmallDwarf()) {
     for (size_t size = 0; size < bytes.size(); ++size) {
