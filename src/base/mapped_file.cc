@@ -23,6 +23,9 @@ size_t PageSize() {
   return size;
 }
 
+// Whole pages, and one more.
+size_t SizeWithZeros(size_t size) { return (size / PageSize() + 2) * PageSize(); }
+
 bool SameTime(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
@@ -53,7 +56,7 @@ struct sigaction g_former_action;
 struct MappedFile::Guarded {
   Guarded(std::span<const std::byte> bytes, std::string path, const struct stat& status)
       : start(reinterpret_cast<uintptr_t>(bytes.data())),
-        end((start + bytes.size() + PageSize() - 1) / PageSize() * PageSize()),
+        end(start + SizeWithZeros(bytes.size())),
         path(std::move(path)),
         status(status) {
     static const bool installed = Install();
@@ -146,9 +149,17 @@ absl::StatusOr<MappedFile> MappedFile::FromFd(int fd, const std::string& path) {
   }
   MappedFile file;
   if (status.st_size == 0) return file;
-  void* address = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (address == MAP_FAILED) return ErrnoStatus(errno, path);
-  file.bytes_ = {static_cast<const std::byte*>(address), static_cast<size_t>(status.st_size)};
+  const auto size = static_cast<size_t>(status.st_size);
+  void* const zeros = mmap(nullptr, SizeWithZeros(size), PROT_READ,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) return ErrnoStatus(errno, path);
+  void* const address = mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+  if (address == MAP_FAILED) {
+    const absl::Status failed = ErrnoStatus(errno, path);
+    munmap(zeros, SizeWithZeros(size));
+    return failed;
+  }
+  file.bytes_ = {static_cast<const std::byte*>(address), size};
   file.guarded_ = std::make_unique<Guarded>(file.bytes_, path, status);
   return file;
 }

@@ -36,7 +36,8 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  // Valid as long as this object. Empty for an empty file.
+  // Valid as long as this object. Empty for an empty file. At least a page of zeros is behind them,
+  // for libraries that look a few bytes too far.
   std::span<const std::byte> bytes() const { return bytes_; }
 
   // Whether a page could not be read, so that `bytes` has shown zeros in its place. Whoever reads

@@ -13,11 +13,14 @@ namespace profiler::symbolize::dwarf {
 namespace {
 
 constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
-// Longer functions are not dropped by linkers, which drop copies.
-constexpr uint64_t kLongestDropped = 1 << 20;
 
-// Moves the sequences of a line program that do not start in code to where there is none. Its
-// header:
+// Moves the sequences of a line program that do not start in code to where there is none:
+//
+//   dropped   0 ├───────────┤ 0x1800
+//   code           0x1000 ├────┤ 0x1400     whose is a row in between?
+//
+// Linkers leave those of functions that they dropped at 0, and libdw sorts the rows of all
+// sequences together. The program's header:
 //
 //   length, version u16, [address size u8, segment selector size u8: version 5], header length,
 //   minimum instruction length u8, [operations an instruction u8: from version 4],
@@ -27,7 +30,9 @@ class DroppedSequences {
   DroppedSequences(std::vector<std::byte>& program, const std::vector<AddressRange>& code)
       : program_(program), code_(code), reader_(program) {}
 
-  void Move() {
+  // False for a program that libdw 0.192 breaks down on: one that defines files as it goes, which
+  // no compiler does.
+  bool Move() {
     const uint8_t opcode_base = ReadHeader();
     while (reader_.ok() && reader_.remaining() != 0) {
       const auto opcode = reader_.Read<uint8_t>();
@@ -40,6 +45,7 @@ class DroppedSequences {
         for (int operand = operands_[opcode]; operand > 0; --operand) ReadUleb();
       }
     }
+    return !defines_files_;
   }
 
  private:
@@ -66,9 +72,11 @@ class DroppedSequences {
     const uint64_t length = ReadUleb();
     if (length == 0) return;
     const size_t at = reader_.offset();
-    const bool is_address = reader_.Read<uint8_t>() == DW_LNE_set_address;
+    const auto opcode = reader_.Read<uint8_t>();
+    const bool is_address = opcode == DW_LNE_set_address;
     if (is_address && length == 1 + sizeof(uint64_t)) MoveOutOfCode<uint64_t>();
     if (is_address && length == 1 + sizeof(uint32_t)) MoveOutOfCode<uint32_t>();
+    defines_files_ |= opcode == DW_LNE_define_file;
     if (reader_.ok()) reader_.Skip(at + length - reader_.offset());
   }
 
@@ -98,6 +106,7 @@ class DroppedSequences {
   std::vector<std::byte>& program_;
   const std::vector<AddressRange>& code_;
   ByteReader reader_;
+  bool defines_files_ = false;
   std::array<uint8_t, 256> operands_ = {};
 };
 
@@ -115,10 +124,10 @@ class LineTable::Reader {
       : source_(source), paths_(paths), table_(table) {}
 
   void Run() {
+    const std::vector<std::byte> program = CopyProgram();
+    table_.size_ = program.size();
     SectionViews sections = source_.sections;
-    const std::vector<std::byte> program = WithoutDropped();
-    if (!program.empty()) sections[SectionId::kLine] = program;
-    const uint64_t start = program.empty() ? source_.offset : 0;
+    sections[SectionId::kLine] = program;
     // Without units libdw knows no directory to put before a name, which would hide whether the
     // table told it.
     sections[SectionId::kInfo] = {};
@@ -129,38 +138,28 @@ class LineTable::Reader {
     Dwarf_Lines* lines = nullptr;
     Dwarf_Files* files = nullptr;
     size_t line_count = 0, file_count = 0;
-    if (dwarf_next_lines(opened->dwarf(), start, &end, &unit, &files, &file_count, &lines,
+    if (dwarf_next_lines(opened->dwarf(), 0, &end, &unit, &files, &file_count, &lines,
                          &line_count) != 0) {
       return;
     }
-    table_.size_ = end - start;
     NameFiles(files, file_count);
     AddRows(lines, line_count);
   }
 
  private:
-  // libdw sorts the rows of all sequences together, those of dropped functions among them, which
-  // start where there is no code, at 0:
-  //
-  //   dropped   0 ├───────────┤ 0x1800
-  //   code           0x1000 ├────┤ 0x1400     whose is a row in between?
-  //
-  // So where one of them could be that long, it reads a copy in which they start elsewhere. Empty:
-  // it may read the section.
-  std::vector<std::byte> WithoutDropped() const {
-    const std::vector<AddressRange>& code = source_.code;
-    if (code.empty() || code.front().start >= kLongestDropped) return {};
-    ByteReader header(source_.sections[SectionId::kLine].subspan(source_.offset));
-    uint64_t length = header.Read<uint32_t>();
-    if (length == 0xffffffff) length = header.Read<uint64_t>();
-    header.Skip(length);
-    if (!header.ok()) return {};
-    const Bytes program =
-        source_.sections[SectionId::kLine].subspan(source_.offset, header.offset());
+  // A copy of the program, so that nobody changes it while libdw reads it. Empty where it is cut
+  // off, or libdw is not to read it.
+  std::vector<std::byte> CopyProgram() const {
+    const Bytes section = source_.sections[SectionId::kLine].subspan(source_.offset);
+    ByteReader reader(section);
+    uint64_t length = reader.Read<uint32_t>();
+    if (length == 0xffffffff) length = reader.Read<uint64_t>();
+    reader.Skip(length);
     std::vector<std::byte> copy;
-    copy.reserve(program.size() + LibdwSections::kReadBehind);
-    copy.assign(program.begin(), program.end());
-    DroppedSequences(copy, code).Move();
+    if (!reader.ok()) return copy;
+    copy.reserve(reader.offset() + LibdwSections::kReadBehind);
+    copy.assign(section.begin(), section.begin() + static_cast<std::ptrdiff_t>(reader.offset()));
+    if (!DroppedSequences(copy, source_.code).Move()) copy.clear();
     return copy;
   }
 
