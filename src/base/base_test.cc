@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -114,6 +115,16 @@ void Overwrite(const std::string& path, const std::string& contents) {
   FILE* file = fopen(path.c_str(), "w");
   fputs(contents.c_str(), file);
   fclose(file);
+}
+
+TEST(MappedFile, HasAPageOfZerosBehindIt) {
+  const std::string path = testing::TempDir() + "/page";
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  Overwrite(path, std::string(page, 'x'));
+  const auto mapped = MappedFile::Open(path);
+  ASSERT_TRUE(mapped.ok());
+  const std::byte* const behind = mapped->bytes().data() + page;
+  EXPECT_TRUE(std::all_of(behind, behind + page, [](std::byte b) { return b == std::byte{0}; }));
 }
 
 TEST(MappedFile, ShowsZerosWhereItsFileWasCutAndSaysSo) {
