@@ -314,13 +314,15 @@ TEST(HostileDebugInfoTest, AnyBytesAnywhere) {
 // DW_LNE_define_file, which no compiler writes, with a name relative to the unit's directory, of
 // which libdw 0.192 reads the name where there is none.
 TEST(HostileDebugInfoTest, ALineProgramThatDefinesFilesIsNotRead) {
-  SectionBytes sections = SmallDwarf();
-  DwarfBytes lines;
-  for (const std::byte b : sections[".debug_line"]) lines.U8(static_cast<uint8_t>(b));
-  lines.U8(0).U8(8).U8(3).String("c.h").List({0, 0, 0});
-  sections[".debug_line"] = lines.WithLength();
-  OpenedDwarf dwarf(sections);
-  EXPECT_EQ(dwarf.At(0x1010), "outer :0:0\n");
+  for (const uint8_t length : {8, 0, 1, 0x88}) {
+    SectionBytes sections = SmallDwarf();
+    DwarfBytes lines;
+    for (const std::byte b : sections[".debug_line"]) lines.U8(static_cast<uint8_t>(b));
+    lines.U8(0).U8(length).U8(3).String("c.h").List({0, 0, 0});
+    sections[".debug_line"] = lines.WithLength();
+    OpenedDwarf dwarf(sections);
+    EXPECT_EQ(dwarf.At(0x1010), "outer :0:0\n") << int{length};
+  }
 }
 
 // In the 64-bit form of DWARF.

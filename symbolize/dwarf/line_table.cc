@@ -27,11 +27,12 @@ constexpr uint32_t kNoCode = std::numeric_limits<uint32_t>::max();
 //   default is_stmt u8, line base i8, line range u8, opcode base u8, lengths of standard opcodes
 class DroppedSequences {
  public:
-  DroppedSequences(std::vector<std::byte>& program, const std::vector<AddressRange>& code)
-      : program_(program), code_(code), reader_(program) {}
+  DroppedSequences(std::vector<std::byte>& program, unsigned address_size,
+                   const std::vector<AddressRange>& code)
+      : program_(program), address_size_(address_size), code_(code), reader_(program) {}
 
-  // False for a program that libdw 0.192 breaks down on: one that defines files as it goes, which
-  // no compiler does.
+  // False for a program that is not as compilers write it, which libdw may read otherwise than we
+  // do, or that defines files as it goes, on which libdw 0.192 breaks down.
   bool Move() {
     const uint8_t opcode_base = ReadHeader();
     while (reader_.ok() && reader_.remaining() != 0) {
@@ -45,7 +46,7 @@ class DroppedSequences {
         for (int operand = operands_[opcode]; operand > 0; --operand) ReadUleb();
       }
     }
-    return !defines_files_;
+    return reader_.ok();
   }
 
  private:
@@ -69,44 +70,51 @@ class DroppedSequences {
   }
 
   void ReadExtended() {
-    const uint64_t length = ReadUleb();
-    if (length == 0) return;
-    const size_t at = reader_.offset();
-    const auto opcode = reader_.Read<uint8_t>();
-    const bool is_address = opcode == DW_LNE_set_address;
-    if (is_address && length == 1 + sizeof(uint64_t)) MoveOutOfCode<uint64_t>();
-    if (is_address && length == 1 + sizeof(uint32_t)) MoveOutOfCode<uint32_t>();
-    defines_files_ |= opcode == DW_LNE_define_file;
-    if (reader_.ok()) reader_.Skip(at + length - reader_.offset());
+    const auto length = reader_.Read<uint8_t>();
+    const size_t end = reader_.offset() + length;
+    switch (reader_.Read<uint8_t>()) {
+      case DW_LNE_end_sequence:
+        break;
+      case DW_LNE_set_address:
+        address_size_ == 4 ? MoveOutOfCode<uint32_t>() : MoveOutOfCode<uint64_t>();
+        break;
+      case DW_LNE_set_discriminator:
+        ReadUleb();
+        break;
+      case DW_LNE_define_file:
+      case DW_LNE_NVIDIA_inlined_call:
+      case DW_LNE_NVIDIA_set_function_name:
+        return reader_.Fail();
+      default:
+        reader_.Skip(length - size_t{1});
+    }
+    if (length >= 0x80 || reader_.offset() != end) reader_.Fail();
   }
 
   template <class Address>
   void MoveOutOfCode() {
     const size_t at = reader_.offset();
     auto address = reader_.Read<Address>();
-    if (!reader_.ok() || std::ranges::any_of(code_, [&](const AddressRange& range) {
-          return address >= range.start && address < range.end;
-        })) {
-      return;
-    }
+    // A sequence may end by such an address.
+    const bool is_code = std::ranges::any_of(code_, [&](const AddressRange& range) {
+      return address >= range.start && address <= range.end;
+    });
+    if (is_code || !reader_.ok()) return;
     address |= Address{1} << (8 * sizeof(Address) - 1);
     std::memcpy(program_.data() + at, &address, sizeof(address));
   }
 
-  uint64_t ReadUleb() {
-    uint64_t value = 0;
-    uint8_t byte = 0x80;
-    for (unsigned shift = 0; (byte & 0x80) != 0; shift += 7) {
-      byte = reader_.Read<uint8_t>();
-      if (shift < 64) value |= uint64_t{byte & 0x7fu} << shift;
+  void ReadUleb() {
+    constexpr int kLongest = 10;
+    for (int size = 1; (reader_.Read<uint8_t>() & 0x80) != 0; ++size) {
+      if (size == kLongest) return reader_.Fail();
     }
-    return value;
   }
 
   std::vector<std::byte>& program_;
+  const unsigned address_size_;
   const std::vector<AddressRange>& code_;
   ByteReader reader_;
-  bool defines_files_ = false;
   std::array<uint8_t, 256> operands_ = {};
 };
 
@@ -159,7 +167,7 @@ class LineTable::Reader {
     if (!reader.ok()) return copy;
     copy.reserve(reader.offset() + LibdwSections::kReadBehind);
     copy.assign(section.begin(), section.begin() + static_cast<std::ptrdiff_t>(reader.offset()));
-    if (!DroppedSequences(copy, source_.code).Move()) copy.clear();
+    if (!DroppedSequences(copy, source_.address_size, source_.code).Move()) copy.clear();
     return copy;
   }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "src/base/string_table.h"
-#include "symbolize/dwarf/function_index.h"
+#include "symbolize/dwarf/dwarf_file.h"
 #include "symbolize/dwarf/libdw_sections.h"
 
 namespace profiler::symbolize::dwarf {
