@@ -19,8 +19,9 @@ namespace {
 // More than any compiler's chain of references or of inlined calls.
 constexpr int kMaxReferences = 16;
 constexpr size_t kMaxFrames = 512;
-// Of one unit.
-constexpr size_t kMostRanges = 1 << 20;
+// A sound file has each list of ranges in one unit. They are read to list the units, and again for
+// the lines of a unit that was hit.
+constexpr size_t kRangeBudget = 2;
 
 // A sound file has each byte of .debug_line in one table.
 constexpr uint64_t kLineBudget = 4;
@@ -91,6 +92,9 @@ class FileDebugInfo : public DebugInfo {
              });
     };
     line_budget_ = kLineBudget * main_.section(SectionId::kLine).size();
+    range_budget_ = kRangeBudget * (main_.section(SectionId::kInfo).size() +
+                                    main_.section(SectionId::kRanges).size() +
+                                    main_.section(SectionId::kRngLists).size());
   }
 
   std::span<const SourceFrame> Find(ElfAddress address) override;
@@ -106,7 +110,7 @@ class FileDebugInfo : public DebugInfo {
   };
 
   void ListUnits();
-  std::vector<AddressRange> CodeOf(const OpenUnit& unit, size_t limit);
+  std::vector<AddressRange> CodeOf(const OpenUnit& unit);
   Indexed& IndexOf(uint32_t unit);
   void ReadFunctions(const OpenUnit& unit, Indexed& indexed);
   LineTable LinesOf(const OpenUnit& unit, uint64_t offset, std::string_view directory);
@@ -123,6 +127,7 @@ class FileDebugInfo : public DebugInfo {
   std::vector<std::unique_ptr<Indexed>> indexed_;  // by unit; null: not hit yet
   StringTable paths_;
   uint64_t line_budget_ = 0;  // bytes of line tables that may still be read
+  size_t range_budget_ = 0;   // ranges of units that may still be read
   std::vector<SourceFrame> frames_;
 };
 
@@ -209,18 +214,19 @@ LineTable FileDebugInfo::LinesOf(const OpenUnit& unit, uint64_t offset,
   source.offset = offset;
   source.address_size = unit.unit().address_size;
   source.directory = directory;
-  source.code = CodeOf(unit, kMostRanges);
+  source.code = CodeOf(unit);
   LineTable table = LineTable::Read(source, paths_);
   line_budget_ -= std::min(line_budget_, table.size());
   return table;
 }
 
-std::vector<AddressRange> FileDebugInfo::CodeOf(const OpenUnit& unit, size_t limit) {
+std::vector<AddressRange> FileDebugInfo::CodeOf(const OpenUnit& unit) {
   std::vector<AddressRange> ranges;
   DwarfFile::AppendRanges(unit, unit.root(),
                           {unit.RootAttribute(DW_AT_low_pc), unit.RootAttribute(DW_AT_high_pc),
                            unit.RootAttribute(DW_AT_ranges)},
-                          limit, ranges);
+                          range_budget_, ranges);
+  range_budget_ -= ranges.size();
   std::erase_if(ranges, [this](const AddressRange& range) { return !is_code_(range.start); });
   std::ranges::sort(ranges, {}, &AddressRange::start);
   return ranges;
@@ -230,18 +236,12 @@ void FileDebugInfo::ListUnits() {
   listed_ = true;
   const auto& units = main_.units();
   indexed_.resize(units.size());
-  // Units that share a list share its ranges, in a file that wants to be slow.
-  size_t budget = main_.section(SectionId::kInfo).size() +
-                  main_.section(SectionId::kRanges).size() +
-                  main_.section(SectionId::kRngLists).size();
   for (uint32_t i = 0; i < units.size(); ++i) {
     const std::shared_ptr<OpenUnit> unit = main_.Open(*units[i]);
     if (unit == nullptr) continue;
     const uint8_t type = unit->type();
     if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_split_compile) continue;
-    const std::vector<AddressRange> ranges = CodeOf(*unit, budget);
-    budget -= ranges.size();
-    for (const AddressRange& range : ranges) units_.Add(range.start, range.end, i);
+    for (const AddressRange& range : CodeOf(*unit)) units_.Add(range.start, range.end, i);
   }
   units_.Build();
 }

@@ -60,7 +60,8 @@ class DebugInfo {
   // known. A frame without function name is of code that has lines only (assembler).
   //
   // The span lives until the next call, the views as long as this. Cost: under a microsecond; the
-  // first address in a unit reads the unit, the first one of all the list of units.
+  // first address in a function reads what was inlined there, the first one in a unit its functions
+  // and lines, the first one of all the list of units.
   virtual std::span<const SourceFrame> Find(ElfAddress address) = 0;
 };
 

@@ -18,10 +18,6 @@ constexpr uint64_t kMostAbbreviations = uint64_t{1} << 30;
 constexpr uint64_t kMostOpenAbbreviations = uint64_t{64} << 20;
 constexpr size_t kMostOpenUnits = 1024;
 
-Bytes From(Bytes bytes, uint64_t offset) {
-  return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
-}
-
 }  // namespace
 
 uint8_t OpenUnit::type() const {
@@ -109,8 +105,8 @@ DwarfFile::DwarfFile(const ElfImage& image, bool split) : sections_(Sections::Lo
 
 std::optional<LibdwSections> DwarfFile::OpenHeaders(const Contribution& contribution) const {
   SectionViews views;
-  views[SectionId::kInfo] = From(section(SectionId::kInfo), contribution.info);
-  views[SectionId::kAbbrev] = From(section(SectionId::kAbbrev), contribution.abbreviations);
+  views[SectionId::kInfo] = BytesFrom(section(SectionId::kInfo), contribution.info);
+  views[SectionId::kAbbrev] = BytesFrom(section(SectionId::kAbbrev), contribution.abbreviations);
   return LibdwSections::Open(views, 8);
 }
 
@@ -158,9 +154,11 @@ void DwarfFile::Bind(Unit& unit, const SkeletonPart& skeleton) {
 
 SectionViews DwarfFile::ViewsOf(const Unit& unit) const {
   SectionViews views = sections_.views();
-  const auto cut = [&views](SectionId id, uint64_t offset) { views[id] = From(views[id], offset); };
+  const auto cut = [&views](SectionId id, uint64_t offset) {
+    views[id] = BytesFrom(views[id], offset);
+  };
   const Contribution& contribution = unit.contribution;
-  const Bytes info = From(views[SectionId::kInfo], unit.offset);
+  const Bytes info = BytesFrom(views[SectionId::kInfo], unit.offset);
   views[SectionId::kInfo] = info.first(std::min<uint64_t>(info.size(), unit.end - unit.offset));
   views[SectionId::kAbbrev] = views[SectionId::kAbbrev].first(EndOfAbbreviations(unit));
   cut(SectionId::kAbbrev, contribution.abbreviations);
@@ -277,7 +275,7 @@ ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
     const uint64_t base = unit.RootNumber(DW_AT_rnglists_base).value_or(size == 8 ? 20 : 12);
     const Bytes section = unit.sections()[SectionId::kRngLists];
     if (offset > section.size() / size) return -1;
-    ByteReader reader(From(section, base + offset * size));
+    ByteReader reader(BytesFrom(section, base + offset * size));
     offset = base + (size == 8 ? reader.Read<uint64_t>() : reader.Read<uint32_t>());
     if (!reader.ok() || offset == 0 || offset >= section.size()) return -1;
   }

@@ -37,8 +37,9 @@ struct Scope {
 // most entries are inside of functions.
 //
 //   unit ┬ f ─ inlined g ─ inlined h     f at once, what is inside of it for an address in it
-//        ├ namespace ─ f2                for an address that no function outside has; GCC has code
-//        │                               there only, and clang does not tell where to go on
+//        ├ namespace ─ f2                at once where the namespace's entry does not tell what
+//        │                               follows it (clang); else (GCC, which has no code there)
+//        for │                               an address that no function outside of namespaces has
 //        └ f3 ─ local class ─ f4         code of its own: for an address that no other function has
 //
 // Not thread-safe. Memory: some 80 bytes a function, or an inlined call in those that were hit.

@@ -15,6 +15,11 @@ namespace profiler::symbolize::dwarf {
 
 using Bytes = std::span<const std::byte>;
 
+// From `offset` on; empty where there is nothing.
+inline Bytes BytesFrom(Bytes bytes, uint64_t offset) {
+  return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
+}
+
 enum class SectionId : uint8_t {
   kInfo,
   kAbbrev,

@@ -89,10 +89,6 @@ std::string_view SplitName(DwarfFile& file, const OpenUnit& skeleton) {
   return name.empty() ? file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_GNU_dwo_name)) : name;
 }
 
-Bytes From(Bytes bytes, uint64_t offset) {
-  return offset < bytes.size() ? bytes.subspan(offset) : Bytes();
-}
-
 // Bases that DWARF 4 has an own name for.
 uint64_t BaseOf(const OpenUnit& unit, unsigned name, unsigned gnu_name) {
   return unit.RootNumber(name).value_or(unit.RootNumber(gnu_name).value_or(0));
@@ -100,10 +96,10 @@ uint64_t BaseOf(const OpenUnit& unit, unsigned name, unsigned gnu_name) {
 
 SkeletonPart PartOf(const OpenUnit& skeleton) {
   SkeletonPart part;
-  part.addresses = From(skeleton.sections()[SectionId::kAddr],
-                        BaseOf(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
-  part.ranges = From(skeleton.sections()[SectionId::kRanges],
-                     skeleton.RootNumber(DW_AT_GNU_ranges_base).value_or(0));
+  part.addresses = BytesFrom(skeleton.sections()[SectionId::kAddr],
+                             BaseOf(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
+  part.ranges = BytesFrom(skeleton.sections()[SectionId::kRanges],
+                          skeleton.RootNumber(DW_AT_GNU_ranges_base).value_or(0));
   part.base_address = skeleton.RootAddress(DW_AT_low_pc).value_or(0);
   return part;
 }
@@ -179,15 +175,15 @@ void SplitFiles::OpenPackage() {
   const uint64_t slots = header.Read<uint32_t>();
   const bool known_version = version == 2 || version == 5;
   if (!header.ok() || !known_version || columns > 16 || slots > header.remaining() / 12) return;
-  ByteReader ids(From(index, 16));
-  ByteReader rows(From(index, 16 + slots * 8));
+  ByteReader ids(BytesFrom(index, 16));
+  ByteReader rows(BytesFrom(index, 16 + slots * 8));
   const uint64_t names_at = 16 + slots * 12;
   for (uint64_t slot = 0; slot < slots; ++slot) {
     const auto id = ids.Read<uint64_t>();
     const uint64_t row = rows.Read<uint32_t>();
     if (row == 0 || row > units) continue;
-    ByteReader names(From(index, names_at));
-    ByteReader offsets(From(index, names_at + row * columns * 4));
+    ByteReader names(BytesFrom(index, names_at));
+    ByteReader offsets(BytesFrom(index, names_at + row * columns * 4));
     Contribution contribution;
     for (uint64_t column = 0; column < columns; ++column) {
       const auto name = names.Read<uint32_t>();
