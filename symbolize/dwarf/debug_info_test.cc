@@ -167,6 +167,25 @@ TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfN
   EXPECT_EQ(dwarf.At(0x1100), "f /src/a.cc:6:0\n");
 }
 
+// libdw 0.192 leaves out the last 4 bytes of their line programs.
+TEST(DebugInfoTest, ReadsLinesOf64BitDwarf) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes header;
+  header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
+  header.List({0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1});
+  header.U8(0).String("a.cc").List({0, 0, 0}).U8(0);
+  DwarfBytes lines;
+  lines.U16(4).U64(header.size());
+  for (const std::byte b : header.bytes()) lines.U8(static_cast<uint8_t>(b));
+  lines.U8(0).U8(9).U8(2).U64(0x1010).U8(3).U8(3).U8(1).U8(2).Uleb(0x80).U8(0).U8(1).U8(1);
+  DwarfBytes whole;
+  whole.U32(0xffffffff).U64(lines.size());
+  for (const std::byte b : lines.bytes()) whole.U8(static_cast<uint8_t>(b));
+  sections[".debug_line"] = whole.bytes();
+  OpenedDwarf dwarf(sections);
+  EXPECT_EQ(dwarf.At(0x1010), "outer /src/a.cc:4:0\n");
+}
+
 TEST(DebugInfoTest, ThereIsNoneInAFileWithoutIt) {
   EXPECT_FALSE(OpenedDwarf(SectionBytes{{".text", {}}}).has_debug_info());
 }

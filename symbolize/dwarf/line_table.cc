@@ -161,14 +161,24 @@ class LineTable::Reader {
     const Bytes section = source_.sections[SectionId::kLine].subspan(source_.offset);
     ByteReader reader(section);
     uint64_t length = reader.Read<uint32_t>();
-    if (length == 0xffffffff) length = reader.Read<uint64_t>();
+    const bool has_long_length = length == 0xffffffff;
+    if (has_long_length) length = reader.Read<uint64_t>();
     reader.Skip(length);
     std::vector<std::byte> copy;
     if (!reader.ok()) return copy;
-    copy.reserve(reader.offset() + LibdwSections::kReadBehind);
+    copy.reserve(reader.offset() + 4 + LibdwSections::kReadBehind);
     copy.assign(section.begin(), section.begin() + static_cast<std::ptrdiff_t>(reader.offset()));
     if (!DroppedSequences(copy, source_.address_size, source_.code).Move()) copy.clear();
+    if (has_long_length && !copy.empty()) Lengthen(length, copy);
     return copy;
+  }
+
+  // libdw 0.192 takes 8 bytes for the size of the length that begins a program of 64-bit DWARF,
+  // which are 12, and leaves out the last 4 bytes. They become opcodes that do nothing.
+  static void Lengthen(uint64_t length, std::vector<std::byte>& program) {
+    program.insert(program.end(), 4, std::byte{DW_LNS_set_basic_block});
+    length += 4;
+    std::memcpy(program.data() + 4, &length, sizeof(length));
   }
 
   void AddRows(Dwarf_Lines* lines, size_t count) {
