@@ -121,6 +121,17 @@ TEST(DebugInfoTest, FindsCallsInlinedIntoAFunctionOfALocalClass) {
   EXPECT_EQ(dwarf.At(0x1108), "inner inlined :0:0\nlambda :5:9\n");
 }
 
+// As rustc has the functions of an impl.
+TEST(DebugInfoTest, FindsFunctionsThatAreDefinedInATypeOfANamespace) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes unit = SmallUnit();
+  unit.U8(kNamespaceEntry).U8(kClassEntry);
+  unit.U8(kFunctionEntry).String("f").U64(0x1010).U32(0x10).U8(0).U8(0).U8(0).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  EXPECT_EQ(OpenedDwarf(sections).At(0x1010), "f :0:0\n");
+}
+
 TEST(DebugInfoTest, FindsFunctionsInNamespaces) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();

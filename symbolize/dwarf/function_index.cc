@@ -12,21 +12,21 @@ constexpr size_t kMaxDepth = 4096;
 
 bool IsNamespace(int tag) { return tag == DW_TAG_namespace || tag == DW_TAG_module; }
 
-// Whether there may be functions or inlined calls below an entry that is inside of a function.
-// Those of types outside of functions are elsewhere, and refer to what is below the type.
-bool HoldsCode(int tag) {
+bool IsType(int tag) {
   switch (tag) {
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_array_type:
       return true;
     default:
-      return IsNamespace(tag);
+      return false;
   }
 }
+
+bool IsCallSite(int tag) { return tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site; }
 
 // What is asked of a function or an inlined call.
 struct Attributes {
@@ -106,23 +106,28 @@ class FunctionIndex::Walk {
       return true;
     }
     if (tag == DW_TAG_subprogram) {
-      AddFunction();
-      return false;
+      const bool has_code = HasAttribute(DW_AT_low_pc) || HasAttribute(DW_AT_ranges);
+      if (has_code) AddFunction();
+      return !has_code && !HasAttribute(DW_AT_sibling);
     }
-    if (place_ == kInFunction) return HoldsCode(tag);
-    return IsNamespace(tag) && !PassOver();
+    if (place_ == kInFunction) return !IsCallSite(tag);
+    if (IsNamespace(tag)) return !PassOver();
+    // GCC, which tells the sibling, has what is defined of a type's functions elsewhere; rustc has
+    // it in the type.
+    return !IsType(tag) || !HasAttribute(DW_AT_sibling);
   }
+
+  bool HasAttribute(unsigned name) { return dwarf_hasattr(&at_, name) != 0; }
 
   // Keeps a namespace for later, where it is cheap to go on behind it.
   bool PassOver() {
-    if (place_ != kInUnit || dwarf_hasattr(&at_, DW_AT_sibling) == 0) return false;
+    if (place_ != kInUnit || !HasAttribute(DW_AT_sibling)) return false;
     index_.namespaces_.push_back(unit_.OffsetOf(at_));
     return true;
   }
 
-  // Not those that are declared only, or were dropped by the linker.
+  // Not one that was dropped by the linker.
   void AddFunction() {
-    if (dwarf_hasattr(&at_, DW_AT_low_pc) == 0 && dwarf_hasattr(&at_, DW_AT_ranges) == 0) return;
     const Scope read = ReadScope();
     if (std::none_of(ranges_.begin(), ranges_.end(),
                      [&](const AddressRange& range) { return (*index_.is_code_)(range.start); })) {
