@@ -20,6 +20,15 @@ constexpr size_t kMostOpenUnits = 1024;
 
 }  // namespace
 
+OpenUnit::OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections sections,
+                   const Dwarf_Die& root)
+    : unit_(unit), views_(views), sections_(std::move(sections)), root_(root) {
+  base_address_ =
+      unit.skeleton ? unit.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
+  // Where a unit is split, nobody tells: behind the section's header.
+  range_lists_base_ = RootNumber(DW_AT_rnglists_base).value_or(unit.offset_size == 8 ? 20 : 12);
+}
+
 uint8_t OpenUnit::type() const {
   uint8_t type = 0;
   dwarf_cu_info(root_.cu, nullptr, &type, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -51,10 +60,6 @@ std::optional<uint64_t> OpenUnit::RootAddress(unsigned name) const {
   Dwarf_Addr address = 0;
   if (!value || dwarf_formaddr(&*value, &address) != 0) return std::nullopt;
   return address;
-}
-
-uint64_t OpenUnit::BaseAddress() const {
-  return unit_.skeleton ? unit_.skeleton->base_address : RootAddress(DW_AT_low_pc).value_or(0);
 }
 
 std::optional<Dwarf_Die> OpenUnit::EntryAt(uint64_t offset) const {
@@ -264,15 +269,14 @@ EntryReference DwarfFile::ReferenceOf(const OpenUnit& unit, const Dwarf_Attribut
 namespace {
 
 // Where the list of an entry is, in the section as libdw sees it; -1: nowhere. An index stands for
-// one of the offsets behind the section's header, which count from the first of them; where a unit
-// is split, nobody tells where that is. libdw believes what it finds there, and would read
-// outside of the section.
+// one of the offsets behind the section's header, which count from the first of them. libdw
+// believes what it finds there, and would read outside of the section.
 ptrdiff_t OffsetOfList(const OpenUnit& unit, Dwarf_Attribute list) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(&list, &offset) != 0) return -1;
   if (dwarf_whatform(&list) == DW_FORM_rnglistx) {
     const unsigned size = unit.unit().offset_size;
-    const uint64_t base = unit.RootNumber(DW_AT_rnglists_base).value_or(size == 8 ? 20 : 12);
+    const uint64_t base = unit.range_lists_base();
     const Bytes section = unit.sections()[SectionId::kRngLists];
     if (offset > section.size() / size) return -1;
     ByteReader reader(BytesFrom(section, base + offset * size));
@@ -301,7 +305,7 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
     return;
   }
   Dwarf_Die die = entry;
-  base = unit.BaseAddress();
+  base = unit.base_address();
   ptrdiff_t next = OffsetOfList(unit, *attributes.list);
   // A list at 0, which there is before DWARF 5, is the one that libdw looks for itself; but of a
   // split unit it does not know the base address.
@@ -310,7 +314,7 @@ void DwarfFile::AppendRanges(const OpenUnit& unit, const Dwarf_Die& entry,
     next = dwarf_ranges(&die, next, &base, &start, &end);
     if (next <= 0) return;
     if (may_lack_base && base == 0) {
-      base = unit.BaseAddress();
+      base = unit.base_address();
       start += base;
       end += base;
     }

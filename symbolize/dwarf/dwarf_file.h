@@ -59,8 +59,7 @@ struct Unit {
 class OpenUnit {
  public:
   OpenUnit(const Unit& unit, const SectionViews& views, LibdwSections sections,
-           const Dwarf_Die& root)
-      : unit_(unit), views_(views), sections_(std::move(sections)), root_(root) {}
+           const Dwarf_Die& root);
 
   const Unit& unit() const { return unit_; }
   const Dwarf_Die& root() const { return root_; }
@@ -74,7 +73,9 @@ class OpenUnit {
   std::optional<uint64_t> RootAddress(unsigned name) const;
 
   // What offsets in lists of ranges are relative to.
-  uint64_t BaseAddress() const;
+  uint64_t base_address() const { return base_address_; }
+  // Where the offsets of range lists with an index start, in DWARF 5.
+  uint64_t range_lists_base() const { return range_lists_base_; }
 
   // The entry at an offset in .debug_info; empty where the unit does not have it.
   std::optional<Dwarf_Die> EntryAt(uint64_t offset) const;
@@ -92,6 +93,8 @@ class OpenUnit {
   SectionViews views_;
   LibdwSections sections_;
   Dwarf_Die root_;
+  uint64_t base_address_ = 0;
+  uint64_t range_lists_base_ = 0;
 };
 
 struct EntryReference {

@@ -100,7 +100,7 @@ SkeletonPart PartOf(const OpenUnit& skeleton) {
                              BaseOf(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
   part.ranges = BytesFrom(skeleton.sections()[SectionId::kRanges],
                           skeleton.RootNumber(DW_AT_GNU_ranges_base).value_or(0));
-  part.base_address = skeleton.RootAddress(DW_AT_low_pc).value_or(0);
+  part.base_address = skeleton.base_address();
   return part;
 }
 
