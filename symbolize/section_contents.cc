@@ -53,10 +53,8 @@ SectionContents Decompress(const GElf_Chdr& header, Bytes packed, const SectionB
       header.ch_size > packed.size() * bounds.expansion) {
     return contents;
   }
-  // libdw may look some bytes behind it (dwarf/libdw_sections.h).
-  constexpr size_t kBehind = 16;
   std::vector<std::byte> plain;
-  plain.reserve(header.ch_size + kBehind);
+  plain.reserve(header.ch_size + kReadableBehind);
   plain.resize(header.ch_size);
   if (!(zstd ? Unzstd(packed, plain) : Inflate(packed, plain))) return contents;
   contents.owned = std::move(plain);

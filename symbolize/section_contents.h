@@ -25,6 +25,9 @@ struct SectionBounds {
   uint64_t bytes = UINT64_MAX;  // by itself
 };
 
+// What is decompressed has room behind it that libdw 0.188 may read, whatever is there.
+inline constexpr size_t kReadableBehind = 16;
+
 // A moved vector keeps its bytes where they are, so `bytes` stays good.
 struct SectionContents {
   std::span<const std::byte> bytes;  // in the file, or of `owned`

@@ -152,19 +152,25 @@ TEST(DebugInfoTest, FindsFunctionsInNamespaces) {
             "f :0:0\ng :0:0\nh :0:0\ni :0:0\n");
 }
 
+// What follows the length of the header of a line program of DWARF 4: a.cc.
+DwarfBytes HeaderOfOneFile() {
+  DwarfBytes header;
+  header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
+  header.List({0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1});
+  header.U8(0).String("a.cc").List({0, 0, 0}).U8(0);
+  return header;
+}
+
 // libdw sorts the rows of both together.
 TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfNoCode) {
   SectionBytes sections = SmallDwarf();
   DwarfBytes unit = SmallUnit();
   unit.U8(kFunctionEntry).String("f").U64(0x1000).U32(0x800).U8(0).U8(0);
   sections[".debug_info"] = unit.WithLength();
-  DwarfBytes header;
-  header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
-  header.List({0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1});
-  header.U8(0).String("a.cc").List({0, 0, 0}).U8(0);
+  const DwarfBytes header = HeaderOfOneFile();
   DwarfBytes lines;
   lines.U32(0).U16(4).U32(header.size());
-  for (const std::byte b : header.bytes()) lines.U8(static_cast<uint8_t>(b));
+  lines.AddBytes(header.bytes());
   lines.U8(0).U8(9).U8(2).U64(0).U8(3).U8(90).U8(1);  // line 27 at 0
   lines.U8(2).Uleb(0x1020).U8(1);                     // and at 0x1020
   lines.U8(2).Uleb(0x20).U8(0).U8(1).U8(1);           // up to 0x1040
@@ -181,17 +187,14 @@ TEST(DebugInfoTest, RowsOfADroppedFunctionThatIsLongerThanTheAddressOfCodeAreOfN
 // libdw 0.192 leaves out the last 4 bytes of their line programs.
 TEST(DebugInfoTest, ReadsLinesOf64BitDwarf) {
   SectionBytes sections = SmallDwarf();
-  DwarfBytes header;
-  header.U8(1).U8(1).U8(1).U8(0xfb).U8(14).U8(13);
-  header.List({0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1});
-  header.U8(0).String("a.cc").List({0, 0, 0}).U8(0);
+  const DwarfBytes header = HeaderOfOneFile();
   DwarfBytes lines;
   lines.U16(4).U64(header.size());
-  for (const std::byte b : header.bytes()) lines.U8(static_cast<uint8_t>(b));
+  lines.AddBytes(header.bytes());
   lines.U8(0).U8(9).U8(2).U64(0x1010).U8(3).U8(3).U8(1).U8(2).Uleb(0x80).U8(0).U8(1).U8(1);
   DwarfBytes whole;
   whole.U32(0xffffffff).U64(lines.size());
-  for (const std::byte b : lines.bytes()) whole.U8(static_cast<uint8_t>(b));
+  whole.AddBytes(lines.bytes());
   sections[".debug_line"] = whole.bytes();
   OpenedDwarf dwarf(sections);
   EXPECT_EQ(dwarf.At(0x1010), "outer /src/a.cc:4:0\n");

@@ -24,11 +24,8 @@ namespace profiler::symbolize::dwarf {
 // Movable. libdw's handles are not thread-safe.
 class LibdwSections {
  public:
-  // libdw 0.188 may read as many bytes behind a section, whatever they are.
-  static constexpr size_t kReadBehind = 16;
-
-  // `address_size` is 4 or 8. The bytes must outlive the result. Empty where libdw finds nothing to
-  // read in them. Cost: some 10 µs.
+  // `address_size` is 4 or 8. The bytes, and kReadableBehind more behind each section, must outlive
+  // the result. Empty where libdw finds nothing to read in them. Cost: some 10 µs.
   static std::optional<LibdwSections> Open(const SectionViews& sections, unsigned address_size);
 
   LibdwSections(LibdwSections&& other) noexcept;

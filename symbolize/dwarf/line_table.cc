@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/section_contents.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {
@@ -166,7 +167,7 @@ class LineTable::Reader {
     reader.Skip(length);
     std::vector<std::byte> copy;
     if (!reader.ok()) return copy;
-    copy.reserve(reader.offset() + 4 + LibdwSections::kReadBehind);
+    copy.reserve(reader.offset() + 4 + kReadableBehind);
     copy.assign(section.begin(), section.begin() + static_cast<std::ptrdiff_t>(reader.offset()));
     if (!DroppedSequences(copy, source_.address_size, source_.code).Move()) copy.clear();
     if (has_long_length && !copy.empty()) Lengthen(length, copy);

@@ -42,6 +42,10 @@ class DwarfBytes {
     bytes_.insert(bytes_.end(), data, data + text.size());
     return *this;
   }
+  DwarfBytes& AddBytes(const std::vector<std::byte>& bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return *this;
+  }
   // Writes the length of all that follows into the first four bytes.
   std::vector<std::byte> WithLength() {
     const auto length = static_cast<uint32_t>(bytes_.size() - 4);
