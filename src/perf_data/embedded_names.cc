@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/base/packed_section.h"
 #include "src/perf_data/feature_values.h"
-#include "src/perf_data/packed_section.h"
 #include "src/perf_data/perf_data_format.h"
 
 namespace profiler::perf_data {

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/perf_data/damaged_section.h"
+#include "src/base/damaged_section.h"
+#include "src/base/packed_section.h"
 #include "src/perf_data/feature_values.h"
-#include "src/perf_data/packed_section.h"
 #include "src/perf_data/perf_data_format.h"
 
 namespace profiler::perf_data {

@@ -9,8 +9,6 @@
 // differences are small and zstd finds them to repeat.
 //
 // A layout is a template over ColumnWriter and ColumnReader, so that it is written once.
-//
-// Private to this package.
 
 #pragma once
 
@@ -28,7 +26,7 @@
 #include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
-namespace profiler::perf_data {
+namespace profiler {
 
 // `level` of zstd.
 std::string PackSection(uint64_t version, uint64_t flags, std::string_view content, int level);
@@ -244,4 +242,4 @@ struct ColumnReader {
   bool ok() const { return in.ok(); }
 };
 
-}  // namespace profiler::perf_data
+}  // namespace profiler

@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace profiler::perf_data {
+namespace profiler {
 
 // With any byte changed to any value, `read` gives nothing or what `is_whole`; both happen.
 void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
@@ -38,4 +38,4 @@ void ExpectDamageIsSeen(const std::string& section, auto read, auto is_same) {
   }
 }
 
-}  // namespace profiler::perf_data
+}  // namespace profiler

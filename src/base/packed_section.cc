@@ -1,8 +1,8 @@
-#include "src/perf_data/packed_section.h"
+#include "src/base/packed_section.h"
 
 #include <zstd.h>
 
-namespace profiler::perf_data {
+namespace profiler {
 namespace {
 
 constexpr uint64_t kIsPacked = 4;
@@ -63,4 +63,4 @@ std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t 
   return unpacked;
 }
 
-}  // namespace profiler::perf_data
+}  // namespace profiler
