@@ -9,9 +9,9 @@
 #include "src/cli/embed_names.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
-#include "src/perf_data/feature_values.h"
-#include "src/perf_data/perf_data_format.h"
-#include "src/perf_data/rewrite.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/rewrite/rewrite.h"
 
 namespace profiler::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "src/cli/compression_option.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
-#include "src/perf_data/rewrite.h"
+#include "src/perf_data/rewrite/rewrite.h"
 
 namespace profiler::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "src/perf_data/feature_values.h"
-#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
 
 namespace profiler::cli {
 namespace {

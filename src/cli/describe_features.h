@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 
 namespace profiler::cli {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/report/header.h"
 
 namespace profiler::cli {

@@ -8,8 +8,8 @@
 #include "src/cli/load_profile.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
-#include "src/perf_data/dump.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/dump/dump.h"
+#include "src/perf_data/read/recording.h"
 
 namespace profiler::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "symbolize/embedded_symbolizer.h"
 
 namespace profiler::cli {

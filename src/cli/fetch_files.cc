@@ -17,7 +17,7 @@
 #include "src/cli/load_profile.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "symbolize/debug_fetch.h"
 
 namespace profiler::cli {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "src/perf_data/features.h"
+#include "src/perf_data/format/features.h"
 #include "src/profile/profile_builder.h"
 #include "symbolize/symbolizer.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/huge_pages.h"
 #include "src/cli/command.h"
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 
 namespace profiler::cli {
 

@@ -9,7 +9,7 @@
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/symbol_names.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/cli/output.h"
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "symbolize/name_cache.h"
 
 namespace profiler::cli {

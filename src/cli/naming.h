@@ -8,7 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "src/cli/fetch_files.h"
-#include "src/perf_data/features.h"
+#include "src/perf_data/format/features.h"
 #include "src/profile/profile.h"
 #include "symbolize/embedded_symbolizer.h"
 #include "symbolize/symbolizer.h"

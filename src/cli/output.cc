@@ -12,7 +12,7 @@
 #include "src/base/file_id.h"
 #include "src/base/status.h"
 #include "src/cli/visible_text.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 
 namespace profiler::cli {
 namespace {

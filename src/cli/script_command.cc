@@ -10,7 +10,7 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/script_printer.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/procfs/machine.h"
 
 namespace profiler::cli {

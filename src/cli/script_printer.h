@@ -14,7 +14,7 @@
 #include "src/cli/naming.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_reader.h"
 #include "src/report/script.h"

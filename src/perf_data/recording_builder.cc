@@ -9,9 +9,9 @@
 #include <thread>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/field_io.h"
-#include "src/perf_data/file_header.h"
-#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/format/file_header.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "src/perf_data/features.h"
-#include "src/perf_data/recording.h"
-#include "src/perf_data/writer.h"
+#include "src/perf_data/format/features.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/write/writer.h"
 #include "src/perf_event/record_builder.h"
 
 namespace profiler::perf_data {

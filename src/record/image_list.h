@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/perf_data/features.h"
+#include "src/perf_data/format/features.h"
 #include "src/perf_event/records.h"
 #include "src/procfs/build_id.h"
 

@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/event_name.h"
 #include "src/record/recorded_file.h"
 #include "src/record/session.h"

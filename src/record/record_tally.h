@@ -8,7 +8,7 @@
 
 #include "ringbuf/record_cursor.h"
 #include "src/base/status.h"
-#include "src/perf_data/features.h"
+#include "src/perf_data/format/features.h"
 #include "src/perf_event/codec.h"
 #include "src/record/image_list.h"
 

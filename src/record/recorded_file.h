@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/perf_event/describe.h"
 
 namespace profiler::record {

@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "src/procfs/machine.h"
 #include "src/record/priority.h"
 #include "src/record/session_setup.h"

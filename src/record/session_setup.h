@@ -9,7 +9,7 @@
 #include "ringbuf/event_set.h"
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
-#include "src/perf_data/writer.h"
+#include "src/perf_data/write/writer.h"
 #include "src/record/command.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"

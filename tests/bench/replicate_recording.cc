@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "src/perf_data/recording.h"
-#include "src/perf_data/writer.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/write/writer.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/codec.h"
 

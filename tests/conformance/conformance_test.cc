@@ -25,8 +25,8 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/feature_values.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/read/recording.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/codec.h"
 #include "tests/conformance/corpus.h"

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/recording.h"
-#include "src/perf_data/rewrite.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/rewrite/rewrite.h"
 #include "src/perf_event/abi.h"
 #include "tests/conformance/corpus.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "src/export/folded.h"
-#include "src/perf_data/feature_values.h"
-#include "src/perf_data/perf_data_format.h"
-#include "src/perf_data/recording.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/report/report.h"

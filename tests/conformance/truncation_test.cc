@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "src/perf_data/recording.h"
+#include "src/perf_data/read/recording.h"
 #include "src/perf_event/abi.h"
 #include "tests/conformance/corpus.h"
 

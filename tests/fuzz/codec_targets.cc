@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
-#include "src/perf_data/feature_values.h"
-#include "src/perf_data/features_codec.h"
-#include "src/perf_data/field_io.h"
-#include "src/perf_data/perf_data_format.h"
+#include "src/perf_data/format/features_codec.h"
+#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/recording_builder.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
 #include "src/perf_event/codec.h"

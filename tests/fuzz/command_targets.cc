@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "src/perf_data/dump.h"
-#include "src/perf_data/recording.h"
-#include "src/perf_data/rewrite.h"
+#include "src/perf_data/dump/dump.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/rewrite/rewrite.h"
 #include "src/perf_event/abi.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/recording_files.h"

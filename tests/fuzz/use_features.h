@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include "src/perf_data/feature_values.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/sections/own_sections.h"
 
 namespace profiler::fuzz {
 

@@ -1,0 +1,148 @@
+// The feature sections that Features keeps verbatim (Features::other), as values: what perf says of
+// the machine and of the recording beyond what a report needs.
+//
+// Each function reads the section of its feature from `features`. Nothing when it is absent, or cut
+// or impossible. Thread-safe. Source: tools/perf/util/header.c, Linux 7.2.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/perf_data/format/features.h"
+
+namespace profiler::perf_data {
+
+// CPU_TOPOLOGY. Sibling lists are as "0-3,8"; what an older recorder did not write is empty.
+struct CpuTopology {
+  struct Cpu {
+    uint32_t core_id = 0, socket_id = 0;
+    bool operator==(const Cpu&) const = default;
+  };
+  std::vector<std::string> core_siblings, thread_siblings, die_siblings;
+  std::vector<Cpu> cpus;          // by CPU
+  std::vector<uint32_t> die_ids;  // by CPU
+};
+std::optional<CpuTopology> ReadCpuTopology(const Features& features);
+// The bytes of a section without the padding that it has in streams, by which perf would take it
+// for a later revision. `cpu_count`: those available (NRCPUS).
+size_t CpuTopologySize(std::span<const std::byte> section, uint32_t cpu_count, bool swapped);
+
+// CPU_DOMAIN_INFO: the scheduler's domains, from small to large.
+struct CpuDomains {
+  struct Domain {
+    uint32_t domain = 0;
+    std::string name;            // "SMT", "MC" …; empty before schedstat version 17
+    std::string cpu_mask, cpus;  // "00000003", "0-1"
+  };
+  struct Cpu {
+    uint32_t cpu = 0;
+    std::vector<Domain> domains;
+  };
+  uint32_t schedstat_version = 0;
+  uint32_t max_domains = 0;
+  std::vector<Cpu> cpus;
+};
+std::optional<CpuDomains> ReadCpuDomains(const Features& features);
+
+// NUMA_TOPOLOGY
+struct NumaNode {
+  uint32_t node = 0;
+  uint64_t total_kb = 0, free_kb = 0;
+  std::string cpus;
+};
+std::optional<std::vector<NumaNode>> ReadNumaTopology(const Features& features);
+
+// PMU_MAPPINGS: what attr.type means beyond the kernel's generic ones.
+struct PmuMapping {
+  uint32_t type = 0;
+  std::string name;
+};
+std::optional<std::vector<PmuMapping>> ReadPmuMappings(const Features& features);
+
+// GROUP_DESC
+struct EventGroup {
+  std::string name;
+  uint32_t leader = 0;  // index of the event
+  uint32_t members = 0;
+};
+std::optional<std::vector<EventGroup>> ReadGroups(const Features& features);
+
+// AUXTRACE: where in the file AUXTRACE records are.
+struct AuxtraceEntry {
+  uint64_t file_offset = 0, size = 0;
+};
+std::optional<std::vector<AuxtraceEntry>> ReadAuxtraceIndex(const Features& features);
+
+// CACHE
+struct CacheLevel {
+  uint32_t level = 0, line_size = 0, sets = 0, ways = 0;
+  std::string type, size, cpus;  // "Data", "32K", "0,4"
+};
+std::optional<std::vector<CacheLevel>> ReadCaches(const Features& features);
+
+// MEM_TOPOLOGY
+struct MemoryTopology {
+  struct Node {
+    uint64_t node = 0;
+    uint64_t blocks = 0;            // that are present
+    std::vector<uint64_t> present;  // a bit a block
+  };
+  uint64_t block_size = 0;  // bytes
+  std::vector<Node> nodes;
+};
+std::optional<MemoryTopology> ReadMemoryTopology(const Features& features);
+
+// DIR_FORMAT: the version of a directory's layout.
+std::optional<uint64_t> ReadDirFormat(const Features& features);
+
+// BPF_PROG_INFO and BPF_BTF: which programs ran, without their code.
+struct BpfProgram {
+  uint32_t type = 0, id = 0;
+  std::string name;
+};
+std::optional<std::vector<BpfProgram>> ReadBpfPrograms(const Features& features);
+struct BpfTypes {
+  uint32_t id = 0, size = 0;
+};
+std::optional<std::vector<BpfTypes>> ReadBpfTypes(const Features& features);
+
+// COMPRESSED
+struct Compression {
+  uint32_t version = 0;
+  uint32_t type = 0;  // 1: zstd
+  uint32_t level = 0, ratio = 0;
+  uint32_t mmap_len = 0;  // bytes that a record inflates to at most
+};
+std::optional<Compression> ReadCompression(const Features& features);
+
+// CPU_PMU_CAPS, PMU_CAPS: "branches" → "32".
+using PmuCaps = std::vector<std::pair<std::string, std::string>>;
+std::optional<PmuCaps> ReadCpuPmuCaps(const Features& features);
+struct NamedPmuCaps {
+  std::string pmu;
+  PmuCaps caps;
+};
+std::optional<std::vector<NamedPmuCaps>> ReadPmuCaps(const Features& features);
+
+// HYBRID_TOPOLOGY
+struct HybridNode {
+  std::string pmu, cpus;
+};
+std::optional<std::vector<HybridNode>> ReadHybridTopology(const Features& features);
+
+// E_MACHINE: of the recorder, as in ELF headers.
+struct ElfMachine {
+  uint32_t machine = 0, flags = 0;
+};
+std::optional<ElfMachine> ReadElfMachine(const Features& features);
+
+// CLN_SIZE: bytes of a cache line.
+std::optional<uint32_t> ReadCacheLineSize(const Features& features);
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,87 @@
+#include "src/perf_data/read/event_table.h"
+
+#include <utility>
+
+#include "src/perf_event/event_name.h"
+
+namespace profiler::perf_data {
+
+void EventTable::Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids) {
+  const auto index = static_cast<uint32_t>(events_.size());
+  for (uint64_t id : ids) by_id_.try_emplace(id, index);
+  EventDescription& event = events_.emplace_back();
+  event.attr = attr;
+  event.layout = perf_event::RecordLayout(attr);
+  event.ids = std::move(ids);
+  event.name = name.empty() ? perf_event::EventName(attr) : std::move(name);
+  const perf_event::RecordLayout& first = events_.front().layout;
+  same_time_offsets_ &= event.layout.sample_time_offset == first.sample_time_offset &&
+                        event.layout.trailer_time_offset == first.trailer_time_offset;
+  recent_.Forget();
+}
+
+void EventTable::Rename(uint64_t id, std::string name) {
+  if (events_.empty()) return;
+  const size_t index = FindId(id);
+  events_[index < events_.size() ? index : 0].name = std::move(name);
+}
+
+void EventTable::RenameConfig(uint64_t config, const std::string& name) {
+  for (EventDescription& event : events_) {
+    if (event.attr.config == config && !name.empty()) event.name = name;
+  }
+}
+
+void EventTable::NameByTypes(std::span<const std::byte> table) {
+  FieldReader types(table, swapped_);
+  while (types.remaining() >= kEventTypeSize) {
+    const uint64_t config = types.U64();
+    const std::string_view name = TextOf(types.Bytes(kEventTypeNameSize));
+    RenameConfig(config, std::string(name.substr(0, name.find('\0'))));
+  }
+}
+
+void EventTable::NameByDescriptions(const std::vector<EventDesc>& descriptions) {
+  for (size_t i = 0; i < descriptions.size(); ++i) {
+    const EventDesc& description = descriptions[i];
+    size_t event = events_.size();
+    if (!description.ids.empty()) event = FindId(description.ids.front());
+    if (event == events_.size()) event = i;
+    if (event < events_.size() && !description.name.empty()) RenameEvent(event, description.name);
+  }
+}
+
+bool EventTable::ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid) {
+  if (events_.empty() || record.header.type >= perf_event::kRecordUserFirst) return false;
+  const perf_event::RecordLayout& layout = events_[EventOf(record)].layout;
+  if ((layout.sample_type & perf_event::kSampleTid) == 0) return false;
+  const int in_sample = layout.sample_tid_offset;
+  const int from_end = static_cast<int>(layout.trailer_size);  // TID is the first of a sample_id
+  const bool sample = record.header.type == perf_event::kRecordSample;
+  if (!sample && (from_end == 0 || from_end > record.header.size)) return false;
+  *pid = FieldAt<uint32_t>(record, in_sample, from_end);
+  *tid = FieldAt<uint32_t>(record, in_sample + 4, from_end - 4);
+  return true;
+}
+
+size_t EventTable::FindId(uint64_t id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? events_.size() : it->second;
+}
+
+// Where the id stands is the same for all events of a recording: IDENTIFIER was made for that, and
+// without it perf only writes events that agree.
+uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
+  const perf_event::RecordLayout& layout = events_.front().layout;
+  const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);
+  if (const uint32_t* const recent = recent_.Find(id)) return *recent;
+  const size_t event = id == 0 ? 0 : FindId(id);
+  if (event == events_.size()) {
+    ++unknown_ids_;
+    return 0;
+  }
+  recent_.Remember(id, static_cast<uint32_t>(event));
+  return static_cast<uint32_t>(event);
+}
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,101 @@
+// The events of a recording, and which of them a record is of.
+//
+// All works on records in the file's byte order; only the header that is handed along is native.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/recent_answers.h"
+#include "src/perf_data/format/features_codec.h"
+#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/codec.h"
+
+namespace profiler::perf_data {
+
+// A whole record as it stands in the file, and its header in native order.
+struct StoredRecord {
+  const std::byte* data = nullptr;
+  perf_event::RecordHeader header;
+};
+
+class EventTable {
+ public:
+  // `swapped`: the recording is in the other byte order.
+  explicit EventTable(bool swapped) : swapped_(swapped) {}
+
+  // `name` may be empty: it is made from `attr` then.
+  void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
+  // Names the event that has `id`; event 0 for an id that none has.
+  void Rename(uint64_t id, std::string name);
+  void RenameEvent(size_t event, std::string name) { events_[event].name = std::move(name); }
+  // Names the events whose attr has this config (the event types of old files).
+  void RenameConfig(uint64_t config, const std::string& name);
+
+  // Names events as a table of event types has it, in the file's byte order.
+  void NameByTypes(std::span<const std::byte> table);
+  // Names events as EVENT_DESC has it: by their ids, by their place where they have none.
+  void NameByDescriptions(const std::vector<EventDesc>& descriptions);
+
+  const std::vector<EventDescription>& events() const { return events_; }
+  // The event that has `id`, events().size() where none has.
+  size_t FindId(uint64_t id) const;
+
+  // The index of the record's event; 0 where the record does not say (perf's own and synthesized
+  // ones), 0 and counted in unknown_ids() where no event has its id.
+  uint32_t EventOf(const StoredRecord& record) {
+    return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
+  }
+  uint64_t unknown_ids() const { return unknown_ids_; }
+
+  // The thread of a kernel record by its sample_id, of a sample by its TID; false where it has
+  // none.
+  bool ThreadOf(const StoredRecord& record, uint32_t* pid, uint32_t* tid);
+
+  // 0 where the record has no time.
+  uint64_t TimeOf(const StoredRecord& record) {
+    if (events_.empty()) return 0;
+    const perf_event::RecordLayout& layout =
+        events_[same_time_offsets_ ? 0 : EventOf(record)].layout;
+    return FieldAt<uint64_t>(record, layout.sample_time_offset, layout.trailer_time_offset);
+  }
+
+ private:
+  uint32_t EventAmongSeveral(const StoredRecord& record);
+
+  // The number that stands at one offset from the start of samples, at another from the end of all
+  // other records of the kernel.
+  template <class T>
+  T FieldAt(const StoredRecord& record, int sample_offset, int trailer_offset) const {
+    int offset = -1;
+    if (record.header.type == perf_event::kRecordSample) {
+      offset = sample_offset;
+    } else if (record.header.type < perf_event::kRecordUserFirst && trailer_offset >= 0) {
+      offset = record.header.size - trailer_offset;
+    }
+    constexpr int kHeaderSize = sizeof(perf_event::RecordHeader);
+    if (offset < kHeaderSize || offset + static_cast<int>(sizeof(T)) > record.header.size) {
+      return 0;
+    }
+    T value;
+    std::memcpy(&value, record.data + offset, sizeof(value));
+    return swapped_ ? SwapBytes(value) : value;
+  }
+
+  bool swapped_;
+  std::vector<EventDescription> events_;
+  absl::flat_hash_map<uint64_t, uint32_t> by_id_;
+  bool same_time_offsets_ = true;
+  RecentAnswers<uint32_t> recent_;  // by id: one an event and CPU
+  uint64_t unknown_ids_ = 0;
+};
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,105 @@
+// The section CHAIN_QUALITY between text and value. FORMAT.md draws it.
+
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/sections/own_sections.h"
+
+namespace profiler::perf_data {
+namespace {
+
+struct Counter {
+  std::string_view name;
+  uint64_t ChainQuality::*value;
+};
+constexpr std::array<Counter, 5> kCounters = {{{"complete", &ChainQuality::complete},
+                                               {"joined", &ChainQuality::joined},
+                                               {"late-read", &ChainQuality::late_read},
+                                               {"guessed", &ChainQuality::guessed},
+                                               {"no-stack", &ChainQuality::no_stack}}};
+constexpr std::string_view kCut = "cut";
+
+void AppendEscaped(std::string_view text, std::string& out) {
+  for (const char c : text) {
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      if (c == '\\') out += '\\';
+      out += c;
+    }
+  }
+}
+
+std::string Unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      ++i;
+      out += text[i] == 'n' ? '\n' : text[i];
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// Up to `delimiter`, which is dropped from the front of `*rest` as well.
+std::string_view TakeUntil(char delimiter, std::string_view* rest) {
+  const size_t end = rest->find(delimiter);
+  const std::string_view field = rest->substr(0, end);
+  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
+  return field;
+}
+
+bool ParseCount(std::string_view text, uint64_t* count) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, *count);
+  return error == std::errc() && stop == end;
+}
+
+// False for a line that is of a known kind and makes no sense.
+bool TakeLine(std::string_view line, ChainQuality* chains) {
+  const std::string_view kind = TakeUntil('\t', &line);
+  for (const Counter& counter : kCounters) {
+    if (kind == counter.name) return ParseCount(line, &(chains->*counter.value));
+  }
+  if (kind != kCut) return true;
+  ChainQuality::Cut cut;
+  if (!ParseCount(TakeUntil('\t', &line), &cut.chains)) return false;
+  cut.reason = TakeUntil('\t', &line);
+  cut.image = Unescaped(line);
+  chains->cuts.push_back(std::move(cut));
+  return true;
+}
+
+}  // namespace
+
+std::optional<ChainQuality> ReadChainQuality(const Features& features) {
+  const auto section = features.other.find(kFeatureChainQuality);
+  if (section == features.other.end()) return std::nullopt;
+  ChainQuality chains;
+  for (std::string_view rest = section->second; !rest.empty();) {
+    if (!TakeLine(TakeUntil('\n', &rest), &chains)) return std::nullopt;
+  }
+  return chains;
+}
+
+void SetChainQuality(const ChainQuality& chains, Features* features) {
+  std::string text;
+  for (const Counter& counter : kCounters) {
+    absl::StrAppend(&text, absl::string_view(counter.name.data(), counter.name.size()), "\t",
+                    chains.*counter.value, "\n");
+  }
+  for (const ChainQuality::Cut& cut : chains.cuts) {
+    absl::StrAppend(&text, "cut\t", cut.chains, "\t", cut.reason, "\t");
+    AppendEscaped(cut.image, text);
+    text += '\n';
+  }
+  features->other[kFeatureChainQuality] = std::move(text);
+}
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,39 @@
+// The feature sections of ours, between bytes and values. FORMAT.md draws them.
+//
+// Each Read function reads the section of its feature from `features`. Nothing when it is absent,
+// or cut or impossible. Thread-safe.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/base/chain_quality.h"
+#include "src/base/embedded_names.h"
+#include "src/base/sample_sums.h"
+#include "src/perf_data/format/features.h"
+
+namespace profiler::perf_data {
+
+// CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
+// recorder unwound them. Lines of text (FORMAT.md).
+std::optional<ChainQuality> ReadChainQuality(const Features& features);
+void SetChainQuality(const ChainQuality& chains, Features* features);
+
+// NAMES: the names of the addresses that were hit (FORMAT.md). Of a section that is cut or
+// impossible nothing is used. Reading allocates at most some hundred bytes for one of the section.
+std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
+std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section);
+std::string EncodeEmbeddedNames(const EmbeddedNames& names);
+
+// CODE: the code of functions that were interrupted, and the names of its instructions: images with
+// `instructions` and `pieces`, where those of NAMES have `addresses` and `codes`; likewise.
+std::optional<EmbeddedNames> ReadEmbeddedCode(const Features& features);
+std::string EncodeEmbeddedCode(const EmbeddedNames& code);
+
+// SUMS: the samples, summed up (FORMAT.md); likewise. Whoever reads compares `data_size`.
+std::optional<SampleSums> ReadSampleSums(const Features& features);
+std::string EncodeSampleSums(const SampleSums& sums);
+
+}  // namespace profiler::perf_data

@@ -1,0 +1,334 @@
+#include "src/perf_data/write/writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ringbuf/counted_new.h"
+#include "src/perf_data/format/file_header.h"
+#include "src/perf_data/read/recording.h"
+#include "src/perf_data/recording_builder.h"
+
+namespace profiler::perf_data {
+namespace {
+
+using perf_event::RecordBuilder;
+using testing::HasSubstr;
+using Order = Recording::Order;
+
+// Reads `from` and writes all of it to `to`.
+absl::Status Copy(const std::string& from, const std::string& to, size_t id_capacity) {
+  PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<Recording> recording, Recording::Open(from));
+  std::vector<EventToWrite> events;
+  for (const EventDescription& event : recording->events()) {
+    events.push_back({event.attr, event.name, event.ids});
+  }
+  PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<Writer> writer,
+                            Writer::Create(to, events, id_capacity));
+  absl::Status status;
+  PROFILER_RETURN_IF_ERROR(recording->ForEach(Order::kFile, [&](const TimedRecord& record) {
+    if (record.record.type() == perf_event::kRecordFinishedRound) {
+      status.Update(writer->FinishRound());
+      return;
+    }
+    const std::span<const std::byte> piece = record.record.bytes();
+    status.Update(writer->Append({&piece, 1}));
+  }));
+  PROFILER_RETURN_IF_ERROR(status);
+  return writer->Finish(recording->features());
+}
+
+TEST(Writer, CopyOfAFileOfOursHasTheSameBytes) {
+  const std::string path = TestPath("original.data");
+  const std::string copy = TestPath("copy.data");
+  WriteUsualRecording(path);
+  const absl::Status status = Copy(path, copy, 4);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(ReadFile(path) == ReadFile(copy));
+}
+
+TEST(Writer, KeepsAnOldFile) {
+  const std::string path = TestPath("kept.data");
+  std::remove((path + ".old").c_str());
+  WriteFile(path, std::vector<std::byte>(3, std::byte{'x'}));
+  ASSERT_TRUE(Writer::Create(path, {{UsualAttr(), "a", {}}}, 0).ok());
+  EXPECT_EQ(ReadFile(path + ".old").size(), 3u);
+}
+
+TEST(Writer, SaysWhyItCannotCreateTheFile) {
+  const auto writer = Writer::Create(TestPath("no/such/directory"), {{UsualAttr(), "a", {}}}, 0);
+  EXPECT_TRUE(absl::IsNotFound(writer.status()));
+  EXPECT_THAT(
+      std::string(writer.status().message()),
+      testing::MatchesRegex("cannot create .*/no/such/directory: No such file or directory"));
+  EXPECT_TRUE(absl::IsInvalidArgument(Writer::Create(TestPath("x"), {}, 0).status()));
+}
+
+TEST(Writer, WritesToADeviceAndLeavesItThere) {
+  auto writer = Writer::Create("/dev/null", {{UsualAttr(), "a", {}}}, 0);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  RecordBuilder records(UsualAttr());
+  EXPECT_TRUE(AppendAll(**writer, records.At(1).Sample(1)).ok());
+  EXPECT_TRUE((*writer)->Finish({}).ok());
+}
+
+TEST(Writer, HasTheIdsThatCameLater) {
+  const std::string path = TestPath("ids.data");
+  const perf_event::Attr attr = UsualAttr();
+  auto writer = Writer::Create(path, {{attr, "a", {1}}, {attr, "b", {2}}}, 2);
+  const auto ids = [&path](size_t event) { return (*Recording::Open(path))->events()[event].ids; };
+  EXPECT_EQ(ids(0), (std::vector<uint64_t>{1}));
+  const uint64_t more[] = {11, 12, 13};
+  ASSERT_TRUE((*writer)->AddIds(0, std::span(more).first(1)).ok());
+  EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11}));
+  EXPECT_EQ(ids(1), (std::vector<uint64_t>{2}));
+  // More than there is room for: the rest waits for Finish.
+  ASSERT_TRUE((*writer)->AddIds(0, std::span(more).subspan(1)).ok());
+  EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11, 12}));
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  EXPECT_EQ(ids(0), (std::vector<uint64_t>{1, 11, 12, 13}));
+  EXPECT_EQ(ids(1), (std::vector<uint64_t>{2}));
+  EXPECT_TRUE(absl::IsInvalidArgument((*writer)->AddIds(2, more)));
+}
+
+TEST(Writer, ChoosesTheSmallestAttrSize) {
+  const std::string path = TestPath("attr_size.data");
+  perf_event::Attr attr = UsualAttr();
+  attr.size = sizeof(attr);
+  ASSERT_TRUE((*Writer::Create(path, {{attr, "a", {}}}, 0))->Finish({}).ok());
+  EXPECT_EQ((*Recording::Open(path))->events()[0].attr.size, SmallestSize(attr));
+}
+
+TEST(Writer, WritesNoEmptyRounds) {
+  const std::string path = TestPath("rounds.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
+  const uint64_t before = (*writer)->bytes_written();
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  EXPECT_EQ((*writer)->bytes_written(), before);
+}
+
+TEST(Writer, AppendsManyPiecesAndAllocatesNothing) {
+  const std::string path = TestPath("pieces.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
+  RecordBuilder records(UsualAttr());
+  std::string expected;
+  for (uint64_t time = 1; time <= 200; ++time) {
+    records.At(time).Sample(time);
+    expected += (time == 1 ? "" : ", ") + std::to_string(time) + " SAMPLE";
+  }
+  std::vector<std::span<const std::byte>> pieces;
+  for (std::span<const std::byte> left = records.bytes(); !left.empty();) {
+    const size_t size = std::min<size_t>(11, left.size());
+    pieces.push_back(left.first(size));
+    pieces.push_back({});
+    left = left.subspan(size);
+  }
+  const uint64_t before = ringbuf::NewCalls();
+  const bool ok = (*writer)->Append(pieces).ok() && (*writer)->FinishRound().ok();
+  EXPECT_EQ(ringbuf::NewCalls(), before);
+  ASSERT_TRUE(ok);
+  EXPECT_EQ(ToldFile(path, Order::kTime), expected);
+}
+
+TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
+  const std::string path = TestPath("full.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
+  RecordBuilder records(UsualAttr());
+  ASSERT_TRUE(AppendAll(**writer, records.At(1).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+
+  // A limit on the file's size stands for the full disk: it cuts a write in its middle too.
+  rlimit old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = old;
+  limit.rlim_cur = (*writer)->bytes_written() + 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const absl::Status status = AppendAll(**writer, records.At(2).Sample(2));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+
+  EXPECT_THAT(std::string(status.message()), HasSubstr("cannot write"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("File too large"));
+  EXPECT_EQ(ToldFile(path, Order::kTime), "1 SAMPLE");
+  ASSERT_TRUE(AppendAll(**writer, records.At(3).Sample(3)).ok());
+  ASSERT_TRUE((*writer)->Finish(UsualFeatures()).ok());
+  EXPECT_EQ(ToldFile(path, Order::kTime), "1 SAMPLE, 3 SAMPLE");
+  EXPECT_EQ((*Recording::Open(path))->features(), UsualFeatures());
+}
+
+// --- streams and compression -------------------------------------------------------------------
+
+// Two events, two rounds, and ids that come late; through Writer::Create(path).
+void WriteTwoEvents(const std::string& path, int level) {
+  const perf_event::Attr attr = UsualAttr();
+  auto writer = Writer::Create(path, {{attr, "a", {1}}, {attr, "b", {2}}}, WriterOptions{2, level});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  RecordBuilder records(attr);
+  ASSERT_TRUE(AppendAll(**writer, records.Comm("cat").At(5).Id(1).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  ASSERT_TRUE(AppendAll(**writer, records.At(7).Id(2).Sample(1).At(6).Sample(1)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  Features features = UsualFeatures();
+  features.build_ids = {{7, 2, std::vector<std::byte>(16, std::byte{5}), "/bin/cat"}};
+  ASSERT_TRUE((*writer)->Finish(features).ok());
+}
+
+constexpr char kTwoEventsInTime[] = "COMM, 5 SAMPLE, 6 SAMPLE/1, 7 SAMPLE/1";
+
+TEST(Writer, CompressesAtEveryLevel) {
+  const std::string path = TestPath("compressed.data");
+  for (int level : {1, 3, 19, 22}) {
+    WriteTwoEvents(path, level);
+    EXPECT_EQ(ToldFile(path, Order::kTime), std::string("FEATURE, ") + kTwoEventsInTime) << level;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 23}).status()));
+}
+
+TEST(Writer, CompressedRecordsAreSmaller) {
+  const std::string path = TestPath("compressed_size.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, WriterOptions{0, 1});
+  RecordBuilder records(UsualAttr());
+  std::string expected = "FEATURE";  // COMPRESSED
+  for (uint64_t time = 1; time <= 2000; ++time) {
+    records.At(time).Sample(time);
+    expected += ", " + std::to_string(time) + " SAMPLE";
+  }
+  const size_t plain = records.bytes().size();
+  ASSERT_TRUE(AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  EXPECT_LT((*writer)->bytes_written(), plain / 5);
+  EXPECT_EQ(ToldFile(path, Order::kTime), expected);
+}
+
+// What `write` writes to the FIFO that it is given.
+std::vector<std::byte> Piped(const std::function<void(const std::string&)>& write) {
+  const std::string path = TestPath("fifo");
+  unlink(path.c_str());
+  EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::vector<std::byte> bytes;
+  std::thread reader([&] { bytes = ReadFile(path); });
+  write(path);
+  reader.join();
+  return bytes;
+}
+
+TEST(Writer, WritesAStreamToAPipe) {
+  for (int level : {0, 3}) {
+    const std::string path = TestPath("piped.data");
+    WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
+    const std::string told = ToldFile(path, Order::kTime);
+    // The features come while the last round is still held.
+    EXPECT_THAT(told, testing::StartsWith("ATTR, UPDATE, ATTR, UPDATE, "));
+    EXPECT_THAT(told, HasSubstr("COMM, 5 SAMPLE, "));
+    EXPECT_THAT(told, testing::EndsWith("FEATURE, 6 SAMPLE/1, 7 SAMPLE/1"));
+    auto recording = Recording::Open(path);
+    EXPECT_TRUE((*recording)->ForEach(Order::kTime, [](const TimedRecord&) {}).ok());
+    EXPECT_EQ((*recording)->events()[1].name, "b");
+    EXPECT_EQ((*recording)->features().cmdline, UsualFeatures().cmdline);
+    EXPECT_EQ((*recording)->features().build_ids.at(0).filename, "/bin/cat");
+    EXPECT_EQ((*recording)->features().build_ids.at(0).build_id.size(), 16u);
+    EXPECT_EQ((*recording)->features().other.count(200), 0u);  // perf would refuse the stream
+  }
+}
+
+TEST(Writer, NamesLateIdsInAStreamOfSeveralEvents) {
+  const std::string path = TestPath("piped_ids.data");
+  WriteFile(path, Piped([](const std::string& fifo) {
+              const perf_event::Attr attr = UsualAttr();
+              auto writer = Writer::Create(fifo, {{attr, "a", {1}}, {attr, "b", {2}}}, 0);
+              const uint64_t late[] = {3};
+              ASSERT_TRUE((*writer)->AddIds(1, late).ok());
+              RecordBuilder records(attr);
+              ASSERT_TRUE(AppendAll(**writer, records.At(5).Id(3).Sample(1)).ok());
+            }));
+  EXPECT_EQ(ToldFile(path, Order::kTime), "ATTR, UPDATE, ATTR, UPDATE, ATTR, UPDATE, 5 SAMPLE/2");
+  EXPECT_EQ((*Recording::Open(path))->events().at(2).name, "b");
+}
+
+std::string OutputOf(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((command + " 2>&1").c_str(), "r"), pclose);
+  std::string output;
+  char buffer[4096];
+  while (const size_t count = fread(buffer, 1, sizeof(buffer), pipe.get())) {
+    output.append(buffer, count);
+  }
+  return output;
+}
+
+class WrittenForPerf : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (access("/usr/bin/perf", X_OK) != 0) GTEST_SKIP() << "perf is not installed";
+    WriteUsualRecording(path_);
+  }
+
+  const std::string path_ = TestPath("for_perf.data");
+};
+
+TEST_F(WrittenForPerf, ItsSamplesAreRead) {
+  EXPECT_EQ(
+      OutputOf("/usr/bin/perf script --no-inline --ns -F pid,tid,cpu,time,period,event,ip -i " +
+               path_ + " | head -4 | tr -s ' '"),
+      " 7/7 [001] 0.000000110: 1000 cpu-clock: \n"
+      "\t 1adb0\n"
+      "\t 1234\n"
+      "\n");
+  EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path_),
+              HasSubstr("SAMPLE events:          9"));
+}
+
+TEST_F(WrittenForPerf, ItsHeaderIsRead) {
+  const std::string header = OutputOf("/usr/bin/perf report --header-only -i " + path_);
+  for (const char* line :
+       {"# hostname : testhost", "# os release : 6.1.0-test", "# perf version : 1.0",
+        "# arch : x86_64", "# nrcpus online : 2", "# nrcpus avail : 2", "# cpudesc : Test CPU",
+        "# cpuid : GenuineIntel,6,85,7", "# total memory : 4000000 kB",
+        "# cmdline : profiler record -g", "# event : name = cpu-clock",
+        "# time of first sample : 0.000000", "# clockid: monotonic (1)"}) {
+    EXPECT_THAT(header, HasSubstr(line));
+  }
+}
+
+TEST_F(WrittenForPerf, ItIsReadBeforeItIsEnded) {
+  const std::string path = TestPath("open_for_perf.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {1}}}, 100);
+  RecordBuilder records(UsualAttr());
+  ASSERT_TRUE(AppendAll(**writer, records.At(1).Id(1).Sample(1).At(2).Sample(2)).ok());
+  ASSERT_TRUE((*writer)->FinishRound().ok());
+  ASSERT_TRUE(AppendAll(**writer, records.At(3).Sample(3)).ok());
+  EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path),
+              HasSubstr("SAMPLE events:          2"));
+}
+
+TEST_F(WrittenForPerf, CompressedItIsRead) {
+  const std::string path = TestPath("compressed_for_perf.data");
+  WriteTwoEvents(path, 3);
+  EXPECT_THAT(OutputOf("/usr/bin/perf report --stats -i " + path),
+              HasSubstr("SAMPLE events:          3"));
+}
+
+TEST_F(WrittenForPerf, PipedItIsRead) {
+  for (int level : {0, 3}) {
+    const std::string path = TestPath("piped_for_perf.data");
+    WriteFile(path, Piped([level](const std::string& fifo) { WriteTwoEvents(fifo, level); }));
+    // Not with report --stats: that takes no notice of the feature that inflating needs.
+    EXPECT_EQ(OutputOf("cat " + path + " | /usr/bin/perf script -F event,period -i -"),
+              "         1 a: \n\n         1 b: \n\n         1 b: \n\n");
+  }
+}
+
+}  // namespace
+}  // namespace profiler::perf_data
