@@ -117,7 +117,7 @@ std::string BareName(const Attr& attr) {
       if (auto name = CacheEventName(config)) return *name;
       break;
     case kTypeRaw:
-      return absl::StrFormat("r%x", attr.config);
+      return absl::StrFormat("raw 0x%x", attr.config);
     case kTypeBreakpoint:
       return BreakpointName(attr);
     default:
@@ -126,6 +126,9 @@ std::string BareName(const Attr& attr) {
   return absl::StrFormat("pmu%d:%#x", attr.type, attr.config);
 }
 
+// As evsel__add_modifiers() of tools/perf/util/evsel.c has them, Linux 6.13 to 7.2, and as perf 7.2
+// prints streams of perf 3.2 to 4.14, whose events count the host alone: "cycles:H". Older perfs
+// took exclude_guest for the default of an event without other modifiers, and left it out.
 std::string Modifiers(const Attr& attr) {
   std::string letters;
   if (attr.has(kAttrExcludeKernel) || attr.has(kAttrExcludeUser) || attr.has(kAttrExcludeHv)) {
@@ -134,8 +137,10 @@ std::string Modifiers(const Attr& attr) {
     if (!attr.has(kAttrExcludeHv)) letters += 'h';
   }
   letters.append((attr.flags & kAttrPreciseIpMask) >> kAttrPreciseIpShift, 'p');
-  // exclude_guest alone is what perf sets on hardware events by default, and shows nowhere.
-  if (attr.has(kAttrExcludeHost)) letters += 'G';
+  if (attr.has(kAttrExcludeHost) || attr.has(kAttrExcludeGuest)) {
+    if (!attr.has(kAttrExcludeHost)) letters += 'H';
+    if (!attr.has(kAttrExcludeGuest)) letters += 'G';
+  }
   return letters;
 }
 
@@ -238,7 +243,8 @@ std::optional<Attr> ParseBareName(std::string_view name) {
     return Attr{.type = kTypeHwCache, .config = *config};
   }
   if (name.starts_with('r')) {
-    if (const auto config = HexNumber(name.substr(1))) {
+    constexpr std::string_view kShown = "raw 0x";  // where "r1a8" is what a person types
+    if (const auto config = HexNumber(name.substr(name.starts_with(kShown) ? kShown.size() : 1))) {
       return Attr{.type = kTypeRaw, .config = *config};
     }
   }

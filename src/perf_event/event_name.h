@@ -1,6 +1,7 @@
 // Names of events as perf writes them, made from an attr and parsed back into one.
 //
-//   cpu-clock  cycles:u  page-faults  L1-dcache-load-misses  r1a8  mem:0x601040:w  tracepoint:317
+//   cpu-clock  cycles:u  page-faults  L1-dcache-load-misses  raw 0x1a8  mem:0x601040:w
+//   tracepoint:317
 //              └event┘ └modifiers: u user, k kernel, h hypervisor, p precise (up to ppp), H host, G
 //              guest
 //
@@ -24,7 +25,7 @@ std::string EventName(const Attr& attr);
 
 // The attr's type, config, config1 and config2 (breakpoints), exclude_* and precise_ip for a name
 // that a person typed; all else is zero. Knows perf's aliases (cpu-cycles, faults, cs, migrations,
-// branches …). kNotFound for an unknown event, with the nearest known name where one is near;
+// branches, r1a8 …). kNotFound for an unknown event, with the nearest known name where one is near;
 // kInvalidArgument for a bad modifier or number.
 absl::StatusOr<Attr> ParseEvent(std::string_view name);
 

@@ -42,7 +42,7 @@ TEST(EventNameTest, CanonicalNamesComeBack) {
                                 "iTLB-load-misses",
                                 "branch-loads",
                                 "node-prefetch-misses",
-                                "r1a8",
+                                "raw 0x1a8",
                                 "tracepoint:317",
                                 "tracepoint:317:u",
                                 "mem:0x601040/4:rw",
@@ -53,7 +53,9 @@ TEST(EventNameTest, CanonicalNamesComeBack) {
                                 "cycles:upp",
                                 "cycles:ppp",
                                 "cycles:h",
-                                "cycles:G"}) {
+                                "cycles:G",
+                                "cycles:H",
+                                "cycles:ppH"}) {
     EXPECT_EQ(Renamed(name), name);
   }
 }
@@ -67,7 +69,8 @@ TEST(EventNameTest, AliasesAreShownUnderTheCanonicalName) {
   EXPECT_EQ(Renamed("idle-cycles-backend"), "stalled-cycles-backend");
   EXPECT_EQ(Renamed("cycles:uk"), "cycles:ku");
   EXPECT_EQ(Renamed("cycles:P"), "cycles:ppp");
-  EXPECT_EQ(Renamed("r0x1A8"), "r1a8");
+  EXPECT_EQ(Renamed("r1a8"), "raw 0x1a8");
+  EXPECT_EQ(Renamed("r0x1A8"), "raw 0x1a8");
   EXPECT_EQ(Renamed("mem:0x10"), "mem:0x10/4:rw");
   EXPECT_EQ(Renamed("mem:0x10:x"), "mem:0x10/8:x");
 }
@@ -79,6 +82,14 @@ TEST(EventNameTest, ModifiersExcludeTheModesThatTheyDoNotName) {
   EXPECT_EQ(ParseEvent("cycles:uk")->flags, uint64_t{kAttrExcludeHv});
   EXPECT_EQ(ParseEvent("cycles:H")->flags, uint64_t{kAttrExcludeGuest});
   EXPECT_EQ(ParseEvent("cycles:pp")->flags, 2ull << kAttrPreciseIpShift);
+}
+
+TEST(EventNameTest, EventsWithoutANameAreCalledAsPerfCallsThem) {
+  EXPECT_EQ(EventName(Attr{.flags = kAttrExcludeGuest}), "cycles:H");
+  EXPECT_EQ(EventName(Attr{.flags = kAttrExcludeGuest | kAttrExcludeKernel}), "cycles:uhH");
+  EXPECT_EQ(EventName(Attr{.type = kTypeRaw, .config = 0x533079, .flags = kAttrExcludeGuest}),
+            "raw 0x533079:H");
+  EXPECT_EQ(EventName(Attr{.type = kTypeRaw, .config = 0}), "raw 0x0");
 }
 
 TEST(EventNameTest, NumbersAreThoseOfTheKernel) {

@@ -115,8 +115,8 @@ bool SameFrame(uint64_t ours, uint64_t perfs) {
 }
 
 std::string NameWithoutGuests(const std::string& name) {
-  const size_t at = name.find(":HG");
-  return at == std::string::npos ? name : name.substr(0, at);
+  const size_t end = name.find_last_not_of("HG");
+  return name[end] == ':' ? name.substr(0, end) : name;
 }
 
 }  // namespace profiler::conformance

@@ -30,7 +30,8 @@ std::vector<ScriptSample> ParseScript(const std::vector<std::string>& lines,
 // in call chains, so that only the place in the page is sure.
 bool SameFrame(uint64_t ours, uint64_t perfs);
 
-// An event's name without ":HG", which perf adds to what counts host and guests.
+// An event's name without ":H" and ":HG": perf 6.1 says the latter of what counts host and guests,
+// and nothing of what counts the host alone; perf 7.2, and so we, say the former of that.
 std::string NameWithoutGuests(const std::string& name);
 
 }  // namespace profiler::conformance

@@ -6,7 +6,9 @@
 //  - perf 6.1 prints user frames of a call chain relative to their image: the page they are in
 //    differs, their place in it does not. (perf 7.2 prints them as we do.)
 //  - perf 6.1 unwinds stack dumps while it prints, as we do, but with the images of that machine.
-//  - perf calls an event that its file does not name cycles:HG where hosts and guests both count.
+//  - perf 6.1 calls an event that its file does not name cycles:HG where hosts and guests both
+//  count,
+//    and cycles where hosts do, which perf 7.2 and we call cycles:H.
 //  - perf takes the beginning of the name of an MMAP2 of Linux 3.12 to 3.15 for its protection:
 //  only
 //    what stands before is compared.
@@ -59,7 +61,8 @@ std::string Difference(const ScriptSample& ours, const ScriptSample& perfs, bool
   if (ours.pid != perfs.pid || ours.tid != perfs.tid) return "pid/tid";
   if (ours.cpu != perfs.cpu) return "cpu";
   if (ours.time != perfs.time) return "time: " + ours.time;
-  if (ours.event != NameWithoutGuests(perfs.event)) return "event: " + ours.event;
+  if (NameWithoutGuests(ours.event) != NameWithoutGuests(perfs.event))
+    return "event: " + ours.event;
   if (ours.period != perfs.period) return "period: " + std::to_string(ours.period);
   if (ours.addr != perfs.addr) return "addr";
   if (ours.branches != perfs.branches) return "branches";
