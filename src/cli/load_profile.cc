@@ -1,5 +1,6 @@
 #include "src/cli/load_profile.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,12 @@ profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
   const std::string& machine = recording.features().arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
-  options.exact_user_chains = perf_data::ReadChainQuality(recording.features()).has_value();
+  // Recordings of before the mark on events have the section alone.
+  const auto& events = recording.events();
+  options.exact_user_chains = perf_data::ReadChainQuality(recording.features()).has_value() ||
+                              std::any_of(events.begin(), events.end(), [](const auto& event) {
+                                return perf_data::HasExactUserCallers(event.attr);
+                              });
   return options;
 }
 

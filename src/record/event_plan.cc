@@ -111,11 +111,11 @@ class Planner {
     attr->sample_stack_user = options_.stack_bytes;
   }
 
-  // As the file has it.
+  // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
+  // the stacks. exclude_callchain_user stays set: it tells that these chains are ours (FORMAT.md).
   Attr Written(Attr attr) const {
     if (options_.call_graph != CallGraph::kDwarf || options_.post_unwind) return attr;
     attr.sample_type &= ~(perf_event::kSampleRegsUser | perf_event::kSampleStackUser);
-    attr.flags &= ~perf_event::kAttrExcludeCallchainUser;
     attr.sample_regs_user = 0;
     attr.sample_stack_user = 0;
     return attr;

@@ -267,9 +267,11 @@ TEST_F(LiveUnwindTest, ChainsPassThroughTheCLibrary) {
 TEST_F(LiveUnwindTest, TheFileHasCallChainsAndNoStacks) {
   Record([] { SortFor(std::chrono::milliseconds(300)); });
   if (IsSkipped()) return;
-  EXPECT_EQ(file_.sample_type & (perf_event::kSampleRegsUser | perf_event::kSampleStackUser), 0u);
-  EXPECT_NE(file_.sample_type & perf_event::kSampleCallchain, 0u);
+  EXPECT_EQ(file_.attr.sample_type & (perf_event::kSampleRegsUser | perf_event::kSampleStackUser),
+            0u);
+  EXPECT_NE(file_.attr.sample_type & perf_event::kSampleCallchain, 0u);
   EXPECT_EQ(perf_data::ReadChainQuality(file_.features), summary_.chains);
+  EXPECT_TRUE(perf_data::HasExactUserCallers(file_.attr));
   // 80 bytes a sample and 8 a frame, beside the header and what was mapped.
   constexpr uint64_t kOnce = 16384;
   EXPECT_LE(summary_.bytes, kOnce + 80 * summary_.samples + 8 * file_.frames);
@@ -298,7 +300,7 @@ TEST_F(LiveUnwindTest, KeepsRawStacksWhenToldTo) {
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().chains.chains(), 0u);
   const RecordedFile file = ReadBack(options_.output);
-  EXPECT_NE(file.sample_type & perf_event::kSampleStackUser, 0u);
+  EXPECT_NE(file.attr.sample_type & perf_event::kSampleStackUser, 0u);
   EXPECT_GT((*session)->summary().bytes / (*session)->summary().samples, 1000u);
 }
 

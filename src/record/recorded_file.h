@@ -20,7 +20,7 @@ struct RecordedFile {
   std::set<uint32_t> sampled_pids, sampled_tids;
   std::vector<std::string> events;
   perf_data::Features features;
-  uint64_t sample_type = 0;  // of the first event
+  perf_event::Attr attr;     // of the first event
   size_t longest_chain = 0;  // entries of a sample's call chain
   uint64_t frames = 0;       // of all call chains: their entries without context markers
   bool opened = false;
@@ -55,7 +55,7 @@ inline RecordedFile ReadBack(const std::string& path) {
   EXPECT_TRUE(read.ok()) << read;
   for (const auto& event : (*recording)->events()) file.events.push_back(event.name);
   if (!(*recording)->events().empty()) {
-    file.sample_type = (*recording)->events()[0].attr.sample_type;
+    file.attr = (*recording)->events()[0].attr;
   }
   file.features = (*recording)->features();
   return file;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_event/abi.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -77,6 +78,17 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
 }
 
 }  // namespace
+
+// The kernel writes no user entries for such an event, and there is no stack from which a reader
+// could find some: so those that are there are ours. perf keeps the rule: its --kernel-callchains
+// sets exclude_callchain_user, its recordings of stacks set it beside STACK_USER, and
+// `perf inject --convert-callchain`, which turns stacks into chains of return addresses, clears it
+// (tried with perf 7.2).
+bool HasExactUserCallers(const perf_event::Attr& attr) {
+  return attr.has(perf_event::kAttrExcludeCallchainUser) &&
+         (attr.sample_type & perf_event::kSampleCallchain) != 0 &&
+         (attr.sample_type & perf_event::kSampleStackUser) == 0;
+}
 
 std::optional<ChainQuality> ReadChainQuality(const Features& features) {
   const auto section = features.other.find(kFeatureChainQuality);

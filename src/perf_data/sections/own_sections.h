@@ -13,8 +13,14 @@
 #include "src/base/embedded_names.h"
 #include "src/base/sample_sums.h"
 #include "src/perf_data/format/features.h"
+#include "src/perf_event/attr.h"
 
 namespace profiler::perf_data {
+
+// Whether the user callers in the chains of this event's samples are exact: a caller is the address
+// of the call, and not of what follows it. Our recorder marks so the events whose user stacks it
+// unwinds itself (FORMAT.md).
+bool HasExactUserCallers(const perf_event::Attr& attr);
 
 // CHAIN_QUALITY: how the user call chains of the samples were found and where they ended, where the
 // recorder unwound them. Lines of text (FORMAT.md).

@@ -1,0 +1,77 @@
+#include "src/cli/load_profile.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "src/perf_data/recording_builder.h"
+#include "src/perf_data/sections/own_sections.h"
+
+namespace profiler::cli {
+namespace {
+
+using perf_event::Attr;
+
+// How the callers in the chains of a recording of this event are looked up.
+bool CallersAreExact(const perf_data::Recording& recording) {
+  return BuilderOptionsFor(recording, {}).exact_user_chains;
+}
+
+std::unique_ptr<perf_data::Recording> Opened(const std::string& path) {
+  auto recording = perf_data::Recording::Open(path);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return *std::move(recording);
+}
+
+std::string FileOf(const Attr& attr, const perf_data::Features* features) {
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "cpu-clock", {}}}, size_t{0});
+  EXPECT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.At(1).By(7, 7).Sample(0x1234);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->FinishRound().ok());
+  if (features != nullptr) {
+    EXPECT_TRUE((*writer)->Finish(*features).ok());
+  }
+  return path;
+}
+
+std::string KilledFileOf(const Attr& attr) { return FileOf(attr, nullptr); }
+
+// As the recorder has it in a file when it unwinds user stacks while it records.
+Attr UnwoundByUs() {
+  Attr attr = perf_data::UsualAttr();
+  attr.flags |= perf_event::kAttrExcludeCallchainUser;
+  return attr;
+}
+
+TEST(LoadProfileTest, CallersOfOursAreExactInARecordingThatWasKilled) {
+  EXPECT_TRUE(CallersAreExact(*Opened(KilledFileOf(UnwoundByUs()))));
+}
+
+TEST(LoadProfileTest, CallersOfOursAreExactInAStreamThatIsStillWritten) {
+  const std::string path = perf_data::TestPath("stream");
+  perf_data::WriteFile(path, perf_data::StreamOf({{UnwoundByUs(), "cpu-clock", {1}}}, {}));
+  EXPECT_TRUE(CallersAreExact(*Opened(path)));
+}
+
+TEST(LoadProfileTest, CallersOfTheKernelAreReturnAddresses) {
+  EXPECT_FALSE(CallersAreExact(*Opened(KilledFileOf(perf_data::UsualAttr()))));
+}
+
+TEST(LoadProfileTest, CallersOfARecordingWithStacksAreReturnAddresses) {
+  Attr attr = UnwoundByUs();
+  attr.sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
+  EXPECT_FALSE(CallersAreExact(*Opened(KilledFileOf(attr))));
+}
+
+TEST(LoadProfileTest, CallersAreExactWhereAnOlderRecorderSaysHowItFoundThem) {
+  perf_data::Features features;
+  perf_data::SetChainQuality({.complete = 1}, &features);
+  EXPECT_TRUE(CallersAreExact(*Opened(FileOf(perf_data::UsualAttr(), &features))));
+}
+
+}  // namespace
+}  // namespace profiler::cli
