@@ -137,7 +137,7 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
     if (compressor_.has_value()) {
       AddFeatureRecord(kFeatureCompressed, compressor_->FeatureSection(), swapped(), &start);
     }
-    for (const auto& [bit, section] : added) AddSectionRecords(bit, section, &start);
+    for (const auto& [bit, section] : added) AddSectionRecords(bit, section, swapped(), &start);
     return start;  // the rest is among its records
   }
   FieldWriter writer(&start, swapped());
@@ -165,32 +165,11 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
     AddRecord(perf_event::kRecordHeaderEventType, 0, types.substr(0, kEventTypeSize), swapped(),
               &start);
   }
-  for (const auto& [bit, section] : sections) AddSectionRecords(bit, section, &start);
+  for (const auto& [bit, section] : sections) AddSectionRecords(bit, section, swapped(), &start);
   if (compressor_.has_value()) {
     AddFeatureRecord(kFeatureCompressed, compressor_->FeatureSection(), swapped(), &start);
   }
   return start;
-}
-
-void RewriteOutput::AddSectionRecords(int bit, const std::string& section, std::string* out) const {
-  if (bit == kFeatureAuxtrace) return;  // offsets, which a stream has not
-  if (bit == kFeatureBuildId) return AddBuildIdRecords(section, swapped(), out);
-  if (bit == kFeatureTracingData) {
-    std::string padded = section;
-    PadTo8(padded);
-    std::string body;
-    FieldWriter(&body, swapped()).U32(static_cast<uint32_t>(padded.size()));
-    AddRecord(perf_event::kRecordHeaderTracingData, 0, body, swapped(), out);
-    *out += padded;
-    return;
-  }
-  // perf takes the padding of an old CPU_TOPOLOGY for more of it, and fails.
-  const bool padding_misleads = bit == kFeatureCpuTopology && section.size() % 8 != 0;
-  if (bit <= kLastFeatureInStreams && !padding_misleads &&
-      AddFeatureRecord(bit, section, swapped(), out)) {
-    return;
-  }
-  AddCarrierRecords(bit, section, swapped(), out);
 }
 
 // ---- files

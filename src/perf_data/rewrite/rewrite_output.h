@@ -58,7 +58,6 @@ class RewriteOutput {
   absl::Status FlushCompressed();
 
   std::string StreamStart(const Sections& sections, const Sections& added) const;
-  void AddSectionRecords(int bit, const std::string& section, std::string* out) const;
 
   bool StartStaysAsItIs(const Sections& sections) const;
   void MakeFileStart();

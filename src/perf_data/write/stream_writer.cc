@@ -66,11 +66,7 @@ class StreamWriter final : public Writer {
     PROFILER_RETURN_IF_ERROR(FinishRound());
     std::string records;
     for (const auto& [bit, section] : EncodeFeatures(features)) {
-      if (bit == kFeatureBuildId) {
-        AddBuildIdRecords(section, false, &records);
-      } else if (bit <= kLastFeatureInStreams && bit != kFeatureTracingData) {
-        AddFeatureRecord(bit, section, false, &records);
-      }
+      AddSectionRecords(bit, section, false, &records);
     }
     return WriteText(records);
   }
@@ -128,6 +124,23 @@ bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::stri
   return AddRecord(perf_event::kRecordHeaderFeature, 0, body, swapped, out);
 }
 
+// struct { header; u64 type, id; char name[]; }
+void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out) {
+  std::string body;
+  FieldWriter writer(&body, swapped);
+  writer.U64(kEventUpdateName);
+  writer.U64(id);
+  writer.Text(name);
+  writer.Zeroes(1);
+  AddRecord(perf_event::kRecordEventUpdate, 0, body, swapped, out);
+}
+
+namespace {
+
+// The last feature of perf 6.1, which refuses a stream with a later one.
+constexpr int kLastFeatureInStreams = kFeaturePmuCaps;
+
+// The records that carry a section which has no place in perf's streams (kCarrierConfig).
 void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out) {
   constexpr size_t kFixedSize = kHeaderSize + kEventTypeSize + 3 * sizeof(uint64_t);
   constexpr size_t kMaxPiece = perf_event::kMaxRecordSize - kFixedSize;
@@ -148,17 +161,8 @@ void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::str
   } while (!section.empty());
 }
 
-// struct { header; u64 type, id; char name[]; }
-void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out) {
-  std::string body;
-  FieldWriter writer(&body, swapped);
-  writer.U64(kEventUpdateName);
-  writer.U64(id);
-  writer.Text(name);
-  writer.Zeroes(1);
-  AddRecord(perf_event::kRecordEventUpdate, 0, body, swapped, out);
-}
-
+// A HEADER_BUILD_ID record for each entry of a BUILD_ID section, which is a row of such records but
+// for their type and their padding.
 void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out) {
   while (section.size() >= kHeaderSize) {
     perf_event::RecordHeader header;
@@ -169,6 +173,29 @@ void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out)
     AddRecord(perf_event::kRecordHeaderBuildId, header.misc, body, swapped, out);
     section.remove_prefix(header.size);
   }
+}
+
+}  // namespace
+
+void AddSectionRecords(int bit, std::string_view section, bool swapped, std::string* out) {
+  if (bit == kFeatureAuxtrace) return;  // offsets, which a stream has not
+  if (bit == kFeatureBuildId) return AddBuildIdRecords(section, swapped, out);
+  if (bit == kFeatureTracingData) {
+    const size_t padded = (section.size() + 7) / 8 * 8;
+    std::string body;
+    FieldWriter(&body, swapped).U32(static_cast<uint32_t>(padded));
+    AddRecord(perf_event::kRecordHeaderTracingData, 0, body, swapped, out);
+    *out += section;
+    out->append(padded - section.size(), '\0');
+    return;
+  }
+  // perf takes the padding of an old CPU_TOPOLOGY for more of it, and fails.
+  const bool padding_misleads = bit == kFeatureCpuTopology && section.size() % 8 != 0;
+  if (bit <= kLastFeatureInStreams && !padding_misleads &&
+      AddFeatureRecord(bit, section, swapped, out)) {
+    return;
+  }
+  AddCarrierRecords(bit, section, swapped, out);
 }
 
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,

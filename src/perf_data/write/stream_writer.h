@@ -5,9 +5,9 @@
 //
 // What differs from a file: ids that come late go into a further HEADER_ATTR record where there is
 // more than one event (perf then shows them as an event of their own), and nowhere where there is
-// one. Of the features, those without a place in perf's streams are left out: EVENT_DESC (the
-// records in front say it) and those that perf does not know (it refuses the stream). A failed
-// write ends the stream.
+// one. Of the features, EVENT_DESC is left out, as the records in front say it; those that perf
+// does not know, for which it would refuse the stream, are carried by records that it passes over
+// (kCarrierConfig). A failed write ends the stream.
 
 #pragma once
 
@@ -28,9 +28,6 @@ namespace profiler::perf_data {
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,
                                                            std::vector<EventToWrite> events);
 
-// The last feature of perf 6.1, which refuses a stream with a later one.
-inline constexpr int kLastFeatureInStreams = kFeaturePmuCaps;
-
 // Appends a record with this body, padded with zeroes to 8 bytes; nothing, and false, when it is
 // too large for one. `swapped`: its header is to be in the other byte order.
 bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped, std::string* out);
@@ -38,14 +35,11 @@ bool AddRecord(uint32_t type, uint16_t misc, std::string_view body, bool swapped
 // Appends a HEADER_FEATURE record; nothing, and false, when the section is too large for a record.
 bool AddFeatureRecord(int bit, std::string_view section, bool swapped, std::string* out);
 
-// Appends the records that carry a section which has no place in perf's streams (kCarrierConfig).
-void AddCarrierRecords(int bit, std::string_view section, bool swapped, std::string* out);
+// Appends the records that say in a stream what this feature section says in a file: of AUXTRACE
+// none, as it is an index of offsets.
+void AddSectionRecords(int bit, std::string_view section, bool swapped, std::string* out);
 
 // Appends an EVENT_UPDATE record that names the event which has `id`.
 void AddNameRecord(uint64_t id, std::string_view name, bool swapped, std::string* out);
-
-// Appends a HEADER_BUILD_ID record for each entry of a BUILD_ID section, which is a row of such
-// records but for their type and their padding.
-void AddBuildIdRecords(std::string_view section, bool swapped, std::string* out);
 
 }  // namespace profiler::perf_data
