@@ -89,7 +89,7 @@ report::RecordingHeader DescribeRecording(const std::string& path,
     header.reference_time = ReferenceTime(*features.clock_data);
   }
   header.features = DescribeFeatures(recording);
-  const perf_data::FileLayout::Section& data = recording.layout().data;
+  const perf_data::FileSection& data = recording.layout().data;
   header.data_offset = data.offset;
   header.data_size = data.size;
   header.features_offset = data.offset + data.size;

@@ -72,7 +72,7 @@ std::string_view FeatureName(uint64_t bit) {
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
-void AppendSection(std::string_view name, const FileLayout::Section& section, std::string* out) {
+void AppendSection(std::string_view name, const FileSection& section, std::string* out) {
   std::string padded(name);
   padded.resize(std::max<size_t>(padded.size() + 1, 20), ' ');
   absl::StrAppendFormat(out, "  %soffset %#x, size %u\n", padded, section.offset, section.size);
@@ -119,9 +119,9 @@ class Dumper {
   void Start() {
     AppendHeader(recording_.layout(), &out_);
     AppendNewEvents();
-    for (const FileLayout::Feature& feature : recording_.layout().features) {
+    for (const FileLayout::Section& feature : recording_.layout().sections) {
       absl::StrAppendFormat(&out_, "feature %d %s: offset %#x, size %u\n", feature.bit,
-                            FeatureName(feature.bit), feature.section.offset, feature.section.size);
+                            FeatureName(feature.bit), feature.place.offset, feature.place.size);
     }
     out_ += '\n';
     architecture_ = perf_event::ArchitectureOf(recording_.features().arch);

@@ -12,7 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "src/base/status.h"
 #include "src/perf_data/format/features.h"
-#include "src/perf_data/read/file_layout.h"
+#include "src/perf_data/format/file_header.h"
 #include "src/perf_event/codec.h"
 
 namespace profiler::perf_data {
@@ -37,6 +37,15 @@ struct TimedRecord {
   // Of AUXTRACE and HEADER_TRACING_DATA: the bytes that follow the record and belong to it, as they
   // stand in the file. Empty for all others, and where more than 16 MiB come through a pipe.
   std::span<const std::byte> payload = {};
+};
+
+// Where the parts of a recording are, as its header says.
+struct FileLayout : FileHeader {
+  struct Section {
+    int bit = 0;
+    FileSection place;
+  };
+  std::vector<Section> sections;  // of features: those whose entry in their table can be read
 };
 
 // Whether a regular file begins as every perf.data does, in either byte order: also one that is cut

@@ -2,21 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/format/features_codec.h"
 #include "src/perf_data/format/field_io.h"
 #include "src/perf_data/read/own_records.h"
+#include "src/perf_data/read/stored_recording.h"
 #include "src/perf_data/rewrite/rewrite_output.h"
 #include "src/perf_data/rewrite/rewrite_target.h"
-#include "src/perf_data/rewrite/stored_recording.h"
 #include "src/perf_data/write/stream_writer.h"
 
 namespace profiler::perf_data {
 namespace {
 
 constexpr uint64_t kNoTime = UINT64_MAX;  // perf's way to say so, besides 0
+
+// A record of a stream that a file has in its header instead.
+bool IsHeaderRecord(uint32_t type) {
+  return type == perf_event::kRecordHeaderAttr || type == perf_event::kRecordHeaderEventType ||
+         type == perf_event::kRecordHeaderFeature || type == perf_event::kRecordHeaderBuildId ||
+         type == perf_event::kRecordHeaderTracingData;
+}
 
 // Records that measure. All others say what things are, or are unknown.
 bool IsMeasurement(uint32_t type) {
@@ -73,7 +81,7 @@ class Rewriter {
       output.CompressWith(std::move(compressor));
     }
     PROFILER_RETURN_IF_ERROR(output.Start(sections_, options_.sections));
-    PROFILER_RETURN_IF_ERROR(input_.ForEach(
+    PROFILER_RETURN_IF_ERROR(input_.ForEachStored(
         inflate_, [&](const StoredRecord& record, std::span<const std::byte> payload) {
           return WriteRecord(record, payload, output);
         }));
@@ -89,7 +97,7 @@ class Rewriter {
  private:
   absl::Status CheckCut() {
     const bool by_thread = !options_.pids.empty() || !options_.tids.empty();
-    for (const EventDescription& event : input_.events().events()) {
+    for (const EventDescription& event : input_.events()) {
       if (options_.time.has_value() && event.layout.sample_time_offset < 0) {
         return absl::InvalidArgumentError(
             absl::StrCat("samples of ", event.name, " have no time to cut them by"));
@@ -105,9 +113,9 @@ class Rewriter {
   // Calls `take(time)` for each sample, or for each that is kept.
   template <class Take>
   absl::Status ForEachSampleTime(bool kept_only, Take take) {
-    return input_.ForEach(true, [&](const StoredRecord& record, std::span<const std::byte>) {
+    return input_.ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte>) {
       if (record.header.type == perf_event::kRecordSample && (!kept_only || Keeps(record))) {
-        take(input_.events().TimeOf(record));
+        take(input_.event_table().TimeOf(record));
       }
       return absl::OkStatus();
     });
@@ -175,7 +183,7 @@ class Rewriter {
     const uint32_t type = record.header.type;
     if (type >= perf_event::kRecordUserFirst) return true;
     if (options_.time.has_value()) {
-      const uint64_t time = input_.events().TimeOf(record);
+      const uint64_t time = input_.event_table().TimeOf(record);
       const bool known = time != 0 && time != kNoTime;
       // The rest of a call chain comes after its sample.
       if (known && time > time_.end && type != perf_event::kRecordCallchainDeferred) return false;
@@ -183,7 +191,7 @@ class Rewriter {
     }
     if ((options_.pids.empty() && options_.tids.empty()) || !IsOfThread(type)) return true;
     uint32_t pid = 0, tid = 0;
-    if (!input_.events().ThreadOf(record, &pid, &tid)) return true;
+    if (!input_.event_table().ThreadOf(record, &pid, &tid)) return true;
     const auto has = [](const std::vector<uint32_t>& ids, uint32_t id) {
       return std::find(ids.begin(), ids.end(), id) != ids.end();
     };
@@ -250,7 +258,7 @@ class Rewriter {
   //          struct { attr (attr_size bytes); u32 nr_ids; perf_header_string name; u64 ids[]; }
   //          events[nr]; }
   void AddEventDescriptions() {
-    const std::vector<EventDescription>& events = input_.events().events();
+    const std::vector<EventDescription>& events = input_.events();
     if (!input_.header().pipe || events.empty() || sections_.count(kFeatureEventDesc) != 0) return;
     const size_t attr_size = SizeOfAll(input_.attrs());
     FieldWriter writer(&sections_[kFeatureEventDesc], input_.swapped());
@@ -277,8 +285,9 @@ class Rewriter {
 
 absl::StatusOr<RewriteSummary> Rewrite(const std::string& from, const std::string& to,
                                        const RewriteOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(StoredRecording input, StoredRecording::Open(from));
-  Rewriter rewriter(input, options);
+  PROFILER_ASSIGN_OR_RETURN(const std::unique_ptr<StoredRecording> input,
+                            StoredRecording::Open(from, StoredRecording::Use::kRewrite));
+  Rewriter rewriter(*input, options);
   PROFILER_RETURN_IF_ERROR(rewriter.Prepare());
   PROFILER_ASSIGN_OR_RETURN(RewriteTarget target, RewriteTarget::Open(to, from));
   PROFILER_ASSIGN_OR_RETURN(RewriteSummary summary, rewriter.Write(target.TakeOutput()));

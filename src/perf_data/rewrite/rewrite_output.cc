@@ -143,7 +143,7 @@ std::string RewriteOutput::StreamStart(const Sections& sections, const Sections&
   FieldWriter writer(&start, swapped());
   writer.U64(kMagic2);
   writer.U64(kPipeHeaderSize);
-  const std::vector<EventDescription>& events = recording_.events().events();
+  const std::vector<EventDescription>& events = recording_.events();
   for (size_t i = 0; i < events.size(); ++i) {
     const std::string attr =
         SizedAttr(recording_.attrs()[i], recording_.attrs()[i].size(), swapped());
@@ -190,7 +190,7 @@ bool RewriteOutput::StartStaysAsItIs(const Sections& sections) const {
 
 // header │ ids of each event │ attr entries │ event types
 void RewriteOutput::MakeFileStart() {
-  const std::vector<EventDescription>& events = recording_.events().events();
+  const std::vector<EventDescription>& events = recording_.events();
   const std::vector<std::string>& attrs = recording_.attrs();
   const size_t attr_size = SizeOfAll(attrs);
   std::string entries;
@@ -254,7 +254,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   }
   payloads.replace(0, table_size, new_table);
   // Ids may lie there, too.
-  for (size_t i = 0; i < recording_.events().events().size(); ++i) {
+  for (size_t i = 0; i < recording_.events().size(); ++i) {
     const size_t place = PlaceOfIds(i);
     FieldReader entry(BytesOfText(start_).subspan(place), swapped());
     const FileSection ids = entry.Section();
@@ -267,7 +267,7 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
 std::string RewriteOutput::Tail(const Sections& sections) {
   std::string tail = FeatureSections(sections, offset_, swapped());
   if (!start_is_verbatim_) return tail;
-  const std::vector<EventDescription>& events = recording_.events().events();
+  const std::vector<EventDescription>& events = recording_.events();
   for (size_t i = 0; i < events.size(); ++i) {
     const size_t place = PlaceOfIds(i);
     FieldReader entry(BytesOfText(start_).subspan(place), swapped());

@@ -11,14 +11,11 @@
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/perf_data/rewrite/stored_recording.h"
+#include "src/perf_data/read/stored_recording.h"
 #include "src/perf_data/write/record_compressor.h"
 #include "src/perf_data/write/write_pieces.h"
 
 namespace profiler::perf_data {
-
-// The features of the output, by number, as they stand in files.
-using Sections = std::map<int, std::string>;
 
 // The size that all of `attrs` get in a file.
 size_t SizeOfAll(const std::vector<std::string>& attrs);
