@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -232,98 +231,67 @@ constexpr char kBranchStack[] = "contains samples with branch stack";
 constexpr char kAuxtrace[] = "contains AUX area data (e.g. instruction trace)";
 constexpr char kStat[] = "contains stat data";
 
-// What perf defines, by number. Those without a function have lines of their own in the header, or
-// none (TRACING_DATA, BUILD_ID).
-struct Feature {
-  const char* name;
-  Describe describe = nullptr;
+// The features that are described by lines of their own. The others of perf's are part of the
+// header, or have no lines (TRACING_DATA, BUILD_ID).
+struct Description {
+  perf_data::FeatureBit bit;
+  Describe describe;
 };
-constexpr Feature kFeatures[] = {
-    {""},
-    {"TRACING_DATA"},
-    {"BUILD_ID"},
-    {"HOSTNAME"},
-    {"OSRELEASE"},
-    {"VERSION"},
-    {"ARCH"},
-    {"NRCPUS"},
-    {"CPUDESC"},
-    {"CPUID"},
-    {"TOTAL_MEM"},
-    {"CMDLINE"},
-    {"EVENT_DESC"},
-    {"CPU_TOPOLOGY", CpuTopology},
-    {"NUMA_TOPOLOGY", NumaTopology},
-    {"BRANCH_STACK", Constant<kBranchStack>},
-    {"PMU_MAPPINGS", PmuMappings},
-    {"GROUP_DESC", Groups},
-    {"AUXTRACE", Constant<kAuxtrace>},
-    {"STAT", Constant<kStat>},
-    {"CACHE", Caches},
-    {"SAMPLE_TIME"},
-    {"MEM_TOPOLOGY", MemoryTopology},
-    {"CLOCKID"},
-    {"DIR_FORMAT", DirFormat},
-    {"BPF_PROG_INFO", BpfPrograms},
-    {"BPF_BTF", BpfTypes},
-    {"COMPRESSED", Compression},
-    {"CPU_PMU_CAPS", CpuPmuCaps},
-    {"CLOCK_DATA"},
-    {"HYBRID_TOPOLOGY", HybridTopology},
-    {"PMU_CAPS", PmuCaps},
-    {"CPU_DOMAIN_INFO", CpuDomains},
-    {"E_MACHINE", Machine},
-    {"CLN_SIZE", CacheLineSize},
+constexpr Description kDescriptions[] = {
+    {perf_data::kFeatureCpuTopology, CpuTopology},
+    {perf_data::kFeatureNumaTopology, NumaTopology},
+    {perf_data::kFeatureBranchStack, Constant<kBranchStack>},
+    {perf_data::kFeaturePmuMappings, PmuMappings},
+    {perf_data::kFeatureGroupDesc, Groups},
+    {perf_data::kFeatureAuxtrace, Constant<kAuxtrace>},
+    {perf_data::kFeatureStat, Constant<kStat>},
+    {perf_data::kFeatureCache, Caches},
+    {perf_data::kFeatureMemTopology, MemoryTopology},
+    {perf_data::kFeatureDirFormat, DirFormat},
+    {perf_data::kFeatureBpfProgInfo, BpfPrograms},
+    {perf_data::kFeatureBpfBtf, BpfTypes},
+    {perf_data::kFeatureCompressed, Compression},
+    {perf_data::kFeatureCpuPmuCaps, CpuPmuCaps},
+    {perf_data::kFeatureHybridTopology, HybridTopology},
+    {perf_data::kFeaturePmuCaps, PmuCaps},
+    {perf_data::kFeatureCpuDomainInfo, CpuDomains},
+    {perf_data::kFeatureEMachine, Machine},
+    {perf_data::kFeatureCacheLineSize, CacheLineSize},
 };
 
 bool HasValue(const Recording& recording, int bit) {
   const Features& features = recording.features();
   switch (bit) {
-    case 2:
+    case perf_data::kFeatureBuildId:
       return !features.build_ids.empty();
-    case 3:
+    case perf_data::kFeatureHostname:
       return !features.hostname.empty();
-    case 4:
+    case perf_data::kFeatureOsrelease:
       return !features.osrelease.empty();
-    case 5:
+    case perf_data::kFeatureVersion:
       return !features.version.empty();
-    case 6:
+    case perf_data::kFeatureArch:
       return !features.arch.empty();
-    case 7:
+    case perf_data::kFeatureNrcpus:
       return features.nrcpus.has_value();
-    case 8:
+    case perf_data::kFeatureCpudesc:
       return !features.cpudesc.empty();
-    case 9:
+    case perf_data::kFeatureCpuid:
       return !features.cpuid.empty();
-    case 10:
+    case perf_data::kFeatureTotalMem:
       return features.total_mem_kb.has_value();
-    case 11:
+    case perf_data::kFeatureCmdline:
       return !features.cmdline.empty();
-    case 12:
+    case perf_data::kFeatureEventDesc:
       return !recording.events().empty();
-    case 21:
+    case perf_data::kFeatureSampleTime:
       return features.sample_time.has_value();
-    case 23:
+    case perf_data::kFeatureClockid:
       return features.clockid_resolution_ns.has_value();
-    case 29:
+    case perf_data::kFeatureClockData:
       return features.clock_data.has_value();
     default:
       return features.other.count(bit) != 0;
-  }
-}
-
-std::string NameOfOwn(int bit) {
-  switch (bit) {
-    case perf_data::kFeatureChainQuality:
-      return "quality of call chains";
-    case perf_data::kFeatureNames:
-      return "names";
-    case perf_data::kFeatureSums:
-      return "sums of samples";
-    case perf_data::kFeatureCode:
-      return "code";
-    default:
-      return absl::StrCat("feature ", bit, " (unknown)");
   }
 }
 
@@ -332,23 +300,27 @@ std::string NameOfOwn(int bit) {
 std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Recording& recording) {
   std::map<int, Lines> lines;
   for (const auto& [bit, section] : recording.features().other) {
-    if (bit >= static_cast<int>(std::size(kFeatures))) {
-      lines[bit] = {absl::StrCat(NameOfOwn(bit), " : ", section.size(), " bytes")};
-      continue;
+    const perf_data::NamedFeature* const feature = perf_data::FindFeature(bit);
+    if (feature == nullptr || !feature->title.empty()) {
+      const std::string title = feature == nullptr ? absl::StrCat("feature ", bit, " (unknown)")
+                                                   : std::string(feature->title);
+      lines[bit] = {absl::StrCat(title, " : ", section.size(), " bytes")};
     }
-    const Feature& feature = kFeatures[bit];
-    if (feature.describe == nullptr) continue;
-    std::optional<Lines> described = feature.describe(recording);
-    lines[bit] =
-        described ? *std::move(described) : Lines{absl::StrCat(feature.name, " : cannot be read")};
+  }
+  for (const Description& description : kDescriptions) {
+    if (recording.features().other.count(description.bit) == 0) continue;
+    std::optional<Lines> described = description.describe(recording);
+    const std::string name(perf_data::FindFeature(description.bit)->name);
+    lines[description.bit] = described ? *std::move(described) : Lines{name + " : cannot be read"};
   }
   return lines;
 }
 
 std::vector<std::string> MissingFeatures(const perf_data::Recording& recording) {
   std::vector<std::string> missing;
-  for (int bit = 1; bit < static_cast<int>(std::size(kFeatures)); ++bit) {
-    if (!HasValue(recording, bit)) missing.emplace_back(kFeatures[bit].name);
+  for (const perf_data::NamedFeature& feature : perf_data::kNamedFeatures) {
+    if (feature.bit >= perf_data::kFirstOwnFeature) break;
+    if (!HasValue(recording, feature.bit)) missing.emplace_back(feature.name);
   }
   return missing;
 }

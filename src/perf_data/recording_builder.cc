@@ -12,6 +12,7 @@
 #include "src/perf_data/format/field_io.h"
 #include "src/perf_data/format/file_header.h"
 #include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/write/stream_writer.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
 
@@ -189,27 +190,20 @@ std::vector<std::byte> FileInOtherOrder(const perf_event::RecordBuilder& records
 std::vector<std::byte> StreamOf(const std::vector<EventToWrite>& events,
                                 std::span<const std::byte> records) {
   std::string start;
-  FieldWriter(&start).U64(kMagic2);
-  FieldWriter(&start).U64(kPipeHeaderSize);
-  const auto start_bytes = BytesOfText(start);
-  std::vector<std::byte> stream(start_bytes.begin(), start_bytes.end());
+  FieldWriter(&start).Fields(kMagic2, uint64_t{kPipeHeaderSize});
   for (const EventToWrite& event : events) {
     std::vector<std::byte> attr;
     perf_event::WriteAttr(event.attr, &attr);
-    std::string body(TextOf(attr)), update;
+    std::string body(TextOf(attr));
     for (uint64_t id : event.ids) FieldWriter(&body).U64(id);
-    AddRecord(perf_event::kRecordHeaderAttr, body, &stream);
-    FieldWriter(&update).U64(kEventUpdateName);
-    FieldWriter(&update).U64(event.ids.empty() ? 0 : event.ids.front());
-    update += event.name;
-    update.resize((update.size() + 8) / 8 * 8);
-    AddRecord(perf_event::kRecordEventUpdate, update, &stream);
+    AddRecord(perf_event::kRecordHeaderAttr, 0, body, false, &start);
+    AddNameRecord(event.ids.empty() ? 0 : event.ids.front(), event.name, false, &start);
   }
-  std::string feature;
-  FieldWriter(&feature).U64(kFeatureHostname);
-  FieldWriter(&feature).String("pipehost");
-  feature.resize((feature.size() + 7) / 8 * 8);
-  AddRecord(perf_event::kRecordHeaderFeature, feature, &stream);
+  std::string host;
+  FieldWriter(&host).String("pipehost");
+  AddFeatureRecord(kFeatureHostname, host, false, &start);
+  const auto bytes = BytesOfText(start);
+  std::vector<std::byte> stream(bytes.begin(), bytes.end());
   stream.insert(stream.end(), records.begin(), records.end());
   return stream;
 }

@@ -25,49 +25,9 @@ namespace {
 constexpr size_t kPiece = 1 << 16;
 constexpr uint32_t kLastRecordType = perf_event::kRecordSchedstatDomain;
 
-// By feature bit. Source: tools/perf/util/header.c, feat_ops[], Linux 7.2.
-constexpr std::string_view kFeatureNames[] = {"",
-                                              "TRACING_DATA",
-                                              "BUILD_ID",
-                                              "HOSTNAME",
-                                              "OSRELEASE",
-                                              "VERSION",
-                                              "ARCH",
-                                              "NRCPUS",
-                                              "CPUDESC",
-                                              "CPUID",
-                                              "TOTAL_MEM",
-                                              "CMDLINE",
-                                              "EVENT_DESC",
-                                              "CPU_TOPOLOGY",
-                                              "NUMA_TOPOLOGY",
-                                              "BRANCH_STACK",
-                                              "PMU_MAPPINGS",
-                                              "GROUP_DESC",
-                                              "AUXTRACE",
-                                              "STAT",
-                                              "CACHE",
-                                              "SAMPLE_TIME",
-                                              "MEM_TOPOLOGY",
-                                              "CLOCKID",
-                                              "DIR_FORMAT",
-                                              "BPF_PROG_INFO",
-                                              "BPF_BTF",
-                                              "COMPRESSED",
-                                              "CPU_PMU_CAPS",
-                                              "CLOCK_DATA",
-                                              "HYBRID_TOPOLOGY",
-                                              "PMU_CAPS",
-                                              "CPU_DOMAIN_INFO",
-                                              "E_MACHINE"};
-
-// Ours, from kFirstOwnFeature on.
-constexpr std::string_view kOwnFeatureNames[] = {"CHAIN_QUALITY", "NAMES", "SUMS", "CODE"};
-
-std::string_view FeatureName(uint64_t bit) {
-  if (bit < std::size(kFeatureNames)) return kFeatureNames[bit];
-  const uint64_t own = bit - kFirstOwnFeature;
-  return own < std::size(kOwnFeatureNames) ? kOwnFeatureNames[own] : std::string_view("unknown");
+std::string_view NameOf(uint64_t bit) {
+  const NamedFeature* const feature = FindFeature(bit);
+  return feature == nullptr ? "unknown" : feature->name;
 }
 
 absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
@@ -121,7 +81,7 @@ class Dumper {
     AppendNewEvents();
     for (const FileLayout::Section& feature : recording_.layout().sections) {
       absl::StrAppendFormat(&out_, "feature %d %s: offset %#x, size %u\n", feature.bit,
-                            FeatureName(feature.bit), feature.place.offset, feature.place.size);
+                            NameOf(feature.bit), feature.place.offset, feature.place.size);
     }
     out_ += '\n';
     architecture_ = perf_event::ArchitectureOf(recording_.features().arch);
@@ -222,7 +182,7 @@ class Dumper {
         WalkOwnFields(parts, body, [&](const OwnField& field, std::span<const std::byte> bytes) {
           const uint64_t value = AppendOwnField(field, bytes);
           if (feature && field.kind == OwnField::kNumber) {
-            absl::StrAppend(&out_, "    (feature)           ", View(FeatureName(value)), "\n");
+            absl::StrAppend(&out_, "    (feature)           ", View(NameOf(value)), "\n");
           }
           return value;
         });

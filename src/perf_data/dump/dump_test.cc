@@ -64,6 +64,18 @@ class ForeignStream {
   std::vector<std::byte> bytes_;
 };
 
+TEST(Dump, NamesEveryFeatureOfPerf) {
+  Features features;
+  for (const NamedFeature& feature : kNamedFeatures) features.other[feature.bit] = "12345678";
+  const std::string path = TestPath("features");
+  auto writer = Writer::Create(path, {{UsualAttr(), "cpu-clock", {1}}}, size_t{0});
+  ASSERT_TRUE(writer.ok() && (*writer)->Finish(features).ok());
+  const std::string dump = DumpOf(path);
+  EXPECT_THAT(dump, HasSubstr("feature 33 E_MACHINE: offset 0x"));
+  EXPECT_THAT(dump, HasSubstr("feature 34 CLN_SIZE: offset 0x"));
+  EXPECT_THAT(dump, Not(HasSubstr("unknown")));
+}
+
 TEST(Dump, ShowsHeaderEventsAndFeatures) {
   const std::string path = TestPath("usual");
   WriteUsualRecording(path);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "src/base/byte_reader.h"
+#include "src/perf_data/format/features_codec.h"
 #include "src/perf_data/format/field_io.h"
 #include "src/perf_data/format/perf_data_format.h"
 
@@ -233,15 +234,9 @@ std::optional<std::vector<BpfTypes>> ReadBpfTypes(const Features& features) {
 }
 
 std::optional<Compression> ReadCompression(const Features& features) {
-  return ReadSection(features, kFeatureCompressed, [](FieldReader& reader) {
-    Compression compression;
-    compression.version = reader.U32();
-    compression.type = reader.U32();
-    compression.level = reader.U32();
-    compression.ratio = reader.U32();
-    compression.mmap_len = reader.U32();
-    return compression;
-  });
+  const auto section = features.other.find(kFeatureCompressed);
+  if (section == features.other.end()) return std::nullopt;
+  return DecodeFields<Compression>(BytesOfText(section->second), features.other_swapped);
 }
 
 std::optional<PmuCaps> ReadCpuPmuCaps(const Features& features) {

@@ -113,12 +113,6 @@ struct BpfTypes {
 std::optional<std::vector<BpfTypes>> ReadBpfTypes(const Features& features);
 
 // COMPRESSED
-struct Compression {
-  uint32_t version = 0;
-  uint32_t type = 0;  // 1: zstd
-  uint32_t level = 0, ratio = 0;
-  uint32_t mmap_len = 0;  // bytes that a record inflates to at most
-};
 std::optional<Compression> ReadCompression(const Features& features);
 
 // CPU_PMU_CAPS, PMU_CAPS: "branches" → "32".

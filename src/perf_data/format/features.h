@@ -32,12 +32,21 @@ struct ClockData {
   uint32_t clockid = 0;
   uint64_t wall_clock_ns = 0;
   uint64_t clockid_time_ns = 0;
+  uint32_t version = 1;  // of the layout: 1 is the only one
   bool operator==(const ClockData&) const = default;
 };
 
 struct CpuCount {
   uint32_t available = 0, online = 0;
   bool operator==(const CpuCount&) const = default;
+};
+
+// COMPRESSED: how the records inside of compressed ones were compressed.
+struct Compression {
+  uint32_t version = 1;
+  uint32_t type = 1;  // zstd
+  uint32_t level = 0, ratio = 0;
+  uint32_t mmap_len = 0;  // bytes that a record inflates to at most
 };
 
 // What is absent from the file is empty here.

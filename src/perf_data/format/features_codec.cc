@@ -10,8 +10,6 @@
 namespace profiler::perf_data {
 namespace {
 
-constexpr uint32_t kClockDataVersion = 1;
-
 bool DecodeString(FieldReader& reader, std::string* out) {
   *out = reader.String();
   return reader.ok();
@@ -26,36 +24,23 @@ bool DecodeStringList(FieldReader& reader, std::vector<std::string>* out) {
   return reader.ok();
 }
 
-bool DecodeNrcpus(FieldReader& reader, std::optional<CpuCount>* out) {
-  CpuCount count;
-  count.available = reader.U32();
-  count.online = reader.U32();
-  if (reader.ok()) *out = count;
-  return reader.ok();
-}
-
 bool DecodeU64(FieldReader& reader, std::optional<uint64_t>* out) {
   const uint64_t value = reader.U64();
   if (reader.ok()) *out = value;
   return reader.ok();
 }
 
-bool DecodeSampleTime(FieldReader& reader, std::optional<SampleTime>* out) {
-  SampleTime time;
-  time.first = reader.U64();
-  time.last = reader.U64();
-  if (reader.ok()) *out = time;
-  return reader.ok();
+template <class T>
+bool DecodeInto(std::optional<T>* out, std::span<const std::byte> section, bool swapped) {
+  const std::optional<T> value = DecodeFields<T>(section, swapped);
+  if (value) *out = value;
+  return value.has_value();
 }
 
-// struct { u32 version; u32 clockid; u64 wall_clock_ns; u64 clockid_time_ns; }
-bool DecodeClockData(FieldReader& reader, std::optional<ClockData>* out) {
-  const uint32_t version = reader.U32();
-  ClockData data;
-  data.clockid = reader.U32();
-  data.wall_clock_ns = reader.U64();
-  data.clockid_time_ns = reader.U64();
-  if (!reader.ok() || version != kClockDataVersion) return false;
+bool DecodeClockData(std::span<const std::byte> section, bool swapped,
+                     std::optional<ClockData>* out) {
+  const auto data = DecodeFields<ClockData>(section, swapped);
+  if (!data || data->version != ClockData().version) return false;
   *out = data;
   return true;
 }
@@ -127,7 +112,7 @@ bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped, Fe
     case kFeatureArch:
       return DecodeString(reader, &features->arch);
     case kFeatureNrcpus:
-      return DecodeNrcpus(reader, &features->nrcpus);
+      return DecodeInto(&features->nrcpus, section, swapped);
     case kFeatureCpudesc:
       return DecodeString(reader, &features->cpudesc);
     case kFeatureCpuid:
@@ -137,11 +122,11 @@ bool DecodeFeature(int bit, std::span<const std::byte> section, bool swapped, Fe
     case kFeatureCmdline:
       return DecodeStringList(reader, &features->cmdline);
     case kFeatureSampleTime:
-      return DecodeSampleTime(reader, &features->sample_time);
+      return DecodeInto(&features->sample_time, section, swapped);
     case kFeatureClockid:
       return DecodeU64(reader, &features->clockid_resolution_ns);
     case kFeatureClockData:
-      return DecodeClockData(reader, &features->clock_data);
+      return DecodeClockData(section, swapped, &features->clock_data);
     default:
       features->other[bit] = TextOf(section);
       features->other_swapped = swapped;
@@ -163,11 +148,7 @@ std::map<int, std::string> EncodeFeatures(const Features& features) {
   text(kFeatureOsrelease, features.osrelease);
   text(kFeatureVersion, features.version);
   text(kFeatureArch, features.arch);
-  if (features.nrcpus) {
-    FieldWriter writer(&sections[kFeatureNrcpus]);
-    writer.U32(features.nrcpus->available);
-    writer.U32(features.nrcpus->online);
-  }
+  if (features.nrcpus) sections[kFeatureNrcpus] = EncodeFields(*features.nrcpus);
   text(kFeatureCpudesc, features.cpudesc);
   text(kFeatureCpuid, features.cpuid);
   if (features.total_mem_kb) {
@@ -178,21 +159,11 @@ std::map<int, std::string> EncodeFeatures(const Features& features) {
     writer.U32(static_cast<uint32_t>(features.cmdline.size()));
     for (const std::string& argument : features.cmdline) writer.String(argument);
   }
-  if (features.sample_time) {
-    FieldWriter writer(&sections[kFeatureSampleTime]);
-    writer.U64(features.sample_time->first);
-    writer.U64(features.sample_time->last);
-  }
+  if (features.sample_time) sections[kFeatureSampleTime] = EncodeFields(*features.sample_time);
   if (features.clockid_resolution_ns) {
     FieldWriter(&sections[kFeatureClockid]).U64(*features.clockid_resolution_ns);
   }
-  if (features.clock_data) {
-    FieldWriter writer(&sections[kFeatureClockData]);
-    writer.U32(kClockDataVersion);
-    writer.U32(features.clock_data->clockid);
-    writer.U64(features.clock_data->wall_clock_ns);
-    writer.U64(features.clock_data->clockid_time_ns);
-  }
+  if (features.clock_data) sections[kFeatureClockData] = EncodeFields(*features.clock_data);
   return sections;
 }
 
@@ -223,15 +194,25 @@ std::string EncodeEventDesc(std::span<const EventDesc> events) {
   std::vector<perf_event::Attr> attrs;
   for (const EventDesc& event : events) attrs.push_back(event.attr);
   const uint32_t attr_size = CommonAttrSize(attrs);
-  std::string section;
-  FieldWriter writer(&section);
-  writer.U32(static_cast<uint32_t>(events.size()));
-  writer.U32(attr_size);
+  std::vector<StoredEventDesc> stored;
   for (const EventDesc& event : events) {
-    WriteSizedAttr(event.attr, attr_size, &section);
+    stored.push_back({"", event.name, event.ids});
+    WriteSizedAttr(event.attr, attr_size, &stored.back().attr);
+  }
+  return EncodeEventDesc(stored, attr_size, /*swapped=*/false);
+}
+
+std::string EncodeEventDesc(std::span<const StoredEventDesc> events, size_t attr_size,
+                            bool swapped) {
+  std::string section;
+  FieldWriter writer(&section, swapped);
+  writer.U32(static_cast<uint32_t>(events.size()));
+  writer.U32(static_cast<uint32_t>(attr_size));
+  for (const StoredEventDesc& event : events) {
+    writer.Text(event.attr);
     writer.U32(static_cast<uint32_t>(event.ids.size()));
     writer.String(event.name);
-    for (uint64_t id : event.ids) writer.U64(id);
+    for (const uint64_t id : event.ids) writer.U64(id);
   }
   return section;
 }

@@ -48,6 +48,10 @@ class FieldReader {
     section.size = U64();
     return section;
   }
+  template <class... T>
+  void Fields(T&... values) {
+    ((values = Read<T>()), ...);
+  }
   std::span<const std::byte> Bytes(size_t size) { return reader_.ReadBytes(size); }
 
   // perf_header_string { u32 len; char string[len]; }, its text up to the first NUL.
@@ -73,6 +77,10 @@ class FieldWriter {
   }
   void U32(uint32_t value) { Write(value); }
   void U64(uint64_t value) { Write(value); }
+  template <class... T>
+  void Fields(T... values) {
+    (Write(values), ...);
+  }
   void Section(const FileSection& section) {
     U64(section.offset);
     U64(section.size);

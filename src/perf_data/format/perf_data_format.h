@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace profiler::perf_data {
 
@@ -90,6 +91,61 @@ enum FeatureBit : int {
   kFeatureSums = 202,
   kFeatureCode = 203,
 };
+
+// Every feature that has a name.
+struct NamedFeature {
+  FeatureBit bit;
+  std::string_view name;        // as perf calls it (feat_ops[] of header.c), and ours likewise
+  std::string_view title = {};  // of ours: for a person
+};
+inline constexpr NamedFeature kNamedFeatures[] = {
+    {kFeatureTracingData, "TRACING_DATA"},
+    {kFeatureBuildId, "BUILD_ID"},
+    {kFeatureHostname, "HOSTNAME"},
+    {kFeatureOsrelease, "OSRELEASE"},
+    {kFeatureVersion, "VERSION"},
+    {kFeatureArch, "ARCH"},
+    {kFeatureNrcpus, "NRCPUS"},
+    {kFeatureCpudesc, "CPUDESC"},
+    {kFeatureCpuid, "CPUID"},
+    {kFeatureTotalMem, "TOTAL_MEM"},
+    {kFeatureCmdline, "CMDLINE"},
+    {kFeatureEventDesc, "EVENT_DESC"},
+    {kFeatureCpuTopology, "CPU_TOPOLOGY"},
+    {kFeatureNumaTopology, "NUMA_TOPOLOGY"},
+    {kFeatureBranchStack, "BRANCH_STACK"},
+    {kFeaturePmuMappings, "PMU_MAPPINGS"},
+    {kFeatureGroupDesc, "GROUP_DESC"},
+    {kFeatureAuxtrace, "AUXTRACE"},
+    {kFeatureStat, "STAT"},
+    {kFeatureCache, "CACHE"},
+    {kFeatureSampleTime, "SAMPLE_TIME"},
+    {kFeatureMemTopology, "MEM_TOPOLOGY"},
+    {kFeatureClockid, "CLOCKID"},
+    {kFeatureDirFormat, "DIR_FORMAT"},
+    {kFeatureBpfProgInfo, "BPF_PROG_INFO"},
+    {kFeatureBpfBtf, "BPF_BTF"},
+    {kFeatureCompressed, "COMPRESSED"},
+    {kFeatureCpuPmuCaps, "CPU_PMU_CAPS"},
+    {kFeatureClockData, "CLOCK_DATA"},
+    {kFeatureHybridTopology, "HYBRID_TOPOLOGY"},
+    {kFeaturePmuCaps, "PMU_CAPS"},
+    {kFeatureCpuDomainInfo, "CPU_DOMAIN_INFO"},
+    {kFeatureEMachine, "E_MACHINE"},
+    {kFeatureCacheLineSize, "CLN_SIZE"},
+    {kFeatureChainQuality, "CHAIN_QUALITY", "quality of call chains"},
+    {kFeatureNames, "NAMES", "names"},
+    {kFeatureSums, "SUMS", "sums of samples"},
+    {kFeatureCode, "CODE", "code"},
+};
+
+// Nothing for a bit that is in no table of ours.
+constexpr const NamedFeature* FindFeature(uint64_t bit) {
+  for (const NamedFeature& feature : kNamedFeatures) {
+    if (static_cast<uint64_t>(feature.bit) == bit) return &feature;
+  }
+  return nullptr;
+}
 
 // The table of feature sections of what we write has room for so many of ours, written or to come.
 inline constexpr size_t kRoomForOwnFeatures = 8;

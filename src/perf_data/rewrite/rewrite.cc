@@ -142,10 +142,7 @@ class Rewriter {
       sections_.erase(section);
       return absl::OkStatus();
     }
-    section->second.clear();
-    FieldWriter writer(&section->second, input_.swapped());
-    writer.U64(kept->first);
-    writer.U64(kept->last);
+    section->second = EncodeFields(*kept, input_.swapped());
     return absl::OkStatus();
   }
 
@@ -169,14 +166,12 @@ class Rewriter {
            (inflate_ && input_.is_compressed());
   }
 
-  // struct { u32 version, type, level, …; }
   int LevelOfInput() const {
     constexpr uint32_t kHighestLevel = 22;
     const auto section = sections_.find(kFeatureCompressed);
     if (section == sections_.end()) return 1;
-    FieldReader reader(BytesOfText(section->second), input_.swapped());
-    reader.U64();
-    return static_cast<int>(std::clamp<uint32_t>(reader.U32(), 1, kHighestLevel));
+    const auto input = DecodeFields<Compression>(BytesOfText(section->second), input_.swapped());
+    return static_cast<int>(std::clamp<uint32_t>(input ? input->level : 1, 1, kHighestLevel));
   }
 
   bool Keeps(const StoredRecord& record) {
@@ -253,23 +248,16 @@ class Rewriter {
   }
 
   // A stream may have said the names of its events in records alone.
-  //
-  // struct { u32 nr, attr_size;
-  //          struct { attr (attr_size bytes); u32 nr_ids; perf_header_string name; u64 ids[]; }
-  //          events[nr]; }
   void AddEventDescriptions() {
     const std::vector<EventDescription>& events = input_.events();
     if (!input_.header().pipe || events.empty() || sections_.count(kFeatureEventDesc) != 0) return;
     const size_t attr_size = SizeOfAll(input_.attrs());
-    FieldWriter writer(&sections_[kFeatureEventDesc], input_.swapped());
-    writer.U32(static_cast<uint32_t>(events.size()));
-    writer.U32(static_cast<uint32_t>(attr_size));
+    std::vector<StoredEventDesc> stored;
     for (size_t i = 0; i < events.size(); ++i) {
-      writer.Text(SizedAttr(input_.attrs()[i], attr_size, input_.swapped()));
-      writer.U32(static_cast<uint32_t>(events[i].ids.size()));
-      writer.String(events[i].name);
-      for (const uint64_t id : events[i].ids) writer.U64(id);
+      stored.push_back({SizedAttr(input_.attrs()[i], attr_size, input_.swapped()), events[i].name,
+                        events[i].ids});
     }
+    sections_[kFeatureEventDesc] = EncodeEventDesc(stored, attr_size, input_.swapped());
   }
 
   StoredRecording& input_;

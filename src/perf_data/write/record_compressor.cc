@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/format/features_codec.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/codec.h"
 
@@ -18,10 +18,7 @@ constexpr size_t kMaxPlain = 32 << 10;  // in one record
 constexpr size_t kBufferSize = 64 << 10;
 static_assert(kHeaderSize + ZSTD_COMPRESSBOUND(kMaxPlain) <= kBufferSize);
 
-// struct { u32 version, type, level, ratio, mmap_len; }; perf inflates a record into mmap_len
-// bytes.
-constexpr uint32_t kCompressedVersion = 1;
-constexpr uint32_t kTypeZstd = 1;
+// perf inflates a record into a buffer of this size.
 constexpr uint32_t kMmapLen = 64 << 10;
 
 }  // namespace
@@ -68,14 +65,10 @@ absl::Status RecordCompressor::Compress(
 
 std::string RecordCompressor::FeatureSection() const {
   const uint64_t ratio = packed_ == 0 ? 1 : (plain_ + packed_ / 2) / packed_;
-  std::string section;
-  FieldWriter writer(&section, swapped_);
-  writer.U32(kCompressedVersion);
-  writer.U32(kTypeZstd);
-  writer.U32(static_cast<uint32_t>(level_));
-  writer.U32(static_cast<uint32_t>(ratio));
-  writer.U32(kMmapLen);
-  return section;
+  const Compression compression = {.level = static_cast<uint32_t>(level_),
+                                   .ratio = static_cast<uint32_t>(ratio),
+                                   .mmap_len = kMmapLen};
+  return EncodeFields(compression, swapped_);
 }
 
 }  // namespace profiler::perf_data
