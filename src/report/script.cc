@@ -28,6 +28,7 @@ using profile::SampleRow;
 using profile::StackId;
 using profile::SymbolId;
 using profile::Thread;
+using profile::ThreadId;
 
 namespace {
 
@@ -59,10 +60,11 @@ bool Names(const std::vector<uint32_t>& list, uint32_t id) {
   return list.empty() || std::find(list.begin(), list.end(), id) != list.end();
 }
 
-void AppendZeroPadded(uint64_t value, int width, std::string& out) {
-  const auto digits = static_cast<std::ptrdiff_t>(out.size());
-  AppendNumber(value, width, out);
-  std::replace(out.begin() + digits, out.end(), ' ', '0');
+// The last `digits` digits of a number, with leading zeros.
+void AppendDigits(uint64_t value, int digits, std::string& out) {
+  char text[20];
+  for (int i = digits; i-- > 0; value /= 10) text[i] = static_cast<char>('0' + value % 10);
+  out.append(text, static_cast<size_t>(digits));
 }
 
 // As a number that was read as C's int.
@@ -135,23 +137,17 @@ void AppendBranchFlags(uint64_t flags, std::string& out) {
 
 }  // namespace
 
+void ScriptFormatter::Prefetch(std::span<const SampleRow> rows) const {
+  for (const SampleRow& row : rows) chains_.PrefetchPiece(static_cast<uint32_t>(row.stack));
+  for (const SampleRow& row : rows) chains_.PrefetchText(static_cast<uint32_t>(row.stack));
+}
+
 void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& details,
                                    std::string* out) {
   if (!Passes(row)) return;
-  const Thread& thread = profile_[row.thread];
-  const bool chains = HasChains(row.event);
-  AppendHead({.comm = profile_.text(thread.comm),
-              .pid = thread.pid,
-              .tid = thread.tid,
-              .cpu = row.cpu,
-              .time = row.time,
-              .misc = details.misc},
-             chains && has(ScriptField::kIp), *out);
-  if (has(ScriptField::kPeriod)) {
-    AppendNumber(row.period, 10, *out);
-    *out += ' ';
-  }
-  if (has(ScriptField::kEvent)) AppendEvent(row, *out);
+  AppendKnownThread(row.thread, HasChains(row.event) && has(ScriptField::kIp), *out);
+  AppendWhen(row.cpu, details.misc, {}, row.time, *out);
+  AppendEvent(row, *out);
   // Which kind of branch it is: known of decoded traces alone.
   if (has(ScriptField::kFlags)) out->append(24, ' ');
   if (has(ScriptField::kAddr)) AppendAddr(details, *out);
@@ -179,55 +175,104 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   *out += '\n';
 }
 
-void ScriptFormatter::FormatHead(const ScriptHead& head, EventId event, std::string* out) const {
-  AppendHead(head, HasChains(event) && has(ScriptField::kIp), *out);
+void ScriptFormatter::FormatHead(const ScriptHead& head, EventId event, std::string* out) {
+  AppendThread(head.comm, head.pid, head.tid, HasChains(event) && has(ScriptField::kIp), *out);
+  AppendWhen(head.cpu, head.misc, head.marks, head.time, *out);
 }
 
 bool ScriptFormatter::HasChains(EventId event) const {
   return options_.callchains && profile_[event].callchains;
 }
 
-void ScriptFormatter::AppendHead(const ScriptHead& head, bool with_chain, std::string& out) const {
+void ScriptFormatter::AppendThread(std::string_view comm, uint32_t of_pid, uint32_t of_tid,
+                                   bool with_chain, std::string& out) const {
   if (has(ScriptField::kComm)) {
     const size_t start = out.size();
-    AppendSafe(head.comm, out);
+    AppendSafe(comm, out);
     const size_t printed = out.size() - start;
     if (!with_chain && printed < 16) out.insert(start, 16 - printed, ' ');
     out += ' ';
   }
   const bool pid = has(ScriptField::kPid), tid = has(ScriptField::kTid);
-  if (pid) AppendId(head.pid, 7, out);
+  if (pid) AppendId(of_pid, 7, out);
   if (pid && tid) {
     out += '/';
-    AppendLeftAligned(std::to_string(static_cast<int32_t>(head.tid)), 7, out);
+    AppendLeftAligned(std::to_string(static_cast<int32_t>(of_tid)), 7, out);
   } else if (tid) {
-    AppendId(head.tid, 7, out);
+    AppendId(of_tid, 7, out);
   }
   if (pid || tid) out += ' ';
-  if (has(ScriptField::kCpu)) {
-    absl::StrAppendFormat(&out, "[%03d] ", static_cast<int32_t>(head.cpu));
+}
+
+// A thread that nothing had named gets its first name without another id.
+void ScriptFormatter::AppendKnownThread(ThreadId id, bool with_chain, std::string& out) {
+  std::vector<ThreadText>& known = threads_[with_chain ? 1 : 0];
+  const auto index = static_cast<uint32_t>(id);
+  if (index >= known.size()) known.resize(profile_.threads.size());
+  ThreadText& text = known[index];
+  const Thread& thread = profile_[id];
+  if (text.text.empty() || text.comm != thread.comm) {
+    text = {.comm = thread.comm};
+    AppendThread(profile_.text(thread.comm), thread.pid, thread.tid, with_chain, text.text);
   }
-  if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(head.misc, head.marks), 6, out);
-  if (has(ScriptField::kTime)) {
-    AppendNumber(head.time / kNanosecondsPerSecond, 5, out);
-    out += '.';
-    const uint64_t fraction = head.time % kNanosecondsPerSecond;
-    if (options_.nanoseconds) {
-      AppendZeroPadded(fraction, 9, out);
-    } else {
-      AppendZeroPadded(fraction / 1000, 6, out);
-    }
-    out += ": ";
+  out += text.text;
+}
+
+void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view marks, uint64_t time,
+                                 std::string& out) {
+  if (has(ScriptField::kCpu)) AppendCpu(cpu, out);
+  if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(misc, marks), 6, out);
+  if (!has(ScriptField::kTime)) return;
+  const uint64_t second = time / kNanosecondsPerSecond, rest = time % kNanosecondsPerSecond;
+  if (last_.second != second) {
+    last_.second = second;
+    last_.second_text.clear();
+    AppendNumber(second, 5, last_.second_text);
+    last_.second_text += '.';
   }
+  out += last_.second_text;
+  if (options_.nanoseconds) {
+    AppendDigits(rest, 9, out);
+  } else {
+    AppendDigits(rest / 1000, 6, out);
+  }
+  out += ": ";
+}
+
+void ScriptFormatter::AppendCpu(uint32_t cpu, std::string& out) {
+  constexpr uint32_t kMostCpus = 1024;
+  const auto text = [cpu] { return absl::StrFormat("[%03d] ", static_cast<int32_t>(cpu)); };
+  if (cpu >= kMostCpus) {
+    out += text();
+    return;
+  }
+  if (cpu >= cpus_.size()) cpus_.resize(cpu + 1);
+  if (cpus_[cpu].empty()) cpus_[cpu] = text();
+  out += cpus_[cpu];
 }
 
 void ScriptFormatter::AppendEvent(const Row& row, std::string& out) {
+  if (last_.event_text.empty() || last_.event != row.event || last_.period != row.period) {
+    last_.event = row.event;
+    last_.period = row.period;
+    std::string& text = last_.event_text;
+    text.clear();
+    if (has(ScriptField::kPeriod)) {
+      AppendNumber(row.period, 10, text);
+      text += ' ';
+    }
+    if (has(ScriptField::kEvent)) AppendEventName(row.event, text);
+  }
+  out += last_.event_text;
+}
+
+void ScriptFormatter::AppendEventName(EventId id, std::string& out) {
   if (event_width_ == 0) {
     for (const Event& event : profile_.events) {
       event_width_ = std::max(event_width_, profile_.text(event.name).size());
     }
   }
-  const std::string_view name = profile_.text(profile_[row.event].name);
+  const std::string_view name = profile_.text(profile_[id].name);
   out.append(event_width_ - std::min(event_width_, name.size()), ' ');
   AppendSafe(name, out);
   out += ": ";
@@ -255,55 +300,60 @@ void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string
 }
 
 // The call chain, or where there is none the ip.
-void ScriptFormatter::AppendPlace(const SampleRow& row, std::string& out) const {
-  if (HasChains(row.event)) {
+void ScriptFormatter::AppendPlace(const SampleRow& row, std::string& out) {
+  if (!HasChains(row.event)) {
+    selves_.Append(static_cast<uint32_t>(row.self), out,
+                   [&](std::string& text) { AppendSelf(profile_[row.self], text); });
+  } else if (row.has_chain) {
+    chains_.Append(static_cast<uint32_t>(row.stack), out,
+                   [&](std::string& text) { AppendChain(row.stack, text); });
+  } else {
     out += '\n';
-    StackId id = row.has_chain ? row.stack : kNoStack;
-    for (uint32_t shown = 0; id != kNoStack && shown < options_.max_stack; ++shown) {
-      AppendFrame(profile_[profile_[id].frame], out);
-      id = profile_[id].parent;
-    }
-    return;
   }
+}
+
+void ScriptFormatter::AppendChain(StackId stack, std::string& out) {
+  out += '\n';
+  for (uint32_t shown = 0; stack != kNoStack && shown < options_.max_stack; ++shown) {
+    const FrameId frame = profile_[stack].frame;
+    frames_.Append(static_cast<uint32_t>(frame), out,
+                   [&](std::string& text) { AppendFrame(profile_[frame], text); });
+    stack = profile_[stack].parent;
+  }
+}
+
+void ScriptFormatter::AppendSelf(const Frame& frame, std::string& out) const {
+  const std::span<const Line> lines = profile_.LinesOf(frame);
   out += ' ';
-  const Frame& frame = profile_[row.self];
-  AppendHex(frame.ip.value, 16, out);
-  if (has(ScriptField::kSym)) {
-    out += ' ';
-    AppendSymbol(frame, BaseOf(profile_.LinesOf(frame)), has(ScriptField::kSymOff), out);
-  }
+  AppendAddress(frame, BaseOf(lines), out);
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
-  if (has(ScriptField::kSrcline))
-    AppendSourceLine(frame, InnermostOf(profile_.LinesOf(frame)), out);
+  if (has(ScriptField::kSrcline)) AppendSourceLine(frame, InnermostOf(lines), out);
 }
 
 void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
-  const bool symbols = has(ScriptField::kSym), places = has(ScriptField::kSrcline);
-  const bool inlines = options_.inlines && (symbols || places) && base != kNoSymbol;
+  const bool places = has(ScriptField::kSrcline);
+  const bool inlines = options_.inlines && (has(ScriptField::kSym) || places) && base != kNoSymbol;
   for (size_t i = 0; inlines && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
-    AppendHex(frame.ip.value, 16, out);
-    if (symbols) {
-      out += ' ';
-      AppendSymbol(frame, lines[i].symbol, has(ScriptField::kSymOff), out);
-    }
+    AppendAddress(frame, lines[i].symbol, out);
     if (places) AppendSourceLine(frame, &lines[i], out);
     out += " (inlined)\n";
   }
   out += '\t';
-  AppendHex(frame.ip.value, 16, out);
-  if (has(ScriptField::kSym)) {
-    out += ' ';
-    AppendSymbol(frame, base, has(ScriptField::kSymOff), out);
-  }
+  AppendAddress(frame, base, out);
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
-  if (places) {
-    AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
-  }
+  if (places) AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
   out += '\n';
+}
+
+void ScriptFormatter::AppendAddress(const Frame& frame, SymbolId name, std::string& out) const {
+  AppendHex(frame.ip.value, 16, out);
+  if (!has(ScriptField::kSym)) return;
+  out += ' ';
+  AppendSymbol(frame, name, has(ScriptField::kSymOff), out);
 }
 
 // An inlined function is shown at its distance from where the function around it starts.

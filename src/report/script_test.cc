@@ -1,6 +1,7 @@
 #include "src/report/script.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -220,6 +221,31 @@ TEST(ScriptTest, ACallChainWithoutEntriesHasNoFrames) {
   std::string text;
   ScriptFormatter(builder.profile(), Showing("comm,ip")).FormatSample(row, {}, &text);
   EXPECT_EQ(text, "app \n\n");
+}
+
+TEST(ScriptTest, ACallChainLooksTheSameHoweverOftenItIsShown) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "f+0x10@app"});
+  ScriptFormatter formatter(builder.profile(), {});
+  std::string first;
+  formatter.FormatSample(builder.sample(0), {}, &first);
+  for (int i = 0; i < 4; ++i) {
+    std::string again;
+    formatter.Prefetch(std::array{builder.sample(0)});
+    formatter.FormatSample(builder.sample(0), {}, &again);
+    EXPECT_EQ(again, first);
+  }
+}
+
+TEST(ScriptTest, AThreadWhoseNameIsLearntLaterIsShownWithItFromThenOn) {
+  ProfileBuilder builder;
+  builder.Sample(":100", {"main@app", "f@app"});
+  ScriptFormatter formatter(builder.profile(), {.fields = {ScriptField::kComm}});
+  std::string text;
+  formatter.FormatSample(builder.sample(0), {}, &text);
+  builder.profile().threads[0].comm = builder.profile().strings.Intern("cat");
+  formatter.FormatSample(builder.sample(0), {}, &text);
+  EXPECT_EQ(text, "            :100 \n             cat \n");
 }
 
 TEST(ScriptTest, OtherRecordsHaveTheSameHead) {
