@@ -121,11 +121,12 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   profile::SampleReader reader(perf_event::NativeArchitecture());
   const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);
   if (look_ups.addr || look_ups.branches) {
-    keep.on_sample = [&](const profile::Profile&, const profile::SampleRow&,
-                         const perf_event::Sample& sample, profile::EventId event) {
+    keep.whole_samples = true;
+    keep.on_samples = [&](const profile::Profile&, std::span<const profile::SampleRow> rows,
+                          const perf_event::Sample* sample) {
       if (!going_on) return;
-      const auto& layout = recording.events()[static_cast<uint32_t>(event)].layout;
-      reader.Read(sample, layout, look_ups, *at);
+      const auto event = static_cast<uint32_t>(rows.front().event);
+      reader.Read(*sample, recording.events()[event].layout, look_ups, *at);
     };
     keep.keep_rows = embedding == Embedding::kCode;
   }

@@ -37,7 +37,8 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
       perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
         const auto& events = recording.events();
         for (; known_events < events.size(); ++known_events) {
-          builder.AddEvent(events[known_events].name, events[known_events].attr);
+          builder.AddEvent(events[known_events].name, events[known_events].attr,
+                           events[known_events].ids);
         }
         builder.Add(timed.record, timed.event, timed.time);
       });

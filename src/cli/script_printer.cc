@@ -1,12 +1,12 @@
 #include "src/cli/script_printer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/cli/load_profile.h"
 #include "src/perf_event/abi.h"
-#include "src/perf_event/read_values.h"
 #include "src/perf_event/record_line.h"
 
 namespace profiler::cli {
@@ -19,7 +19,7 @@ using profile::EventId;
 using profile::SampleRow;
 using report::ScriptField;
 
-constexpr size_t kPiece = 1 << 16;
+constexpr size_t kPiece = 1 << 18;
 
 // What of a sample_type each field shows; fields that every sample has are not here.
 struct FieldSource {
@@ -62,12 +62,14 @@ perf_event::Architecture ArchitectureOf(const perf_data::Recording& recording) {
   return machine.empty() ? perf_event::NativeArchitecture() : perf_event::ArchitectureOf(machine);
 }
 
-profile::BuilderOptions KeepSamples(const perf_data::Recording& recording,
-                                    const NamingOptions& naming) {
-  profile::BuilderOptions options = BuilderOptionsFor(recording, naming);
-  options.keep_addresses = true;
-  options.keep_rows = false;
-  return options;
+// Fields that show more of a sample than its row has.
+bool ShowsWholeSamples(const report::ScriptFields& fields) {
+  using enum ScriptField;
+  constexpr ScriptField kOfWholeSamples[] = {
+      kAddr,  kMisc,    kDataSrc,    kWeight,     kInsLat,   kRetireLat,    kCgroup,      kIregs,
+      kUregs, kBrstack, kBrstackSym, kBrstackOff, kPhysAddr, kDataPageSize, kCodePageSize};
+  return std::any_of(std::begin(kOfWholeSamples), std::end(kOfWholeSamples),
+                     [&](ScriptField field) { return fields.has(field); });
 }
 
 // What misc says of a record besides where the code ran, as perf marks it.
@@ -123,10 +125,13 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
       symbolizer_(MakeSymbolizer(recording.features(), plan.naming)),
       builder_(*symbolizer_,
                [&] {
-                 profile::BuilderOptions options = KeepSamples(recording, plan.naming);
-                 options.on_sample = [this](const profile::Profile&, const SampleRow& row,
-                                            const perf_event::Sample& sample,
-                                            EventId event) { TakeSample(row, sample, event); };
+                 profile::BuilderOptions options = BuilderOptionsFor(recording, plan.naming);
+                 options.keep_addresses = true;
+                 options.keep_rows = false;
+                 options.whole_samples = ShowsWholeSamples(plan.fields.fields);
+                 options.on_samples =
+                     [this](const profile::Profile&, std::span<const SampleRow> rows,
+                            const perf_event::Sample* sample) { TakeSamples(rows, sample); };
                  return options;
                }()),
       reader_(ArchitectureOf(recording)) {
@@ -188,10 +193,7 @@ absl::Status ScriptPrinter::Print() {
 void ScriptPrinter::AddNewEvents() {
   const auto& events = recording_.events();
   for (; events_ < events.size(); ++events_) {
-    builder_.AddEvent(events[events_].name, events[events_].attr);
-    for (uint64_t id : events[events_].ids) {
-      event_of_id_.try_emplace(id, static_cast<uint32_t>(events_));
-    }
+    builder_.AddEvent(events[events_].name, events[events_].attr, events[events_].ids);
   }
 }
 
@@ -209,42 +211,23 @@ void ScriptPrinter::Take(const TimedRecord& timed) {
   Flush(kPiece);
 }
 
-void ScriptPrinter::TakeSample(const SampleRow& row, const perf_event::Sample& sample,
-                               EventId event) {
-  if (!plan_.time.Contains(row.time)) return;
-  if (!plan_.cpus.empty() && std::find(plan_.cpus.begin(), plan_.cpus.end(),
-                                       static_cast<int>(row.cpu)) == plan_.cpus.end()) {
-    return;
-  }
-  const EventDescription& description = recording_.events()[static_cast<uint32_t>(event)];
-  const uint64_t read_format = description.attr.read_format;
-  if ((description.attr.sample_type & perf_event::kSampleRead) != 0 &&
-      (read_format & perf_event::kFormatId) != 0) {
-    TakeCounts(row, sample, description);
-  } else {
-    PrintSample(row, sample);
+void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_event::Sample* sample) {
+  formatter_->Prefetch(rows);
+  for (const SampleRow& row : rows) {
+    if (IsChosen(row)) formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
   }
 }
 
-// A sample that read counters is one sample for each of them, of as many events as there were since
-// the last, as in perf.
-void ScriptPrinter::TakeCounts(SampleRow row, const perf_event::Sample& sample,
-                               const EventDescription& event) {
-  const bool by_thread = event.attr.has(perf_event::kAttrInherit);
-  const perf_event::ReadValues values(sample.read, event.attr.read_format);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const perf_event::CounterValue counter = values[i];
-    const auto counted = event_of_id_.find(counter.id);
-    if (counted == event_of_id_.end()) continue;
-    uint64_t& last = counts_[{counter.id, by_thread ? sample.tid : 0}];
-    row.period = counter.value - std::exchange(last, counter.value);
-    if (row.period == 0) continue;
-    row.event = EventId(counted->second);
-    PrintSample(row, sample);
-  }
+bool ScriptPrinter::IsChosen(const SampleRow& row) const {
+  return plan_.time.Contains(row.time) &&
+         (plan_.cpus.empty() || std::find(plan_.cpus.begin(), plan_.cpus.end(),
+                                          static_cast<int>(row.cpu)) != plan_.cpus.end());
 }
 
-void ScriptPrinter::PrintSample(const SampleRow& row, const perf_event::Sample& sample) {
+const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,
+                                                       const perf_event::Sample* sample) {
+  static const profile::SampleDetails kNone;
+  if (sample == nullptr) return kNone;
   const auto& fields = plan_.fields.fields;
   const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
   profile::SampleReader::LookUps look_ups;
@@ -253,8 +236,7 @@ void ScriptPrinter::PrintSample(const SampleRow& row, const perf_event::Sample& 
   look_ups.branches = fields.has(ScriptField::kBrstackSym) ||
                       fields.has(ScriptField::kBrstackOff) ||
                       (fields.has(ScriptField::kBrstack) && fields.has(ScriptField::kDso));
-  const profile::SampleDetails& details = reader_.Read(sample, event.layout, look_ups, builder_);
-  formatter_->FormatSample(row, details, &text_);
+  return reader_.Read(*sample, event.layout, look_ups, builder_);
 }
 
 void ScriptPrinter::PrintRecord(const TimedRecord& timed) {

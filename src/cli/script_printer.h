@@ -3,13 +3,12 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/option_values.h"
@@ -59,11 +58,10 @@ class ScriptPrinter {
   absl::Status CheckRecorded() const;
   void AddNewEvents();
   void Take(const perf_data::TimedRecord& timed);
-  void TakeSample(const profile::SampleRow& row, const perf_event::Sample& sample,
-                  profile::EventId event);
-  void TakeCounts(profile::SampleRow row, const perf_event::Sample& sample,
-                  const perf_data::EventDescription& event);
-  void PrintSample(const profile::SampleRow& row, const perf_event::Sample& sample);
+  void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
+  bool IsChosen(const profile::SampleRow& row) const;
+  const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
+                                          const perf_event::Sample* sample);
   void PrintRecord(const perf_data::TimedRecord& timed);
   void Flush(size_t least);
 
@@ -75,9 +73,6 @@ class ScriptPrinter {
   profile::SampleReader reader_;
   std::unique_ptr<report::ScriptFormatter> formatter_;
   size_t events_ = 0;  // that the builder knows
-  // By counter id and, where each thread has its own, tid: the count at its last sample.
-  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint64_t> counts_;
-  absl::flat_hash_map<uint64_t, uint32_t> event_of_id_;
   std::string text_;
 };
 

@@ -1,7 +1,5 @@
 #include "src/profile/profile_builder.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -11,12 +9,12 @@
 #include "src/perf_event/records.h"
 #include "src/profile/broken_chains.h"
 #include "src/profile/chain_resolver.h"
-#include "src/profile/deferred_samples.h"
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_shares.h"
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
+#include "src/profile/samples.h"
 #include "src/profile/sum_samples.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
@@ -70,7 +68,8 @@ class ProfileBuilder::Impl {
         namer_(profile_, images_, symbolizer),
         rows_(profile_, options_.keep_cpu) {}
 
-  EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
+  EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
+                   std::span<const uint64_t> ids);
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
   void Add(RawRecord record, uint32_t event, uint64_t time);
   const Profile& profile() {
@@ -86,12 +85,6 @@ class ProfileBuilder::Impl {
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
 
  private:
-  struct EventLayout {
-    RecordLayout layout;
-    uint64_t period;  // of a sample that does not say
-    bool monotonic;   // times are of CLOCK_MONOTONIC
-  };
-
   // Decodes a record and hands it on, or counts that it could not be.
   template <class Record, class Use>
   void Decoded(RawRecord raw, const RecordLayout& layout, Use use) {
@@ -103,7 +96,7 @@ class ProfileBuilder::Impl {
     }
   }
 
-  void AddSideband(RawRecord record, const EventLayout& event);
+  void AddSideband(RawRecord record, const Samples::Event& event);
   void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap, bool monotonic);
   void AddJitDump(const perf_event::Mmap2& mmap, bool monotonic);
   void AddKernelMapping(const perf_event::Mmap2& mmap);
@@ -115,15 +108,10 @@ class ProfileBuilder::Impl {
   void AddFork(uint16_t misc, const perf_event::Task& task);
   void AddKsymbol(const perf_event::Ksymbol& symbol);
 
-  void AddSample(RawRecord record, uint32_t event, uint64_t time);
-  void CountSample(uint16_t misc, const perf_event::Sample& sample, uint32_t event, uint64_t time);
-  SampleRow CountBatch();
+  void CountSample(const TakenSample& taken);
+  void CountBatch(const perf_event::Sample* whole = nullptr);
   void CountRest();
-  const symbolize::AddressSpace* SpaceBeforeExec(uint16_t misc, const perf_event::Sample& sample);
-  void ShowSample(const perf_event::Sample& sample, EventId event);
-  void AddDeferred(const perf_event::CallchainDeferred& deferred);
-  // `user`: the part of the call chain that they waited for; empty where it never came.
-  void CountDeferred(const std::vector<DeferredSample>& samples, U64Array user);
+  const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
 
   const BuilderOptions options_;
   symbolize::Symbolizer& symbolizer_;
@@ -135,19 +123,17 @@ class ProfileBuilder::Impl {
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
   FrameNamer namer_;
-  DeferredSamples deferred_;
-  std::vector<EventLayout> events_;
+  Samples samples_;
   RowTable rows_;
-  perf_event::Sample decoded_;    // the one at hand: Decode clears it, so that nobody else has to
   std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
+  std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
   SampleSums sums_;               // what of them is in no profile: all that is said of the kernel
   bool kernel_is_placed_ = false;
 };
 
-EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr) {
-  // perf takes the field for the period whatever it is; so does its report.
-  const bool monotonic = attr.has(perf_event::kAttrUseClockid) && attr.clockid == CLOCK_MONOTONIC;
-  events_.push_back({RecordLayout(attr), attr.sample_period, monotonic});
+EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
+                                       std::span<const uint64_t> ids) {
+  samples_.AddEvent(attr, ids);
   profile_.events.push_back({.name = profile_.strings.Intern(name),
                              .frequency = attr.has(perf_event::kAttrFreq),
                              .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0});
@@ -164,7 +150,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     if (record.type() > perf_event::kRecordCompressed2) ++profile_.losses.unknown_records;
     return;
   }
-  if (event >= events_.size()) {
+  if (event >= samples_.events().size()) {
     ++profile_.losses.undecodable;
     return;
   }
@@ -173,25 +159,27 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     jit_codes_.PlaceUntil(time, spaces_);
   }
   if (record.type() == perf_event::kRecordSample) {
-    AddSample(record, event, time);
+    const bool decoded = samples_.Take(record, event, time,
+                                       [this](const TakenSample& sample) { CountSample(sample); });
+    if (!decoded) ++profile_.losses.undecodable;
   } else {
     CountBatch();
-    AddSideband(record, events_[event]);
+    AddSideband(record, samples_.events()[event]);
   }
 }
 
-void ProfileBuilder::Impl::AddSideband(RawRecord record, const EventLayout& event) {
+void ProfileBuilder::Impl::AddSideband(RawRecord record, const Samples::Event& event) {
   const RecordLayout& layout = event.layout;
   const uint16_t misc = record.misc();
   Losses& losses = profile_.losses;
   switch (record.type()) {
     case perf_event::kRecordMmap:
       return Decoded<perf_event::Mmap>(record, layout, [&](const auto& mmap) {
-        AddMapping(misc, Widened(mmap), event.monotonic);
+        AddMapping(misc, Widened(mmap), event.is_monotonic);
       });
     case perf_event::kRecordMmap2:
       return Decoded<perf_event::Mmap2>(
-          record, layout, [&](const auto& mmap) { AddMapping(misc, mmap, event.monotonic); });
+          record, layout, [&](const auto& mmap) { AddMapping(misc, mmap, event.is_monotonic); });
     case perf_event::kRecordComm:
       return Decoded<perf_event::Comm>(record, layout,
                                        [&](const auto& comm) { AddComm(misc, comm); });
@@ -206,8 +194,9 @@ void ProfileBuilder::Impl::AddSideband(RawRecord record, const EventLayout& even
       return Decoded<perf_event::Ksymbol>(record, layout,
                                           [&](const auto& symbol) { AddKsymbol(symbol); });
     case perf_event::kRecordCallchainDeferred:
-      return Decoded<perf_event::CallchainDeferred>(
-          record, layout, [&](const auto& deferred) { AddDeferred(deferred); });
+      return Decoded<perf_event::CallchainDeferred>(record, layout, [&](const auto& deferred) {
+        samples_.Complete(deferred, [this](const TakenSample& sample) { CountSample(sample); });
+      });
     case perf_event::kRecordLost:
       return Decoded<perf_event::Lost>(record, layout, [&](const auto& lost) {
         ++losses.lost_events;
@@ -326,76 +315,52 @@ bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
   return mapping != nullptr && symbolizer_.image(mapping->image).kind == symbolize::ImageKind::kBpf;
 }
 
-void ProfileBuilder::Impl::AddSample(RawRecord record, uint32_t event, uint64_t time) {
-  perf_event::Sample& sample = decoded_;
-  if (!Decode(record, events_[event].layout, &sample)) {
-    ++profile_.losses.undecodable;
-    return;
-  }
-  uint64_t cookie;
-  if (DeferredSamples::Waits(sample.callchain, &cookie)) [[unlikely]] {
-    const auto given_up = deferred_.Add(
-        sample.tid, cookie, {CopyInOnePiece(record, events_[event].layout), event, time});
-    CountDeferred(given_up, {});
-    return;
-  }
-  CountSample(record.misc(), sample, event, time);
-}
-
-void ProfileBuilder::Impl::CountSample(uint16_t misc, const perf_event::Sample& sample,
-                                       uint32_t event, uint64_t time) {
-  const EventLayout& layout = events_[event];
-  const bool has_period = (layout.layout.sample_type & perf_event::kSamplePeriod) != 0;
-  const uint64_t period = has_period ? sample.period : layout.period;
-  const bool has_cpu = (layout.layout.sample_type & perf_event::kSampleCpu) != 0;
-  profile_.events[event].samples += 1;
-  profile_.events[event].period += period;
-
+void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
+  const perf_event::Sample& sample = taken.sample;
   if (!kernel_is_placed_) PlaceKernel();
   const symbolize::AddressSpace* before_exec = nullptr;
   if (spaces_.IsExecuting(sample.pid)) [[unlikely]]
-    before_exec = SpaceBeforeExec(misc, sample);
+    before_exec = SpaceBeforeExec(sample);
   if (before_exec != nullptr) CountBatch();
-  batch_.push_back({{.event = EventId(event),
-                     .thread = threads_.Find(sample.pid, sample.tid),
-                     .count = 1,
-                     .period = period},
-                    has_cpu ? sample.cpu : kNoCpu,
-                    time});
-  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, layout.layout.user_stack_bytes,
+  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
                                                            /*has_stack=*/before_exec == nullptr);
-  chains_.Add({.pid = sample.pid,
-               .mode = ModeOf(misc),
-               .ip = sample.ip,
-               .callchain = chain.entries,
-               .exact_user = chain.is_unwound || options_.exact_user_chains,
-               .user_space = before_exec});
-  if (options_.on_sample) {
-    ShowSample(sample, EventId(event));
-  } else if (chains_.full() || before_exec != nullptr) {
-    CountBatch();
+  const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
+  const bool whole = options_.whole_samples;
+  for (const SampleShare& share : taken.shares) {
+    Event& event = profile_.events[static_cast<uint32_t>(share.event)];
+    event.samples += 1;
+    event.period += share.period;
+    batch_.push_back({{.event = share.event,
+                       .thread = threads_.Find(sample.pid, sample.tid),
+                       .count = 1,
+                       .period = share.period},
+                      has_cpu ? sample.cpu : kNoCpu,
+                      taken.time});
+    chains_.Add({.pid = sample.pid,
+                 .mode = ModeOf(sample.misc),
+                 .ip = sample.ip,
+                 .callchain = chain.entries,
+                 .exact_user = chain.is_unwound || options_.exact_user_chains,
+                 .user_space = before_exec});
+    if (chains_.full() || before_exec != nullptr) CountBatch(whole ? &sample : nullptr);
   }
+  if (whole) CountBatch(&sample);
 }
 
 // Where the user part of a sample is, of a process that executes another program; null for one that
 // is of that program.
 const symbolize::AddressSpace* ProfileBuilder::Impl::SpaceBeforeExec(
-    uint16_t misc, const perf_event::Sample& sample) {
-  const symbolize::AddressSpace& space =
-      spaces_.DuringExec(sample.pid, ModeOf(misc) == Mode::kUser, user_unwinder_.UserIpOf(sample));
+    const perf_event::Sample& sample) {
+  const symbolize::AddressSpace& space = spaces_.DuringExec(
+      sample.pid, ModeOf(sample.misc) == Mode::kUser, user_unwinder_.UserIpOf(sample));
   return &space == &spaces_.Process(sample.pid) ? nullptr : &space;
 }
 
-// The one sample of the batch.
-void ProfileBuilder::Impl::ShowSample(const perf_event::Sample& sample, EventId event) {
-  const SampleRow row = CountBatch();
-  namer_.NameNewFrames();
-  options_.on_sample(profile_, row, sample, event);
-}
-
-// Brings the samples of the batch into the profile, all of them one step at a time; returns the
-// last of them. Must come before whatever changes an address space.
-SampleRow ProfileBuilder::Impl::CountBatch() {
+// Brings the samples of the batch into the profile, all of them one step at a time, and hands them
+// to whoever wants to see them, as the shares of `whole` if that is given. Must come before
+// whatever changes an address space.
+void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
+  if (batch_.empty()) return;
   const std::span<const ResolvedStack> resolved = chains_.ResolveBatch();
   for (size_t i = 0; i < batch_.size(); ++i) {
     SampleRow& row = batch_[i];
@@ -407,25 +372,14 @@ SampleRow ProfileBuilder::Impl::CountBatch() {
   for (size_t i = 0; i < batch_.size(); ++i) {
     if (options_.keep_rows) rows_.Add(batch_[i], resolved[i].row);
   }
-  const SampleRow last = batch_.empty() ? SampleRow{} : batch_.back();
-  batch_.clear();
-  return last;
-}
-
-void ProfileBuilder::Impl::AddDeferred(const perf_event::CallchainDeferred& deferred) {
-  CountDeferred(deferred_.Take(deferred.sample_id.tid, deferred.cookie), deferred.callchain);
-}
-
-void ProfileBuilder::Impl::CountDeferred(const std::vector<DeferredSample>& samples,
-                                         U64Array user) {
-  for (const DeferredSample& waited : samples) {
-    const RawRecord record(waited.bytes);
-    perf_event::Sample sample;
-    if (!Decode(record, events_[waited.event].layout, &sample)) continue;  // it was decoded before
-    const std::vector<uint64_t> joined = DeferredSamples::Join(sample.callchain, user);
-    sample.callchain = U64Array(std::as_bytes(std::span(joined)));
-    CountSample(record.misc(), sample, waited.event, waited.time);
+  if (options_.on_samples) {
+    namer_.NameNewFrames();
+    // The view may ask for the frame of another address, which must not count this batch again.
+    shown_.swap(batch_);
+    options_.on_samples(profile_, shown_, whole);
+    shown_.clear();
   }
+  batch_.clear();
 }
 
 FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
@@ -450,11 +404,12 @@ std::vector<ProfileBuilder::ImageShare> ProfileBuilder::Impl::ImageShares() {
 }
 
 bool ProfileBuilder::Impl::TakesSums() const {
-  const bool unwinds = std::any_of(events_.begin(), events_.end(), [](const EventLayout& event) {
+  const auto events = samples_.events();
+  const bool unwinds = std::any_of(events.begin(), events.end(), [](const Samples::Event& event) {
     return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
   });
   return options_.keep_rows && !options_.keep_cpu && !options_.keep_thread &&
-         !options_.keep_addresses && options_.max_stack == UINT32_MAX && !options_.on_sample &&
+         !options_.keep_addresses && options_.max_stack == UINT32_MAX && !options_.on_samples &&
          !unwinds;
 }
 
@@ -466,7 +421,7 @@ std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
 }
 
 bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
-  if (!TakesSums() || !AreOf(sums, events_.size())) return false;
+  if (!TakesSums() || !AreOf(sums, samples_.events().size())) return false;
   if (sums.kernel_reference != StringId::kEmpty) {
     SetKernelReference(sums.strings[sums.kernel_reference],
                        RuntimeAddress{sums.kernel_reference_address});
@@ -480,7 +435,7 @@ bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
 
 // Samples whose call chains are not whole yet will not get more of them.
 void ProfileBuilder::Impl::CountRest() {
-  CountDeferred(deferred_.TakeAll(), {});
+  samples_.GiveUpWaiting([this](const TakenSample& sample) { CountSample(sample); });
   CountBatch();
   const std::vector<ThreadId> same = threads_.Settle();
   if (!same.empty()) rows_.PutThreads(same);
@@ -500,8 +455,9 @@ ProfileBuilder::~ProfileBuilder() = default;
 ProfileBuilder::ProfileBuilder(ProfileBuilder&&) noexcept = default;
 ProfileBuilder& ProfileBuilder::operator=(ProfileBuilder&&) noexcept = default;
 
-EventId ProfileBuilder::AddEvent(std::string_view name, const perf_event::Attr& attr) {
-  return impl_->AddEvent(name, attr);
+EventId ProfileBuilder::AddEvent(std::string_view name, const perf_event::Attr& attr,
+                                 std::span<const uint64_t> ids) {
+  return impl_->AddEvent(name, attr, ids);
 }
 void ProfileBuilder::AddBuildId(std::string_view filename, std::span<const std::byte> build_id) {
   impl_->AddBuildId(filename, build_id);

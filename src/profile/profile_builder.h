@@ -7,7 +7,7 @@
 //
 //   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
 //               COMM, FORK           ──▶ ThreadTable
-//               SAMPLE               ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
+//               SAMPLE ──▶ Samples    ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
 //   Finish  ──▶ FrameNamer: every distinct frame once
 //
@@ -45,7 +45,7 @@ struct BuilderOptions {
   // Frames at one place of an image are told apart by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
-  // Without it the profile has no rows: for a view that only wants `on_sample`.
+  // Without it the profile has no rows: for a view that only wants `on_samples`.
   bool keep_rows = true;
 
   // Of the machine that was recorded: whose registers samples have.
@@ -61,11 +61,15 @@ struct BuilderOptions {
   // Entries of a call chain that are kept, nearest to the leaf; at least 1.
   uint32_t max_stack = UINT32_MAX;
 
-  // Called for every sample, in order, with a row of count 1 whose frames are named. The references
-  // are good during the call. Samples whose user call chain was deferred come when that has come.
-  std::function<void(const Profile& profile, const SampleRow& row, const perf_event::Sample& sample,
-                     EventId event)>
-      on_sample;
+  // Called for all samples, in order, some at a time, as rows of count 1 whose frames are named.
+  // What the call gets is valid during the call. Samples whose user call chain was deferred come
+  // when that has come. With `whole_samples` each call is for one SAMPLE record, which `sample`
+  // holds: more than one row if it read the counters of a group. Otherwise `sample` is null, and
+  // the calls, for some dozens of samples each, cost a fraction.
+  std::function<void(const Profile& profile, std::span<const SampleRow> rows,
+                     const perf_event::Sample* sample)>
+      on_samples;
+  bool whole_samples = false;
 };
 
 // Not thread-safe. `symbolizer` must outlive it, not the profile.
@@ -77,8 +81,10 @@ class ProfileBuilder {
   ProfileBuilder& operator=(ProfileBuilder&&) noexcept;
 
   // Events are numbered in the order of these calls, as Add names them. They may come while records
-  // do, before the first record of theirs.
-  EventId AddEvent(std::string_view name, const perf_event::Attr& attr);
+  // do, before the first record of theirs. `ids` are those of the event's counters, by which
+  // samples that read a group of counters name its members.
+  EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
+                   std::span<const uint64_t> ids = {});
 
   // The build-id of a file, vdso or kernel ("[kernel.kallsyms]") that MMAP2 records give none for.
   // Before the first record.
@@ -90,13 +96,13 @@ class ProfileBuilder {
   void Add(perf_event::RawRecord record, uint32_t event, uint64_t time);
 
   // What stands at an address of a process, and what a thread is called, as of the last record. For
-  // views that show records one by one, `on_sample` among them. An address in the upper half is the
-  // kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
+  // views that show records one by one, `on_samples` among them. An address in the upper half is
+  // the kernel's. The frame is named; kNoFrame for PERF_CONTEXT_* markers.
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid);
 
-  // The profile as far as it is; frames have names only where `on_sample` is given. Valid until the
-  // next call.
+  // The profile as far as it is; frames have names only where `on_samples` is given. Valid until
+  // the next call.
   const Profile& profile() const;
 
   // The images of the rows so far, and what part of the samples, from 0 to 1, has code of each on

@@ -790,10 +790,13 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
   std::string seen;
   const Profile profile =
       Build({.keep_rows = false,
-             .on_sample = [&](const Profile& so_far, const SampleRow& row,
-                              const perf_event::Sample& sample, EventId) {
-               seen += StackText(so_far, row.stack) + " at " + std::to_string(row.time) + " cpu " +
-                       std::to_string(row.cpu) + " period " + std::to_string(sample.period) + "\n";
+             .on_samples = [&](const Profile& so_far, std::span<const SampleRow> rows,
+                               const perf_event::Sample*) {
+               for (const SampleRow& row : rows) {
+                 seen +=
+                     absl::StrFormat("%s at %d cpu %d period %d\n", StackText(so_far, row.stack),
+                                     row.time, row.cpu, row.period);
+               }
              }});
   EXPECT_EQ(seen,
             "cat+0x200 at 5 cpu 3 period 10\n"
@@ -805,9 +808,11 @@ TEST_F(ProfileBuilderTest, AStreamingViewSeesEverySampleNamed) {
 TEST_F(ProfileBuilderTest, AStreamingViewNamesAThreadAsItWasCalledThen) {
   records_.At(1).By(5, 6).Sample(0x1234).Comm("worker").Sample(0x1234);
   std::string seen;
-  Build({.on_sample = [&](const Profile& so_far, const SampleRow& row, const perf_event::Sample&,
-                          EventId) {
-    seen += std::string(so_far.text(so_far[row.thread].comm)) + "\n";
+  Build({.on_samples = [&](const Profile& so_far, std::span<const SampleRow> rows,
+                           const perf_event::Sample*) {
+    for (const SampleRow& row : rows) {
+      seen += std::string(so_far.text(so_far[row.thread].comm)) + "\n";
+    }
   }});
   EXPECT_EQ(seen, ":6\nworker\n");
 }
@@ -850,8 +855,10 @@ TEST_F(ProfileBuilderTest, AStreamingViewIsToldWhichSamplesHaveACallChain) {
   records_.Sample(0x1234, {kContextUser, 0x1234, ~uint64_t{0}});  // corrupt
   records_.Sample(0x1234, {kContextUser, 0x1234});
   std::vector<bool> has_chain;
-  Build({.on_sample = [&](const Profile&, const SampleRow& row, const perf_event::Sample&,
-                          EventId) { has_chain.push_back(row.has_chain); }});
+  Build({.on_samples = [&](const Profile&, std::span<const SampleRow> rows,
+                           const perf_event::Sample*) {
+    for (const SampleRow& row : rows) has_chain.push_back(row.has_chain);
+  }});
   EXPECT_EQ(has_chain, (std::vector<bool>{true, false, false, false, true}));
 }
 
@@ -881,6 +888,110 @@ TEST_F(ProfileBuilderTest, SamplesWhoseDeferredChainNeverComesCountWithWhatTheyH
             "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  2 2\n"
             "cat 7/7: cat+0x100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
   EXPECT_EQ(profile.events[0].samples, 3u);
+}
+
+// ---- samples that read counters
+
+// Samples of a leader, "cpu-clock" with the counter 11, that read the group's counters; the member
+// is "page-faults" with the counter 12.
+class GroupReadTest : public ProfileBuilderTest {
+ protected:
+  explicit GroupReadTest(uint64_t format = perf_event::kFormatId | perf_event::kFormatGroup) {
+    attr_.sample_type |= perf_event::kSampleRead;
+    attr_.read_format = format;
+  }
+
+  struct Counter {
+    uint64_t value, id;
+  };
+  void Read(uint32_t tid, std::vector<Counter> counters) {
+    std::vector<uint64_t> words;
+    if ((attr_.read_format & perf_event::kFormatGroup) != 0) words.push_back(counters.size());
+    for (const Counter& counter : counters) words.insert(words.end(), {counter.value, counter.id});
+    samples_.push_back({tid, std::move(words)});
+  }
+
+  Profile BuildGroup(BuilderOptions options = {}) {
+    ProfileBuilder builder(symbolizer_, std::move(options));
+    builder.AddEvent("cpu-clock", attr_, std::array<uint64_t, 1>{11});
+    builder.AddEvent("page-faults", attr_, std::array<uint64_t, 1>{12});
+    for (perf_event::RawRecord record : StartCat().records()) builder.Add(record, 0, 1);
+    RecordBuilder reads(attr_);
+    for (const auto& [tid, words] : samples_) {
+      reads.Add(perf_event::kRecordSample, kMiscUser,
+                perf_event::Sample{.ip = 0x1234,
+                                   .pid = 7,
+                                   .tid = tid,
+                                   .read = perf_event::U64Array(std::as_bytes(std::span(words)))});
+    }
+    for (perf_event::RawRecord record : reads.records()) builder.Add(record, 0, 2);
+    return std::move(builder).Finish();
+  }
+
+  Attr attr_ = perf_event::SampleAttr(kType);
+  std::vector<std::pair<uint32_t, std::vector<uint64_t>>> samples_;
+};
+
+TEST_F(GroupReadTest, EachMemberWhoseCounterMovedHasASampleAsLongAsItMoved) {
+  Read(7, {{10, 11}, {4, 12}});
+  Read(7, {{30, 11}, {4, 12}});
+  Read(7, {{35, 11}, {9, 12}});
+  Read(7, {{35, 11}, {9, 12}});
+  const Profile profile = BuildGroup();
+  EXPECT_EQ(RowsText(profile),
+            "cpu-clock cat 7/7: cat+0x200  3 35\n"
+            "page-faults cat 7/7: cat+0x200  2 9\n");
+  EXPECT_EQ(profile.events[0].samples, 3u);
+  EXPECT_EQ(profile.events[1].samples, 2u);
+  EXPECT_EQ(profile.events[1].period, 9u);
+}
+
+TEST_F(GroupReadTest, CountersThatEachThreadHasForItselfMoveByThread) {
+  attr_.flags |= perf_event::kAttrInherit;
+  Read(7, {{10, 11}, {4, 12}});
+  Read(8, {{3, 11}, {1, 12}});
+  Read(7, {{15, 11}, {4, 12}});
+  EXPECT_EQ(RowsText(BuildGroup()),
+            "cpu-clock :8 7/8: cat+0x200  1 3\n"
+            "cpu-clock cat 7/7: cat+0x200  2 15\n"
+            "page-faults :8 7/8: cat+0x200  1 1\n"
+            "page-faults cat 7/7: cat+0x200  1 4\n");
+}
+
+TEST_F(GroupReadTest, CountersOfNoKnownEventAndThoseThatMovedBackSayNothing) {
+  Read(7, {{10, 11}, {4, 99}});
+  Read(7, {{5, 11}, {6, 99}});
+  EXPECT_EQ(RowsText(BuildGroup()), "cpu-clock cat 7/7: cat+0x200  1 10\n");
+}
+
+TEST_F(GroupReadTest, AViewOfWholeSamplesGetsAllMembersOfOneAtATime) {
+  Read(7, {{10, 11}, {4, 12}});
+  Read(7, {{30, 11}, {4, 12}});
+  std::string seen;
+  BuildGroup({.on_samples =
+                  [&](const Profile&, std::span<const SampleRow> rows, const perf_event::Sample*) {
+                    for (const SampleRow& row : rows) {
+                      seen += absl::StrFormat("event %d period %d; ",
+                                              static_cast<uint32_t>(row.event), row.period);
+                    }
+                    seen += "\n";
+                  },
+              .whole_samples = true});
+  EXPECT_EQ(seen,
+            "event 0 period 10; event 1 period 4; \n"
+            "event 0 period 20; \n");
+}
+
+class LoneReadTest : public GroupReadTest {
+ protected:
+  LoneReadTest() : GroupReadTest(perf_event::kFormatId) {}
+};
+
+TEST_F(LoneReadTest, ACounterThatIsReadAloneCountsAsFarAsItMoved) {
+  Read(7, {{10, 11}});
+  Read(7, {{10, 11}});
+  Read(7, {{25, 11}});
+  EXPECT_EQ(RowsText(BuildGroup()), "cpu-clock cat 7/7: cat+0x200  2 25\n");
 }
 
 }  // namespace

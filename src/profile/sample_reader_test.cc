@@ -38,17 +38,20 @@ class SampleReaderTest : public testing::Test {
     SampleDetails details;
     ProfileBuilder* at = nullptr;
     ProfileBuilder builder(
-        symbolizer_, {.on_sample = [&](const Profile& profile, const Row&,
-                                       const perf_event::Sample& sample, EventId) {
-          details = reader.Read(sample, records_.layout(), look_ups, *at);
-          for (const Branch& branch : details.branches) {
-            for (FrameId id : {branch.from_frame, branch.to_frame}) {
-              branch_dsos_.push_back(
-                  id == kNoFrame ? "none"
-                                 : std::string(profile.text(profile[profile[id].dso].name)));
-            }
-          }
-        }});
+        symbolizer_, {.on_samples =
+                          [&](const Profile& profile, std::span<const SampleRow>,
+                              const perf_event::Sample* sample) {
+                            details = reader.Read(*sample, records_.layout(), look_ups, *at);
+                            for (const Branch& branch : details.branches) {
+                              for (FrameId id : {branch.from_frame, branch.to_frame}) {
+                                branch_dsos_.push_back(
+                                    id == kNoFrame
+                                        ? "none"
+                                        : std::string(profile.text(profile[profile[id].dso].name)));
+                              }
+                            }
+                          },
+                      .whole_samples = true});
     at = &builder;
     builder.AddEvent("cycles", records_.attr());
     for (perf_event::RawRecord record : records_.records()) {

@@ -163,8 +163,10 @@ TEST_F(UserUnwinderTest, AViewOfEachSampleSeesTheChainThatWasUnwound) {
   AddSample({}, captured_.stack.size());
   AddSample({}, 0);
   std::vector<bool> has_chain;
-  Build({.on_sample = [&](const Profile&, const SampleRow& row, const perf_event::Sample&,
-                          EventId) { has_chain.push_back(row.has_chain); }});
+  Build({.on_samples = [&](const Profile&, std::span<const SampleRow> rows,
+                           const perf_event::Sample*) {
+    for (const SampleRow& row : rows) has_chain.push_back(row.has_chain);
+  }});
   EXPECT_EQ(has_chain, (std::vector<bool>{true, false}));
 }
 

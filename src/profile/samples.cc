@@ -1,0 +1,128 @@
+#include "src/profile/samples.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "src/perf_event/abi.h"
+#include "src/perf_event/read_values.h"
+
+namespace profiler::profile {
+namespace {
+
+using perf_event::RawRecord;
+using perf_event::Sample;
+using perf_event::U64Array;
+
+// Whether a call chain ends with the marker and the cookie of a user part that is to come.
+bool Waits(U64Array callchain) {
+  const size_t size = callchain.size();
+  return size >= 2 && callchain[size - 2] == perf_event::kContextUserDeferred;
+}
+
+// The chain with its user part in the place of marker and cookie.
+std::vector<uint64_t> Join(U64Array callchain, U64Array user) {
+  std::vector<uint64_t> joined;
+  joined.reserve(callchain.size() + user.size());
+  for (size_t i = 0; i + 2 < callchain.size(); ++i) joined.push_back(callchain[i]);
+  if (user.empty() || user[0] < perf_event::kContextMax) {
+    joined.push_back(perf_event::kContextUser);
+  }
+  for (size_t i = 0; i < user.size(); ++i) joined.push_back(user[i]);
+  return joined;
+}
+
+}  // namespace
+
+void Samples::AddEvent(const perf_event::Attr& attr, std::span<const uint64_t> ids) {
+  for (const uint64_t id : ids) {
+    event_of_id_.try_emplace(id, EventId(static_cast<uint32_t>(events_.size())));
+  }
+  // perf takes the field for the period whatever it is; so does its report.
+  events_.push_back(
+      {.layout = perf_event::RecordLayout(attr),
+       .period = attr.sample_period,
+       .counts_threads = attr.has(perf_event::kAttrInherit),
+       .is_monotonic = attr.has(perf_event::kAttrUseClockid) && attr.clockid == CLOCK_MONOTONIC});
+}
+
+bool Samples::Take(RawRecord record, uint32_t event, uint64_t time, Sink sink) {
+  const perf_event::RecordLayout& layout = events_[event].layout;
+  Sample& sample = decoded_;
+  if (!Decode(record, layout, &sample)) return false;
+  if (!Waits(sample.callchain)) [[likely]] {
+    HandOn(sample, event, time, sink);
+    return true;
+  }
+  WaitingThread& thread = waiting_[sample.tid];
+  const uint64_t cookie = sample.callchain[sample.callchain.size() - 1];
+  std::vector<WaitingRecord> given_up;
+  if (thread.cookie != cookie) given_up.swap(thread.records);
+  thread.cookie = cookie;
+  thread.records.push_back({CopyInOnePiece(record, layout), event, time});
+  HandOn(given_up, {}, sink);
+  return true;
+}
+
+void Samples::Complete(const perf_event::CallchainDeferred& deferred, Sink sink) {
+  const auto thread = waiting_.find(deferred.sample_id.tid);
+  if (thread == waiting_.end() || thread->second.cookie != deferred.cookie) return;
+  const std::vector<WaitingRecord> records = std::move(thread->second.records);
+  waiting_.erase(thread);
+  HandOn(records, deferred.callchain, sink);
+}
+
+void Samples::GiveUpWaiting(Sink sink) {
+  std::vector<WaitingRecord> records;
+  for (auto& [tid, thread] : waiting_) {
+    std::move(thread.records.begin(), thread.records.end(), std::back_inserter(records));
+  }
+  waiting_.clear();
+  std::sort(records.begin(), records.end(),
+            [](const auto& a, const auto& b) { return a.time < b.time; });
+  HandOn(records, {}, sink);
+}
+
+void Samples::HandOn(std::span<const WaitingRecord> records, U64Array user, Sink sink) {
+  for (const WaitingRecord& waited : records) {
+    Sample& sample = decoded_;
+    Decode(RawRecord(waited.bytes), events_[waited.event].layout, &sample);  // did so before
+    const std::vector<uint64_t> joined = Join(sample.callchain, user);
+    sample.callchain = U64Array(std::as_bytes(std::span(joined)));
+    HandOn(sample, waited.event, waited.time, sink);
+  }
+}
+
+void Samples::HandOn(const Sample& sample, uint32_t event, uint64_t time, Sink sink) {
+  const auto shares = SharesOf(sample, event);
+  if (!shares.empty()) sink({sample, events_[event].layout, time, shares});
+}
+
+// As perf's evlist__deliver_sample() splits them. A counter that nothing names, or that moved back,
+// says nothing.
+std::span<const SampleShare> Samples::SharesOf(const Sample& sample, uint32_t event) {
+  const Event& read_by = events_[event];
+  const uint64_t type = read_by.layout.sample_type;
+  shares_.clear();
+  if ((type & perf_event::kSampleRead) == 0 ||
+      (read_by.layout.read_format & perf_event::kFormatId) == 0) {
+    const bool has_period = (type & perf_event::kSamplePeriod) != 0;
+    shares_.push_back({EventId(event), has_period ? sample.period : read_by.period});
+    return shares_;
+  }
+  const perf_event::ReadValues values(sample.read, read_by.layout.read_format);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const perf_event::CounterValue counter = values[i];
+    const auto counted = event_of_id_.find(counter.id);
+    if (counted == event_of_id_.end()) continue;
+    uint64_t& last = counters_[{counter.id, read_by.counts_threads ? sample.tid : 0}];
+    const uint64_t before = std::exchange(last, counter.value);
+    if (counter.value > before) {
+      shares_.push_back({counted->second, counter.value - before});
+    }
+  }
+  return shares_;
+}
+
+}  // namespace profiler::profile
