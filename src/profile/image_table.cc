@@ -18,17 +18,8 @@ using symbolize::Mapping;
 constexpr std::string_view kKernelName = "[kernel.kallsyms]";
 constexpr uint64_t kUpperHalf = 1ull << 63;
 
-bool StartsWithAnyOf(std::string_view text, std::initializer_list<std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [text](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
-bool IsVdso(std::string_view filename) {
-  return StartsWithAnyOf(filename, {"[vdso]", "[vdso32]", "[vdsox32]"});
-}
-
 bool IsKernelItself(std::string_view filename) {
-  return StartsWithAnyOf(filename, {"[kernel.kallsyms]", "[kernel.vmlinux]"});
+  return filename.starts_with("[kernel.kallsyms]") || filename.starts_with("[kernel.vmlinux]");
 }
 
 std::string_view Basename(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -74,24 +65,22 @@ void ImageTable::AddBuildId(std::string_view filename, std::span<const std::byte
 
 DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t>(image)]; }
 
-Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap) {
-  const std::string_view name = mmap.filename;
-  if (perf_event::IsCodeMemory(name)) {
-    const std::string path = perf_event::CodeMemoryName(mmap.pid);
-    const ImageId image = Intern(ImageKind::kJit, path, {}, mmap.pid);
-    return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
+Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
+  const auto mapping = [&](uint64_t offset, std::string_view path, const FileIdentity& identity,
+                           uint32_t pid) {
+    return MakeMapping(mmap.addr, mmap.len, offset, Intern(kind, path, identity, pid));
+  };
+  switch (kind) {
+    case ImageKind::kJit:
+      return mapping(mmap.addr, perf_event::CodeMemoryName(mmap.pid), {}, mmap.pid);
+    case ImageKind::kVdso:
+      return mapping(0, mmap.filename, {.build_id = mmap.build_id}, 0);
+    case ImageKind::kAnonymous:
+      return mapping(mmap.addr, mmap.filename, {}, mmap.pid);
+    default:
+      return mapping(mmap.pgoff, mmap.filename, {mmap.build_id, mmap.maj, mmap.min, mmap.ino},
+                     mmap.pid);
   }
-  if (IsVdso(name)) {
-    return MakeMapping(mmap.addr, mmap.len, 0,
-                       Intern(ImageKind::kVdso, name, {.build_id = mmap.build_id}, 0));
-  }
-  if (name.starts_with('[') || name.starts_with("/memfd:")) {
-    const ImageId image = Intern(ImageKind::kAnonymous, name, {}, mmap.pid);
-    return MakeMapping(mmap.addr, mmap.len, mmap.addr, image);
-  }
-  const FileIdentity identity{mmap.build_id, mmap.maj, mmap.min, mmap.ino};
-  return MakeMapping(mmap.addr, mmap.len, mmap.pgoff,
-                     Intern(ImageKind::kUser, name, identity, mmap.pid));
 }
 
 ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid) {

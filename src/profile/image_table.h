@@ -2,12 +2,12 @@
 // file offsets are.
 //
 //   filename of the record              image        DSO name (as perf shows it)
-//   /usr/lib/libc.so.6                  kUser        libc.so.6
-//   [vdso]                              kVdso        [vdso]
-//   //anon, /dev/zero, /anon_hugepage,  kJit         /tmp/perf-PID.map
-//     [heap], [stack…, /SYSV…, ""
-//   …/jit-PID.dump                      kJitDump     jit-PID.dump
-//   /memfd:…, [vsyscall], [uprobes] …   kAnonymous   as it stands
+//   of a user mapping (user_image.h):
+//     a file                            kUser        its base name
+//     the vdso                          kVdso        [vdso]
+//     memory that JITs fill             kJit         /tmp/perf-PID.map
+//     …/jit-PID.dump                    kJitDump     jit-PID.dump
+//     other memory                      kAnonymous   as it stands
 //   [kernel.kallsyms]_text              kKernel      [kernel.kallsyms]
 //   /lib/modules/…/ext4.ko, [ext4]      kModule      [ext4]
 //   of a KSYMBOL                        kBpf         the symbol's name
@@ -47,7 +47,7 @@ class ImageTable {
   symbolize::ImageId Add(const symbolize::ImageSpec& image);
 
   // What MMAP, MMAP2 and KSYMBOL map.
-  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap);
+  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
   // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
   symbolize::ImageId JitDump(std::string_view filename, uint32_t pid);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);

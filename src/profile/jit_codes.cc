@@ -7,15 +7,6 @@ namespace profiler::profile {
 using symbolize::ImageId;
 using symbolize::JitCode;
 
-bool IsJitDump(std::string_view filename) {
-  filename.remove_prefix(filename.rfind('/') + 1);
-  constexpr std::string_view kPrefix = "jit-", kSuffix = ".dump";
-  if (!filename.starts_with(kPrefix) || !filename.ends_with(kSuffix)) return false;
-  filename.remove_prefix(kPrefix.size());
-  filename.remove_suffix(std::min(kSuffix.size(), filename.size()));
-  return !filename.empty() && filename.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 void JitCodes::Add(uint32_t pid, ImageId image, std::span<const JitCode> codes) {
   const bool known = std::any_of(dumps_.begin(), dumps_.end(), [&](const Dump& dump) {
     return dump.pid == pid && dump.image == image;

@@ -11,16 +11,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::profile {
-
-// Whether a mapping of this name says that there is a dump: …/jit-PID.dump.
-bool IsJitDump(std::string_view filename);
 
 // Not thread-safe.
 class JitCodes {

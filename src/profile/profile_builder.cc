@@ -18,6 +18,7 @@
 #include "src/profile/sum_samples.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
+#include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
 
 namespace profiler::profile {
@@ -44,19 +45,9 @@ Mode ModeOf(uint16_t misc) {
   }
 }
 
-// An MMAP says less than an MMAP2.
-perf_event::Mmap2 Widened(const perf_event::Mmap& mmap) {
-  return {.pid = mmap.pid,
-          .tid = mmap.tid,
-          .addr = mmap.addr,
-          .len = mmap.len,
-          .pgoff = mmap.pgoff,
-          .filename = mmap.filename};
-}
-
 }  // namespace
 
-class ProfileBuilder::Impl {
+class ProfileBuilder::Impl final : private sideband::SidebandUser {
  public:
   Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
       : options_(std::move(options)),
@@ -96,17 +87,24 @@ class ProfileBuilder::Impl {
     }
   }
 
-  void AddSideband(RawRecord record, const Samples::Event& event);
-  void AddMapping(uint16_t misc, const perf_event::Mmap2& mmap, bool monotonic);
-  void AddJitDump(const perf_event::Mmap2& mmap, bool monotonic);
-  void AddKernelMapping(const perf_event::Mmap2& mmap);
+  void AddOther(RawRecord record, const RecordLayout& layout);
+
+  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
+                                 symbolize::ImageKind kind) override {
+    return images_.UserMapping(mmap, kind);
+  }
+  void FoundJitDump(const perf_event::Mmap2& mmap) override;
+  void FoundKernelCode(const perf_event::Mmap2& mmap) override;
+  void FoundKernelSymbol(const perf_event::Ksymbol& symbol) override;
+  void Named(const perf_event::Comm& comm, bool by_exec) override;
+  void Forked(const perf_event::Task& task) override {
+    threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
+  }
+
   void SetKernelReference(std::string_view symbol, RuntimeAddress address);
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
   void PlaceKernel();
   bool IsBpf(const symbolize::Mapping* mapping) const;
-  void AddComm(uint16_t misc, const perf_event::Comm& comm);
-  void AddFork(uint16_t misc, const perf_event::Task& task);
-  void AddKsymbol(const perf_event::Ksymbol& symbol);
 
   void CountSample(const TakenSample& taken);
   void CountBatch(const perf_event::Sample* whole = nullptr);
@@ -116,7 +114,8 @@ class ProfileBuilder::Impl {
   const BuilderOptions options_;
   symbolize::Symbolizer& symbolizer_;
   Profile profile_;
-  symbolize::AddressSpaces spaces_;
+  sideband::Sideband sideband_{*this};
+  symbolize::AddressSpaces& spaces_ = sideband_.spaces();
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
@@ -129,6 +128,7 @@ class ProfileBuilder::Impl {
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
   SampleSums sums_;               // what of them is in no profile: all that is said of the kernel
   bool kernel_is_placed_ = false;
+  uint32_t event_ = 0;  // of the record at hand
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -164,35 +164,14 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     if (!decoded) ++profile_.losses.undecodable;
   } else {
     CountBatch();
-    AddSideband(record, samples_.events()[event]);
+    event_ = event;
+    AddOther(record, samples_.events()[event].layout);
   }
 }
 
-void ProfileBuilder::Impl::AddSideband(RawRecord record, const Samples::Event& event) {
-  const RecordLayout& layout = event.layout;
-  const uint16_t misc = record.misc();
+void ProfileBuilder::Impl::AddOther(RawRecord record, const RecordLayout& layout) {
   Losses& losses = profile_.losses;
   switch (record.type()) {
-    case perf_event::kRecordMmap:
-      return Decoded<perf_event::Mmap>(record, layout, [&](const auto& mmap) {
-        AddMapping(misc, Widened(mmap), event.is_monotonic);
-      });
-    case perf_event::kRecordMmap2:
-      return Decoded<perf_event::Mmap2>(
-          record, layout, [&](const auto& mmap) { AddMapping(misc, mmap, event.is_monotonic); });
-    case perf_event::kRecordComm:
-      return Decoded<perf_event::Comm>(record, layout,
-                                       [&](const auto& comm) { AddComm(misc, comm); });
-    case perf_event::kRecordFork:
-      return Decoded<perf_event::Task>(record, layout,
-                                       [&](const auto& task) { AddFork(misc, task); });
-    case perf_event::kRecordExit:
-      return Decoded<perf_event::Task>(record, layout, [&](const auto& task) {
-        if (task.pid == task.tid) spaces_.Exit(task.pid);
-      });
-    case perf_event::kRecordKsymbol:
-      return Decoded<perf_event::Ksymbol>(record, layout,
-                                          [&](const auto& symbol) { AddKsymbol(symbol); });
     case perf_event::kRecordCallchainDeferred:
       return Decoded<perf_event::CallchainDeferred>(record, layout, [&](const auto& deferred) {
         samples_.Complete(deferred, [this](const TakenSample& sample) { CountSample(sample); });
@@ -209,34 +188,17 @@ void ProfileBuilder::Impl::AddSideband(RawRecord record, const Samples::Event& e
       ++losses.throttled;
       return;
     default:
-      if (record.type() == 0 || record.type() > perf_event::kRecordCallchainDeferred) {
-        ++losses.unknown_records;
-      }
-  }
-}
-
-void ProfileBuilder::Impl::AddMapping(uint16_t misc, const perf_event::Mmap2& mmap,
-                                      bool monotonic) {
-  switch (ModeOf(misc)) {
-    case Mode::kUser:
-    case Mode::kUnknown:
       break;
-    case Mode::kKernel:
-      return AddKernelMapping(mmap);
-    default:
-      return;  // of a guest, whose addresses are not looked up
   }
-  if (IsJitDump(mmap.filename)) return AddJitDump(mmap, monotonic);
-  symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
-  if ((misc & perf_event::kMiscMmapData) != 0) {
-    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
-  } else {
-    process.Map(images_.UserMapping(mmap));
+  const bool is_known = record.type() != 0 && record.type() <= perf_event::kRecordCallchainDeferred;
+  if (!is_known) ++losses.unknown_records;
+  if (sideband_.Take(record, layout) == sideband::Sideband::Result::kTooShort) {
+    ++losses.undecodable;
   }
 }
 
 // Where the recording has another clock than the dump, the code that lay last at an address counts.
-void ProfileBuilder::Impl::AddJitDump(const perf_event::Mmap2& mmap, bool monotonic) {
+void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
   const symbolize::ImageId image = images_.JitDump(mmap.filename, mmap.pid);
   const auto codes = symbolizer_.JitCodes(image);
   if (!codes.ok()) {
@@ -246,10 +208,10 @@ void ProfileBuilder::Impl::AddJitDump(const perf_event::Mmap2& mmap, bool monoto
     return;
   }
   jit_codes_.Add(mmap.pid, image, *codes);
-  if (!monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
+  if (!samples_.events()[event_].is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
 }
 
-void ProfileBuilder::Impl::AddKernelMapping(const perf_event::Mmap2& mmap) {
+void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
   kernel_is_placed_ = true;
   // [kernel.kallsyms]_text: pgoff says where _text was, so that a kernel that has moved since can
   // be followed.
@@ -283,22 +245,12 @@ void ProfileBuilder::Impl::PlaceKernel() {
   for (const symbolize::Mapping& mapping : known) kernel.Map(mapping);
 }
 
-void ProfileBuilder::Impl::AddComm(uint16_t misc, const perf_event::Comm& comm) {
-  if ((misc & perf_event::kMiscCommExec) != 0) {
-    spaces_.Exec(comm.pid);
-    jit_codes_.Forget(comm.pid);
-  }
+void ProfileBuilder::Impl::Named(const perf_event::Comm& comm, bool by_exec) {
+  if (by_exec) jit_codes_.Forget(comm.pid);
   threads_.Rename(comm.pid, comm.tid, comm.comm);
 }
 
-void ProfileBuilder::Impl::AddFork(uint16_t misc, const perf_event::Task& task) {
-  threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
-  // perf marks those that it makes up for what already runs: each process's mappings follow.
-  const bool made_up = (misc & perf_event::kMiscForkExec) != 0;
-  if (task.pid != task.ppid && !made_up) spaces_.Fork(task.ppid, task.pid);
-}
-
-void ProfileBuilder::Impl::AddKsymbol(const perf_event::Ksymbol& symbol) {
+void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) {
   constexpr uint16_t kUnregister = 1;
   symbolize::AddressSpace& kernel = spaces_.Kernel();
   const symbolize::Mapping* mapping = kernel.Find(RuntimeAddress{symbol.addr});

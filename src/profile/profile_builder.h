@@ -5,9 +5,8 @@
 //   for each record: builder.Add(record, /*event=*/0, time);
 //   Profile profile = std::move(builder).Finish();
 //
-//   record  ──▶ MMAP, MMAP2, KSYMBOL ──▶ ImageTable ──▶ AddressSpaces
-//               COMM, FORK           ──▶ ThreadTable
-//               SAMPLE ──▶ Samples    ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
+//   record  ──▶ MMAP, COMM, FORK …  ──▶ Sideband ──▶ AddressSpaces, ImageTable, ThreadTable
+//               SAMPLE  ──▶ Samples ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
 //   Finish  ──▶ FrameNamer: every distinct frame once
 //

@@ -2,33 +2,16 @@
 
 #include <sys/mman.h>
 
-#include <array>
-
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
+#include "src/sideband/user_image.h"
 
 namespace profiler::record {
-namespace {
-
-constexpr std::string_view kVdso = "[vdso]";
-// What looks like a path and is memory.
-constexpr std::array<std::string_view, 6> kMemory = {"//anon", "/dev/zero", "/anon_hugepage",
-                                                     "/SYSV",  "/memfd:",   "/[aio]"};
-
-bool IsFile(std::string_view name) {
-  if (!name.starts_with('/')) return false;
-  for (const std::string_view prefix : kMemory) {
-    if (name.starts_with(prefix)) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   if ((mapping.prot & PROT_EXEC) == 0) return;
-  const bool is_vdso = mapping.filename == kVdso;
-  if (!is_vdso && !IsFile(mapping.filename)) return;
+  const symbolize::ImageKind kind = sideband::KindOfUserImage(mapping.filename);
+  const bool is_vdso = kind == symbolize::ImageKind::kVdso;
+  if (!is_vdso && kind != symbolize::ImageKind::kUser) return;
   const absl::string_view name(mapping.filename.data(), mapping.filename.size());
   if (by_name_.contains(name)) return;
   Image image;

@@ -1,7 +1,6 @@
 #include "src/record/live_spaces.h"
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -25,16 +24,6 @@ constexpr size_t kPage = 4096;
 constexpr uint32_t kMostUses = 1000;
 // Processes that have exited and are kept, for samples taken before that.
 constexpr size_t kExitedKept = 256;
-
-ImageKind KindOf(std::string_view name) {
-  if (name == "[vdso]") return ImageKind::kVdso;
-  if (!name.starts_with('/')) return ImageKind::kAnonymous;
-  return perf_event::IsCodeMemory(name) ? ImageKind::kAnonymous : ImageKind::kUser;
-}
-
-bool IsKernel(uint16_t misc) {
-  return (misc & perf_event::kMiscCpumodeMask) == perf_event::kMiscKernel;
-}
 
 }  // namespace
 
@@ -101,57 +90,19 @@ bool LiveSpace::HasMemoryNow(uint64_t address) {
 
 // ---- mappings
 
-LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path)
+LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path,
+                       std::function<void(uint32_t tid)> thread_ended)
     : layout_(layout),
+      thread_ended_(std::move(thread_ended)),
       unwind_images_(
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
       space_(unwind_images_) {
   files_.proc_path = proc_path;
 }
 
-void LiveSpaces::Take(perf_event::RawRecord record) {
-  switch (record.type()) {
-    case perf_event::kRecordMmap2: {
-      perf_event::Mmap2 mapping;
-      if (Decode(record, layout_, &mapping)) Map(mapping, record.misc());
-      break;
-    }
-    case perf_event::kRecordComm: {
-      perf_event::Comm comm;
-      if ((record.misc() & perf_event::kMiscCommExec) == 0) break;
-      if (Decode(record, layout_, &comm)) spaces_.Exec(comm.pid);
-      break;
-    }
-    case perf_event::kRecordFork: {
-      perf_event::Task task;
-      // Those made up for what already runs: each process's mappings follow.
-      if ((record.misc() & perf_event::kMiscForkExec) != 0) break;
-      if (Decode(record, layout_, &task) && task.pid != task.ppid) {
-        spaces_.Fork(task.ppid, task.pid);
-      }
-      break;
-    }
-    case perf_event::kRecordExit: {
-      perf_event::Task task;
-      if (Decode(record, layout_, &task) && task.pid == task.tid) Exit(task.pid);
-      break;
-    }
-    default:
-      break;
-  }
-}
-
-void LiveSpaces::Map(const perf_event::Mmap2& mapping, uint16_t misc) {
-  if (IsKernel(misc)) return;
-  symbolize::AddressSpace& space = spaces_.Process(mapping.pid);
-  if ((mapping.prot & PROT_EXEC) == 0) {
-    space.Unmap(RuntimeAddress{mapping.addr}, mapping.len);  // whatever code was there is gone
-    return;
-  }
-  const ImageKind kind = KindOf(mapping.filename);
-  const uint64_t offset = kind == ImageKind::kUser ? mapping.pgoff : 0;
-  space.Map(
-      {RuntimeAddress{mapping.addr}, mapping.len, FileOffset{offset}, ImageOf(mapping, kind)});
+symbolize::Mapping LiveSpaces::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
+  const uint64_t offset = kind == ImageKind::kUser ? mmap.pgoff : 0;
+  return {RuntimeAddress{mmap.addr}, mmap.len, FileOffset{offset}, ImageOf(mmap, kind)};
 }
 
 ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
@@ -159,9 +110,8 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
   const bool is_file = kind == ImageKind::kUser;
   const std::span<const std::byte> build_id =
       is_file ? mapping.build_id : std::span<const std::byte>();
-  const std::string path = perf_event::IsCodeMemory(mapping.filename)
-                               ? perf_event::CodeMemoryName(mapping.pid)
-                               : std::string(mapping.filename);
+  const std::string path = kind == ImageKind::kJit ? perf_event::CodeMemoryName(mapping.pid)
+                                                   : std::string(mapping.filename);
   const auto [known, is_new] =
       ids_.try_emplace({path, std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
                         is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
@@ -197,8 +147,10 @@ std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {
   return files;
 }
 
-void LiveSpaces::Exit(uint32_t pid) {
-  exited_.push_back(pid);
+void LiveSpaces::Ended(const perf_event::Task& task) {
+  thread_ended_(task.tid);
+  if (task.pid != task.tid) return;
+  exited_.push_back(task.pid);
   if (exited_.size() <= kExitedKept) return;
   const uint32_t oldest = exited_.front();
   exited_.pop_front();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/perf_event/codec.h"
+#include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbolizer.h"
@@ -68,14 +70,16 @@ class LiveSpace final : public symbolize::MappedSpace {
 };
 
 // One thread. Fed with records in time order. Allocates for mappings and images alone.
-class LiveSpaces {
+class LiveSpaces final : private sideband::SidebandUser {
  public:
-  // `layout` is that of the records; `proc_path` is where /proc is.
-  LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path);
+  // `layout` is that of the records; `proc_path` is where /proc is. `thread_ended` is called with
+  // the id of each thread that does.
+  LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path,
+             std::function<void(uint32_t tid)> thread_ended);
 
-  // MMAP2, FORK, EXIT and COMM change what is mapped where; all other types do nothing. An
-  // executable image that was not met before is opened now: its headers are read, nothing else.
-  void Take(perf_event::RawRecord record);
+  // A record of any type, as Sideband takes it. An executable image that was not met before is
+  // opened now: its headers are read, nothing else.
+  void Take(perf_event::RawRecord record) { sideband_.Take(record, layout_); }
 
   // The process whose samples come next.
   LiveSpace& Enter(uint32_t pid) {
@@ -105,15 +109,17 @@ class LiveSpaces {
     std::optional<symbolize::ImageFile> file;  // until its first frame is met
   };
 
-  void Map(const perf_event::Mmap2& mapping, uint16_t misc);
+  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override;
+  void Ended(const perf_event::Task& task) override;
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
   bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
-  void Exit(uint32_t pid);
 
   const perf_event::RecordLayout layout_;
   symbolize::SymbolizerOptions files_;  // where image files are looked for
-  symbolize::AddressSpaces spaces_;
+  const std::function<void(uint32_t tid)> thread_ended_;
+  sideband::Sideband sideband_{*this};
+  symbolize::AddressSpaces& spaces_ = sideband_.spaces();
   std::vector<Image> images_;  // by ImageId
   // By path, build-id, device and inode.
   absl::flat_hash_map<std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>,

@@ -22,7 +22,10 @@ constexpr uint32_t kFramesAtOnce = 64;
 
 UnwindStage::UnwindStage(const perf_event::RecordLayout& opened,
                          const perf_event::RecordLayout& written, const procfs::Roots& roots)
-    : opened_(opened), written_(written), merge_(opened), spaces_(opened, roots.proc) {}
+    : opened_(opened),
+      written_(written),
+      merge_(opened),
+      spaces_(opened, roots.proc, [this](uint32_t tid) { Forget(tid); }) {}
 
 absl::Status UnwindStage::Observe(std::span<const std::byte> records) {
   ringbuf::RingBytes bytes;
@@ -47,17 +50,7 @@ ChainQuality UnwindStage::quality() const {
 }
 
 void UnwindStage::TakeRecord(RawRecord record) {
-  switch (record.type()) {
-    case perf_event::kRecordSample:
-      return TakeSample(record);
-    case perf_event::kRecordExit: {
-      perf_event::Task task;
-      if (Decode(record, opened_, &task)) Forget(task.tid);
-      break;
-    }
-    default:
-      break;
-  }
+  if (record.type() == perf_event::kRecordSample) return TakeSample(record);
   spaces_.Take(record);
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
 }

@@ -1,0 +1,86 @@
+#include "src/sideband/sideband.h"
+
+#include "src/perf_event/abi.h"
+#include "src/sideband/user_image.h"
+
+namespace profiler::sideband {
+namespace {
+
+using perf_event::RawRecord;
+using perf_event::RecordLayout;
+
+// Decodes a record and hands it on.
+template <class Record, class Use>
+Sideband::Result Decoded(RawRecord raw, const RecordLayout& layout, Use use) {
+  Record record;
+  if (!Decode(raw, layout, &record)) return Sideband::Result::kTooShort;
+  use(record);
+  return Sideband::Result::kTaken;
+}
+
+}  // namespace
+
+Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
+  const uint16_t misc = record.misc();
+  switch (record.type()) {
+    case perf_event::kRecordMmap:
+      // Says less than an MMAP2.
+      return Decoded<perf_event::Mmap>(record, layout, [&](const perf_event::Mmap& mmap) {
+        Map(misc, {.pid = mmap.pid,
+                   .tid = mmap.tid,
+                   .addr = mmap.addr,
+                   .len = mmap.len,
+                   .pgoff = mmap.pgoff,
+                   .filename = mmap.filename});
+      });
+    case perf_event::kRecordMmap2:
+      return Decoded<perf_event::Mmap2>(record, layout,
+                                        [&](const perf_event::Mmap2& mmap) { Map(misc, mmap); });
+    case perf_event::kRecordComm:
+      return Decoded<perf_event::Comm>(record, layout, [&](const perf_event::Comm& comm) {
+        const bool by_exec = (misc & perf_event::kMiscCommExec) != 0;
+        if (by_exec) spaces_.Exec(comm.pid);
+        user_.Named(comm, by_exec);
+      });
+    case perf_event::kRecordFork:
+      return Decoded<perf_event::Task>(record, layout, [&](const perf_event::Task& task) {
+        // Recorders mark those that they make up for what already runs: the mappings of each
+        // process follow.
+        const bool made_up = (misc & perf_event::kMiscForkExec) != 0;
+        if (!made_up) spaces_.Fork(task.ppid, task.pid);
+        user_.Forked(task);
+      });
+    case perf_event::kRecordExit:
+      return Decoded<perf_event::Task>(record, layout,
+                                       [&](const perf_event::Task& task) { user_.Ended(task); });
+    case perf_event::kRecordKsymbol:
+      return Decoded<perf_event::Ksymbol>(record, layout, [&](const perf_event::Ksymbol& symbol) {
+        user_.FoundKernelSymbol(symbol);
+      });
+    default:
+      return Result::kOther;
+  }
+}
+
+void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
+  switch (misc & perf_event::kMiscCpumodeMask) {
+    case perf_event::kMiscKernel:
+      return user_.FoundKernelCode(mmap);
+    case perf_event::kMiscHypervisor:
+    case perf_event::kMiscGuestKernel:
+    case perf_event::kMiscGuestUser:
+      return;  // their addresses are not looked up
+    default:
+      break;
+  }
+  const symbolize::ImageKind kind = KindOfUserImage(mmap.filename);
+  if (kind == symbolize::ImageKind::kJitDump) return user_.FoundJitDump(mmap);
+  symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
+  if ((misc & perf_event::kMiscMmapData) != 0) {
+    process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
+  } else {
+    process.Map(user_.UserMapping(mmap, kind));
+  }
+}
+
+}  // namespace profiler::sideband

@@ -1,0 +1,62 @@
+// Follows which process has mapped what, as the records beside the samples tell it: one tracker for
+// a recording that is made and for one that is read.
+//
+//   MMAP, MMAP2   ──▶ what is mapped in a process, the kernel included
+//   COMM (exec)   ──▶ what was mapped is gone
+//   FORK          ──▶ a child has what its parent had
+//   EXIT
+//   KSYMBOL       ──▶ code of BPF programs and the like
+//
+// What an image, or a thread's name, is to whoever follows is theirs to say (SidebandUser).
+
+#pragma once
+
+#include "src/perf_event/codec.h"
+#include "symbolize/address_space.h"
+
+namespace profiler::sideband {
+
+// Is told of each record after the address spaces were changed by it, but for UserMapping, which
+// says how they are to be changed.
+class SidebandUser {
+ public:
+  // What is to be mapped where a process maps user code of this kind, never kJitDump.
+  virtual symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
+                                         symbolize::ImageKind kind) = 0;
+  // A process says where the dump of its JIT compiler is.
+  virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
+  // Of the kernel itself or of a module. The user maps it.
+  virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
+  virtual void FoundKernelSymbol(const perf_event::Ksymbol& /*symbol*/) {}
+  virtual void Named(const perf_event::Comm& /*comm*/, bool /*by_exec*/) {}
+  virtual void Forked(const perf_event::Task& /*task*/) {}
+  virtual void Ended(const perf_event::Task& /*task*/) {}
+
+ protected:
+  ~SidebandUser() = default;
+};
+
+// Not thread-safe. `user` must outlive it. Allocates for mappings alone.
+class Sideband {
+ public:
+  explicit Sideband(SidebandUser& user) : user_(user) {}
+
+  enum class Result {
+    kTaken,
+    kTooShort,  // for its layout; nothing was done
+    kOther      // of a type that says nothing of threads and mappings
+  };
+  // A record in time order.
+  Result Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
+
+  symbolize::AddressSpaces& spaces() { return spaces_; }
+  const symbolize::AddressSpaces& spaces() const { return spaces_; }
+
+ private:
+  void Map(uint16_t misc, const perf_event::Mmap2& mmap);
+
+  SidebandUser& user_;
+  symbolize::AddressSpaces spaces_;
+};
+
+}  // namespace profiler::sideband

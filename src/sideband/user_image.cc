@@ -1,0 +1,37 @@
+#include "src/sideband/user_image.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "src/perf_event/code_memory.h"
+
+namespace profiler::sideband {
+namespace {
+
+using symbolize::ImageKind;
+
+bool StartsWithAnyOf(std::string_view text, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [text](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+bool IsJitDump(std::string_view filename) {
+  filename.remove_prefix(filename.rfind('/') + 1);
+  constexpr std::string_view kPrefix = "jit-", kSuffix = ".dump";
+  if (!filename.starts_with(kPrefix) || !filename.ends_with(kSuffix)) return false;
+  filename.remove_prefix(kPrefix.size());
+  filename.remove_suffix(std::min(kSuffix.size(), filename.size()));
+  return !filename.empty() && filename.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+ImageKind KindOfUserImage(std::string_view filename) {
+  if (IsJitDump(filename)) return ImageKind::kJitDump;
+  if (perf_event::IsCodeMemory(filename)) return ImageKind::kJit;
+  if (StartsWithAnyOf(filename, {"[vdso]", "[vdso32]", "[vdsox32]"})) return ImageKind::kVdso;
+  return StartsWithAnyOf(filename, {"[", "/memfd:", "/[aio]"}) ? ImageKind::kAnonymous
+                                                               : ImageKind::kUser;
+}
+
+}  // namespace profiler::sideband

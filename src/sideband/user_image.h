@@ -1,0 +1,24 @@
+// What a mapping of user code is of, told by the name that its record gives it.
+//
+//   /usr/lib/libc.so.6                        kUser
+//   [vdso], [vdso32], [vdsox32]               kVdso
+//   "", //anon, /dev/zero, /anon_hugepage,    kJit        memory that JIT compilers fill
+//     [heap], [stack…, /SYSV…
+//   …/jit-PID.dump                            kJitDump    says that there is a dump; is no code
+//   /memfd:…, [vsyscall], [uprobes], /[aio]   kAnonymous
+//
+// Source: map__new() in tools/perf/util/map.c, Linux 6.1. Recorder and readers share this, so that
+// what the recorder unwinds through is what the report shows.
+
+#pragma once
+
+#include <string_view>
+
+#include "symbolize/symbolizer.h"
+
+namespace profiler::sideband {
+
+// Thread-safe.
+symbolize::ImageKind KindOfUserImage(std::string_view filename);
+
+}  // namespace profiler::sideband
