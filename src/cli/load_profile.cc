@@ -33,15 +33,15 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
     builder.AddBuildId(entry.filename, entry.build_id);
   }
   size_t known_events = builder.profile().events.size();
-  return recording.ForEach(
-      perf_data::Recording::Order::kTime, [&](const perf_data::TimedRecord& timed) {
-        const auto& events = recording.events();
-        for (; known_events < events.size(); ++known_events) {
-          builder.AddEvent(events[known_events].name, events[known_events].attr,
-                           events[known_events].ids);
-        }
-        builder.Add(timed.record, timed.event, timed.time);
-      });
+  return recording.ForEach(perf_data::Recording::Order::kTime,
+                           [&](const perf_data::TimedRecord& timed) {
+                             const auto& events = recording.events();
+                             for (; known_events < events.size(); ++known_events) {
+                               const auto& event = events[known_events];
+                               builder.AddEvent(event.name, event.attr, event.ids);
+                             }
+                             builder.Add(timed.record, timed.event, timed.time);
+                           });
 }
 
 namespace {
@@ -57,11 +57,15 @@ bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& bu
 
 }  // namespace
 
-absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+void MakeRoomFor(const perf_data::Recording& recording) {
   constexpr uint64_t kLarge = 32 << 20;  // of a recording
   constexpr size_t kHeap = 256 << 20;    // more than any such profile was seen to need
+  if (recording.layout().data.size >= kLarge) UseHugePagesForHeap(kHeap);
+}
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  if (recording->layout().data.size >= kLarge) UseHugePagesForHeap(kHeap);
+  MakeRoomFor(*recording);
   auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
   profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
   keep.keep_cpu = options.keep_cpu;

@@ -39,6 +39,10 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 // The same, or nothing after printing the error.
 std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                 const LoadOptions& options);
+// To be called before a profile is made of a recording: brings memory for a large one in large
+// pages. Once in a process.
+void MakeRoomFor(const perf_data::Recording& recording);
+
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 

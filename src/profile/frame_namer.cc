@@ -35,7 +35,7 @@ void FrameNamer::NameFrames() {
   const HugeVector<uint32_t> order = FramesToName();
   for (size_t i = 0; i < order.size(); ++i) {
     if (i + kAhead < order.size()) __builtin_prefetch(&profile_.frames[order[i + kAhead]], 1);
-    Name(profile_.frames[order[i]]);
+    Name(order[i]);
   }
   named_ = profile_.frames.size();
 }
@@ -61,6 +61,19 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   HugeVector<uint32_t> sorted = sort.Order();
   for (uint32_t& item : sorted) item = frames[item];
   return sorted;
+}
+
+void FrameNamer::Name(uint32_t index) {
+  Frame& frame = profile_.frames[index];
+  if (!by_address_) return Name(frame);
+  const auto [first, is_new] =
+      first_at_.try_emplace({frame.dso, frame.offset.value, frame.return_address}, index);
+  if (is_new) return Name(frame);
+  const Frame& same = profile_.frames[first->second];
+  frame.unnamed = same.unnamed;
+  frame.first_line = same.first_line;
+  frame.line_count = same.line_count;
+  frame.symbol_offset = same.symbol_offset;
 }
 
 void FrameNamer::Name(Frame& frame) {

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/image_table.h"
 #include "src/profile/profile.h"
@@ -17,8 +19,11 @@ namespace profiler::profile {
 // Not thread-safe. What it refers to must outlive it.
 class FrameNamer {
  public:
-  FrameNamer(Profile& profile, const ImageTable& images, symbolize::Symbolizer& symbolizer)
-      : profile_(profile), images_(images), symbolizer_(symbolizer) {}
+  // `by_address`: frames are told apart by runtime addresses, so many may be at one place of an
+  // image. They are named once and share their lines.
+  FrameNamer(Profile& profile, const ImageTable& images, symbolize::Symbolizer& symbolizer,
+             bool by_address)
+      : profile_(profile), images_(images), symbolizer_(symbolizer), by_address_(by_address) {}
 
   // Names the frames that were made since the last call, an image at a time and by address, so that
   // an image's tables are read once and in order. Costs one comparison when there are none.
@@ -29,6 +34,7 @@ class FrameNamer {
  private:
   void NameFrames();
   HugeVector<uint32_t> FramesToName() const;
+  void Name(uint32_t index);
   void Name(Frame& frame);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
   SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
@@ -38,6 +44,9 @@ class FrameNamer {
   Profile& profile_;
   const ImageTable& images_;
   symbolize::Symbolizer& symbolizer_;
+  const bool by_address_;
+  // By dso, offset and return_address, the first frame named there; used if by_address_.
+  absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
   size_t named_ = 0;  // frames [0, named_) are
   DenseIndex symbols_;
   SymbolId last_ = kNoSymbol;     // that InternSymbol gave

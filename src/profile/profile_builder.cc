@@ -56,7 +56,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
-        namer_(profile_, images_, symbolizer),
+        namer_(profile_, images_, symbolizer, options_.keep_addresses),
         rows_(profile_, options_.keep_cpu) {}
 
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
