@@ -12,6 +12,7 @@
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
+#include "src/profile/losses_text.h"
 
 namespace profiler::cli {
 namespace {
@@ -41,6 +42,8 @@ bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loa
   const annotate::Syntax syntax =
       arguments.syntax == "intel" ? annotate::Syntax::kIntel : annotate::Syntax::kAtt;
   const annotate::SourceText sources = annotate::ReadingSources();
+  const std::string losses = profile::LossesText(loaded.profile.losses);
+  if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
     const auto function =

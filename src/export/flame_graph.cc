@@ -210,6 +210,9 @@ class Writer {
     if (losses_.undecodable != 0) {
       absl::StrAppend(&out, " · ", Grouped(losses_.undecodable), " records unreadable");
     }
+    if (losses_.unknown_records != 0) {
+      absl::StrAppend(&out, " · ", Grouped(losses_.unknown_records), " records of unknown types");
+    }
     if (const uint64_t cut = chains_.cut(); cut != 0) {
       absl::StrAppend(&out, " · ", Grouped(cut), " call chains cut");
     }

@@ -62,7 +62,7 @@ void UnwindStage::Forget(uint32_t tid) {
 
 void UnwindStage::TakeSample(RawRecord record) {
   perf_event::Sample sample;
-  if (!Decode(record, opened_, &sample)) return;  // the kernel writes none such
+  if (!Decode(record, opened_, &sample)) return CountLost(record);
   chain_.clear();
   overflowed_ = false;
   const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
@@ -88,6 +88,13 @@ void UnwindStage::TakeSample(RawRecord record) {
   unwound.user_stack = {};
   unwound.user_stack_size = 0;
   Encode(perf_event::kRecordSample, record.misc(), written_, unwound, &output_);
+}
+
+// In the place of a sample that is too short for its layout, which the kernel writes none of, the
+// file says that one was lost, as it does of those that the kernel had no room for.
+void UnwindStage::CountLost(RawRecord record) {
+  const perf_event::LostSamples lost{.lost = 1, .sample_id = {.time = TimeOf(record, opened_)}};
+  Encode(perf_event::kRecordLostSamples, 0, written_, lost, &output_);
 }
 
 void UnwindStage::Append(uint64_t instruction) {

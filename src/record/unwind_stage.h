@@ -61,6 +61,7 @@ class UnwindStage {
  private:
   void TakeRecord(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record);
+  void CountLost(perf_event::RawRecord record);
   void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
   void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers,

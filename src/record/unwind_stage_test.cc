@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -457,6 +458,20 @@ TEST_F(UnwindStageTest, CodeWithoutAFileHasTheNameThatReportsHave) {
   const ChainQuality quality = stage_.quality();
   ASSERT_EQ(quality.cuts.size(), 1u);
   EXPECT_EQ(quality.cuts[0].image, absl::StrCat("/tmp/perf-", pid, ".map"));
+}
+
+TEST_F(UnwindStageTest, TheFileTellsOfASampleThatCannotBeRead) {
+  // Eight bytes behind the header are an identifier, and no more.
+  const ringbuf::RecordHeader header{perf_event::kRecordSample, perf_event::kMiscUser, 16};
+  std::array<std::byte, 16> cut{};
+  std::memcpy(cut.data(), &header, sizeof(header));
+  ASSERT_TRUE(rings_[0].Publish(cut));
+  Pass(0, /*last=*/true);
+  perf_event::LostSamples lost;
+  const perf_event::RawRecord record(stage_.output());
+  ASSERT_EQ(record.type(), perf_event::kRecordLostSamples);
+  ASSERT_TRUE(Decode(record, perf_event::RecordLayout(Written()), &lost));
+  EXPECT_EQ(lost.lost, 1u);
 }
 
 TEST_F(UnwindStageTest, CountsAChainWithoutImages) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/profile/losses_text.h"
 #include "src/report/call_graph.h"
 #include "src/report/chains.h"
 #include "src/report/functions.h"
@@ -20,7 +21,6 @@ namespace profiler::report {
 
 using profile::DsoKind;
 using profile::EventId;
-using profile::Losses;
 using profile::Mode;
 using profile::Profile;
 using profile::Thread;
@@ -373,18 +373,9 @@ class Report {
 
   // What else is missing from the samples; nothing where nothing is.
   void AppendLosses() {
-    const Losses& losses = profile_.losses;
-    std::string line;
-    const auto add = [&](uint64_t count, absl::string_view what) {
-      if (count == 0) return;
-      absl::StrAppend(&line, line.empty() ? "# Losses: " : ", ", count, " ", what);
-    };
-    add(losses.lost_records, "records lost");
-    add(losses.lost_samples, "samples lost");
-    add(losses.throttled, "times throttled");
-    add(losses.undecodable, "records undecodable");
-    add(losses.corrupt_chains, "call chains corrupt and left out");
-    for (const std::string& warning : losses.warnings) {
+    std::string line = profile::LossesText(profile_.losses);
+    if (!line.empty()) line.insert(0, "# Losses: ");
+    for (const std::string& warning : profile_.losses.warnings) {
       if (!line.empty()) line += '\n';
       line += "# Warning: ";
       AppendSafe(warning, line);

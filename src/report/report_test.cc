@@ -573,6 +573,8 @@ TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
   ProfileBuilder builder;
   profile::Losses& losses = builder.profile().losses;
   losses.lost_records = 7;
+  losses.lost_events = 3;
+  losses.unknown_records = 4;
   losses.lost_samples = 5;
   losses.throttled = 2;
   losses.warnings = {"cut at 4096"};
@@ -580,7 +582,8 @@ TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
             "#\n"
             "# Total Lost Samples: 5\n"
             "#\n"
-            "# Losses: 7 records lost, 5 samples lost, 2 times throttled\n"
+            "# Losses: 7 records lost in 3 gaps, 5 samples lost, 2 times throttled, 4 records of "
+            "unknown types\n"
             "# Warning: cut at 4096\n"
             "#\n");
 }
