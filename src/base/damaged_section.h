@@ -16,7 +16,7 @@ void ExpectWholeOrNone(const std::string& section, auto read, auto is_whole) {
     for (int value = 0; value < 256; ++value) {
       std::string changed = section;
       changed[at] = static_cast<char>(value);
-      const auto result = read(changed);
+      auto result = read(changed);
       ++(result.has_value() ? accepted : refused);
       ASSERT_TRUE(!result.has_value() || is_whole(*result)) << at << " " << value;
     }
@@ -33,7 +33,7 @@ void ExpectDamageIsSeen(const std::string& section, auto read, auto is_same) {
   for (size_t at = kHead; at < section.size(); ++at) {
     std::string changed = section;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
-    const auto result = read(changed);
+    auto result = read(changed);
     EXPECT_TRUE(!result.has_value() || is_same(*result)) << at;
   }
 }

@@ -17,6 +17,7 @@
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
+#include "src/profile/profile_codec.h"
 #include "src/profile/sample_reader.h"
 #include "symbolize/name_collector.h"
 
@@ -40,16 +41,13 @@ profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& rec
   return recorded;
 }
 
-// Nothing for streams: there the records cannot be passed over.
-std::optional<SampleSums> WorthwhileSums(const perf_data::Recording& recording,
-                                         profile::ProfileBuilder& builder) {
+// Whether a reader saves time by the sums of so many samples. Of streams it does not: there the
+// records cannot be passed over.
+bool AreSumsWorthwhile(const perf_data::Recording& recording, const profile::Profile& profile) {
   constexpr uint64_t kMany = 100'000;  // samples, that take a tenth of a second to read
   uint64_t samples = 0;
-  for (const profile::Event& event : builder.profile().events) samples += event.samples;
-  if (samples < kMany || recording.layout().pipe) return std::nullopt;
-  std::optional<SampleSums> sums = builder.Sums();
-  if (sums) sums->data_size = recording.layout().data.size;
-  return sums;
+  for (const profile::Event& event : profile.events) samples += event.samples;
+  return samples >= kMany && !recording.layout().pipe && profile.losses.warnings.empty();
 }
 
 // What annotate would show of each function that was interrupted: those with the most samples
@@ -90,9 +88,7 @@ std::map<int, std::string> SectionsOf(const CollectedNames& collected) {
   if (collected.code) {
     sections[perf_data::kFeatureCode] = perf_data::EncodeEmbeddedCode(*collected.code);
   }
-  if (collected.sums) {
-    sections[perf_data::kFeatureSums] = perf_data::EncodeSampleSums(*collected.sums);
-  }
+  if (collected.sums) sections[perf_data::kFeatureSums] = *collected.sums;
   return sections;
 }
 
@@ -116,7 +112,10 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   });
 
   profile::BuilderOptions keep = BuilderOptionsFor(recording, options);
-  keep.keep_thread = false;
+  keep.dimensions = {true, true};
+  const auto& times = recording.features().sample_time;
+  keep.slices = times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
+                      : profile::TimeSlices::Of(0, 0, 1);
   profile::ProfileBuilder* at = nullptr;
   profile::SampleReader reader(perf_event::NativeArchitecture());
   const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);
@@ -133,11 +132,17 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   profile::ProfileBuilder builder(collector, keep);
   at = &builder;
   collected.reading = ReadInto(recording, builder);
+  const bool is_summed_up = collected.reading.ok() && recording.warnings().empty() &&
+                            !keep.on_samples && builder.IsOfRecordsAlone();
   total = builder.profile().frames.size();
-  if (collected.reading.ok() && recording.warnings().empty()) {
-    collected.sums = WorthwhileSums(recording, builder);
-  }
-  const profile::Profile profile = std::move(builder).Finish();
+  const profile::Profile profile = [&] {
+    if (!is_summed_up) return std::move(builder).Finish();
+    profile::UnnamedProfile unnamed = std::move(builder).Unnamed();
+    if (AreSumsWorthwhile(recording, unnamed.profile)) {
+      collected.sums = EncodeProfile(unnamed.profile, recording.layout().data.size);
+    }
+    return Named(std::move(unnamed), collector);
+  }();
   collected.names = collector.Take(options.inlines);
   collected.addresses = 0;
   for (const auto& image : collected.names.images) collected.addresses += image.addresses.size();

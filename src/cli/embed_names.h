@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "src/base/embedded_names.h"
-#include "src/base/sample_sums.h"
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
@@ -41,8 +40,8 @@ struct CollectedNames {
   size_t addresses = 0;
   std::optional<EmbeddedNames> code;
   size_t functions = 0;  // whose code that is
-  // Where the samples are so many that reading them again would take a while.
-  std::optional<SampleSums> sums;
+  // The section SUMS, where the samples are so many that reading them again would take a while.
+  std::optional<std::string> sums;
   absl::Status reading;  // what ended the reading early
 };
 

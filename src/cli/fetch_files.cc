@@ -147,7 +147,7 @@ bool FetchesFiles(const FetchOptions& options) {
 
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
-                       const std::vector<profile::ProfileBuilder::ImageShare>& images) {
+                       const std::vector<profile::ImageShare>& images) {
   const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(naming);
   const NamedImages named(features, naming.inlines);
   std::vector<MissingFiles> missing;
@@ -192,7 +192,8 @@ void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path)
   const auto symbolizer = MakeSymbolizer((*recording)->features(), naming);
   profile::ProfileBuilder builder(*symbolizer, BuilderOptionsFor(**recording, naming));
   (void)ReadInto(**recording, builder);  // likewise
-  FetchMissingFiles(naming, (*recording)->features(), *symbolizer, builder.ImageShares());
+  FetchMissingFiles(naming, (*recording)->features(), *symbolizer,
+                    SharesOfImages(std::move(builder).Unnamed()));
 }
 
 }  // namespace profiler::cli

@@ -34,7 +34,7 @@ bool FetchesFiles(const FetchOptions& options);
 // that is shown. Prints a line for each image that there was trouble with.
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
-                       const std::vector<profile::ProfileBuilder::ImageShare>& images);
+                       const std::vector<profile::ImageShare>& images);
 
 // The same for a recording that is yet to be read: reads it once more, if it is no pipe.
 void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path);

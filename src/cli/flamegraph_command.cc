@@ -25,6 +25,7 @@ struct FlameGraphArguments {
   uint32_t width = 0;
   double min_percent = 0;
   bool no_inline = false;
+  SampleText samples;
   NameOptions names;
   bool full_names = false;
   FilePlaces places;
@@ -45,6 +46,10 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
     return kExitUsage;
   }
   LoadOptions load;
+  if (const absl::Status read = ReadSampleOptions(arguments.samples, &load); !read.ok()) {
+    PrintError(read);
+    return kExitUsage;
+  }
   load.keep_thread = false;
   load.naming.inlines = !arguments.no_inline;
   load.naming.demangle = !arguments.names.no_demangle;
@@ -101,6 +106,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
                   "which event, where there are several (default: the first with samples)")
       ->type_name("NAME");
   command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  AddSampleOptions(command, a.samples);
   AddNameOptions(command, a.names);
   AddFilePlaceOptions(command, a.places);
   AddFetchOptions(command, a.fetch);

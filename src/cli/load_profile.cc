@@ -8,7 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "src/base/huge_pages.h"
 #include "src/cli/command.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_event/abi.h"
 
 namespace profiler::cli {
 
@@ -46,13 +48,34 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
 
 namespace {
 
-// Takes what the recording has summed up, where it has and the builder wants no more than that.
-bool TakeSums(const perf_data::Recording& recording, profile::ProfileBuilder& builder) {
-  if (!builder.TakesSums()) return false;
-  std::optional<SampleSums> sums = perf_data::ReadSampleSums(recording.features());
-  if (!sums || sums->data_size != recording.layout().data.size) return false;
-  for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
-  return builder.AddSums(*std::move(sums));
+// What the recording carries of its samples, where that is all that is asked for.
+std::optional<profile::Profile> StoredProfile(const perf_data::Recording& recording,
+                                              const profile::Wanted& wanted) {
+  const auto& sections = recording.features().other;
+  const auto sums = sections.find(perf_data::kFeatureSums);
+  if (sums == sections.end()) return std::nullopt;
+  return profile::DecodeProfile(sums->second, recording.layout().data.size, wanted);
+}
+
+absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
+                                                     const LoadOptions& options) {
+  profile::SampleSelection samples{.cpus = options.cpus};
+  const std::optional<perf_data::SampleTime>& all = recording.features().sample_time;
+  if (options.time.begin_percent.has_value() && !all) {
+    return absl::FailedPreconditionError(
+        "--time: the recording does not say when its samples were taken: give seconds");
+  }
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if (!samples.cpus.empty() && (event.attr.sample_type & perf_event::kSampleCpu) == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "-C: the samples of '", event.name, "' do not say on which CPU they were taken"));
+    }
+  }
+  const perf_data::TimeRange range =
+      options.time.begin_percent.has_value() ? options.time.Within(*all) : options.time;
+  samples.first = range.begin;
+  samples.last = range.end;
+  return samples;
 }
 
 }  // namespace
@@ -65,18 +88,28 @@ void MakeRoomFor(const perf_data::Recording& recording) {
 
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+  PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*recording, options));
   MakeRoomFor(*recording);
   auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
-  profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
-  keep.keep_cpu = options.keep_cpu;
-  keep.keep_thread = options.keep_thread;
-  profile::ProfileBuilder builder(*symbolizer, keep);
-  const absl::Status reading =
-      TakeSums(*recording, builder) ? absl::OkStatus() : ReadInto(*recording, builder);
-  if (FetchesFiles(options.naming.fetch)) {
-    FetchMissingFiles(options.naming, recording->features(), *symbolizer, builder.ImageShares());
+  const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
+  absl::Status reading;
+  profile::UnnamedProfile unnamed;
+  if (auto stored = StoredProfile(*recording, wanted)) {
+    unnamed = WithImages(*std::move(stored), *symbolizer);
+  } else {
+    profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
+    keep.dimensions = wanted.dimensions;
+    keep.keep_thread = wanted.threads;
+    keep.samples = wanted.samples;
+    profile::ProfileBuilder builder(*symbolizer, keep);
+    reading = ReadInto(*recording, builder);
+    unnamed = std::move(builder).Unnamed();
   }
-  LoadedProfile loaded{std::move(recording), std::move(builder).Finish(), reading, nullptr};
+  if (FetchesFiles(options.naming.fetch)) {
+    FetchMissingFiles(options.naming, recording->features(), *symbolizer, SharesOfImages(unnamed));
+  }
+  LoadedProfile loaded{std::move(recording), Named(std::move(unnamed), *symbolizer), reading,
+                       nullptr};
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   profile::SimplifyNames(loaded.profile, options.names);

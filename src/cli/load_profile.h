@@ -5,20 +5,25 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
+#include "src/perf_data/format/time_range.h"
 #include "src/perf_data/read/recording.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_builder.h"
+#include "src/profile/profile_codec.h"
 #include "src/profile/symbol_names.h"
 
 namespace profiler::cli {
 
 struct LoadOptions {
-  bool keep_cpu = false;
   bool keep_thread = true;  // else the threads of one name are one
+  profile::DimensionSet dimensions{};
+  perf_data::TimeRange time;   // of the samples that count
+  std::vector<uint32_t> cpus;  // that they were taken on; empty: any
   NamingOptions naming;
   profile::NameRules names;
   bool keep_symbolizer = false;  // for who asks for more than names

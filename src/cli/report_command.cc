@@ -31,6 +31,7 @@ struct ReportArguments {
   double percent_limit = 0;
   bool show_samples = false;
   FilterText filter;
+  SampleText samples;
   FilePlaces places;
   std::string percentage = "absolute";
   uint32_t max_stack = 127;
@@ -115,8 +116,8 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
   return written.ok() ? kExitOk : kExitFailure;
 }
 
-int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
-  LoadOptions load;
+int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options,
+                     LoadOptions load) {
   load.naming.inlines = options.inlines;
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;
@@ -129,7 +130,7 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   // Lines are told by debug information, as inlined calls are.
   load.naming.lines = sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
   load.naming.inlines = options.inlines || load.naming.lines;
-  load.keep_cpu = sorts_by(report::SortKey::kCpu);
+  load.dimensions[static_cast<size_t>(profile::Dimension::kCpu)] = sorts_by(report::SortKey::kCpu);
   load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                      sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||
                      !options.filter.tids.empty();
@@ -183,6 +184,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       ->type_name("PERCENT");
   command->add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
   AddFilterOptions(*command, a.filter);
+  AddSampleOptions(*command, a.samples);
   command
       ->add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
       ->check(CLI::IsMember({"absolute", "relative"}))
@@ -213,9 +215,14 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       PrintError(options.status());
       return kExitUsage;
     }
+    LoadOptions load;
+    if (const absl::Status read = ReadSampleOptions(arguments->samples, &load); !read.ok()) {
+      PrintError(read);
+      return kExitUsage;
+    }
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderOnly(*arguments);
-    return WriteWholeReport(*arguments, *options);
+    return WriteWholeReport(*arguments, *options, std::move(load));
   };
 }
 

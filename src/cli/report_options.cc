@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "src/cli/option_values.h"
+#include "src/procfs/machine.h"
 
 namespace profiler::cli {
 namespace {
@@ -21,6 +22,26 @@ void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--symbols", text.symbols, "only these symbols")->type_name("NAME,…");
   command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
+}
+
+void AddSampleOptions(CLI::App& command, SampleText& text) {
+  command
+      .add_option("--time", text.time,
+                  "only samples from START to STOP, in seconds, of which either may be missing, or "
+                  "in percent, as 10%-20%")
+      ->type_name("START,STOP");
+  command.add_option("-C,--cpu", text.cpus, "only samples on these CPUs")->type_name("CPU,…");
+}
+
+absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load) {
+  if (!text.time.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(load->time, ParseTimeRange(text.time));
+  }
+  if (!text.cpus.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(const std::vector<int> cpus, procfs::ParseCpuList(text.cpus));
+    load->cpus.assign(cpus.begin(), cpus.end());
+  }
+  return absl::OkStatus();
 }
 
 void AddNameOptions(CLI::App& command, NameOptions& names) {

@@ -8,6 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "src/base/status.h"
+#include "src/cli/load_profile.h"
 #include "src/profile/symbol_names.h"
 #include "src/report/options.h"
 
@@ -19,6 +20,16 @@ struct FilterText {
 };
 
 void AddFilterOptions(CLI::App& command, FilterText& text);
+
+// --time and -C as text.
+struct SampleText {
+  std::string time, cpus;
+};
+
+void AddSampleOptions(CLI::App& command, SampleText& text);
+
+// Into `load`; kInvalidArgument quotes what is wrong.
+absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load);
 
 // --no-demangle, --fold-templates, --merge-clones and --strip-args.
 struct NameOptions {

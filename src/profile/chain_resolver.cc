@@ -65,12 +65,8 @@ ChainKind KindOf(U64Array chain) {
 }  // namespace
 
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                             uint32_t max_stack, bool by_address)
-    : losses_(profile.losses),
-      images_(images),
-      spaces_(spaces),
-      max_stack_(std::max<uint32_t>(max_stack, 1)),
-      stacks_(profile, by_address) {
+                             bool by_address)
+    : losses_(profile.losses), images_(images), spaces_(spaces), stacks_(profile, by_address) {
   kernel_.addresses = &spaces_.Kernel();
 }
 
@@ -145,10 +141,8 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
   const size_t first = entries_.size();
   const U64Array& chain = point.callchain;
   Mode mode = point.mode;
-  uint32_t left = max_stack_;
-  for (size_t i = NextEntry(chain, 0, &mode); i < chain.size() && left != 0;
-       i = NextEntry(chain, i, &mode)) {
-    for (bool caller = false; i < chain.size() && left != 0 && !IsMarker(chain[i]); ++i, --left) {
+  for (size_t i = NextEntry(chain, 0, &mode); i < chain.size(); i = NextEntry(chain, i, &mode)) {
+    for (bool caller = false; i < chain.size() && !IsMarker(chain[i]); ++i) {
       const bool is_exact = point.exact_user && mode == Mode::kUser;
       entries_.push_back({chain[i], mode, caller && !is_exact});
       caller = true;

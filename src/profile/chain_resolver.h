@@ -65,9 +65,8 @@ struct ResolvedStack {
 // Not thread-safe. What it refers to must outlive it.
 class ChainResolver {
  public:
-  // Chains are cut to the `max_stack` entries nearest to the leaf.
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
-                uint32_t max_stack, bool by_address);
+                bool by_address);
 
   // Takes a sample on, with its call chain copied: the record may be gone before it is resolved.
   // Not when full(). No address space may change until ResolveBatch.
@@ -139,7 +138,6 @@ class ChainResolver {
   Losses& losses_;
   ImageTable& images_;
   symbolize::AddressSpaces& spaces_;
-  const uint32_t max_stack_;
 
   StackTable stacks_;
   ChainCache cache_;

@@ -46,7 +46,7 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
     // Where nothing was mapped there is nothing to ask. In a recording of code without frame
     // pointers most addresses are so.
-    if (profile_.frames[i].dso != images_.unknown_dso()) frames.push_back(static_cast<uint32_t>(i));
+    if (profile_.frames[i].dso != DsoId{}) frames.push_back(static_cast<uint32_t>(i));
   }
   const auto place = [&](uint32_t i) {
     return std::pair(profile_.frames[i].dso, profile_.frames[i].offset.value);
@@ -80,7 +80,8 @@ void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
   FileOffset offset = frame.offset;
   if (frame.return_address && offset.value != 0) --offset.value;
-  const symbolize::Naming naming = symbolizer_.Name(images_.ImageOf(frame.dso), offset);
+  const symbolize::Naming naming =
+      symbolizer_.Name(images_[static_cast<uint32_t>(frame.dso)], offset);
   frame.unnamed = UnnamedBecause(naming.reason);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
   frame.symbol_offset = naming.distance + (frame.offset.value - offset.value);

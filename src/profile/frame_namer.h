@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/profile/dense_index.h"
-#include "src/profile/image_table.h"
 #include "src/profile/profile.h"
 #include "symbolize/symbolizer.h"
 
@@ -21,8 +21,8 @@ class FrameNamer {
  public:
   // `by_address`: frames are told apart by runtime addresses, so many may be at one place of an
   // image. They are named once and share their lines.
-  FrameNamer(Profile& profile, const ImageTable& images, symbolize::Symbolizer& symbolizer,
-             bool by_address)
+  FrameNamer(Profile& profile, const std::vector<symbolize::ImageId>& images,
+             symbolize::Symbolizer& symbolizer, bool by_address)
       : profile_(profile), images_(images), symbolizer_(symbolizer), by_address_(by_address) {}
 
   // Names the frames that were made since the last call, an image at a time and by address, so that
@@ -42,7 +42,7 @@ class FrameNamer {
   bool IsLast(ElfAddress start, DsoId dso) const;
 
   Profile& profile_;
-  const ImageTable& images_;
+  const std::vector<symbolize::ImageId>& images_;  // by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
   // By dso, offset and return_address, the first frame named there; used if by_address_.

@@ -149,13 +149,8 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
 
 ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {
   const ImageId image = symbolizer_.AddImage(spec);
-  AddDso(image, spec);
-  return image;
-}
-
-void ImageTable::AddDso(ImageId image, const symbolize::ImageSpec& spec) {
   const auto index = static_cast<uint32_t>(image);
-  if (index < dsos_.size() && dsos_[index] != unknown_dso()) return;
+  if (index < dsos_.size() && dsos_[index] != unknown_dso()) return image;
   if (index >= dsos_.size()) dsos_.resize(index + 1, unknown_dso());
   dsos_[index] = DsoId(static_cast<uint32_t>(profile_.dsos.size()));
   images_.push_back(image);
@@ -164,6 +159,7 @@ void ImageTable::AddDso(ImageId image, const symbolize::ImageSpec& spec) {
                            .kind = DsoKindOf(spec.kind),
                            .build_id = spec.build_id,
                            .pid = spec.pid});
+  return image;
 }
 
 }  // namespace profiler::profile

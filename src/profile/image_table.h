@@ -43,9 +43,6 @@ class ImageTable {
   // given for a name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
-  // One that is known by what told it apart before.
-  symbolize::ImageId Add(const symbolize::ImageSpec& image);
-
   // What MMAP, MMAP2 and KSYMBOL map.
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
   // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
@@ -58,8 +55,8 @@ class ImageTable {
   DsoId DsoOf(symbolize::ImageId image) const;
   // Where nothing was mapped.
   DsoId unknown_dso() const { return DsoId{0}; }
-  // The image of a DSO that is not the unknown one.
-  symbolize::ImageId ImageOf(DsoId dso) const { return images_[static_cast<uint32_t>(dso)]; }
+  // By DSO: its image. That of the unknown DSO means nothing.
+  const std::vector<symbolize::ImageId>& images() const { return images_; }
 
  private:
   // What tells files of one path apart: a build-id, else device and inode.
@@ -74,7 +71,7 @@ class ImageTable {
 
   symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
                             const FileIdentity& identity, uint32_t pid);
-  void AddDso(symbolize::ImageId image, const symbolize::ImageSpec& spec);
+  symbolize::ImageId Add(const symbolize::ImageSpec& spec);
 
   Profile& profile_;
   symbolize::Symbolizer& symbolizer_;

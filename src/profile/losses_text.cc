@@ -4,7 +4,7 @@
 
 namespace profiler::profile {
 
-std::string LossesText(const LossCounts& losses) {
+std::string LossesText(const Losses& losses) {
   std::string text;
   const auto add = [&](uint64_t count, absl::string_view what) {
     if (count != 0) absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", what);

@@ -10,6 +10,6 @@ namespace profiler::profile {
 
 // "7 records lost in 2 gaps, 5 samples lost, 1 times throttled"; empty where nothing is missing.
 // Losses::warnings are not part of it. Thread-safe.
-std::string LossesText(const LossCounts& losses);
+std::string LossesText(const Losses& losses);
 
 }  // namespace profiler::profile

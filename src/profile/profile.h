@@ -1,7 +1,7 @@
 // A profile as a value: who ran what, how often. Tables with dense ids; every view is a pure
 // function of it.
 //
-//   rows     (event, thread, cpu) → count, period, StackId
+//   rows     (event, thread, dimensions) → count, period, StackId
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
@@ -11,10 +11,17 @@
 //                                              │
 //   symbols  {name, dso, start}     what a report groups by
 //
-// Built by ProfileBuilder from records; not changed afterwards. Reading is thread-safe.
+// Samples that agree in event, thread, interrupted frame and stack, and in each dimension that is
+// kept, are one row. So the size of a profile grows with the dimensions that are asked for, not
+// with the number of samples.
+//
+// ProfileBuilder makes it of records, profile_codec.h reads it from a recording that carries it.
+// Both leave it without lines and symbols, which NameProfile (name_profile.h) adds. After that
+// nothing changes it any more. Reading is thread-safe.
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,19 +32,15 @@
 #include "src/base/address.h"
 #include "src/base/chain_quality.h"
 #include "src/base/huge_pages.h"
-#include "src/base/sample_sums.h"
-#include "src/base/stacks.h"
 #include "src/base/string_table.h"
 
 namespace profiler::profile {
 
-using profiler::EventId;
-using profiler::FrameId;
-using profiler::kNoStack;
-using profiler::Row;
-using profiler::StackId;
-using profiler::StackNode;
-using profiler::ThreadId;
+enum class EventId : uint32_t {};
+enum class ThreadId : uint32_t {};
+enum class FrameId : uint32_t {};
+enum class StackId : uint32_t {};
+inline constexpr StackId kNoStack{0xffffffff};
 enum class DsoId : uint32_t {};
 enum class SymbolId : uint32_t {};
 inline constexpr SymbolId kNoSymbol{0xffffffff};
@@ -129,6 +132,66 @@ struct Frame {
   uint64_t symbol_offset = 0;
 };
 
+struct StackNode {
+  StackId parent = kNoStack;  // the caller: its id is lower
+  FrameId frame{};
+  uint32_t depth = 1;  // frames from here to the root
+};
+
+// Samples that agree in all that is told apart.
+struct Row {
+  EventId event{};
+  ThreadId thread{};
+  FrameId self{};  // of the sample's ip
+  // The leaf of the stack has frame `self`, unless the call chain began elsewhere (skid). A sample
+  // without a call chain is a stack of one frame. Never kNoStack.
+  StackId stack = kNoStack;
+  uint64_t count = 0;
+  uint64_t period = 0;
+};
+static_assert(sizeof(Row) == 32);  // there are many
+
+// What may tell rows apart besides their fields, where it is asked for. To add one: extend this
+// list, and say in row_table.cc what a sample has in it.
+enum class Dimension : uint8_t { kCpu, kSlice };
+inline constexpr size_t kDimensions = 2;
+using DimensionSet = std::array<bool, kDimensions>;
+
+// Equal pieces of the time that was recorded, so that a part of it can be shown without its
+// records.
+struct TimeSlices {
+  struct Slice {
+    // Of the samples in it, in nanoseconds; first > last: there is none.
+    uint64_t first = UINT64_MAX, last = 0;
+    bool operator==(const Slice&) const = default;
+  };
+  uint64_t begin = 0;   // of the first slice
+  uint64_t length = 1;  // of each, in nanoseconds; at least 1
+  std::vector<Slice> slices;
+
+  // `count` slices of the time from `first` to `last`.
+  static TimeSlices Of(uint64_t first, uint64_t last, size_t count) {
+    return {
+        .begin = first, .length = (last - first) / count + 1, .slices = std::vector<Slice>(count)};
+  }
+  // What lies before the first slice counts there, and what lies behind the last one in that.
+  uint32_t SliceOf(uint64_t time) const {
+    const uint64_t slice = time < begin ? 0 : (time - begin) / length;
+    return static_cast<uint32_t>(slice < slices.size() ? slice : slices.size() - 1);
+  }
+};
+
+// What the recording itself says of the kernel's code.
+struct KernelFacts {
+  struct Symbol {
+    uint64_t start = 0, size = 0;
+    StringId name{};
+  };
+  StringId reference{};  // a symbol of the kernel; empty: none
+  RuntimeAddress reference_address;
+  std::vector<Symbol> symbols;
+};
+
 // One sample, for views that show each.
 struct SampleRow : Row {
   uint32_t cpu = kNoCpu;
@@ -138,7 +201,14 @@ struct SampleRow : Row {
 };
 
 // What was lost, cut or could not be named.
-struct Losses : LossCounts {
+struct Losses {
+  uint64_t lost_records = 0;  // PERF_RECORD_LOST
+  uint64_t lost_samples = 0;  // PERF_RECORD_LOST_SAMPLES
+  uint64_t lost_events = 0;   // how many LOST records said so ("chunks")
+  uint64_t throttled = 0;
+  uint64_t undecodable = 0;     // records too short for their layout
+  uint64_t corrupt_chains = 0;  // call chains that were not believed; their samples count
+  uint64_t unknown_records = 0;
   std::vector<std::string> warnings;  // lines for a person
 };
 
@@ -152,7 +222,10 @@ struct Profile {
   HugeVector<Frame> frames;
   HugeVector<StackNode> stacks;
   HugeVector<Row> rows;
-  HugeVector<uint32_t> cpus;  // by row; empty unless kept
+  // By Dimension, by row; empty unless the dimension is kept.
+  std::array<HugeVector<uint32_t>, kDimensions> columns;
+  TimeSlices slices;  // that Dimension::kSlice numbers
+  KernelFacts kernel;
   Losses losses;
   // Of those that were unwound, while recording or now, and of those that the kernel made.
   ChainQuality chains;
@@ -164,8 +237,17 @@ struct Profile {
   const Frame& operator[](FrameId id) const { return frames[static_cast<uint32_t>(id)]; }
   const StackNode& operator[](StackId id) const { return stacks[static_cast<uint32_t>(id)]; }
   std::string_view text(StringId id) const { return strings[id]; }
+  const HugeVector<uint32_t>& column(Dimension dimension) const {
+    return columns[static_cast<size_t>(dimension)];
+  }
+  HugeVector<uint32_t>& column(Dimension dimension) {
+    return columns[static_cast<size_t>(dimension)];
+  }
   // kNoCpu unless kept.
-  uint32_t CpuOf(size_t row) const { return cpus.empty() ? kNoCpu : cpus[row]; }
+  uint32_t CpuOf(size_t row) const {
+    const HugeVector<uint32_t>& cpus = column(Dimension::kCpu);
+    return cpus.empty() ? kNoCpu : cpus[row];
+  }
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
   }

@@ -10,12 +10,10 @@
 #include "src/profile/broken_chains.h"
 #include "src/profile/chain_resolver.h"
 #include "src/profile/frame_namer.h"
-#include "src/profile/image_shares.h"
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
 #include "src/profile/samples.h"
-#include "src/profile/sum_samples.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
 #include "src/sideband/sideband.h"
@@ -54,10 +52,12 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
         symbolizer_(symbolizer),
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
-        chains_(profile_, images_, spaces_, options_.max_stack, options_.keep_addresses),
+        chains_(profile_, images_, spaces_, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
-        namer_(profile_, images_, symbolizer, options_.keep_addresses),
-        rows_(profile_, options_.keep_cpu) {}
+        namer_(profile_, images_.images(), symbolizer, options_.keep_addresses),
+        rows_(profile_, options_.dimensions) {
+    profile_.slices = options_.slices;
+  }
 
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
                    std::span<const uint64_t> ids);
@@ -67,10 +67,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
     CountBatch();
     return profile_;
   }
-  std::vector<ImageShare> ImageShares();
-  bool TakesSums() const;
-  std::optional<SampleSums> Sums();
-  bool AddSums(SampleSums sums);
+  bool IsOfRecordsAlone() const;
+  UnnamedProfile Unnamed();
   Profile Finish();
   FrameId FrameAt(uint32_t pid, uint64_t address);
   ThreadId ThreadOf(uint32_t pid, uint32_t tid) { return threads_.Find(pid, tid); }
@@ -126,7 +124,6 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   RowTable rows_;
   std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
-  SampleSums sums_;               // what of them is in no profile: all that is said of the kernel
   bool kernel_is_placed_ = false;
   uint32_t event_ = 0;  // of the record at hand
 };
@@ -224,14 +221,14 @@ void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
 }
 
 void ProfileBuilder::Impl::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
-  sums_.kernel_reference = sums_.strings.Intern(symbol);
-  sums_.kernel_reference_address = address.value;
+  profile_.kernel.reference = profile_.strings.Intern(symbol);
+  profile_.kernel.reference_address = address;
   symbolizer_.SetKernelReference(symbol, address);
 }
 
 void ProfileBuilder::Impl::AddKernelSymbol(RuntimeAddress start, uint64_t size,
                                            std::string_view name) {
-  sums_.kernel_symbols.push_back({start.value, size, sums_.strings.Intern(name)});
+  profile_.kernel.symbols.push_back({start.value, size, profile_.strings.Intern(name)});
   symbolizer_.AddKernelSymbol(start, size, name);
 }
 
@@ -269,6 +266,9 @@ bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
 
 void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const perf_event::Sample& sample = taken.sample;
+  const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
+  const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
+  if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) return;
   if (!kernel_is_placed_) PlaceKernel();
   const symbolize::AddressSpace* before_exec = nullptr;
   if (spaces_.IsExecuting(sample.pid)) [[unlikely]]
@@ -276,7 +276,6 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   if (before_exec != nullptr) CountBatch();
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
                                                            /*has_stack=*/before_exec == nullptr);
-  const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
   const bool whole = options_.whole_samples;
   for (const SampleShare& share : taken.shares) {
     Event& event = profile_.events[static_cast<uint32_t>(share.event)];
@@ -286,7 +285,7 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
                        .thread = threads_.Find(sample.pid, sample.tid),
                        .count = 1,
                        .period = share.period},
-                      has_cpu ? sample.cpu : kNoCpu,
+                      cpu,
                       taken.time});
     chains_.Add({.pid = sample.pid,
                  .mode = ModeOf(sample.misc),
@@ -347,42 +346,11 @@ FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
   return frame;
 }
 
-std::vector<ProfileBuilder::ImageShare> ProfileBuilder::Impl::ImageShares() {
-  const std::vector<double> shares = SharesOfDsos(profile());
-  std::vector<ImageShare> images;
-  for (uint32_t i = 1; i < shares.size(); ++i)
-    images.push_back({images_.ImageOf(DsoId{i}), shares[i]});
-  return images;
-}
-
-bool ProfileBuilder::Impl::TakesSums() const {
+bool ProfileBuilder::Impl::IsOfRecordsAlone() const {
   const auto events = samples_.events();
-  const bool unwinds = std::any_of(events.begin(), events.end(), [](const Samples::Event& event) {
+  return std::none_of(events.begin(), events.end(), [](const Samples::Event& event) {
     return (event.layout.sample_type & perf_event::kSampleStackUser) != 0;
   });
-  return options_.keep_rows && !options_.keep_cpu && !options_.keep_thread &&
-         !options_.keep_addresses && options_.max_stack == UINT32_MAX && !options_.on_samples &&
-         !unwinds;
-}
-
-std::optional<SampleSums> ProfileBuilder::Impl::Sums() {
-  CountRest();
-  if (!TakesSums() || !profile_.losses.warnings.empty()) return std::nullopt;
-  SumUp(profile_, images_, symbolizer_, &sums_);
-  return std::exchange(sums_, {});
-}
-
-bool ProfileBuilder::Impl::AddSums(SampleSums sums) {
-  if (!TakesSums() || !AreOf(sums, samples_.events().size())) return false;
-  if (sums.kernel_reference != StringId::kEmpty) {
-    SetKernelReference(sums.strings[sums.kernel_reference],
-                       RuntimeAddress{sums.kernel_reference_address});
-  }
-  for (const SampleSums::KernelSymbol& symbol : sums.kernel_symbols) {
-    AddKernelSymbol(RuntimeAddress{symbol.start}, symbol.size, sums.strings[symbol.name]);
-  }
-  profile::AddSums(std::move(sums), images_, profile_);
-  return true;
 }
 
 // Samples whose call chains are not whole yet will not get more of them.
@@ -391,14 +359,20 @@ void ProfileBuilder::Impl::CountRest() {
   CountBatch();
   const std::vector<ThreadId> same = threads_.Settle();
   if (!same.empty()) rows_.PutThreads(same);
+  profile_.chains = user_unwinder_.Quality();
 }
 
+// Those frames that a view has seen are named already.
 Profile ProfileBuilder::Impl::Finish() {
   CountRest();
   namer_.NameNewFrames();
-  profile_.chains = user_unwinder_.Quality();
   CountBrokenChains(&profile_);
   return std::move(profile_);
+}
+
+UnnamedProfile ProfileBuilder::Impl::Unnamed() {
+  CountRest();
+  return {std::move(profile_), images_.images()};
 }
 
 ProfileBuilder::ProfileBuilder(symbolize::Symbolizer& symbolizer, BuilderOptions options)
@@ -421,13 +395,9 @@ FrameId ProfileBuilder::FrameAt(uint32_t pid, uint64_t address) {
   return impl_->FrameAt(pid, address);
 }
 ThreadId ProfileBuilder::ThreadOf(uint32_t pid, uint32_t tid) { return impl_->ThreadOf(pid, tid); }
-std::vector<ProfileBuilder::ImageShare> ProfileBuilder::ImageShares() {
-  return impl_->ImageShares();
-}
-bool ProfileBuilder::TakesSums() const { return impl_->TakesSums(); }
-std::optional<SampleSums> ProfileBuilder::Sums() { return impl_->Sums(); }
-bool ProfileBuilder::AddSums(SampleSums sums) { return impl_->AddSums(std::move(sums)); }
+bool ProfileBuilder::IsOfRecordsAlone() const { return impl_->IsOfRecordsAlone(); }
 const Profile& ProfileBuilder::profile() const { return impl_->profile(); }
+UnnamedProfile ProfileBuilder::Unnamed() && { return impl_->Unnamed(); }
 Profile ProfileBuilder::Finish() && { return impl_->Finish(); }
 
 }  // namespace profiler::profile

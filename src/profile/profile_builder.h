@@ -8,7 +8,7 @@
 //   record  ──▶ MMAP, COMM, FORK …  ──▶ Sideband ──▶ AddressSpaces, ImageTable, ThreadTable
 //               SAMPLE  ──▶ Samples ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
 //               LOST, THROTTLE …     ──▶ Losses
-//   Finish  ──▶ FrameNamer: every distinct frame once
+//   Finish  ──▶ name_profile.h: every distinct frame once
 //
 // Cost: a sample whose call chain was seen before in its process is a hash of the chain's bytes and
 // three waits for memory, which overlap with those of its neighbours; a new one is two look-ups
@@ -26,11 +26,12 @@
 #include <string_view>
 #include <vector>
 
-#include "src/base/sample_sums.h"
 #include "src/perf_event/attr.h"
 #include "src/perf_event/codec.h"
+#include "src/profile/name_profile.h"
 #include "src/profile/profile.h"
 #include "src/profile/sample_details.h"
+#include "src/profile/sample_selection.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/registers.h"
 
@@ -38,9 +39,14 @@ namespace profiler::profile {
 
 struct BuilderOptions {
   // What tells rows apart besides event, thread and stack. Without `keep_thread` the threads of one
-  // name are one Thread, with pid and tid 0.
-  bool keep_cpu = false;
+  // name are one Thread, with pid and tid 0. Dimension::kSlice needs `slices`, one at least.
+  DimensionSet dimensions{};
   bool keep_thread = true;
+  TimeSlices slices;
+
+  // Samples that are not of these are passed over, as if they had not been recorded.
+  SampleSelection samples;
+
   // Frames at one place of an image are told apart by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
@@ -56,9 +62,6 @@ struct BuilderOptions {
   // User entries of call chains lie in the instructions themselves, not behind the calls, as our
   // recorder writes those that it unwinds.
   bool exact_user_chains = false;
-
-  // Entries of a call chain that are kept, nearest to the leaf; at least 1.
-  uint32_t max_stack = UINT32_MAX;
 
   // Called for all samples, in order, some at a time, as rows of count 1 whose frames are named.
   // What the call gets is valid during the call. Samples whose user call chain was deferred come
@@ -104,26 +107,12 @@ class ProfileBuilder {
   // the next call.
   const Profile& profile() const;
 
-  // The images of the rows so far, and what part of the samples, from 0 to 1, has code of each on
-  // its stack; that of the kernel among them, what is in no image is not. Needs `keep_rows`.
-  struct ImageShare {
-    symbolize::ImageId image;
-    double share;
-  };
-  std::vector<ImageShare> ImageShares();
+  // Whether the profile is told by the records alone. It is not where the stacks of an event, of
+  // those added so far, are to be unwound, for that takes the images' files.
+  bool IsOfRecordsAlone() const;
 
-  // False where the options keep more than sums have (threads, CPUs, addresses) and where
-  // the stacks of an event, of those added so far, are to be unwound.
-  bool TakesSums() const;
-  // What the records, all of them, add up to, once; with AddSums in a new builder, in the place of
-  // records, they make the same profile. Nothing unless TakesSums(), and where there are warnings.
-  // `data_size` is the caller's.
-  std::optional<SampleSums> Sums();
-  // After AddEvent of all events, and instead of records. False, and nothing done, for sums that
-  // are not of these events or have what no recording has.
-  bool AddSums(SampleSums sums);
-
-  // Names all frames and gives the profile away.
+  // Gives the profile away: without names, where no view has seen samples yet, or with them.
+  UnnamedProfile Unnamed() &&;
   Profile Finish() &&;
 
  private:

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/perf_event/record_builder.h"
+#include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/profile/testing/profile_text.h"
 
@@ -29,6 +30,7 @@ constexpr uint64_t kType = perf_event::kSampleIdentifier | perf_event::kSampleIp
                            perf_event::kSampleCallchain;
 
 constexpr uint64_t kKernelText = 0xffffffff81000000;
+constexpr uint64_t kDataSize = 4711;  // of the recording that the records are of
 
 class ProfileBuilderTest : public testing::Test {
  protected:
@@ -43,31 +45,45 @@ class ProfileBuilderTest : public testing::Test {
   }
 
   Profile Finish(ProfileBuilder builder) {
-    for (perf_event::RawRecord record : records_.records()) {
-      builder.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
-    }
+    AddRecords(builder);
     return std::move(builder).Finish();
   }
 
-  // Whatever a test's records are, what they add up to makes the profile that they make.
-  void TearDown() override {
-    ProfileBuilder of_records(symbolizer_, {.keep_thread = false});
-    of_records.AddEvent("cpu-clock", records_.attr());
+  void AddRecords(ProfileBuilder& builder) {
     for (perf_event::RawRecord record : records_.records()) {
-      of_records.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
+      builder.Add(record, 0, perf_event::TimeOf(record, records_.layout()));
     }
-    auto sums = of_records.Sums();
-    const Profile expected = std::move(of_records).Finish();
-    ASSERT_EQ(sums.has_value(), expected.losses.warnings.empty());
-    if (!sums) return;
-    ProfileBuilder of_sums(symbolizer_, {.keep_thread = false});
-    of_sums.AddEvent("cpu-clock", records_.attr());
-    ASSERT_TRUE(of_sums.AddSums(*std::move(sums)));
-    const Profile got = std::move(of_sums).Finish();
-    EXPECT_EQ(got.losses, static_cast<const LossCounts&>(expected.losses));
+  }
+
+  std::string Stored();
+
+  // Whatever a test's records are, and whatever is wanted of them: the profile that a recording
+  // carries of them is the one that they make.
+  void TearDown() override {
+    for (const bool threads : {false, true}) {
+      for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, {true, true}}) {
+        for (const uint32_t cpus : {0, 1}) {
+          const SampleSelection samples{.cpus = std::vector<uint32_t>(cpus, 1)};
+          ExpectStoredAsMade({threads, dimensions, samples});
+        }
+      }
+    }
+  }
+
+  void ExpectStoredAsMade(const Wanted& wanted) {
+    const Profile expected = Build({.dimensions = wanted.dimensions,
+                                    .keep_thread = wanted.threads,
+                                    .slices = TimeSlices::Of(0, 99, 10),
+                                    .samples = wanted.samples});
+    auto stored = DecodeProfile(Stored(), kDataSize, wanted);
+    if (!stored && expected.losses.corrupt_chains != Build().losses.corrupt_chains) return;
+    ASSERT_TRUE(stored.has_value());
+    const Profile got = Named(WithImages(*std::move(stored), symbolizer_), symbolizer_);
+    EXPECT_EQ(RowsText(got), RowsText(expected));
     EXPECT_EQ(got.events[0].samples, expected.events[0].samples);
     EXPECT_EQ(got.events[0].period, expected.events[0].period);
-    EXPECT_EQ(RowsText(got), RowsText(expected));
+    EXPECT_EQ(got.losses.lost_records, expected.losses.lost_records);
+    EXPECT_EQ(got.losses.corrupt_chains, expected.losses.corrupt_chains);
     EXPECT_EQ(got.chains, expected.chains);
   }
 
@@ -124,7 +140,7 @@ TEST_F(ProfileBuilderTest, AnImagesShareIsOfTheSamplesThatHaveItOnTheirStackHowe
   builder.AddEvent("cpu-clock", records_.attr());
   for (perf_event::RawRecord record : records_.records()) builder.Add(record, 0, 1);
   std::string shares;
-  for (const auto& [image, share] : builder.ImageShares()) {
+  for (const auto& [image, share] : SharesOfImages(std::move(builder).Unnamed())) {
     shares += symbolizer_.image(image).path + " " + std::to_string(share) + "\n";
   }
   EXPECT_EQ(shares, "/bin/cat 0.800000\n/lib/libc.so 0.600000\n[kernel.kallsyms] 0.000000\n");
@@ -706,60 +722,61 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
   EXPECT_EQ(Rows(),
             "cat 7/7: cat+0x200  3 3\n"
             "cat 7/9: cat+0x200  1 1\n");
-  EXPECT_EQ(Rows({.keep_cpu = true}),
+  EXPECT_EQ(Rows({.dimensions = {true, false}}),
             "cat 7/7: cat+0x200  1 1 cpu 2\n"
             "cat 7/7: cat+0x200  2 2 cpu 1\n"
             "cat 7/9: cat+0x200  1 1 cpu 2\n");
   EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
 }
 
-TEST_F(ProfileBuilderTest, SumsBringWhatTheRecordingSaysOfTheKernel) {
+// What a recording would carry of the records so far.
+std::string ProfileBuilderTest::Stored() {
+  ProfileBuilder builder(symbolizer_,
+                         {.dimensions = {true, true}, .slices = TimeSlices::Of(0, 99, 10)});
+  builder.AddEvent("cpu-clock", records_.attr());
+  AddRecords(builder);
+  Profile profile = std::move(builder).Unnamed().profile;
+  return EncodeProfile(profile, kDataSize);
+}
+
+TEST_F(ProfileBuilderTest, StoredProfilesBringWhatTheRecordingSaysOfTheKernel) {
   constexpr uint64_t kBpf = 0xffffffffc0000000;
   records_.At(1).By(~0u, 0).Mode(kMiscKernel);
   records_.Mmap(kKernelText, 0x1000, kKernelText + 8, "[kernel.kallsyms]_stext");
   records_.At(2).Ksymbol(kBpf, 0x80, "bpf_prog_1").By(7, 7).Sample(kBpf + 4);
-  ProfileBuilder of_records(symbolizer_, {.keep_thread = false});
-  of_records.AddEvent("cpu-clock", records_.attr());
-  for (perf_event::RawRecord record : records_.records()) of_records.Add(record, 0, 1);
-  auto sums = of_records.Sums();
-  ASSERT_TRUE(sums.has_value());
+  auto stored = DecodeProfile(Stored(), kDataSize, {});
+  ASSERT_TRUE(stored.has_value());
 
   FakeSymbolizer elsewhere;
-  ProfileBuilder of_sums(elsewhere, {.keep_thread = false});
-  of_sums.AddEvent("cpu-clock", records_.attr());
-  ASSERT_TRUE(of_sums.AddSums(*std::move(sums)));
+  const Profile named = Named(WithImages(*std::move(stored), elsewhere), elsewhere);
   EXPECT_EQ(elsewhere.kernel_reference(), symbolizer_.kernel_reference());
-  EXPECT_EQ(RowsText(std::move(of_sums).Finish()), ":7 0/0: bpf_prog_1[k]  1 1\n");
+  EXPECT_EQ(RowsText(named), ":7 0/0: bpf_prog_1[k]  1 1\n");
 }
 
-TEST_F(ProfileBuilderTest, SumsAreForWhoWantsNoMoreThanTheyHave) {
+TEST_F(ProfileBuilderTest, StoredProfilesAreOfTheRecordsThatTheyWereMadeOf) {
   StartCat().Sample(0x1234);
-  const auto builder = [&](BuilderOptions options) {
-    ProfileBuilder made(symbolizer_, std::move(options));
-    made.AddEvent("cpu-clock", records_.attr());
-    return made;
-  };
-  const auto sums = [&] { return *builder({.keep_thread = false}).Sums(); };
-  for (const BuilderOptions& options :
-       {BuilderOptions{}, BuilderOptions{.keep_cpu = true, .keep_thread = false},
-        BuilderOptions{.keep_thread = false, .keep_rows = false},
-        BuilderOptions{.keep_thread = false, .max_stack = 5}}) {
-    EXPECT_FALSE(builder(options).Sums().has_value());
-    EXPECT_FALSE(builder(options).AddSums(sums()));
-  }
-  ProfileBuilder of_two = builder({.keep_thread = false});
-  of_two.AddEvent("page-faults", records_.attr());
-  EXPECT_FALSE(of_two.AddSums(sums())) << "of a recording with other events";
-  EXPECT_TRUE(builder({.keep_thread = false}).AddSums(sums()));
+  EXPECT_TRUE(DecodeProfile(Stored(), kDataSize, {}).has_value());
+  EXPECT_FALSE(DecodeProfile(Stored(), kDataSize + 8, {}).has_value());
 }
 
-TEST_F(ProfileBuilderTest, LongChainsKeepTheEntriesNearestToTheLeaf) {
-  StartCat();
-  records_.Mode(kMiscKernel);
-  records_.Sample(kKernelText, {kContextKernel, kKernelText, kContextUser, 0x1100, 0x1201, 0x1301});
-  EXPECT_EQ(Rows({.max_stack = 3}),
-            "cat 7/7: cat+0x200;cat+0x100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
-  EXPECT_EQ(Rows({.max_stack = 1}), "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+TEST_F(ProfileBuilderTest, APartOfTheTimeIsShownFromAStoredProfileWhereSlicesEnd) {
+  StartCat().At(11).Sample(0x1234).At(19).Sample(0x1234).At(20).Sample(0x1134);
+  const auto rows = [&](uint64_t first, uint64_t last) {
+    auto part = DecodeProfile(Stored(), kDataSize, {.samples = {first, last, {}}});
+    return part ? RowsText(Named(WithImages(*std::move(part), symbolizer_), symbolizer_))
+                : "none\n";
+  };
+  EXPECT_EQ(rows(10, 19), "cat 0/0: cat+0x200  2 2\n");
+  EXPECT_EQ(rows(11, 19), "cat 0/0: cat+0x200  2 2\n") << "nothing is in the slice before that";
+  EXPECT_EQ(rows(20, 500), "cat 0/0: cat+0x100  1 1\n");
+  EXPECT_EQ(rows(12, 19), "none\n") << "the records have to be read";
+}
+
+TEST_F(ProfileBuilderTest, SamplesThatAreNotAskedForDoNotCount) {
+  StartCat().At(5).On(1).Sample(0x1234).At(6).On(2).Sample(0x1234).At(7).On(1).Sample(0x1234);
+  const Profile profile = Build({.samples = {6, 7, {1}}});
+  EXPECT_EQ(RowsText(profile), "cat 7/7: cat+0x200  1 1\n");
+  EXPECT_EQ(profile.events[0].samples, 1u);
 }
 
 TEST_F(ProfileBuilderTest, EventsAreCountedApart) {
@@ -820,7 +837,7 @@ TEST_F(ProfileBuilderTest, AStreamingViewNamesAThreadAsItWasCalledThen) {
 TEST_F(ProfileBuilderTest, ASampleThatDoesNotSayItsCpuIsOnNone) {
   Attr attr = records_.attr();
   attr.sample_type &= ~perf_event::kSampleCpu;
-  ProfileBuilder builder(symbolizer_, {.keep_cpu = true});
+  ProfileBuilder builder(symbolizer_, {.dimensions = {true, false}});
   builder.AddEvent("cpu-clock", records_.attr());
   builder.AddEvent("page-faults", attr);
   RecordBuilder without_cpu(attr);

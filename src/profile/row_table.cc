@@ -1,34 +1,75 @@
 #include "src/profile/row_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace profiler::profile {
+namespace {
 
-uint64_t RowTable::Hash(const SampleRow& row) const {
+constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
+constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
+
+}  // namespace
+
+RowTable::Values RowTable::ValuesOf(const SampleRow& sample) const {
+  Values values{};
+  if (kept_[kCpu]) values[kCpu] = sample.cpu;
+  if (kept_[kSlice]) values[kSlice] = profile_.slices.SliceOf(sample.time);
+  return values;
+}
+
+void RowTable::NoteTime(const SampleRow& sample) {
+  TimeSlices::Slice& slice = profile_.slices.slices[profile_.slices.SliceOf(sample.time)];
+  slice.first = std::min(slice.first, sample.time);
+  slice.last = std::max(slice.last, sample.time);
+}
+
+uint64_t RowTable::Hash(const Row& row, const Values& values) {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
   };
-  return Mix(pair(row.thread, row.stack),
-             Mix(pair(row.self, keep_cpu_ ? row.cpu : 0), static_cast<uint64_t>(row.event)));
+  uint64_t hash =
+      Mix(pair(row.thread, row.stack), pair(row.self, static_cast<uint32_t>(row.event)));
+  for (const uint32_t value : values) hash = Mix(hash, value);
+  return hash;
 }
 
-void RowTable::Prefetch(const SampleRow& row, uint32_t known) const {
+bool RowTable::IsIn(const Row& row, const Values& values, uint32_t id) const {
+  const Row& other = profile_.rows[id];
+  if (row.stack != other.stack || row.thread != other.thread || row.self != other.self ||
+      row.event != other.event) {
+    return false;
+  }
+  for (size_t i = 0; i < kDimensions; ++i) {
+    if (kept_[i] && values[i] != profile_.columns[i][id]) return false;
+  }
+  return true;
+}
+
+void RowTable::Prefetch(const SampleRow& sample, uint32_t known) const {
   if (known == UINT32_MAX) {
-    index_.Prefetch(Hash(row));
+    index_.Prefetch(Hash(sample, ValuesOf(sample)));
   } else {
     __builtin_prefetch(&profile_.rows[known], 1);
   }
 }
 
-void RowTable::Add(const SampleRow& row, uint32_t* known) {
-  if (*known == UINT32_MAX || !IsIn(row, *known)) {
+void RowTable::Add(const SampleRow& sample, uint32_t* known) {
+  if (kept_[kSlice]) NoteTime(sample);
+  Add(sample, ValuesOf(sample), known);
+}
+
+void RowTable::Add(const Row& row, const Values& values, uint32_t* known) {
+  if (*known == UINT32_MAX || !IsIn(row, values, *known)) {
     *known = index_.FindOrInsert(
-        Hash(row), [&](uint32_t id) { return IsIn(row, id); },
+        Hash(row, values), [&](uint32_t id) { return IsIn(row, values, id); },
         [&] {
           profile_.rows.push_back(row);
           profile_.rows.back().count = 0;
           profile_.rows.back().period = 0;
-          if (keep_cpu_) profile_.cpus.push_back(row.cpu);
+          for (size_t i = 0; i < kDimensions; ++i) {
+            if (kept_[i]) profile_.columns[i].push_back(values[i]);
+          }
           return static_cast<uint32_t>(profile_.rows.size() - 1);
         });
   }
@@ -38,14 +79,17 @@ void RowTable::Add(const SampleRow& row, uint32_t* known) {
 
 void RowTable::PutThreads(std::span<const ThreadId> threads) {
   const HugeVector<Row> rows = std::exchange(profile_.rows, {});
-  const HugeVector<uint32_t> cpus = std::exchange(profile_.cpus, {});
+  const auto columns = std::exchange(profile_.columns, {});
   index_ = {};
-  for (size_t i = 0; i < rows.size(); ++i) {
-    SampleRow row{rows[i]};
+  for (size_t id = 0; id < rows.size(); ++id) {
+    Row row = rows[id];
     row.thread = threads[static_cast<uint32_t>(row.thread)];
-    if (keep_cpu_) row.cpu = cpus[i];
+    Values values{};
+    for (size_t i = 0; i < kDimensions; ++i) {
+      if (kept_[i]) values[i] = columns[i][id];
+    }
     uint32_t known = UINT32_MAX;
-    Add(row, &known);
+    Add(row, values, &known);
   }
 }
 

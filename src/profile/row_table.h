@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -12,33 +13,35 @@
 
 namespace profiler::profile {
 
-// Not thread-safe. The profile must outlive it and its rows be made here alone.
+// Not thread-safe. The profile must outlive it and its rows be made here alone. With
+// Dimension::kSlice the profile's slices must be set before the first sample.
 class RowTable {
  public:
-  RowTable(Profile& profile, bool keep_cpu) : profile_(profile), keep_cpu_(keep_cpu) {}
+  RowTable(Profile& profile, const DimensionSet& kept) : profile_(profile), kept_(kept) {}
 
-  // Has the memory for Add brought near; `known` as there.
-  void Prefetch(const SampleRow& row, uint32_t known) const;
+  // Asks for the memory that Add needs; `known` is as there.
+  void Prefetch(const SampleRow& sample, uint32_t known) const;
 
-  // Adds count and period to the row that agrees in all else but time, and CPU unless that is kept.
-  // `*known` is the row that it was found in before, if any, or UINT32_MAX; becomes the one that it
-  // is in.
-  void Add(const SampleRow& row, uint32_t* known);
+  // Adds count and period of a sample to the row that agrees with it in event, thread, interrupted
+  // frame, stack and the dimensions that are kept. `*known` is the row that such a sample was found
+  // in before, or UINT32_MAX, and becomes the row that this one is in.
+  void Add(const SampleRow& sample, uint32_t* known);
 
   // Gives each row the thread that `threads` has for its own. Rows that then agree become one, so
-  // where Add found them before does not hold any more.
+  // the rows that Add found before are others now.
   void PutThreads(std::span<const ThreadId> threads);
 
  private:
-  bool IsIn(const SampleRow& a, uint32_t row) const {
-    const Row& b = profile_.rows[row];
-    return a.stack == b.stack && a.thread == b.thread && a.self == b.self && a.event == b.event &&
-           (!keep_cpu_ || a.cpu == profile_.cpus[row]);
-  }
-  uint64_t Hash(const SampleRow& row) const;
+  using Values = std::array<uint32_t, kDimensions>;  // 0 where a dimension is not kept
+
+  Values ValuesOf(const SampleRow& sample) const;
+  void NoteTime(const SampleRow& sample);
+  void Add(const Row& row, const Values& values, uint32_t* known);
+  bool IsIn(const Row& row, const Values& values, uint32_t id) const;
+  static uint64_t Hash(const Row& row, const Values& values);
 
   Profile& profile_;
-  const bool keep_cpu_;
+  const DimensionSet kept_;
   DenseIndex index_;
 };
 

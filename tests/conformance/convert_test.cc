@@ -23,6 +23,7 @@
 #include "src/perf_data/rewrite/rewrite.h"
 #include "src/perf_event/abi.h"
 #include "tests/conformance/corpus.h"
+#include "tests/conformance/perf_script.h"
 
 namespace profiler::conformance {
 namespace {
@@ -38,7 +39,8 @@ std::string ReadBytes(const std::string& path) {
 }
 
 // The kernel's records in the order of time, as they stand (in native order), each behind the name
-// of its event.
+// of its event. That is compared without guests: perf and we call an event of a stream by its attr
+// ("cycles:H") where EVENT_DESC ("cycles") comes in front of it, and of a file by EVENT_DESC.
 std::vector<std::string> KernelRecords(const std::string& path) {
   std::vector<std::string> records;
   const auto recording = Recording::Open(path);
@@ -48,7 +50,7 @@ std::vector<std::string> KernelRecords(const std::string& path) {
       (*recording)->ForEach(Recording::Order::kFile, [&](const TimedRecord& record) {
         if (record.record.type() >= perf_event::kRecordUserFirst) return;
         const auto& event = (*recording)->events()[record.event];
-        records.push_back(event.name +
+        records.push_back(NameWithoutGuests(event.name) +
                           std::string(TextOf(CopyInOnePiece(record.record, event.layout))));
       });
   EXPECT_TRUE(read.ok()) << read;

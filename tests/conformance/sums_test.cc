@@ -8,10 +8,9 @@
 #include <string>
 
 #include "src/export/folded.h"
-#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
-#include "src/perf_data/sections/own_sections.h"
 #include "src/profile/profile_builder.h"
+#include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/report/report.h"
 #include "tests/conformance/corpus.h"
@@ -25,14 +24,12 @@ using profile::FakeSymbolizer;
 using profile::Profile;
 using profile::ProfileBuilder;
 
-ProfileBuilder BuilderOf(const Recording& recording, FakeSymbolizer& symbolizer) {
-  ProfileBuilder builder(symbolizer, {.keep_thread = false});
-  for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
-  return builder;
-}
+constexpr uint64_t kDataSize = 1;
 
-ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer) {
-  ProfileBuilder builder = BuilderOf(recording, symbolizer);
+ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer,
+                       profile::BuilderOptions options) {
+  ProfileBuilder builder(symbolizer, std::move(options));
+  for (const auto& event : recording.events()) builder.AddEvent(event.name, event.attr);
   for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }
@@ -44,8 +41,11 @@ ProfileBuilder ReadAll(Recording& recording, FakeSymbolizer& symbolizer) {
   return builder;
 }
 
-std::string Report(const Profile& profile) {
+std::string Report(const Profile& profile, const profile::Wanted& wanted) {
   report::ReportOptions options;
+  if (wanted.threads) {
+    options.sort = {report::SortKey::kTid, report::SortKey::kCpu, report::SortKey::kSymbol};
+  }
   options.show_samples = true;
   std::string text = report::FormatReport(profile, options);
   exports::WriteFolded(profile, {}, [&](std::string_view lines) { text += lines; });
@@ -61,18 +61,26 @@ TEST(SumsTest, OfEveryRecordingMakeTheReportThatItsRecordsMake) {
     const auto recording = Recording::Open(file.path);
     if (!recording.ok() || (*recording)->layout().pipe) continue;
     FakeSymbolizer symbolizer;
-    ProfileBuilder of_records = ReadAll(**recording, symbolizer);
-    const auto sums = of_records.Sums();
-    if (!sums) continue;  // stacks to unwind, or a JIT's dump that is not here
-    perf_data::Features features;
-    features.other[perf_data::kFeatureSums] = perf_data::EncodeSampleSums(*sums);
-    auto read = perf_data::ReadSampleSums(features);
-    ASSERT_TRUE(read.has_value());
-
-    FakeSymbolizer others;
-    ProfileBuilder of_sums = BuilderOf(**recording, others);
-    ASSERT_TRUE(of_sums.AddSums(*std::move(read)));
-    EXPECT_EQ(Report(std::move(of_sums).Finish()), Report(std::move(of_records).Finish()));
+    ProfileBuilder all = ReadAll(
+        **recording, symbolizer,
+        {.dimensions = {true, true}, .slices = profile::TimeSlices::Of(0, 1'000'000'000, 200)});
+    if (!all.IsOfRecordsAlone()) continue;  // stacks to unwind
+    Profile unnamed = std::move(all).Unnamed().profile;
+    if (!unnamed.losses.warnings.empty()) continue;  // a JIT's dump that is not here
+    const std::string section = EncodeProfile(unnamed, kDataSize);
+    for (const profile::Wanted& wanted :
+         {profile::Wanted{}, profile::Wanted{.threads = true, .dimensions = {true, false}},
+          profile::Wanted{.samples = {.cpus = {0}}}}) {
+      ProfileBuilder of_records = ReadAll(**recording, symbolizer,
+                                          {.dimensions = wanted.dimensions,
+                                           .keep_thread = wanted.threads,
+                                           .samples = wanted.samples});
+      FakeSymbolizer others;
+      auto stored = profile::DecodeProfile(section, kDataSize, wanted);
+      ASSERT_TRUE(stored.has_value());
+      const Profile of_sums = Named(WithImages(*std::move(stored), others), others);
+      EXPECT_EQ(Report(of_sums, wanted), Report(std::move(of_records).Finish(), wanted));
+    }
     ++compared;
   }
   EXPECT_GT(compared, 20);

@@ -19,6 +19,7 @@
 #include "src/perf_event/event_name.h"
 #include "src/perf_event/record_builder.h"
 #include "src/perf_event/visit_record.h"
+#include "src/profile/profile_codec.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/use_features.h"
 
@@ -205,6 +206,25 @@ std::vector<Bytes> AttrSeeds() {
 
 // --- feature sections --------------------------------------------------------------------------
 
+constexpr uint64_t kProfileDataSize = 7;
+
+// Reading makes one row of those that agree, so what was read once and written is read as it was.
+void UseStoredProfile(std::string_view section) {
+  const profile::Wanted all{.threads = true, .dimensions = {true, true}, .samples = {}};
+  const auto rewritten = [&](std::string_view stored) -> std::optional<std::string> {
+    auto read = profile::DecodeProfile(stored, kProfileDataSize, all);
+    if (!read) return std::nullopt;
+    return EncodeProfile(*read, kProfileDataSize);
+  };
+  const auto once = rewritten(section);
+  if (!once) return;
+  const auto twice = rewritten(*once);
+  Require(twice.has_value() && rewritten(*twice) == twice,
+          "profiles that were written are read as they were");
+  Require(profile::DecodeProfile(section, kProfileDataSize, {}).has_value(),
+          "a profile with details has a summary");
+}
+
 // { u8 feature; u8 byte order; section }
 void ReadFeature(std::span<const std::byte> input) {
   if (input.size() < 2) return;
@@ -229,14 +249,7 @@ void ReadFeature(std::span<const std::byte> input) {
             "features that were written can be read");
   }
   Require(again == features, "features that were written are read as they were");
-  if (const auto sums = perf_data::ReadSampleSums(features)) {
-    const std::string section = perf_data::EncodeSampleSums(*sums);
-    perf_data::Features written;
-    written.other[perf_data::kFeatureSums] = section;
-    const auto reread = perf_data::ReadSampleSums(written);
-    Require(reread.has_value() && perf_data::EncodeSampleSums(*reread) == section,
-            "sums that were written are read as they were");
-  }
+  if (bit == perf_data::kFeatureSums) UseStoredProfile(TextOf(section));
   if (const auto names = perf_data::ReadEmbeddedNames(features)) {
     perf_data::Features written;
     written.other[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(*names);
@@ -273,17 +286,27 @@ EmbeddedNames SomeNames(uint32_t functions) {
   return names;
 }
 
-SampleSums SomeSums(uint32_t samples) {
-  SampleSums sums;
-  sums.events = {{samples, samples * 100}};
-  sums.images.push_back({.path = sums.strings.Intern("/bin/a")});
-  sums.threads = {sums.strings.Intern("a")};
+std::string SomeProfile(uint32_t samples) {
+  profile::Profile profile;
+  const StringId name = profile.strings.Intern("a");
+  profile.events = {{name, samples, uint64_t{samples} * 100}};
+  profile.dsos = {{.name = name},
+                  {.name = name, .long_name = name, .kind = profile::DsoKind::kUser}};
+  profile.threads = {{.pid = 1, .tid = 1, .comm = name}, {.pid = 1, .tid = 2, .comm = name}};
+  profile.slices = profile::TimeSlices::Of(0, 99, 2);
   for (uint32_t i = 0; i < samples; ++i) {
-    sums.frames.push_back({.image = i % 4 == 0 ? SampleSums::kNone : 0, .mode = 1, .offset = i});
-    sums.stacks.push_back({.parent = StackId{i - 1}, .frame = FrameId{i}});
-    sums.rows.push_back({.self = FrameId{i}, .stack = StackId{i}, .count = 1, .period = 100});
+    profile.frames.push_back({.dso = profile::DsoId{i % 4 == 0 ? 0u : 1u},
+                              .mode = profile::Mode::kUser,
+                              .offset = FileOffset{i}});
+    profile.stacks.push_back({profile::StackId{i - 1}, profile::FrameId{i}});
+    profile.rows.push_back({.thread = profile::ThreadId{i % 2},
+                            .self = profile::FrameId{i},
+                            .stack = profile::StackId{i},
+                            .count = 1,
+                            .period = 100});
+    for (auto& column : profile.columns) column.push_back(i % 2);
   }
-  return sums;
+  return EncodeProfile(profile, kProfileDataSize);
 }
 
 std::vector<Bytes> FeatureSeeds() {
@@ -301,8 +324,8 @@ std::vector<Bytes> FeatureSeeds() {
   add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(64)));
   add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(2)));
   add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(64)));
-  add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(3)));
-  add(perf_data::kFeatureSums, perf_data::EncodeSampleSums(SomeSums(64)));
+  add(perf_data::kFeatureSums, SomeProfile(3));
+  add(perf_data::kFeatureSums, SomeProfile(64));
   // Two entries of two numbers and two strings are a start for every section that has a value.
   std::string some;
   perf_data::FieldWriter writer(&some);

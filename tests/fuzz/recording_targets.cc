@@ -48,7 +48,7 @@ void DecodeRecord(const TimedRecord& timed, const Recording& recording) {
 // All that a report does, with names that need no files.
 void MakeProfile(Recording& recording, size_t* records) {
   profile::FakeSymbolizer symbolizer;
-  profile::ProfileBuilder builder(symbolizer, {.keep_cpu = true});
+  profile::ProfileBuilder builder(symbolizer, {.dimensions = {true, false}});
   for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }

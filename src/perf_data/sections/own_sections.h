@@ -11,7 +11,6 @@
 
 #include "src/base/chain_quality.h"
 #include "src/base/embedded_names.h"
-#include "src/base/sample_sums.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_event/attr.h"
 
@@ -37,9 +36,5 @@ std::string EncodeEmbeddedNames(const EmbeddedNames& names);
 // `instructions` and `pieces`, where those of NAMES have `addresses` and `codes`; likewise.
 std::optional<EmbeddedNames> ReadEmbeddedCode(const Features& features);
 std::string EncodeEmbeddedCode(const EmbeddedNames& code);
-
-// SUMS: the samples, summed up (FORMAT.md); likewise. Whoever reads compares `data_size`.
-std::optional<SampleSums> ReadSampleSums(const Features& features);
-std::string EncodeSampleSums(const SampleSums& sums);
 
 }  // namespace profiler::perf_data

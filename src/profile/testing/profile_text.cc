@@ -40,7 +40,7 @@ std::string RowText(const Profile& profile, uint32_t id) {
   if (profile[row.stack].frame != row.self) {
     absl::StrAppend(&text, " self ", FrameText(profile, profile[row.self]));
   }
-  if (!profile.cpus.empty()) absl::StrAppend(&text, " cpu ", profile.cpus[id]);
+  if (profile.CpuOf(id) != kNoCpu) absl::StrAppend(&text, " cpu ", profile.CpuOf(id));
   return text;
 }
 

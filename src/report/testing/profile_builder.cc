@@ -86,7 +86,7 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
                            .stack = stack,
                            .count = count,
                            .period = count * period});
-  profile_.cpus.push_back(cpu_);
+  profile_.column(profile::Dimension::kCpu).push_back(cpu_);
   times_.push_back(time_);
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;

@@ -50,7 +50,7 @@ class ProfileBuilder {
   profile::Profile& profile() { return profile_; }
   // A row of the profile, as of one sample.
   profile::SampleRow sample(size_t row) const {
-    return {profile_.rows[row], profile_.cpus[row], times_[row], true};
+    return {profile_.rows[row], profile_.CpuOf(row), times_[row], true};
   }
 
  private:

@@ -1,7 +1,8 @@
-#include "src/profile/sums_order.h"
+#include "src/profile/profile_order.h"
 
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/base/radix_sort.h"
 
 namespace profiler::profile {
@@ -10,7 +11,7 @@ namespace {
 using Order = HugeVector<uint32_t>;    // by new number: the old one
 using Numbers = HugeVector<uint32_t>;  // by old number: the new one
 
-constexpr uint32_t kNone = SampleSums::kNone;
+constexpr auto kNone = static_cast<uint32_t>(kNoStack);
 
 template <class Id>
 uint32_t NumberOf(Id id) {
@@ -31,12 +32,13 @@ void Rearrange(HugeVector<T>& table, const Order& order) {
   table = std::move(moved);
 }
 
-Order OrderOfFrames(const SampleSums& sums) {
-  const auto& frames = sums.frames;
+Order OrderOfFrames(const HugeVector<Frame>& frames) {
   RadixSort sort(static_cast<uint32_t>(frames.size()));
-  sort.SortBy([&](uint32_t i) { return frames[i].mode * 2u + (frames[i].return_address ? 1 : 0); });
-  sort.SortBy([&](uint32_t i) { return frames[i].offset; });
-  sort.SortBy([&](uint32_t i) { return frames[i].image == kNone ? 0 : frames[i].image + 1; });
+  sort.SortBy([&](uint32_t i) {
+    return static_cast<uint32_t>(frames[i].mode) * 2 + (frames[i].return_address ? 1 : 0);
+  });
+  sort.SortBy([&](uint32_t i) { return frames[i].offset.value; });
+  sort.SortBy([&](uint32_t i) { return NumberOf(frames[i].dso); });
   return sort.Order();
 }
 
@@ -79,36 +81,57 @@ class Callees {
   HugeVector<uint32_t> next_;   // by stack: of the same caller
 };
 
-Order OrderOfRows(const SampleSums& sums) {
-  const auto& rows = sums.rows;
+Order OrderOfRows(const Profile& profile) {
+  const HugeVector<Row>& rows = profile.rows;
+  const std::vector<ThreadId> name = FirstOfSameName(profile);
   RadixSort sort(static_cast<uint32_t>(rows.size()));
+  for (const HugeVector<uint32_t>& column : profile.columns) {
+    if (!column.empty()) sort.SortBy([&](uint32_t i) { return column[i]; });
+  }
+  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].thread); });
   sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].self); });
   sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].stack); });
-  sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].thread); });
+  sort.SortBy([&](uint32_t i) { return NumberOf(name[NumberOf(rows[i].thread)]); });
   sort.SortBy([&](uint32_t i) { return NumberOf(rows[i].event); });
   return sort.Order();
 }
 
 }  // namespace
 
-void PutInOrder(SampleSums& sums) {
-  const Order frames = OrderOfFrames(sums);
-  Rearrange(sums.frames, frames);
-  const Numbers frame_numbers = NumbersOf(frames);
-  for (StackNode& stack : sums.stacks) stack.frame = FrameId{frame_numbers[NumberOf(stack.frame)]};
+std::vector<ThreadId> FirstOfSameName(const Profile& profile) {
+  absl::flat_hash_map<StringId, ThreadId> first_of;
+  std::vector<ThreadId> first;
+  first.reserve(profile.threads.size());
+  for (uint32_t i = 0; i < profile.threads.size(); ++i) {
+    first.push_back(first_of.try_emplace(profile.threads[i].comm, ThreadId{i}).first->second);
+  }
+  return first;
+}
 
-  const Order stacks = Callees(sums.stacks).DepthFirst();
-  Rearrange(sums.stacks, stacks);
+void PutInOrder(Profile& profile) {
+  const Order frames = OrderOfFrames(profile.frames);
+  Rearrange(profile.frames, frames);
+  const Numbers frame_numbers = NumbersOf(frames);
+  for (StackNode& stack : profile.stacks) {
+    stack.frame = FrameId{frame_numbers[NumberOf(stack.frame)]};
+  }
+
+  const Order stacks = Callees(profile.stacks).DepthFirst();
+  Rearrange(profile.stacks, stacks);
   const Numbers stack_numbers = NumbersOf(stacks);
-  for (StackNode& stack : sums.stacks) {
+  for (StackNode& stack : profile.stacks) {
     if (stack.parent != kNoStack) stack.parent = StackId{stack_numbers[NumberOf(stack.parent)]};
   }
 
-  for (Row& row : sums.rows) {
+  for (Row& row : profile.rows) {
     row.stack = StackId{stack_numbers[NumberOf(row.stack)]};
     row.self = FrameId{frame_numbers[NumberOf(row.self)]};
   }
-  Rearrange(sums.rows, OrderOfRows(sums));
+  const Order rows = OrderOfRows(profile);
+  Rearrange(profile.rows, rows);
+  for (HugeVector<uint32_t>& column : profile.columns) {
+    if (!column.empty()) Rearrange(column, rows);
+  }
 }
 
 }  // namespace profiler::profile
