@@ -3,7 +3,7 @@
 // A program's debug information may be a gigabyte, of which each run reads what it hits. What was
 // read once for an address never changes, for the build-id says that the image is the same. So
 //
-//   DIRECTORY/BUILD-ID   "PROFNAM1" │ CRC-32 of the rest, u32 │ encoded EmbeddedNames of one image
+//   DIRECTORY/BUILD-ID   "PROFNAM1" │ CRC-32 of the rest, u32 │ section NAMES, of one image
 //
 // has the addresses that were ever looked up where debug information was at hand. An image whose
 // debug information knew none of a run's addresses may have had none, and it may be installed
@@ -13,16 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "src/base/embedded_names.h"
-#include "symbolize/embedded_symbolizer.h"
+#include "symbolize/name_facts.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {
@@ -31,10 +28,6 @@ namespace profiler::symbolize {
 // one image at a time, what the first one added may be lost. A file that is damaged is as none.
 class NameCache {
  public:
-  struct Codec {
-    std::function<std::string(const EmbeddedNames&)> encode;
-    std::function<std::optional<EmbeddedNames>(std::string_view)> decode;  // of anything
-  };
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
   // $XDG_CACHE_HOME/profiler/names, or that below ~/.cache; names without lines are in functions
@@ -44,28 +37,25 @@ class NameCache {
 
   // No directory: keeps nothing. Beyond `most_bytes` of files, those go that were not used for the
   // longest time.
-  NameCache(std::string directory, Codec codec, uint64_t most_bytes = kMostBytes);
+  explicit NameCache(std::string directory, uint64_t most_bytes = kMostBytes)
+      : directory_(std::move(directory)), most_bytes_(most_bytes) {}
 
-  // What is kept of the image, under that path.
-  std::optional<EmbeddedNames> Read(std::span<const std::byte> build_id, std::string_view path);
+  // Whether the image is told apart from all others by its build-id.
+  bool MayKeep(const ImageSpec& image) const;
+
+  // What is kept of an image, under its path.
+  std::optional<NameFacts> Read(const ImageSpec& image);
 
   // Adds what is worth keeping. What cannot be written is not kept: no error.
-  void Add(EmbeddedNames names);
+  void Add(const NameFacts& facts);
 
  private:
   std::string PathOf(std::span<const std::byte> build_id) const;
   void Write(const std::string& path, std::string_view content) const;
   void MakeRoom() const;
 
-  const std::string directory_;
-  const Codec codec_;
-  const uint64_t most_bytes_;
+  std::string directory_;
+  uint64_t most_bytes_;
 };
-
-// Answers as `files`, which must have the options of `naming` with inlines, function_starts and
-// bounded_symbols; what the cache has of an image needs no file. When it ends, what was looked up
-// in files goes into the cache.
-std::unique_ptr<Symbolizer> CreateCachedSymbolizer(std::unique_ptr<Symbolizer> files,
-                                                   NameCache cache, const EmbeddedOptions& naming);
 
 }  // namespace profiler::symbolize

@@ -55,9 +55,8 @@ enum class Reason : uint8_t {
 // is the function that has the code, under the name that its ELF symbol gives it. File and line are
 // those of the instruction in the first one, and of the call of the one before in the others.
 struct NamedFunction {
-  std::string_view name;          // demangled; lives as long as the Symbolizer
-  std::string_view linkage_name;  // as the linker has it, likewise; empty: as `name`
-  ElfAddress start;               // of the symbol; of what was inlined, that of the last one
+  std::string_view name;  // lives as long as the Symbolizer
+  ElfAddress start;       // of the symbol; of what was inlined, that of the last one
   uint64_t size = 0;
   bool inlined = false;
   std::string_view file;  // empty: unknown
@@ -69,20 +68,14 @@ struct Naming {
   Reason reason = Reason::kNoSymbol;
   std::span<const NamedFunction> functions;  // lives until the next call of Name
   // From the last function's start to the address; where it has no name, from `unnamed_start`, or
-  // where that is unknown, from the start of the neighbour.
+  // where that is unknown, from the start of the neighbour (AddressFacts).
   uint64_t distance = 0;
   // kNoSymbol: the function without a name that has the address, as call frame information knows
   // it. Size 0: unknown.
   ElfAddress unnamed_start;
   uint64_t unnamed_size = 0;
-  // The last function is known by debug information alone: without `inlines` it has no name.
-  bool without_symbol = false;
-  bool has_debug_info = false;  // debug information knows the address
   // What images of kind kUser and kVdso themselves have for the address, where that is known.
   std::optional<ElfAddress> address;
-  // What the address would be named by without `bounded_symbols`, where that is something else: a
-  // symbol without a size, of another function. No name: nothing.
-  NamedFunction neighbour;
 };
 
 // Bytes of an image's file, as long as the Symbolizer lives.
@@ -96,15 +89,20 @@ struct CodeBytes {
 // ~/.debug; none where there is no HOME.
 std::vector<std::string> UsersBuildIdCaches();
 
-struct SymbolizerOptions {
+// How facts become names (present.h).
+struct PresentOptions {
   bool demangle = true;
-  bool inlines = true;  // else debug information is not read, and there are no lines either
-  bool lines = true;    // else files and lines are unknown; most of the time is spent on them
+  bool inlines = true;  // else inlined calls, and files and lines with them, are left out
   // Where no symbol covers an address, its function is told by call frame information.
   bool function_starts = true;
   // A symbol without a size ends where its function does; else, as perf has it, where the next one
   // starts.
   bool bounded_symbols = true;
+};
+
+// `inlines` says as well whether debug information is read at all.
+struct SymbolizerOptions : PresentOptions {
+  bool lines = true;  // else files and lines are unknown; most of the time is spent on them
   std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   std::string proc_path = "/proc";
@@ -122,33 +120,18 @@ struct SymbolizerOptions {
   void LookBelow(const std::string& directory);
 };
 
-// Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
-// chooses (symbol_table.h), so that the rows of a report are perf's. Opens an image when the first
-// address in it is named, and each image once.
-class Symbolizer {
+// Images by number, and what they have besides names. Not thread-safe.
+class Images {
  public:
-  static std::unique_ptr<Symbolizer> Create(SymbolizerOptions options);
-  virtual ~Symbolizer() = default;
+  virtual ~Images() = default;
 
   // Opens nothing. User images that differ in `pid` only are one image, unless the process lives in
   // a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
 
-  // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
-  // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
-  // return address the caller passes address − 1. Cost: a binary search; the first time in an image
-  // its file is opened and its symbols are sorted, the first time in a function its name is
-  // demangled.
-  // Where there is debug information, the first address in a compilation unit reads that unit.
-  virtual Naming Name(ImageId image, FileOffset offset) = 0;
-
-  // The same by the address that an image of kind kUser or kVdso itself has for the code; of
-  // kKernel by the runtime address, and of kJitDump by the place in the dump.
-  virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
-
-  // What is in a dump (kJitDump), in the order of time; lives as long as the Symbolizer. Its file
-  // offsets are those to be named. Errors of JitDump::Read.
+  // What is in a dump (kJitDump), in the order of time; lives as long as this. Its file offsets are
+  // those to be named. Errors of JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
   // At most `size` bytes of the code that an image of kind kUser, kVdso, kKernel (then its vmlinux)
   // or kJitDump has at `address`, which is as for NameAt, as far as its file has them. Only of the
@@ -165,6 +148,27 @@ class Symbolizer {
   // A function that the kernel announced (KSYMBOL): BPF programs and trampolines. Names kBpf,
   // kKernel and kModule images, before kallsyms does; a later one replaces those that it overlaps.
   virtual void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) = 0;
+};
+
+// Not thread-safe. Names are those of the images' symbol tables, chosen between aliases as perf
+// chooses (symbol_table.h), so that the rows of a report are perf's. Opens an image when the first
+// address in it is named, and each image once.
+class Symbolizer : public Images {
+ public:
+  // Names from files alone.
+  static std::unique_ptr<Symbolizer> Create(const SymbolizerOptions& options);
+
+  // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
+  // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
+  // return address the caller passes address − 1. Cost: a binary search; the first time in an image
+  // its file is opened and its symbols are sorted, the first time in a function its name is
+  // demangled.
+  // Where there is debug information, the first address in a compilation unit reads that unit.
+  virtual Naming Name(ImageId image, FileOffset offset) = 0;
+
+  // The same by the address that an image of kind kUser or kVdso itself has for the code; of
+  // kKernel by the runtime address, and of kJitDump by the place in the dump.
+  virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
 };
 
 }  // namespace profiler::symbolize

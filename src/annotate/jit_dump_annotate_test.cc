@@ -11,9 +11,9 @@
 #include "src/annotate/choice.h"
 #include "src/annotate/listing.h"
 #include "src/profile/profile.h"
-#include "symbolize/embedded_symbolizer.h"
+#include "symbolize/file_facts.h"
 #include "symbolize/jit_dump_builder.h"
-#include "symbolize/name_collector.h"
+#include "symbolize/name_store.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::annotate {
@@ -152,15 +152,16 @@ TEST_F(JitDumpAnnotateTest, WithItsCodeKeptTheListingIsTheSameWithoutTheDump) {
   Add(callee_, 0x8000, 5, 1);
   std::string with_dump;
   for (const Syntax syntax : {Syntax::kAtt, Syntax::kIntel}) with_dump += Listed(*files_, syntax);
-  symbolize::NameCollector collector(*files_);
+  symbolize::NameStore keeping({.files = symbolize::CreateFileFacts({})}, {});
+  keeping.Keep([] { return true; });
   for (const SymbolId function : InterruptedFunctions(profile_)) {
-    EXPECT_TRUE(LookUpCode(profile_, function, collector).ok());
+    EXPECT_TRUE(LookUpCode(profile_, function, keeping).ok());
   }
   std::remove(path_.c_str());
-  const auto kept =
-      symbolize::CreateEmbeddedSymbolizer(collector.Take(true), Symbolizer::Create({}), {});
+  symbolize::NameStore kept({.files = symbolize::CreateFileFacts({})}, {});
+  kept.AddCode(keeping.Take());
   std::string without_dump;
-  for (const Syntax syntax : {Syntax::kAtt, Syntax::kIntel}) without_dump += Listed(*kept, syntax);
+  for (const Syntax syntax : {Syntax::kAtt, Syntax::kIntel}) without_dump += Listed(kept, syntax);
   EXPECT_EQ(without_dump, with_dump);
 }
 

@@ -46,8 +46,7 @@ bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loa
   if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
   bool shown = false;
   for (const annotate::ChosenFunction& chosen : functions) {
-    const auto function =
-        annotate::Annotate(loaded.profile, event, chosen, *loaded.symbolizer, syntax);
+    const auto function = annotate::Annotate(loaded.profile, event, chosen, *loaded.names, syntax);
     if (!function.ok()) {
       PrintError(function.status());
       continue;
@@ -63,7 +62,7 @@ int Annotate(const AnnotateArguments& arguments) {
   LoadOptions load;
   load.keep_thread = false;
   load.naming.demangle = !arguments.no_demangle;
-  load.keep_symbolizer = true;
+  load.keep_names = true;
   load.naming.places = arguments.places;
   load.naming.fetch = arguments.fetch;
   auto loaded = LoadProfileOrPrint(arguments.input, load);
@@ -91,8 +90,7 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError("no such function in '" + arguments.dso + "'");
     return kExitFailure;
   }
-  loaded->symbolizer =
-      WithEmbeddedCode(std::move(loaded->symbolizer), loaded->recording->features(), load.naming);
+  AddRecordedCode(loaded->recording->features(), *loaded->names);
   Output output("-");
   const bool any = WriteFunctions(arguments, *loaded, *functions, shown, output);
   const int finished = Finish(*loaded, output);

@@ -38,11 +38,11 @@ int Archive(const ArchiveArguments& arguments) {
   if (recording == nullptr) return kExitFailure;
   NamingOptions naming;
   naming.places = arguments.places;
+  naming.files_name = symbolize::FilesName::kFirst;
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming,
-                             symbolize::EmbeddedOptions::Files::kFirst, monitor.callback());
+    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming, monitor.callback());
   }
   recording = nullptr;
 

@@ -19,7 +19,8 @@
 #include "src/perf_event/abi.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/sample_reader.h"
-#include "symbolize/name_collector.h"
+#include "symbolize/name_store.h"
+#include "symbolize/names_codec.h"
 
 namespace profiler::cli {
 namespace {
@@ -52,12 +53,11 @@ bool AreSumsWorthwhile(const perf_data::Recording& recording, const profile::Pro
 
 // What annotate would show of each function that was interrupted: those with the most samples
 // first, as far as there is room.
-void CollectCode(const profile::Profile& profile, symbolize::Symbolizer& source,
+void CollectCode(const profile::Profile& profile, symbolize::NameStore& names,
                  const NamingProgress& progress, CollectedNames& collected) {
   const std::vector<profile::SymbolId> functions = annotate::InterruptedFunctions(profile);
   size_t looked_up = 0;
-  symbolize::NameCollector collector(
-      source, [&] { return progress("functions", looked_up, functions.size()); });
+  names.Keep([&] { return progress("functions", looked_up, functions.size()); });
   uint64_t bytes = 0;
   bool has_all = true;
   for (const profile::SymbolId function : functions) {
@@ -67,11 +67,11 @@ void CollectCode(const profile::Profile& profile, symbolize::Symbolizer& source,
       has_all = false;
       continue;
     }
-    if (!annotate::LookUpCode(profile, function, collector).ok()) continue;
+    if (!annotate::LookUpCode(profile, function, names).ok()) continue;
     bytes += size;
     ++collected.functions;
   }
-  collected.code = collector.Take(/*has_lines=*/true);
+  collected.code = names.Take();
   collected.code->is_complete = collected.code->is_complete && has_all;
 }
 
@@ -84,26 +84,24 @@ Embedding EmbeddingOf(std::string_view text) {
 
 std::map<int, std::string> SectionsOf(const CollectedNames& collected) {
   std::map<int, std::string> sections;
-  sections[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(collected.names);
+  sections[perf_data::kFeatureNames] = symbolize::EncodeNames(collected.names);
   if (collected.code) {
-    sections[perf_data::kFeatureCode] = perf_data::EncodeEmbeddedCode(*collected.code);
+    sections[perf_data::kFeatureCode] = symbolize::EncodeCode(*collected.code);
   }
   if (collected.sums) sections[perf_data::kFeatureSums] = *collected.sums;
   return sections;
 }
 
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
-                            NamingOptions options, symbolize::EmbeddedOptions::Files files,
-                            const NamingProgress& progress) {
+                            NamingOptions options, const NamingProgress& progress) {
   constexpr size_t kRarely = 256;
-  options.demangle = false;
+  options.demangle = false;  // nobody is shown these names
   options.inlines = embedding != Embedding::kNames;
-  options.function_starts = options.bounded_symbols = true;
-  auto source = MakeSymbolizer(recording.features(), options, files);
+  const auto names = MakeNameStore(recording.features(), options);
   CollectedNames collected;
   size_t total = 0;
   bool going_on = true;
-  symbolize::NameCollector collector(*source, [&] {
+  names->Keep([&] {
     if (collected.addresses % kRarely == 0) {
       going_on = going_on && progress("addresses", collected.addresses, total);
     }
@@ -129,7 +127,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
     };
     keep.keep_rows = embedding == Embedding::kCode;
   }
-  profile::ProfileBuilder builder(collector, keep);
+  profile::ProfileBuilder builder(*names, keep);
   at = &builder;
   collected.reading = ReadInto(recording, builder);
   const bool is_summed_up = collected.reading.ok() && recording.warnings().empty() &&
@@ -141,14 +139,15 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
     if (AreSumsWorthwhile(recording, unnamed.profile)) {
       collected.sums = EncodeProfile(unnamed.profile, recording.layout().data.size);
     }
-    return Named(std::move(unnamed), collector);
+    return Named(std::move(unnamed), *names);
   }();
-  collected.names = collector.Take(options.inlines);
+  collected.names = names->Take();
+  names->SaveToCache();
   collected.addresses = 0;
   for (const auto& image : collected.names.images) collected.addresses += image.addresses.size();
   if (embedding == Embedding::kCode && collected.names.is_complete) {
-    source = WithEmbeddedCode(std::move(source), recording.features(), options, files);
-    CollectCode(profile, *source, progress, collected);
+    AddRecordedCode(recording.features(), *names);
+    CollectCode(profile, *names, progress, collected);
   }
   return collected;
 }

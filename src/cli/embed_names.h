@@ -9,12 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "src/base/embedded_names.h"
 #include "src/base/status.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
 #include "src/perf_data/read/recording.h"
-#include "symbolize/embedded_symbolizer.h"
+#include "symbolize/name_facts.h"
 
 namespace profiler::cli {
 
@@ -36,9 +35,9 @@ using NamingProgress = std::function<bool(std::string_view what, size_t looked_u
 inline constexpr size_t kMostCode = 8 << 20;
 
 struct CollectedNames {
-  EmbeddedNames names;
+  symbolize::NameFacts names;
   size_t addresses = 0;
-  std::optional<EmbeddedNames> code;
+  std::optional<symbolize::NameFacts> code;
   size_t functions = 0;  // whose code that is
   // The section SUMS, where the samples are so many that reading them again would take a while.
   std::optional<std::string> sums;
@@ -49,12 +48,11 @@ struct CollectedNames {
 std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 
 // Names every address that any view of the recording shows: those of call chains and, where they
-// are recorded, of data and of branches; and sums the samples up. Names are always kept as the
-// linker has them. Reads the recording once, and has a profile of its stacks in memory meanwhile.
-// Code costs a look-up an instruction, in debug information where there is any.
+// are recorded, of data and of branches; and sums the samples up. Reads the recording once, and has
+// a profile of its stacks in memory meanwhile. Code costs a look-up an instruction, in debug
+// information where there is any.
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
-                            NamingOptions options, symbolize::EmbeddedOptions::Files files,
-                            const NamingProgress& progress);
+                            NamingOptions options, const NamingProgress& progress);
 
 // Until the end of its scope Ctrl-C, SIGTERM and SIGHUP only set a flag, the first time.
 class InterruptFlag {

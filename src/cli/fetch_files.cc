@@ -17,8 +17,10 @@
 #include "src/cli/load_profile.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "symbolize/debug_fetch.h"
+#include "symbolize/names_codec.h"
 
 namespace profiler::cli {
 namespace {
@@ -104,12 +106,14 @@ std::string Describe(const FetchProblem& problem, const FetchOptions& options) {
 class NamedImages {
  public:
   NamedImages(const perf_data::Features& features, bool inlines) {
-    const auto names = perf_data::ReadEmbeddedNames(features);
+    using symbolize::NameFacts;
+    const auto names =
+        symbolize::DecodeNames(perf_data::OwnSection(features, perf_data::kFeatureNames));
     if (!names || (inlines && !names->has_lines)) return;
-    for (const EmbeddedNames::Image& image : names->images) {
+    for (const NameFacts::Image& image : names->images) {
       const bool is_named = std::any_of(
-          image.addresses.begin(), image.addresses.end(), [&](const EmbeddedNames::Address& a) {
-            return inlines ? a.line != 0 : a.symbol != EmbeddedNames::kNone;
+          image.addresses.begin(), image.addresses.end(), [&](const NameFacts::Address& a) {
+            return inlines ? a.line != 0 : a.symbol != NameFacts::kNone;
           });
       if (is_named) keys_.emplace(names->strings[image.path], image.build_id);
     }
@@ -189,10 +193,10 @@ void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path)
   if (!FetchesFiles(naming.fetch) || !CanBeReadAgain(path)) return;
   auto recording = perf_data::Recording::Open(path);
   if (!recording.ok()) return;  // whoever reads it in earnest says so
-  const auto symbolizer = MakeSymbolizer((*recording)->features(), naming);
-  profile::ProfileBuilder builder(*symbolizer, BuilderOptionsFor(**recording, naming));
+  const auto names = MakeNameStore((*recording)->features(), naming);
+  profile::ProfileBuilder builder(*names, BuilderOptionsFor(**recording, naming));
   (void)ReadInto(**recording, builder);  // likewise
-  FetchMissingFiles(naming, (*recording)->features(), *symbolizer,
+  FetchMissingFiles(naming, (*recording)->features(), *names,
                     SharesOfImages(std::move(builder).Unnamed()));
 }
 

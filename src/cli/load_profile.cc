@@ -51,10 +51,9 @@ namespace {
 // What the recording carries of its samples, where that is all that is asked for.
 std::optional<profile::Profile> StoredProfile(const perf_data::Recording& recording,
                                               const profile::Wanted& wanted) {
-  const auto& sections = recording.features().other;
-  const auto sums = sections.find(perf_data::kFeatureSums);
-  if (sums == sections.end()) return std::nullopt;
-  return profile::DecodeProfile(sums->second, recording.layout().data.size, wanted);
+  return profile::DecodeProfile(
+      perf_data::OwnSection(recording.features(), perf_data::kFeatureSums),
+      recording.layout().data.size, wanted);
 }
 
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
@@ -90,30 +89,30 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*recording, options));
   MakeRoomFor(*recording);
-  auto symbolizer = MakeSymbolizer(recording->features(), options.naming);
+  auto names = MakeNameStore(recording->features(), options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   absl::Status reading;
   profile::UnnamedProfile unnamed;
   if (auto stored = StoredProfile(*recording, wanted)) {
-    unnamed = WithImages(*std::move(stored), *symbolizer);
+    unnamed = WithImages(*std::move(stored), *names);
   } else {
     profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
     keep.dimensions = wanted.dimensions;
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
-    profile::ProfileBuilder builder(*symbolizer, keep);
+    profile::ProfileBuilder builder(*names, keep);
     reading = ReadInto(*recording, builder);
     unnamed = std::move(builder).Unnamed();
   }
   if (FetchesFiles(options.naming.fetch)) {
-    FetchMissingFiles(options.naming, recording->features(), *symbolizer, SharesOfImages(unnamed));
+    FetchMissingFiles(options.naming, recording->features(), *names, SharesOfImages(unnamed));
   }
-  LoadedProfile loaded{std::move(recording), Named(std::move(unnamed), *symbolizer), reading,
-                       nullptr};
+  LoadedProfile loaded{std::move(recording), Named(std::move(unnamed), *names), reading, nullptr};
+  names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   profile::SimplifyNames(loaded.profile, options.names);
-  if (options.keep_symbolizer) loaded.symbolizer = std::move(symbolizer);
+  if (options.keep_names) loaded.names = std::move(names);
   return loaded;
 }
 

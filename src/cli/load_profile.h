@@ -26,7 +26,7 @@ struct LoadOptions {
   std::vector<uint32_t> cpus;  // that they were taken on; empty: any
   NamingOptions naming;
   profile::NameRules names;
-  bool keep_symbolizer = false;  // for who asks for more than names
+  bool keep_names = false;  // for who asks for more than names
 };
 
 struct LoadedProfile {
@@ -35,7 +35,7 @@ struct LoadedProfile {
   // What ended the reading early. The profile has everything before that.
   absl::Status reading;
   // What named it; null unless asked for.
-  std::unique_ptr<symbolize::Symbolizer> symbolizer;
+  std::unique_ptr<symbolize::NameStore> names;
 };
 
 // An error when there is nothing to show at all.

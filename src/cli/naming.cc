@@ -7,39 +7,27 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/cli/output.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "symbolize/file_facts.h"
 #include "symbolize/name_cache.h"
+#include "symbolize/names_codec.h"
 
 namespace profiler::cli {
-
-using Files = symbolize::EmbeddedOptions::Files;
 
 namespace {
 
 // Debug information is what takes long to read; and in other places than the usual ones may be
 // other debug information.
 bool UsesCache(const NamingOptions& options) {
-  return !options.places.no_cache && !options.places.given() && options.inlines &&
-         options.function_starts && options.bounded_symbols;
+  return !options.places.no_cache && !options.places.given() && options.inlines;
 }
 
-Files SayOfFiles(const NamingOptions& options) {
-  if (FetchesFiles(options.fetch)) return Files::kFirst;
-  return options.places.given() ? Files::kForUnnamed : Files::kForOthers;
-}
-
-symbolize::EmbeddedOptions EmbeddedOptionsOf(const NamingOptions& options, Files files) {
-  return {.demangle = options.demangle,
-          .inlines = options.inlines,
-          .function_starts = options.function_starts,
-          .bounded_symbols = options.bounded_symbols,
-          .files = files};
-}
-
-symbolize::NameCache UsersNameCache(bool lines) {
-  return symbolize::NameCache(
-      symbolize::NameCache::UsersDirectory(lines),
-      {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames});
+symbolize::FilesName WhatFilesName(const NamingOptions& options) {
+  using symbolize::FilesName;
+  if (options.files_name) return *options.files_name;
+  if (FetchesFiles(options.fetch)) return FilesName::kFirst;
+  return options.places.given() ? FilesName::kUnnamed : FilesName::kOthers;
 }
 
 }  // namespace
@@ -68,11 +56,8 @@ void AddCacheOption(CLI::App& command, bool& no_cache) {
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   symbolize::SymbolizerOptions files;
-  files.demangle = options.demangle;
-  files.inlines = options.inlines;
+  static_cast<symbolize::PresentOptions&>(files) = options;
   files.lines = options.lines;
-  files.function_starts = options.function_starts;
-  files.bounded_symbols = options.bounded_symbols;
   if (!options.places.symfs.empty()) files.LookBelow(options.places.symfs);
   if (!options.places.debug_directories.empty()) {
     files.debug_directories = options.places.debug_directories;
@@ -81,37 +66,22 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   return files;
 }
 
-std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
-                                                      const NamingOptions& options) {
-  return MakeSymbolizer(features, options, SayOfFiles(options));
-}
-
-std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
-                                                      const NamingOptions& options, Files files) {
-  auto from_files = symbolize::Symbolizer::Create(SymbolizerOptionsOf(options));
-  const symbolize::EmbeddedOptions naming = EmbeddedOptionsOf(options, files);
+std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
+                                                    const NamingOptions& options) {
+  symbolize::NameSources sources;
+  sources.files = symbolize::CreateFileFacts(SymbolizerOptionsOf(options));
+  sources.recorded =
+      symbolize::DecodeNames(perf_data::OwnSection(features, perf_data::kFeatureNames));
   if (UsesCache(options)) {
-    from_files = symbolize::CreateCachedSymbolizer(std::move(from_files),
-                                                   UsersNameCache(options.lines), naming);
+    sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
-  std::optional<EmbeddedNames> names = perf_data::ReadEmbeddedNames(features);
-  if (!names) return from_files;
-  return symbolize::CreateEmbeddedSymbolizer(*std::move(names), std::move(from_files), naming);
+  sources.files_name = WhatFilesName(options);
+  return std::make_unique<symbolize::NameStore>(std::move(sources), options);
 }
 
-std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
-    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
-    const NamingOptions& options) {
-  return WithEmbeddedCode(std::move(symbolizer), features, options, SayOfFiles(options));
-}
-
-std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
-    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
-    const NamingOptions& options, Files files) {
-  std::optional<EmbeddedNames> code = perf_data::ReadEmbeddedCode(features);
-  if (!code) return symbolizer;
-  return symbolize::CreateEmbeddedSymbolizer(*std::move(code), std::move(symbolizer),
-                                             EmbeddedOptionsOf(options, files));
+void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names) {
+  auto code = symbolize::DecodeCode(perf_data::OwnSection(features, perf_data::kFeatureCode));
+  if (code) names.AddCode(*std::move(code));
 }
 
 void PrintRefusedFiles(const profile::Profile& profile) {

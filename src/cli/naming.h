@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "src/cli/fetch_files.h"
 #include "src/perf_data/format/features.h"
 #include "src/profile/profile.h"
-#include "symbolize/embedded_symbolizer.h"
+#include "symbolize/name_store.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
@@ -28,37 +29,29 @@ struct FilePlaces {
 void AddFilePlaceOptions(CLI::App& command, FilePlaces& places);
 void AddCacheOption(CLI::App& command, bool& no_cache);
 
-struct NamingOptions {
-  bool demangle = true;
-  bool inlines = true;
-  bool lines = true;            // with inlines; see symbolize::SymbolizerOptions
-  bool function_starts = true;  // see symbolize::SymbolizerOptions
-  bool bounded_symbols = true;  // likewise
+struct NamingOptions : symbolize::PresentOptions {
+  bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
   FilePlaces places;
   FetchOptions fetch;
   // What was fetched, for names yet to be looked up.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
+  // What files name beside a recording with names. Unless said: where the user names places, files
+  // there name what the recording has no name for, too; where debuginfod servers are asked, files
+  // may know better than the recording; else they name what the recording says nothing of.
+  std::optional<symbolize::FilesName> files_name;
 };
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
 
-// Names from a recording with these features, and from files what it does not say. Where the user
-// names places, files there name what the recording has no name for, too; where debuginfod servers
-// are asked, files may know better than the recording.
-std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
-                                                      const NamingOptions& options);
-std::unique_ptr<symbolize::Symbolizer> MakeSymbolizer(const perf_data::Features& features,
-                                                      const NamingOptions& options,
-                                                      symbolize::EmbeddedOptions::Files files);
+// Names from a recording with these features, from the user's cache, and from files what those do
+// not say. What files said goes into the cache with SaveToCache, which the caller calls when it has
+// all names.
+std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
+                                                    const NamingOptions& options);
 
-// What `symbolizer`, of one of these, says, and of the code that the recording carries (archive
-// --embed code) that. To be asked for code when all addresses are named: reading it takes a while.
-std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
-    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
-    const NamingOptions& options);
-std::unique_ptr<symbolize::Symbolizer> WithEmbeddedCode(
-    std::unique_ptr<symbolize::Symbolizer> symbolizer, const perf_data::Features& features,
-    const NamingOptions& options, symbolize::EmbeddedOptions::Files files);
+// Adds the code that the recording carries (archive --embed code). To be called when all addresses
+// are named, by who asks for code: reading it takes a while.
+void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
 
 // A line for each file that was not used because it is another build than the recorded one.
 void PrintRefusedFiles(const profile::Profile& profile);

@@ -238,11 +238,11 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
+  naming.files_name = symbolize::FilesName::kOthers;
   CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming,
-                             symbolize::EmbeddedOptions::Files::kForOthers, monitor.callback());
+    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming, monitor.callback());
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
   const std::map<int, std::string> sections = SectionsOf(collected);

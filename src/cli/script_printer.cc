@@ -122,8 +122,8 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
     : recording_(recording),
       plan_(plan),
       output_(output),
-      symbolizer_(MakeSymbolizer(recording.features(), plan.naming)),
-      builder_(*symbolizer_,
+      names_(MakeNameStore(recording.features(), plan.naming)),
+      builder_(*names_,
                [&] {
                  profile::BuilderOptions options = BuilderOptionsFor(recording, plan.naming);
                  options.keep_addresses = true;
@@ -186,6 +186,7 @@ absl::Status ScriptPrinter::Print() {
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
   // Samples that waited for the rest of their call chain come now.
   const profile::Profile profile = std::move(builder_).Finish();
+  names_->SaveToCache();
   Flush(0);
   PrintRefusedFiles(profile);
   return status;

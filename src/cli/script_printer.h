@@ -17,7 +17,7 @@
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_reader.h"
 #include "src/report/script.h"
-#include "symbolize/symbolizer.h"
+#include "symbolize/name_store.h"
 
 namespace profiler::cli {
 
@@ -68,7 +68,7 @@ class ScriptPrinter {
   perf_data::Recording& recording_;
   const ScriptPlan& plan_;
   Output& output_;
-  const std::unique_ptr<symbolize::Symbolizer> symbolizer_;
+  const std::unique_ptr<symbolize::NameStore> names_;
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
   std::unique_ptr<report::ScriptFormatter> formatter_;

@@ -250,36 +250,33 @@ void ReadFeature(std::span<const std::byte> input) {
   }
   Require(again == features, "features that were written are read as they were");
   if (bit == perf_data::kFeatureSums) UseStoredProfile(TextOf(section));
-  if (const auto names = perf_data::ReadEmbeddedNames(features)) {
-    perf_data::Features written;
-    written.other[perf_data::kFeatureNames] = perf_data::EncodeEmbeddedNames(*names);
-    const auto reread = perf_data::ReadEmbeddedNames(written);
+  using perf_data::OwnSection;
+  if (const auto names = symbolize::DecodeNames(OwnSection(features, perf_data::kFeatureNames))) {
+    const auto reread = symbolize::DecodeNames(symbolize::EncodeNames(*names));
     Require(reread.has_value() && reread->images == names->images,
             "names that were written are read as they were");
   }
-  if (const auto code = perf_data::ReadEmbeddedCode(features)) {
-    perf_data::Features written;
-    written.other[perf_data::kFeatureCode] = perf_data::EncodeEmbeddedCode(*code);
-    const auto reread = perf_data::ReadEmbeddedCode(written);
+  if (const auto code = symbolize::DecodeCode(OwnSection(features, perf_data::kFeatureCode))) {
+    const auto reread = symbolize::DecodeCode(symbolize::EncodeCode(*code));
     Require(reread.has_value() && reread->images == code->images,
             "code that was written is read as it was");
   }
 }
 
 // Small enough to stand there as they are; the second one is compressed.
-EmbeddedNames SomeNames(uint32_t functions) {
-  EmbeddedNames names;
-  EmbeddedNames::Image& image = names.images.emplace_back();
+symbolize::NameFacts SomeNames(uint32_t functions) {
+  symbolize::NameFacts names;
+  symbolize::NameFacts::Image& image = names.images.emplace_back();
   image.path = names.strings.Intern("/bin/a");
   image.build_id.resize(4);
   const StringId file = names.strings.Intern("a.cc");
   for (uint32_t i = 0; i < functions; ++i) {
     const StringId name = names.strings.Intern("_Z1f" + std::to_string(i));
     image.symbols.push_back({name, i * 256, 256, i % 2 == 0});
-    image.inlined.push_back({name, i == 0 ? EmbeddedNames::kNone : i - 1, file, i});
+    image.inlined.push_back({name, i == 0 ? symbolize::NameFacts::kNone : i - 1, file, i});
     image.addresses.push_back(
         {.offset = i * 256 + 8, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
-    image.addresses.push_back({.offset = i * 256 + 9, .reason = 4});
+    image.addresses.push_back({.offset = i * 256 + 9, .reason = symbolize::Reason::kNoSymbol});
     image.pieces.push_back({i * 256, i * 256, {std::byte{0x90}, std::byte{0xc3}}});
   }
   image.instructions = image.addresses;
@@ -320,10 +317,10 @@ std::vector<Bytes> FeatureSeeds() {
   }
   add(perf_data::kFeatureEventDesc, perf_data::EncodeEventDesc(std::vector<perf_data::EventDesc>{
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
-  add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(2)));
-  add(perf_data::kFeatureNames, perf_data::EncodeEmbeddedNames(SomeNames(64)));
-  add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(2)));
-  add(perf_data::kFeatureCode, perf_data::EncodeEmbeddedCode(SomeNames(64)));
+  add(perf_data::kFeatureNames, symbolize::EncodeNames(SomeNames(2)));
+  add(perf_data::kFeatureNames, symbolize::EncodeNames(SomeNames(64)));
+  add(perf_data::kFeatureCode, symbolize::EncodeCode(SomeNames(2)));
+  add(perf_data::kFeatureCode, symbolize::EncodeCode(SomeNames(64)));
   add(perf_data::kFeatureSums, SomeProfile(3));
   add(perf_data::kFeatureSums, SomeProfile(64));
   // Two entries of two numbers and two strings are a start for every section that has a value.

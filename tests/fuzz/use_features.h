@@ -3,7 +3,9 @@
 #pragma once
 
 #include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "symbolize/names_codec.h"
 
 namespace profiler::fuzz {
 
@@ -24,8 +26,8 @@ inline void UseFeatures(const perf_data::Features& features) {
   (void)ReadHybridTopology(features);
   (void)ReadElfMachine(features);
   (void)ReadChainQuality(features);
-  (void)ReadEmbeddedNames(features);
-  (void)ReadEmbeddedCode(features);
+  (void)symbolize::DecodeNames(OwnSection(features, perf_data::kFeatureNames));
+  (void)symbolize::DecodeCode(OwnSection(features, perf_data::kFeatureCode));
 }
 
 }  // namespace profiler::fuzz

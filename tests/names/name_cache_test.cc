@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "src/perf_data/sections/own_sections.h"
+#include "symbolize/name_store.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 const std::vector<std::byte> kBuildId(20, std::byte{7});
 
 // Files that say the same of every address, and count how often they are asked.
-class Files final : public Symbolizer {
+class Files final : public FactSource {
  public:
   explicit Files(int* asked) : asked_(asked) {}
   ImageId AddImage(const ImageSpec& spec) override {
@@ -26,26 +26,20 @@ class Files final : public Symbolizer {
     return ImageId{static_cast<uint32_t>(specs_.size() - 1)};
   }
   const ImageSpec& image(ImageId id) const override { return specs_[static_cast<size_t>(id)]; }
-  Naming Name(ImageId, FileOffset offset) override {
+  AddressFacts Find(ImageId, FileOffset offset) override {
     ++*asked_;
-    const uint32_t line = offset.value < 0x1000 ? 12 : 0;
-    functions_[0] = {.name = "Inner()",
-                     .linkage_name = "_Z5Innerv",
-                     .start = {0x100},
-                     .size = 64,
-                     .inlined = true,
-                     .file = "/src/inner.h",
-                     .line = line};
-    functions_[1] = {.name = "outer",
-                     .start = {0x100},
-                     .size = 64,
-                     .file = "/src/outer.c",
-                     .line = line == 0 ? 0 : 34u};
-    Naming naming{Reason::kNamed, functions_, offset.value - 0x100};
-    naming.has_debug_info = line != 0;
-    return naming;
+    AddressFacts facts;
+    facts.reason = Reason::kNamed;
+    facts.address = {offset.value};
+    facts.function = {.name = "outer", .start = {0x100}, .size = 64};
+    facts.has_debug_info = offset.value < 0x1000;
+    const uint32_t line = facts.has_debug_info ? 12 : 0;
+    inlined_ = {.name = "_Z5Innerv", .at = {.file = "/src/inner.h", .line = line}};
+    facts.inlined = {&inlined_, 1};
+    facts.at = {.file = "/src/outer.c", .line = line == 0 ? 0 : 34u};
+    return facts;
   }
-  Naming NameAt(ImageId, ElfAddress) override { return {}; }
+  AddressFacts FindAt(ImageId, ElfAddress) override { return {}; }
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
     return absl::NotFoundError("no dump");
   }
@@ -55,16 +49,16 @@ class Files final : public Symbolizer {
  private:
   int* asked_;
   std::vector<ImageSpec> specs_;
-  NamedFunction functions_[2];
+  AddressFacts::Inlined inlined_;
 };
 
 class NameCacheTest : public testing::Test {
  protected:
   NameCache Cache(uint64_t most_bytes = NameCache::kMostBytes) const {
-    return NameCache(
-        directory_,
-        {.encode = perf_data::EncodeEmbeddedNames, .decode = perf_data::DecodeEmbeddedNames},
-        most_bytes);
+    return NameCache(directory_, most_bytes);
+  }
+  std::optional<NameFacts> Read(const std::vector<std::byte>& build_id) const {
+    return Cache().Read({.path = "/bin/program", .build_id = build_id});
   }
 
   // What a run says that asks for these addresses of the image, and how often it asks its files.
@@ -72,19 +66,18 @@ class NameCacheTest : public testing::Test {
                   const std::vector<std::byte>& build_id = kBuildId, bool demangle = true) const {
     int asked = 0;
     std::ostringstream text;
-    {
-      const auto symbolizer =
-          CreateCachedSymbolizer(std::make_unique<Files>(&asked), Cache(), {.demangle = demangle});
-      const ImageId id = symbolizer->AddImage({.path = path, .build_id = build_id});
-      for (const uint64_t offset : offsets) {
-        const Naming naming = symbolizer->Name(id, {offset});
-        text << offset << ":";
-        for (const NamedFunction& function : naming.functions) {
-          text << " " << function.name << " " << function.file << ":" << function.line;
-        }
-        text << " +" << naming.distance << "\n";
+    NameStore names({.files = std::make_unique<Files>(&asked), .cache = Cache()},
+                    {.demangle = demangle});
+    const ImageId id = names.AddImage({.path = path, .build_id = build_id});
+    for (const uint64_t offset : offsets) {
+      const Naming naming = names.Name(id, {offset});
+      text << offset << ":";
+      for (const NamedFunction& function : naming.functions) {
+        text << " " << function.name << " " << function.file << ":" << function.line;
       }
+      text << " +" << naming.distance << "\n";
     }
+    names.SaveToCache();
     text << "asked " << asked;
     return text.str();
   }
@@ -163,9 +156,9 @@ TEST_F(NameCacheTest, ADamagedFileIsReadAsNoneAndWrittenAnew) {
     std::string damaged = sound;
     damaged[at] ^= 0x10;
     WriteFile(path, damaged);
-    EXPECT_FALSE(Cache().Read(kBuildId, "/bin/program")) << "byte " << at;
+    EXPECT_FALSE(Read(kBuildId)) << "byte " << at;
     WriteFile(path, sound.substr(0, at));
-    EXPECT_FALSE(Cache().Read(kBuildId, "/bin/program")) << "cut at " << at;
+    EXPECT_FALSE(Read(kBuildId)) << "cut at " << at;
   }
   EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
   EXPECT_EQ(ReadFile(path), sound);
@@ -175,7 +168,7 @@ TEST_F(NameCacheTest, AnotherImagesFileIsNotBelieved) {
   Run({512});
   const std::vector<std::byte> other(20, std::byte{8});
   fs::rename(OnlyFile(), directory_ + "/0808080808080808080808080808080808080808");
-  EXPECT_FALSE(Cache().Read(other, "/bin/program"));
+  EXPECT_FALSE(Read(other));
 }
 
 TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
@@ -189,14 +182,14 @@ TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
   for (const auto& entry : fs::directory_iterator(directory_)) {
     fs::last_write_time(entry.path(), now - std::chrono::hours(1));
   }
-  ASSERT_TRUE(Cache().Read(ids[1], "/bin/program"));  // used now
-  auto added = Cache().Read(ids[1], "/bin/program");
+  ASSERT_TRUE(Read(ids[1]));  // used now
+  auto added = Read(ids[1]);
   added->images[0].build_id.assign(20, std::byte{9});
   added->images[0].has_debug_info = true;
   Cache(2 * size + size / 2).Add(*std::move(added));
   std::string kept;
   for (int i : {0, 1, 2, 9}) {
-    if (Cache().Read(std::vector<std::byte>(20, std::byte(i)), "")) kept += std::to_string(i);
+    if (Read(std::vector<std::byte>(20, std::byte(i)))) kept += std::to_string(i);
   }
   EXPECT_EQ(kept, "19");
 }
@@ -215,7 +208,7 @@ TEST_F(NameCacheTest, RunsAtTheSameTimeLeaveASoundFile) {
     });
   }
   for (std::thread& run : runs) run.join();
-  EXPECT_TRUE(Cache().Read(kBuildId, "/bin/program"));
+  EXPECT_TRUE(Read(kBuildId));
 }
 
 TEST(UsersDirectoryTest, IsBelowTheUsersCacheAndNoneInAnotherUsersHome) {

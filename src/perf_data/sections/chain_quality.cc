@@ -114,4 +114,9 @@ void SetChainQuality(const ChainQuality& chains, Features* features) {
   features->other[kFeatureChainQuality] = std::move(text);
 }
 
+std::string_view OwnSection(const Features& features, int bit) {
+  const auto section = features.other.find(bit);
+  return section == features.other.end() ? std::string_view() : section->second;
+}
+
 }  // namespace profiler::perf_data

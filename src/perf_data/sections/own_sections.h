@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "src/base/chain_quality.h"
-#include "src/base/embedded_names.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_event/attr.h"
 
@@ -26,15 +25,9 @@ bool HasExactUserCallers(const perf_event::Attr& attr);
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
-// NAMES: the names of the addresses that were hit (FORMAT.md). Of a section that is cut or
-// impossible nothing is used. Reading allocates at most some hundred bytes for one of the section.
-std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features);
-std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section);
-std::string EncodeEmbeddedNames(const EmbeddedNames& names);
-
-// CODE: the code of functions that were interrupted, and the names of its instructions: images with
-// `instructions` and `pieces`, where those of NAMES have `addresses` and `codes`; likewise.
-std::optional<EmbeddedNames> ReadEmbeddedCode(const Features& features);
-std::string EncodeEmbeddedCode(const EmbeddedNames& code);
+// The bytes of a section: of NAMES and CODE, which symbolize/names_codec.h reads, and of SUMS,
+// which src/profile/profile_codec.h does. Empty where the recording has none. They live as long as
+// `features`.
+std::string_view OwnSection(const Features& features, int bit);
 
 }  // namespace profiler::perf_data

@@ -1,14 +1,15 @@
-// The names of the addresses that a recording hit, and where it was asked for, the code of the
-// functions that were interrupted, as it carries them: found once on the machine that was recorded,
-// good wherever it is read.
+// Facts about the addresses that were looked up, as a recording carries them and as the cache keeps
+// them: found once, on the machine that was recorded, good wherever they are read. They know no
+// options: names are the linker's, and everything that is known of an address is there.
 //
 //   images ──▶ addresses, instructions ──▶ symbol    the function that has the code
 //                                      ──▶ inlined   what was inlined there, innermost first:
 //                                                    entry ──▶ its caller's entry ──▶ … ──▶ none
 //          ──▶ pieces                                code
 //
-// A recording has them in two sections: NAMES has addresses, CODE has instructions and pieces,
-// which no view but `annotate` needs.
+// A recording has them in two sections: NAMES has the addresses that were hit. CODE, which no view
+// but `annotate` needs, has the code of functions that were interrupted (pieces), and the names of
+// its instructions. A file of the cache is as NAMES, of one image.
 
 #pragma once
 
@@ -18,21 +19,21 @@
 #include <vector>
 
 #include "src/base/string_table.h"
+#include "symbolize/symbolizer.h"
 
-namespace profiler {
+namespace profiler::symbolize {
 
-struct EmbeddedNames {
+struct NameFacts {
   static constexpr uint32_t kNone = UINT32_MAX;
   // Calls that are inlined into one another, at most.
   static constexpr uint32_t kMostInlined = 511;
 
   struct Symbol {
-    // As the linker knows it, a PLT stub's with "@plt". Empty: the function has no name, but where
-    // it starts is known.
+    // As AddressFacts::Function has them.
     StringId name{};
-    uint64_t start = 0;  // in the image's own addresses; of kernel and JIT code where it ran
+    uint64_t start = 0;
     uint64_t size = 0;
-    bool in_symbol_table = true;  // else only debug information has it
+    bool in_symbol_table = true;
     bool operator==(const Symbol&) const = default;
   };
 
@@ -46,16 +47,14 @@ struct EmbeddedNames {
   };
 
   struct Address {
-    uint64_t offset = 0;      // as symbolize::Symbolizer::Name takes it
-    uint64_t distance = 0;    // from the symbol's start; without one, from the neighbour's
-    uint32_t symbol = kNone;  // kNone: nothing is known
-    // A symbol without a size that reaches here from another function, and names the address only
-    // where functions are not told apart; kNone: there is none.
-    uint32_t neighbour = kNone;
-    uint32_t inlined = kNone;  // the innermost
-    StringId file{};           // of the instruction; empty: unknown
-    uint32_t line = 0;         // 0: unknown
-    uint8_t reason = 0;        // a symbolize::Reason
+    uint64_t offset = 0;         // as Symbolizer::Name takes it
+    uint64_t distance = 0;       // from the symbol's start; without one, from the neighbour's
+    uint32_t symbol = kNone;     // kNone: nothing is known
+    uint32_t neighbour = kNone;  // as AddressFacts::neighbour
+    uint32_t inlined = kNone;    // the innermost
+    StringId file{};             // of the instruction; empty: unknown
+    uint32_t line = 0;           // 0: unknown
+    Reason reason = Reason::kNamed;
     bool operator==(const Address&) const = default;
   };
 
@@ -70,14 +69,14 @@ struct EmbeddedNames {
 
   // Bytes of the image's file: a function's code.
   struct Piece {
-    uint64_t address = 0;  // of the first one, as symbolize::Symbolizer::CodeAt takes it
-    uint64_t offset = 0;   // and as Symbolizer::Name does
+    uint64_t address = 0;  // of the first one, as Symbolizer::CodeAt takes it
+    uint64_t offset = 0;   // the same place, as Symbolizer::Name takes it
     std::vector<std::byte> bytes;
     bool operator==(const Piece&) const = default;
   };
 
   struct Image {
-    uint8_t kind = 0;  // a symbolize::ImageKind
+    ImageKind kind = ImageKind::kUser;
     uint32_t pid = 0;  // where images of one path differ between processes; 0: they do not
     StringId path{};
     std::vector<std::byte> build_id;
@@ -85,8 +84,8 @@ struct EmbeddedNames {
     std::vector<Inlined> inlined;
     std::vector<Address> addresses;  // by offset, distinct
     std::vector<Code> codes;         // by time; those that were hit
-    // Those of the pieces, and what they call: `offset` is as Symbolizer::NameAt takes it, and they
-    // stand by that, distinct.
+    // The instructions of the pieces, and what they call. Here `offset` is as Symbolizer::NameAt
+    // takes it; they are sorted by it, and distinct.
     std::vector<Address> instructions;
     std::vector<Piece> pieces;  // by address, distinct
     uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>
@@ -101,4 +100,4 @@ struct EmbeddedNames {
   std::vector<Image> images;
 };
 
-}  // namespace profiler
+}  // namespace profiler::symbolize

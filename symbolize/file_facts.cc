@@ -1,4 +1,4 @@
-#include "symbolize/symbolizer.h"
+#include "symbolize/file_facts.h"
 
 #include <algorithm>
 #include <deque>
@@ -12,7 +12,6 @@
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/debug_files.h"
-#include "symbolize/demangle.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/elf_symbols.h"
@@ -39,7 +38,8 @@ struct OpenImageState {
   bool named_by_vmlinux = false;
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
-  absl::flat_hash_map<uint32_t, std::string_view> names;  // by index in `symbols`; see NameSymbol
+  absl::flat_hash_map<uint32_t, std::string_view>
+      stubs;  // names of PLT stubs, by index in `symbols`
 
   // Whether one of its files was overwritten while it was read.
   bool has_lost_bytes() const {
@@ -81,16 +81,16 @@ std::string NamespacePid(const std::string& process) {
   return std::string(last);
 }
 
-class FileSymbolizer : public Symbolizer {
+class FileFacts final : public FactSource {
  public:
-  explicit FileSymbolizer(SymbolizerOptions options) : options_(std::move(options)) {}
+  explicit FileFacts(const SymbolizerOptions& options) : options_(options) {}
 
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override {
     return images_[static_cast<uint32_t>(id)].spec;
   }
-  Naming Name(ImageId image, FileOffset offset) override;
-  Naming NameAt(ImageId image, ElfAddress address) override;
+  AddressFacts Find(ImageId image, FileOffset offset) override;
+  AddressFacts FindAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
@@ -110,15 +110,12 @@ class FileSymbolizer : public Symbolizer {
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
   std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
 
-  Naming NameInFile(OpenImageState& state, ElfAddress address);
-  Naming LookUpInFile(OpenImageState& state, ElfAddress address);
-  NamedFunction FunctionOf(OpenImageState& state, const Symbol& symbol);
-  const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol,
-                               ElfAddress address) const;
-  Naming WithoutSymbol(OpenImageState& state, ElfAddress address) const;
-  Naming NameInJit(const OpenImageState& state, FileOffset offset);
-  Naming NameInJitDump(const OpenImageState& state, FileOffset offset);
-  Naming NameInKernel(Image& image, uint64_t address);
+  AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
+  AddressFacts LookUpInFile(OpenImageState& state, ElfAddress address);
+  AddressFacts::Function FunctionOf(OpenImageState& state, const Symbol& symbol);
+  AddressFacts FindInJit(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInKernel(Image& image, uint64_t address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
@@ -127,16 +124,12 @@ class FileSymbolizer : public Symbolizer {
   void OpenKernelFile(const ImageSpec& spec, OpenImageState& state);
   bool HasOwnRootCached(uint32_t pid);
 
-  std::string_view NameOf(OpenImageState& state, const Symbol& symbol);
-  std::string_view ShownName(std::string_view in_debug_info);
-  void AddFunctions(std::span<const dwarf::SourceFrame> frames);
-  Naming Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address,
-               std::span<const dwarf::SourceFrame> frames = {});
+  void AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts);
 
   const SymbolizerOptions options_;
   std::deque<Image> images_;
   absl::flat_hash_map<SpecKey, ImageId> ids_;
-  std::vector<NamedFunction> found_;
+  std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
 
   absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
   absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
@@ -148,11 +141,9 @@ class FileSymbolizer : public Symbolizer {
   uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
   std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
   std::deque<std::string> made_names_;                   // never moves a string
-  // By where the debug information has them, which has each once.
-  absl::flat_hash_map<const char*, std::string_view> demangled_;
 };
 
-ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
+ImageId FileFacts::AddImage(const ImageSpec& spec) {
   // The process says where to look, and tells files apart only if it sees other ones than we do.
   bool by_process = false;
   if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
@@ -171,46 +162,56 @@ ImageId FileSymbolizer::AddImage(const ImageSpec& spec) {
   return it->second;
 }
 
-bool FileSymbolizer::HasOwnRootCached(uint32_t pid) {
+bool FileFacts::HasOwnRootCached(uint32_t pid) {
   const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
   if (is_new) it->second = HasOwnRoot(pid, options_);
   return it->second;
 }
 
-Naming FileSymbolizer::Name(ImageId id, FileOffset offset) {
+AddressFacts Unnamed(Reason reason) {
+  AddressFacts facts;
+  facts.reason = reason;
+  return facts;
+}
+
+AddressFacts Named(const AddressFacts::Function& function, ElfAddress address) {
+  AddressFacts facts;
+  facts.reason = Reason::kNamed;
+  facts.address = address;
+  facts.function = function;
+  return facts;
+}
+
+AddressFacts FileFacts::Find(ImageId id, FileOffset offset) {
   Image& image = images_[static_cast<uint32_t>(id)];
   switch (image.spec.kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso: {
       OpenImageState& state = Open(image);
-      if (state.reason != Reason::kNamed) return {state.reason, {}};
+      if (state.reason != Reason::kNamed) return Unnamed(state.reason);
       const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
-      if (!address) return {Reason::kNoSymbol, {}};
-      Naming naming = NameInFile(state, *address);
-      naming.address = address;
-      return naming;
+      return address ? FindInFile(state, *address) : Unnamed(Reason::kNoSymbol);
     }
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
-      return NameInJit(Open(image), offset);
+      return FindInJit(Open(image), offset);
     case ImageKind::kJitDump:
-      return NameInJitDump(Open(image), offset);
+      return FindInJitDump(Open(image), offset);
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
-      return NameInKernel(image, offset.value);
+      return FindInKernel(image, offset.value);
   }
   return {};
 }
 
-Naming FileSymbolizer::NameAt(ImageId id, ElfAddress address) {
+AddressFacts FileFacts::FindAt(ImageId id, ElfAddress address) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  if (image.spec.kind == ImageKind::kKernel) return NameInKernel(image, address.value);
-  if (image.spec.kind == ImageKind::kJitDump) return Name(id, {address.value});
+  if (image.spec.kind == ImageKind::kKernel) return FindInKernel(image, address.value);
+  if (image.spec.kind == ImageKind::kJitDump) return Find(id, {address.value});
   if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
   OpenImageState& state = Open(image);
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
-  return NameInFile(state, address);
+  return state.reason == Reason::kNamed ? FindInFile(state, address) : Unnamed(state.reason);
 }
 
 CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
@@ -222,7 +223,7 @@ CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
 }
 
 // The kernel's as it was linked: the running one has patched itself here and there.
-CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
   const ImageKind kind = image.spec.kind;
   if (kind == ImageKind::kJitDump) {
@@ -243,7 +244,7 @@ CodeBytes FileSymbolizer::CodeAt(ImageId id, ElfAddress address, uint64_t size) 
   return {Reason::kNamed, bytes, offset, elf.machine()};
 }
 
-OpenImageState& FileSymbolizer::Open(Image& image) {
+OpenImageState& FileFacts::Open(Image& image) {
   if (image.state != nullptr) return *image.state;
   image.state = std::make_unique<OpenImageState>();
   switch (image.spec.kind) {
@@ -267,7 +268,7 @@ OpenImageState& FileSymbolizer::Open(Image& image) {
   return *image.state;
 }
 
-void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
+void FileFacts::OpenFile(const ImageSpec& spec, OpenImageState& state) {
   OpenedImage opened =
       spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_) : OpenImage(spec, options_);
   state.reason = opened.reason;
@@ -288,7 +289,7 @@ void FileSymbolizer::OpenFile(const ImageSpec& spec, OpenImageState& state) {
 }
 
 // The debug information is in the image itself, or else in the file that was split off it.
-void FileSymbolizer::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
+void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
   const ImageFile* debug = &*state.file;
   if (!dwarf::HasDebugInfo(debug->elf)) {
     if (!state.debug_file && spec.kind == ImageKind::kUser) {
@@ -308,14 +309,14 @@ void FileSymbolizer::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state)
   state.debug_info = dwarf::DebugInfo::Open(files);
 }
 
-void FileSymbolizer::OpenJit(const ImageSpec& spec, OpenImageState& state) {
+void FileFacts::OpenJit(const ImageSpec& spec, OpenImageState& state) {
   const auto [it, is_new] = jit_maps_.try_emplace(spec.pid, nullptr);
   if (is_new) it->second = ReadPerfMap(spec.pid);
   state.jit = it->second.get();
   state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
 }
 
-std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
+std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) const {
   if (pid == 0) return nullptr;
   std::vector<std::string> paths;
   const std::string process = absl::StrCat(options_.proc_path, "/", pid);
@@ -331,114 +332,81 @@ std::unique_ptr<PerfMap> FileSymbolizer::ReadPerfMap(uint32_t pid) const {
   return nullptr;
 }
 
-// What was read of a file that was overwritten meanwhile is no name.
-Naming FileSymbolizer::NameInFile(OpenImageState& state, ElfAddress address) {
-  const Naming naming = LookUpInFile(state, address);
-  if (!state.has_lost_bytes()) return naming;
+// What was read of a file that was overwritten meanwhile is no fact.
+AddressFacts FileFacts::FindInFile(OpenImageState& state, ElfAddress address) {
+  const AddressFacts facts = LookUpInFile(state, address);
+  if (!state.has_lost_bytes()) return facts;
   state.reason = Reason::kBuildIdMismatch;
-  return {state.reason, {}};
-}
-
-// The function that has the code goes by its symbol, also where the debug information calls it
-// otherwise: rows of a report are symbols.
-Naming FileSymbolizer::LookUpInFile(OpenImageState& state, ElfAddress address) {
-  const Symbol* found = state.symbols.Find(address.value);
-  const Symbol* symbol = WithinFunction(state, found, address);
-  std::span<const dwarf::SourceFrame> frames;
-  if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
-    frames = state.debug_info->Find(address);
-  }
-  if (symbol == nullptr && (frames.empty() || frames.back().function.empty())) {
-    Naming naming = WithoutSymbol(state, address);
-    if (symbol != found) {
-      naming.neighbour = FunctionOf(state, *found);
-      if (naming.unnamed_size == 0) naming.distance = address.value - found->start;
-    }
-    return naming;
-  }
-  found_.clear();
-  AddFunctions(frames);
-  NamedFunction& real = found_.back();
-  if (symbol != nullptr) {
-    const NamedFunction function = FunctionOf(state, *symbol);
-    real.name = function.name;
-    real.linkage_name = function.linkage_name;
-    real.start = function.start;
-    real.size = function.size;
-  }
-  for (NamedFunction& function : found_) {
-    function.start = real.start;
-    function.size = real.size;
-  }
-  // Code that was moved out of a function, and has no symbol, may lie before the function's start.
-  const uint64_t distance = address < real.start ? 0 : address.value - real.start.value;
-  Naming naming{Reason::kNamed, found_, distance};
-  naming.without_symbol = symbol == nullptr;
-  naming.has_debug_info = !frames.empty();
-  if (symbol != found) naming.neighbour = FunctionOf(state, *found);
-  return naming;
-}
-
-NamedFunction FileSymbolizer::FunctionOf(OpenImageState& state, const Symbol& symbol) {
-  NamedFunction function;
-  function.name = NameOf(state, symbol);
-  if (!symbol.plt) function.linkage_name = state.symbols.RawName(symbol);
-  function.start = {symbol.start};
-  function.size = symbol.end - symbol.start;
-  return function;
+  return Unnamed(state.reason);
 }
 
 // A symbol without a size is not believed to reach beyond its function.
-const Symbol* FileSymbolizer::WithinFunction(OpenImageState& state, const Symbol* symbol,
-                                             ElfAddress address) const {
-  if (symbol == nullptr || symbol->sized || !options_.bounded_symbols) return symbol;
+const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol, ElfAddress address) {
+  if (symbol == nullptr || symbol->sized) return symbol;
   if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
   return state.symbols.FindSized(address.value);
 }
 
-Naming FileSymbolizer::WithoutSymbol(OpenImageState& state, ElfAddress address) const {
-  Naming naming{Reason::kNoSymbol, {}};
-  if (!options_.function_starts) return naming;
-  if (const auto function = state.functions.Find(address)) {
-    naming.distance = address.value - function->start.value;
-    naming.unnamed_start = function->start;
-    naming.unnamed_size = function->size;
+// The function that has the code goes by its symbol, also where the debug information calls it
+// otherwise: rows of a report are symbols.
+AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) {
+  AddressFacts facts;
+  facts.address = address;
+  const Symbol* const found = state.symbols.Find(address.value);
+  const Symbol* const symbol = WithinFunction(state, found, address);
+  if (symbol != found) facts.neighbour = FunctionOf(state, *found);
+  std::span<const dwarf::SourceFrame> frames;
+  if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
+    frames = state.debug_info->Find(address);
   }
-  return naming;
-}
-
-// At least one, for the symbol.
-void FileSymbolizer::AddFunctions(std::span<const dwarf::SourceFrame> frames) {
-  for (const dwarf::SourceFrame& frame : frames) {
-    NamedFunction& function = found_.emplace_back();
-    function.name = ShownName(frame.function);
-    function.linkage_name = frame.function;
-    function.start = frame.start;
-    function.size = frame.size;
-    function.inlined = frame.inlined;
-    function.file = frame.file;
-    function.line = frame.line;
-    function.column = frame.column;
+  if (symbol != nullptr) {
+    facts.function = FunctionOf(state, *symbol);
+  } else if (!frames.empty() && !frames.back().function.empty()) {
+    const dwarf::SourceFrame& frame = frames.back();
+    facts.function = {frame.function, frame.start, frame.size, /*in_symbol_table=*/false};
+  } else {
+    if (const auto function = state.functions.Find(address); function && function->size != 0) {
+      facts.function = {"", function->start, function->size};
+    }
+    return facts;
   }
-  if (found_.empty()) found_.emplace_back();
+  facts.reason = Reason::kNamed;
+  facts.has_debug_info = !frames.empty();
+  AddFrames(frames, facts);
+  return facts;
 }
 
-std::string_view FileSymbolizer::ShownName(std::string_view in_debug_info) {
-  if (in_debug_info.empty()) return "??";
-  if (!options_.demangle || !in_debug_info.starts_with('_')) return in_debug_info;
-  std::string_view& known = demangled_[in_debug_info.data()];
-  if (known.data() == nullptr) known = made_names_.emplace_back(Demangle(in_debug_info));
-  return known;
+// A symbol's name stays in the file, but for that of a PLT stub, which is made here.
+AddressFacts::Function FileFacts::FunctionOf(OpenImageState& state, const Symbol& symbol) {
+  std::string_view name = state.symbols.RawName(symbol);
+  if (symbol.plt) {
+    std::string_view& stub = state.stubs[state.symbols.IndexOf(symbol)];
+    if (stub.data() == nullptr) stub = made_names_.emplace_back(std::string(name) + "@plt");
+    name = stub;
+  }
+  return {name, {symbol.start}, symbol.end - symbol.start};
 }
 
-Naming FileSymbolizer::NameInJit(const OpenImageState& state, FileOffset offset) {
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
+// The last frame is that of the function itself.
+void FileFacts::AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts) {
+  if (frames.empty()) return;
+  inlined_.clear();
+  for (const dwarf::SourceFrame& frame : frames.first(frames.size() - 1)) {
+    inlined_.push_back(
+        {frame.function.empty() ? "??" : frame.function, {frame.file, frame.line, frame.column}});
+  }
+  facts.inlined = inlined_;
+  facts.at = {frames.back().file, frames.back().line, frames.back().column};
+}
+
+AddressFacts FileFacts::FindInJit(const OpenImageState& state, FileOffset offset) const {
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
   const PerfMap::Function* function = state.jit->Find(offset.value);
-  if (function == nullptr) return {Reason::kNoSymbol, {}};
-  return Named(function->name, function->start, function->size, offset.value);
+  if (function == nullptr) return Unnamed(Reason::kNoSymbol);
+  return Named({function->name, {function->start}, function->size}, {offset.value});
 }
 
-absl::StatusOr<std::span<const JitCode>> FileSymbolizer::JitCodes(ImageId id) {
+absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
   Image& image = images_[static_cast<uint32_t>(id)];
   if (image.state == nullptr) {
     image.state = std::make_unique<OpenImageState>();
@@ -450,7 +418,7 @@ absl::StatusOr<std::span<const JitCode>> FileSymbolizer::JitCodes(ImageId id) {
 }
 
 // As the process sees it, while it lives.
-absl::Status FileSymbolizer::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
+absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
   absl::StatusOr<JitDump> dump =
       JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
   if (!dump.ok()) dump = JitDump::Read(options_.symfs + spec.path);
@@ -462,46 +430,48 @@ absl::Status FileSymbolizer::OpenJitDump(const ImageSpec& spec, OpenImageState& 
   return absl::OkStatus();
 }
 
-Naming FileSymbolizer::NameInJitDump(const OpenImageState& state, FileOffset offset) {
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
+AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset offset) const {
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
   const JitDump::Function* function = state.jit_dump->Find(offset);
-  if (function == nullptr) return {Reason::kNoSymbol, {}};
-  const Naming naming = Named(function->name, function->offset.value, function->size, offset.value);
-  if (const JitDump::Line* line = JitDump::LineAt(*function, naming.distance)) {
-    found_.back().file = line->file;
-    found_.back().line = line->line;
+  if (function == nullptr) return Unnamed(Reason::kNoSymbol);
+  AddressFacts facts =
+      Named({function->name, {function->offset.value}, function->size}, {offset.value});
+  if (const JitDump::Line* line = JitDump::LineAt(*function, facts.distance())) {
+    facts.at = {line->file, line->line};
   }
-  return naming;
+  return facts;
 }
 
-Naming FileSymbolizer::NameInKernel(Image& image, uint64_t address) {
+AddressFacts FileFacts::FindInKernel(Image& image, uint64_t address) {
   const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
   if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
-    return Named(function->name, function->start, function->size, address);
+    return Named({function->name, {function->start}, function->size}, {address});
   }
   const OpenImageState& state = Open(image);
-  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
   uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
   if (relative) {
     shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
-    if (shift == 0) return {Reason::kNoSymbol, {}};
+    if (shift == 0) return Unnamed(Reason::kNoSymbol);
   }
   const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
   const Symbol* symbol = table.Find(address - shift);
-  if (symbol == nullptr) return {Reason::kNoSymbol, {}};
-  std::span<const dwarf::SourceFrame> frames;
-  if (state.debug_info != nullptr) frames = state.debug_info->Find({address - state.kernel_bias});
-  return Named(table.RawName(*symbol), symbol->start + shift, symbol->end - symbol->start, address,
-               frames);
+  if (symbol == nullptr) return Unnamed(Reason::kNoSymbol);
+  AddressFacts facts = Named(
+      {table.RawName(*symbol), {symbol->start + shift}, symbol->end - symbol->start}, {address});
+  if (state.debug_info != nullptr) {
+    AddFrames(state.debug_info->Find({address - state.kernel_bias}), facts);
+  }
+  return facts;
 }
 
-void FileSymbolizer::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+void FileFacts::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
   state.reason = ReasonAgainstKallsyms(spec);
   if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
 }
 
 // vmlinux has the lines, and the names too where kallsyms cannot be used.
-void FileSymbolizer::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
+void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   const bool has_names = state.reason == Reason::kNamed;
   if (has_names && !options_.inlines) return;
   const bool is_running = has_names && spec.build_id.empty();
@@ -525,7 +495,7 @@ void FileSymbolizer::OpenKernelFile(const ImageSpec& spec, OpenImageState& state
 }
 
 // kallsyms is the running kernel's: it names no other build, and no other build of a module.
-Reason FileSymbolizer::ReasonAgainstKallsyms(const ImageSpec& spec) {
+Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
   const KernelSymbols* kernel = Kernel();
   if (kernel == nullptr) return Reason::kNoImageFile;
   if (kernel->restricted()) return Reason::kRestricted;
@@ -535,7 +505,7 @@ Reason FileSymbolizer::ReasonAgainstKallsyms(const ImageSpec& spec) {
 }
 
 // Of the running kernel, or of the module that it has loaded; empty where it does not say.
-std::vector<std::byte> FileSymbolizer::RunningBuildId(const ImageSpec& spec) const {
+std::vector<std::byte> FileFacts::RunningBuildId(const ImageSpec& spec) const {
   constexpr size_t kLongestNotes = 1 << 16;
   const std::string notes_path =
       spec.kind == ImageKind::kKernel
@@ -548,7 +518,7 @@ std::vector<std::byte> FileSymbolizer::RunningBuildId(const ImageSpec& spec) con
   return {build_id.begin(), build_id.end()};
 }
 
-const KernelSymbols* FileSymbolizer::Kernel() {
+const KernelSymbols* FileFacts::Kernel() {
   if (!kernel_read_) {
     kernel_read_ = true;
     absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(options_.kallsyms_path);
@@ -559,12 +529,12 @@ const KernelSymbols* FileSymbolizer::Kernel() {
   return kernel_ ? &*kernel_ : nullptr;
 }
 
-void FileSymbolizer::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+void FileFacts::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
   kernel_reference_ = symbol;
   kernel_reference_address_ = address;
 }
 
-void FileSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
+void FileFacts::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
   if (size == 0) return;
   auto it = kernel_functions_.lower_bound(start.value);
   if (it != kernel_functions_.begin()) {
@@ -579,43 +549,17 @@ void FileSymbolizer::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::s
   kernel_functions_[start.value] = {start.value, size, kept};
 }
 
-const FileSymbolizer::KernelFunction* FileSymbolizer::FindKernelFunction(uint64_t address) const {
+const FileFacts::KernelFunction* FileFacts::FindKernelFunction(uint64_t address) const {
   const auto after = kernel_functions_.upper_bound(address);
   if (after == kernel_functions_.begin()) return nullptr;
   const KernelFunction& function = std::prev(after)->second;
   return address - function.start < function.size ? &function : nullptr;
 }
 
-// The name is made when it is first asked for; where it needs no change it stays in the file.
-std::string_view FileSymbolizer::NameOf(OpenImageState& state, const Symbol& symbol) {
-  const std::string_view name = state.symbols.RawName(symbol);
-  const bool mangled = options_.demangle && name.starts_with('_');
-  if (!mangled && !symbol.plt) return name;
-  std::string_view& known = state.names[state.symbols.IndexOf(symbol)];
-  if (known.data() == nullptr) {
-    std::string text = options_.demangle ? Demangle(name) : std::string(name);
-    if (symbol.plt) text += "@plt";
-    known = made_names_.emplace_back(std::move(text));
-  }
-  return known;
-}
-
-Naming FileSymbolizer::Named(std::string_view name, uint64_t start, uint64_t size, uint64_t address,
-                             std::span<const dwarf::SourceFrame> frames) {
-  found_.clear();
-  AddFunctions(frames);
-  found_.back().name = name;
-  for (NamedFunction& function : found_) {
-    function.start = {start};
-    function.size = size;
-  }
-  return {Reason::kNamed, found_, address - start};
-}
-
 }  // namespace
 
-std::unique_ptr<Symbolizer> Symbolizer::Create(SymbolizerOptions options) {
-  return std::make_unique<FileSymbolizer>(std::move(options));
+std::unique_ptr<FactSource> CreateFileFacts(const SymbolizerOptions& options) {
+  return std::make_unique<FileFacts>(options);
 }
 
 }  // namespace profiler::symbolize

@@ -1,33 +1,26 @@
-#include "src/base/embedded_names.h"
+#include "symbolize/names_codec.h"
 
 #include <sstream>
 
 #include "gtest/gtest.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
 
-namespace profiler::perf_data {
+namespace profiler::symbolize {
 namespace {
 
-constexpr uint32_t kNone = EmbeddedNames::kNone;
-
-std::optional<EmbeddedNames> Read(const std::string& section) {
-  Features features;
-  features.other[kFeatureNames] = section;
-  return ReadEmbeddedNames(features);
-}
+constexpr uint32_t kNone = NameFacts::kNone;
 
 // An image a line, an address a line below it, as a report has it: leaf first.
-std::string Told(const EmbeddedNames& names) {
+std::string Told(const NameFacts& names) {
   std::ostringstream text;
   for (const auto& image : names.images) {
-    text << names.strings[image.path] << " kind " << int{image.kind} << " pid " << image.pid
-         << " build-id " << image.build_id.size() << "\n"
+    text << names.strings[image.path] << " kind " << static_cast<int>(image.kind) << " pid "
+         << image.pid << " build-id " << image.build_id.size() << "\n"
          << std::hex;
     for (const auto& address : image.addresses) {
       text << "  " << address.offset;
       if (address.symbol == kNone) {
-        text << " unnamed " << int{address.reason} << " beside " << address.neighbour << "\n";
+        text << " unnamed " << static_cast<int>(address.reason) << " beside " << address.neighbour
+             << "\n";
         continue;
       }
       const auto place = [&](StringId file, uint32_t line) {
@@ -56,10 +49,10 @@ std::string Told(const EmbeddedNames& names) {
   return text.str();
 }
 
-EmbeddedNames Example() {
-  EmbeddedNames names;
+NameFacts Example() {
+  NameFacts names;
   const auto id = [&](std::string_view text) { return names.strings.Intern(text); };
-  EmbeddedNames::Image& program = names.images.emplace_back();
+  NameFacts::Image& program = names.images.emplace_back();
   program.path = id("/usr/bin/program");
   program.build_id.resize(20, std::byte{0xab});
   program.symbols = {{id("_Z4mainv"), 0x401000, 0x200, true}, {id("helper"), 0x400800, 0, false}};
@@ -72,14 +65,14 @@ EmbeddedNames Example() {
                         .file = id("inner.h"),
                         .line = 99},
                        {.offset = 0x1018, .distance = 0x18, .symbol = 0},
-                       {.offset = 0x9000, .neighbour = 0, .reason = 4}};
-  EmbeddedNames::Image& kernel = names.images.emplace_back();
-  kernel.kind = 2;
+                       {.offset = 0x9000, .neighbour = 0, .reason = Reason{4}}};
+  NameFacts::Image& kernel = names.images.emplace_back();
+  kernel.kind = ImageKind{2};
   kernel.path = id("[kernel.kallsyms]");
   kernel.symbols = {{id("do_syscall_64"), 0xffffffff81000000, 0x80, true}};
   kernel.addresses = {{.offset = 0xffffffff81000004, .distance = 4, .symbol = 0}};
-  EmbeddedNames::Image& jit = names.images.emplace_back();
-  jit.kind = 5;
+  NameFacts::Image& jit = names.images.emplace_back();
+  jit.kind = ImageKind{5};
   jit.pid = 4711;
   jit.path = id("/tmp/jit-4711.dump");
   jit.codes = {{1000, 0x7f0000001000, 0x40, 0x80}, {2000, 0x7f0000001000, 0x60, 0x200}};
@@ -98,25 +91,25 @@ constexpr char kToldExample[] =
     "  at 1000 7f0000001000/40 is 80\n"
     "  at 2000 7f0000001000/60 is 200\n";
 
-TEST(EmbeddedNamesTest, AreReadAsTheyWereWritten) {
+TEST(NamesCodecTest, AreReadAsTheyWereWritten) {
   ASSERT_EQ(Told(Example()), kToldExample);
-  const std::string section = EncodeEmbeddedNames(Example());
-  const auto read = Read(section);
+  const std::string section = EncodeNames(Example());
+  const auto read = DecodeNames(section);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(Told(*read), kToldExample);
   EXPECT_TRUE(read->has_lines);
   EXPECT_TRUE(read->is_complete);
-  EXPECT_EQ(EncodeEmbeddedNames(*read), section);
+  EXPECT_EQ(EncodeNames(*read), section);
 }
 
-TEST(EmbeddedNamesTest, WithoutLinesHaveNoRoomForThem) {
-  EmbeddedNames names = Example();
-  const size_t with_lines = EncodeEmbeddedNames(names).size();
+TEST(NamesCodecTest, WithoutLinesHaveNoRoomForThem) {
+  NameFacts names = Example();
+  const size_t with_lines = EncodeNames(names).size();
   names.has_lines = false;
   names.is_complete = false;
-  const std::string section = EncodeEmbeddedNames(names);
+  const std::string section = EncodeNames(names);
   EXPECT_LT(section.size(), with_lines);
-  const auto read = Read(section);
+  const auto read = DecodeNames(section);
   ASSERT_TRUE(read.has_value());
   EXPECT_FALSE(read->has_lines);
   EXPECT_FALSE(read->is_complete);
@@ -124,20 +117,20 @@ TEST(EmbeddedNamesTest, WithoutLinesHaveNoRoomForThem) {
   EXPECT_EQ(read->images[0].addresses[1].distance, 0x10u);
 }
 
-TEST(EmbeddedNamesTest, NobodyHitAnythingIsAValueToo) {
-  const auto read = Read(EncodeEmbeddedNames({}));
+TEST(NamesCodecTest, NobodyHitAnythingIsAValueToo) {
+  const auto read = DecodeNames(EncodeNames({}));
   ASSERT_TRUE(read.has_value());
   EXPECT_TRUE(read->images.empty());
 }
 
-TEST(EmbeddedNamesTest, MayBeFollowedByPadding) {
-  EXPECT_TRUE(Read(EncodeEmbeddedNames({}) + std::string(7, '\0')).has_value());
+TEST(NamesCodecTest, MayBeFollowedByPadding) {
+  EXPECT_TRUE(DecodeNames(EncodeNames({}) + std::string(7, '\0')).has_value());
 }
 
 // Neighbours in one function cost some two bytes: how far apart they are, and their lines.
-TEST(EmbeddedNamesTest, AreSmall) {
-  EmbeddedNames names;
-  EmbeddedNames::Image& image = names.images.emplace_back();
+TEST(NamesCodecTest, AreSmall) {
+  NameFacts names;
+  NameFacts::Image& image = names.images.emplace_back();
   uint32_t random = 1;
   for (uint32_t i = 0; i < 100; ++i) {
     image.symbols.push_back({names.strings.Intern("function" + std::to_string(i)), i * 4096, 4096});
@@ -151,34 +144,34 @@ TEST(EmbeddedNamesTest, AreSmall) {
                                  .line = i * 100 + (random >> 24) % 5});
     }
   }
-  const std::string section = EncodeEmbeddedNames(names);
+  const std::string section = EncodeNames(names);
   EXPECT_LT(section.size(), 25'000u);
-  EXPECT_EQ(Read(section)->images, names.images);
+  EXPECT_EQ(DecodeNames(section)->images, names.images);
 }
 
-TEST(EmbeddedNamesTest, ThatExpandTooMuchAreWrittenAsTheyAre) {
-  EmbeddedNames names;
+TEST(NamesCodecTest, ThatExpandTooMuchAreWrittenAsTheyAre) {
+  NameFacts names;
   names.images.emplace_back().build_id.resize(1 << 20);
-  const std::string section = EncodeEmbeddedNames(names);
+  const std::string section = EncodeNames(names);
   EXPECT_GT(section.size(), size_t{1} << 20);
-  EXPECT_EQ(Read(section)->images, names.images);
+  EXPECT_EQ(DecodeNames(section)->images, names.images);
 }
 
-TEST(EmbeddedNamesTest, CutShortAreNotUsed) {
-  const std::string section = EncodeEmbeddedNames(Example());
+TEST(NamesCodecTest, CutShortAreNotUsed) {
+  const std::string section = EncodeNames(Example());
   for (size_t size = 0; size < section.size(); ++size) {
-    EXPECT_FALSE(Read(section.substr(0, size)).has_value()) << size;
+    EXPECT_FALSE(DecodeNames(section.substr(0, size)).has_value()) << size;
   }
 }
 
 // Reads what an image of these makes.
-bool Accepts(void (*spoil)(EmbeddedNames::Image&)) {
-  EmbeddedNames names = Example();
+bool Accepts(void (*spoil)(NameFacts::Image&)) {
+  NameFacts names = Example();
   spoil(names.images[0]);
-  return Read(EncodeEmbeddedNames(names)).has_value();
+  return DecodeNames(EncodeNames(names)).has_value();
 }
 
-TEST(EmbeddedNamesTest, RefuseWhatPointsNowhereOrInCircles) {
+TEST(NamesCodecTest, RefuseWhatPointsNowhereOrInCircles) {
   EXPECT_TRUE(Accepts([](auto&) {}));
   EXPECT_FALSE(Accepts([](auto& image) { image.path = StringId(999); }));
   EXPECT_FALSE(Accepts([](auto& image) { image.symbols[0].name = StringId(999); }));
@@ -191,17 +184,17 @@ TEST(EmbeddedNamesTest, RefuseWhatPointsNowhereOrInCircles) {
   EXPECT_FALSE(Accepts([](auto& image) {
     image.inlined.resize(1);
     image.addresses[1].inlined = 0;
-    for (uint32_t i = 0; i < EmbeddedNames::kMostInlined; ++i) {
+    for (uint32_t i = 0; i < NameFacts::kMostInlined; ++i) {
       image.inlined.push_back({.caller = i});
     }
   }));
 }
 
-TEST(EmbeddedNamesTest, OfALaterVersionAreNotUsed) {
-  std::string section = EncodeEmbeddedNames(Example());
+TEST(NamesCodecTest, OfALaterVersionAreNotUsed) {
+  std::string section = EncodeNames(Example());
   section[0] = 2;
-  EXPECT_FALSE(Read(section).has_value());
+  EXPECT_FALSE(DecodeNames(section).has_value());
 }
 
 }  // namespace
-}  // namespace profiler::perf_data
+}  // namespace profiler::symbolize

@@ -1,15 +1,13 @@
-// The sections NAMES and CODE between bytes and value. FORMAT.md draws them.
+#include "symbolize/names_codec.h"
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
+#include <span>
+#include <vector>
 
 #include "src/base/byte_reader.h"
 #include "src/base/packed_section.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
 
-namespace profiler::perf_data {
+namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kVersion = 1;                    // of either
@@ -20,22 +18,29 @@ constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 constexpr int kCompressionLevel = 9;
 
 // Where an address is expected to lie in its function: as far on as it is from the address before.
-uint64_t ExpectedDistance(const EmbeddedNames::Address& address,
-                          const EmbeddedNames::Address& before) {
+uint64_t ExpectedDistance(const NameFacts::Address& address, const NameFacts::Address& before) {
   if (address.symbol != before.symbol) return 0;
   return before.distance + (address.offset - before.offset);
 }
 
+// The numbers of `Enum` may be those of a later version.
+template <class Io, class Enum>
+void EnumField(Io& io, Enum& value) {
+  auto number = static_cast<uint8_t>(value);
+  io.Plain(number);
+  value = Enum{number};
+}
+
 template <class Io>
-void PlaceFields(Io& io, EmbeddedNames::Image& image) {
-  io.Plain(image.kind);
+void PlaceFields(Io& io, NameFacts::Image& image) {
+  EnumField(io, image.kind);
   io.Plain(image.pid);
   io.String(image.path);
   io.Bytes(image.build_id);
 }
 
 template <class Io>
-void SymbolFields(Io& io, std::vector<EmbeddedNames::Symbol>& symbols) {
+void SymbolFields(Io& io, std::vector<NameFacts::Symbol>& symbols) {
   io.Resize(symbols, 3);
   for (auto& symbol : symbols) io.Flagged(symbol.name, symbol.in_symbol_table);
   uint64_t start = 0;
@@ -48,14 +53,14 @@ void SymbolFields(Io& io, std::vector<EmbeddedNames::Symbol>& symbols) {
 
 template <class Io>
 void AddressFields(Io& io, bool has_lines, size_t symbols,
-                   std::vector<EmbeddedNames::Address>& addresses) {
+                   std::vector<NameFacts::Address>& addresses) {
   io.Resize(addresses, has_lines ? 8 : 5);
-  EmbeddedNames::Address before;
+  NameFacts::Address before;
   for (auto& address : addresses) {
     io.After(address.offset, before.offset);
     before.offset = address.offset;
   }
-  for (auto& address : addresses) io.Plain(address.reason);
+  for (auto& address : addresses) EnumField(io, address.reason);
   for (auto& address : addresses) {
     io.OptionalAfter(address.symbol, before.symbol, symbols);
     before.symbol = address.symbol;
@@ -69,9 +74,9 @@ void AddressFields(Io& io, bool has_lines, size_t symbols,
 }
 
 template <class Io>
-void CodeFields(Io& io, std::vector<EmbeddedNames::Code>& codes) {
+void CodeFields(Io& io, std::vector<NameFacts::Code>& codes) {
   io.Resize(codes, 4);
-  EmbeddedNames::Code last;
+  NameFacts::Code last;
   for (auto& code : codes) {
     io.After(code.time, last.time);
     io.After(code.start, last.start);
@@ -82,8 +87,8 @@ void CodeFields(Io& io, std::vector<EmbeddedNames::Code>& codes) {
 }
 
 template <class Io>
-void LineFields(Io& io, std::vector<EmbeddedNames::Inlined>& inlined,
-                std::vector<EmbeddedNames::Address>& addresses) {
+void LineFields(Io& io, std::vector<NameFacts::Inlined>& inlined,
+                std::vector<NameFacts::Address>& addresses) {
   io.Resize(inlined, 4);
   for (auto& call : inlined) io.String(call.name);
   for (size_t i = 0; i < inlined.size(); ++i) io.Optional(inlined[i].caller, i);
@@ -97,7 +102,7 @@ void LineFields(Io& io, std::vector<EmbeddedNames::Inlined>& inlined,
     io.After(call.line, line);
     line = call.line;
   }
-  EmbeddedNames::Address before;
+  NameFacts::Address before;
   for (auto& address : addresses) {
     io.StringAfter(address.file, before.file);
     io.After(address.line, before.line);
@@ -107,7 +112,7 @@ void LineFields(Io& io, std::vector<EmbeddedNames::Inlined>& inlined,
 }
 
 template <class Io>
-void PieceFields(Io& io, EmbeddedNames::Image& image) {
+void PieceFields(Io& io, NameFacts::Image& image) {
   io.Plain(image.machine);
   auto& pieces = image.pieces;
   io.Resize(pieces, 3);
@@ -128,7 +133,7 @@ void PieceFields(Io& io, EmbeddedNames::Image& image) {
 enum class Part : uint8_t { kNames, kCode };
 
 template <class Io>
-void Fields(Io& io, Part part, bool has_lines, EmbeddedNames::Image& image) {
+void Fields(Io& io, Part part, bool has_lines, NameFacts::Image& image) {
   auto& addresses = part == Part::kNames ? image.addresses : image.instructions;
   PlaceFields(io, image);
   SymbolFields(io, image.symbols);
@@ -144,35 +149,35 @@ bool Ascend(const auto& elements, auto key) {
 }
 
 // What the types of the fields do not say.
-bool IsSound(const EmbeddedNames::Image& image) {
+bool IsSound(const NameFacts::Image& image) {
   std::vector<uint32_t> depths;
   depths.reserve(image.inlined.size());
   for (const auto& call : image.inlined) {
-    depths.push_back(call.caller == EmbeddedNames::kNone ? 1 : depths[call.caller] + 1);
-    if (depths.back() > EmbeddedNames::kMostInlined) return false;
+    depths.push_back(call.caller == NameFacts::kNone ? 1 : depths[call.caller] + 1);
+    if (depths.back() > NameFacts::kMostInlined) return false;
   }
   for (const auto& piece : image.pieces) {
     if (piece.bytes.empty()) return false;
   }
-  using Address = EmbeddedNames::Address;
+  using Address = NameFacts::Address;
   return Ascend(image.addresses, &Address::offset) &&
          Ascend(image.instructions, &Address::offset) &&
-         Ascend(image.pieces, &EmbeddedNames::Piece::address);
+         Ascend(image.pieces, &NameFacts::Piece::address);
 }
 
 // strings, without the empty one │ images
-std::string EncodeContent(const EmbeddedNames& names, Part part) {
+std::string EncodeContent(const NameFacts& names, Part part) {
   ColumnWriter writing;
   writing.Strings(names.strings);
   writing.out.Number(names.images.size());
   for (const auto& image : names.images) {
     // The list of fields takes what it may change; a writer changes nothing.
-    Fields(writing, part, names.has_lines, const_cast<EmbeddedNames::Image&>(image));
+    Fields(writing, part, names.has_lines, const_cast<NameFacts::Image&>(image));
   }
   return writing.out.Take();
 }
 
-bool DecodeContent(std::span<const std::byte> plain, Part part, EmbeddedNames& names) {
+bool DecodeContent(std::span<const std::byte> plain, Part part, NameFacts& names) {
   ColumnReader reading{NumberReader(plain)};
   reading.Strings(names.strings);
   constexpr size_t kLeastImage = 7;
@@ -185,43 +190,33 @@ bool DecodeContent(std::span<const std::byte> plain, Part part, EmbeddedNames& n
   return reading.ok();
 }
 
-std::string Encode(const EmbeddedNames& names, Part part) {
+std::string Encode(const NameFacts& names, Part part) {
   const uint64_t flags = (names.has_lines ? kHasLines : 0) | (names.is_complete ? kIsComplete : 0);
   return PackSection(kVersion, flags, EncodeContent(names, part), kCompressionLevel);
 }
 
-std::optional<EmbeddedNames> Decode(std::string_view section, Part part) {
+std::optional<NameFacts> Decode(std::string_view section, Part part) {
   const std::optional<UnpackedSection> unpacked = UnpackSection(section, kVersion);
   if (!unpacked) return std::nullopt;
-  EmbeddedNames names;
+  NameFacts names;
   names.has_lines = (unpacked->flags & kHasLines) != 0;
   names.is_complete = (unpacked->flags & kIsComplete) != 0;
   if (!DecodeContent(unpacked->content, part, names)) return std::nullopt;
   return names;
 }
 
-std::optional<EmbeddedNames> Read(const Features& features, int bit, Part part) {
-  const auto section = features.other.find(bit);
-  if (section == features.other.end()) return std::nullopt;
-  return Decode(section->second, part);
-}
-
 }  // namespace
 
-std::string EncodeEmbeddedNames(const EmbeddedNames& names) { return Encode(names, Part::kNames); }
+std::string EncodeNames(const NameFacts& names) { return Encode(names, Part::kNames); }
 
-std::optional<EmbeddedNames> DecodeEmbeddedNames(std::string_view section) {
+std::string EncodeCode(const NameFacts& code) { return Encode(code, Part::kCode); }
+
+std::optional<NameFacts> DecodeNames(std::string_view section) {
   return Decode(section, Part::kNames);
 }
 
-std::optional<EmbeddedNames> ReadEmbeddedNames(const Features& features) {
-  return Read(features, kFeatureNames, Part::kNames);
+std::optional<NameFacts> DecodeCode(std::string_view section) {
+  return Decode(section, Part::kCode);
 }
 
-std::string EncodeEmbeddedCode(const EmbeddedNames& code) { return Encode(code, Part::kCode); }
-
-std::optional<EmbeddedNames> ReadEmbeddedCode(const Features& features) {
-  return Read(features, kFeatureCode, Part::kCode);
-}
-
-}  // namespace profiler::perf_data
+}  // namespace profiler::symbolize

@@ -9,21 +9,13 @@
 
 #include "gtest/gtest.h"
 #include "src/base/damaged_section.h"
-#include "src/base/embedded_names.h"
 #include "src/base/packed_section.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
+#include "symbolize/names_codec.h"
 
-namespace profiler::perf_data {
+namespace profiler::symbolize {
 namespace {
 
-constexpr uint32_t kNone = EmbeddedNames::kNone;
-
-std::optional<EmbeddedNames> Read(const std::string& section) {
-  Features features;
-  features.other[kFeatureCode] = section;
-  return ReadEmbeddedCode(features);
-}
+constexpr uint32_t kNone = NameFacts::kNone;
 
 std::vector<std::byte> Bytes(std::initializer_list<int> values) {
   std::vector<std::byte> bytes;
@@ -32,11 +24,12 @@ std::vector<std::byte> Bytes(std::initializer_list<int> values) {
 }
 
 // An image a line, below it its code and then its instructions.
-std::string Told(const EmbeddedNames& code) {
+std::string Told(const NameFacts& code) {
   std::ostringstream text;
   for (const auto& image : code.images) {
-    text << code.strings[image.path] << " kind " << int{image.kind} << " pid " << image.pid
-         << " build-id " << image.build_id.size() << " machine " << image.machine << "\n"
+    text << code.strings[image.path] << " kind " << static_cast<int>(image.kind) << " pid "
+         << image.pid << " build-id " << image.build_id.size() << " machine " << image.machine
+         << "\n"
          << std::hex;
     for (const auto& piece : image.pieces) {
       text << "  " << piece.address << " is " << piece.offset << ":";
@@ -61,10 +54,10 @@ std::string Told(const EmbeddedNames& code) {
   return text.str();
 }
 
-EmbeddedNames Example() {
-  EmbeddedNames code;
+NameFacts Example() {
+  NameFacts code;
   const auto id = [&](std::string_view text) { return code.strings.Intern(text); };
-  EmbeddedNames::Image& program = code.images.emplace_back();
+  NameFacts::Image& program = code.images.emplace_back();
   program.path = id("/usr/bin/program");
   program.build_id.resize(4, std::byte{0xab});
   program.machine = 62;
@@ -74,11 +67,11 @@ EmbeddedNames Example() {
       {.offset = 0x400500, .symbol = 1},
       {.offset = 0x401000, .symbol = 0, .inlined = 0, .file = id("main.cc"), .line = 3},
       {.offset = 0x401001, .distance = 1, .symbol = 0, .file = id("main.cc"), .line = 4},
-      {.offset = 0x409000, .reason = 4}};
+      {.offset = 0x409000, .reason = Reason{4}}};
   program.pieces = {{0x401000, 0x1000, Bytes({0x90, 0xc3, 0x90, 0x90})},
                     {0x403000, 0x2000, Bytes({0xcc})}};
-  EmbeddedNames::Image& kernel = code.images.emplace_back();
-  kernel.kind = 2;
+  NameFacts::Image& kernel = code.images.emplace_back();
+  kernel.kind = ImageKind{2};
   kernel.path = id("[kernel.kallsyms]");
   kernel.machine = 183;
   kernel.pieces = {{0xffffffff81000000, 0xffffffff81000000, Bytes({1, 2})}};
@@ -96,46 +89,46 @@ constexpr char kToldExample[] =
     "[kernel.kallsyms] kind 2 pid 0 build-id 0 machine 183\n"
     "  ffffffff81000000 is ffffffff81000000: 1 2\n";
 
-TEST(EmbeddedCodeTest, IsReadAsItWasWritten) {
+TEST(CodeCodecTest, IsReadAsItWasWritten) {
   ASSERT_EQ(Told(Example()), kToldExample);
-  const std::string section = EncodeEmbeddedCode(Example());
-  const auto read = Read(section);
+  const std::string section = EncodeCode(Example());
+  const auto read = DecodeCode(section);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(Told(*read), kToldExample);
   EXPECT_EQ(read->images, Example().images);
-  EXPECT_EQ(EncodeEmbeddedCode(*read), section);
+  EXPECT_EQ(EncodeCode(*read), section);
 }
 
-TEST(EmbeddedCodeTest, OfNothingIsAValueToo) {
-  const auto read = Read(EncodeEmbeddedCode({}));
+TEST(CodeCodecTest, OfNothingIsAValueToo) {
+  const auto read = DecodeCode(EncodeCode({}));
   ASSERT_TRUE(read.has_value());
   EXPECT_TRUE(read->images.empty());
-  EXPECT_TRUE(Read(EncodeEmbeddedCode({}) + std::string(7, '\0')).has_value()) << "padded";
+  EXPECT_TRUE(DecodeCode(EncodeCode({}) + std::string(7, '\0')).has_value()) << "padded";
 }
 
-TEST(EmbeddedCodeTest, IsNoPartOfTheNames) {
-  EmbeddedNames both = Example();
+TEST(CodeCodecTest, IsNoPartOfTheNames) {
+  NameFacts both = Example();
   both.images[0].addresses = {{.offset = 0x1000, .symbol = 0}};
-  EXPECT_EQ(EncodeEmbeddedCode(both), EncodeEmbeddedCode(Example()));
-  const std::string names = EncodeEmbeddedNames(both);
+  EXPECT_EQ(EncodeCode(both), EncodeCode(Example()));
+  const std::string names = EncodeNames(both);
   for (auto& image : both.images) {
     image.pieces.clear();
     image.instructions.clear();
   }
-  EXPECT_EQ(EncodeEmbeddedNames(both), names);
+  EXPECT_EQ(EncodeNames(both), names);
 }
 
 // As FORMAT.md draws it: what was written yesterday has to be read tomorrow.
-TEST(EmbeddedCodeTest, IsTheseNumbers) {
-  EmbeddedNames code;
-  EmbeddedNames::Image& image = code.images.emplace_back();
+TEST(CodeCodecTest, IsTheseNumbers) {
+  NameFacts code;
+  NameFacts::Image& image = code.images.emplace_back();
   image.path = code.strings.Intern("a");
   image.symbols = {{image.path, 16, 3, true}};
   image.instructions = {{.offset = 16, .symbol = 0, .file = image.path, .line = 5},
                         {.offset = 17, .distance = 1, .symbol = 0, .file = image.path, .line = 6}};
   image.machine = 62;
   image.pieces = {{16, 8, Bytes({0x90, 0xc3, 0xcc})}, {32, 24, Bytes({0x90})}};
-  const std::string section = EncodeEmbeddedCode(code);
+  const std::string section = EncodeCode(code);
   const auto unpacked = UnpackSection(section, 1);
   ASSERT_TRUE(unpacked.has_value());
   std::vector<int> bytes;
@@ -150,15 +143,15 @@ TEST(EmbeddedCodeTest, IsTheseNumbers) {
   EXPECT_EQ(bytes, expected);
 }
 
-TEST(EmbeddedCodeTest, ThatIsCutAnywhereIsNone) {
-  const std::string whole = EncodeEmbeddedCode(Example());
+TEST(CodeCodecTest, ThatIsCutAnywhereIsNone) {
+  const std::string whole = EncodeCode(Example());
   for (size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_FALSE(Read(whole.substr(0, size)).has_value()) << size;
+    EXPECT_FALSE(DecodeCode(whole.substr(0, size)).has_value()) << size;
   }
 }
 
 // Whether everything that is referred to is there, and all tables are in order.
-bool IsWhole(const EmbeddedNames& code) {
+bool IsWhole(const NameFacts& code) {
   bool whole = true;
   const auto is_below = [](uint32_t index, size_t size) { return index == kNone || index < size; };
   for (const auto& image : code.images) {
@@ -168,38 +161,38 @@ bool IsWhole(const EmbeddedNames& code) {
       whole &= is_below(address.inlined, image.inlined.size());
       whole &= static_cast<uint32_t>(address.file) < code.strings.size();
     }
-    whole &= std::ranges::is_sorted(image.pieces, {}, &EmbeddedNames::Piece::address);
+    whole &= std::ranges::is_sorted(image.pieces, {}, &NameFacts::Piece::address);
     for (const auto& piece : image.pieces) whole &= !piece.bytes.empty();
   }
   return whole;
 }
 
-TEST(EmbeddedCodeTest, WithAnyByteChangedIsWholeOrNone) {
-  const std::string whole = EncodeEmbeddedCode(Example());
+TEST(CodeCodecTest, WithAnyByteChangedIsWholeOrNone) {
+  const std::string whole = EncodeCode(Example());
   ASSERT_EQ(whole[1], 3) << "is not packed";
-  ExpectWholeOrNone(whole, Read, IsWhole);
+  ExpectWholeOrNone(whole, DecodeCode, IsWhole);
 }
 
-TEST(EmbeddedCodeTest, ThatWasDamagedIsNone) {
-  EmbeddedNames code = Example();
+TEST(CodeCodecTest, ThatWasDamagedIsNone) {
+  NameFacts code = Example();
   auto& pieces = code.images[0].pieces;
   for (uint64_t i = 0; i < 100; ++i) {
     pieces.push_back({0x500000 + 16 * i, 0x5000 + 16 * i, Bytes({0x55, 0x48, 0x89, 0xe5, 0xc3})});
   }
-  const std::string whole = EncodeEmbeddedCode(code);
+  const std::string whole = EncodeCode(code);
   ASSERT_EQ(whole[1], 7) << "is packed";
-  ExpectDamageIsSeen(whole, Read,
-                     [&](const EmbeddedNames& read) { return read.images == code.images; });
+  ExpectDamageIsSeen(whole, DecodeCode,
+                     [&](const NameFacts& read) { return read.images == code.images; });
 }
 
 // Reads what an image of these makes.
-bool Accepts(void (*spoil)(EmbeddedNames::Image&)) {
-  EmbeddedNames code = Example();
+bool Accepts(void (*spoil)(NameFacts::Image&)) {
+  NameFacts code = Example();
   spoil(code.images[0]);
-  return Read(EncodeEmbeddedCode(code)).has_value();
+  return DecodeCode(EncodeCode(code)).has_value();
 }
 
-TEST(EmbeddedCodeTest, OutOfOrderOrWithoutBytesIsNone) {
+TEST(CodeCodecTest, OutOfOrderOrWithoutBytesIsNone) {
   EXPECT_TRUE(Accepts([](auto&) {}));
   EXPECT_FALSE(Accepts([](auto& image) { image.pieces[1].address = 0x401000; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.pieces[0].bytes.clear(); }));
@@ -208,4 +201,4 @@ TEST(EmbeddedCodeTest, OutOfOrderOrWithoutBytesIsNone) {
 }
 
 }  // namespace
-}  // namespace profiler::perf_data
+}  // namespace profiler::symbolize
