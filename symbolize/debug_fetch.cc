@@ -11,9 +11,9 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
@@ -30,11 +30,6 @@ using BuildId = std::vector<std::byte>;
 // A source that waits looks up about once a second.
 constexpr std::chrono::milliseconds kSourceTick{1'100};
 constexpr std::chrono::milliseconds kMonitorTick{100};
-
-std::string HexOf(std::span<const std::byte> bytes) {
-  const std::string_view text = TextOf(bytes);
-  return absl::BytesToHexString(absl::string_view(text.data(), text.size()));
-}
 
 bool NamesAreThere(const ElfImage& elf, bool inlines) {
   return inlines ? dwarf::HasDebugInfo(elf) : HasSymtab(elf);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/annotate/generated_code.h"
+#include "src/base/text.h"
 #include "src/profile/dso_image.h"
 
 namespace profiler::annotate {
@@ -24,8 +25,6 @@ using symbolize::CodeBytes;
 using symbolize::ImageId;
 using symbolize::Reason;
 using symbolize::Symbolizer;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::Status NoCode(std::string_view name, std::string_view why) {
   return absl::FailedPreconditionError(

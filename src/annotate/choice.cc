@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/edit_distance.h"
+#include "src/base/text.h"
 #include "src/profile/symbol_names.h"
 
 namespace profiler::annotate {
@@ -24,27 +26,8 @@ using profile::SymbolId;
 constexpr size_t kNearShown = 4;
 constexpr size_t kLongestCompared = 200;  // letters of a name
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
 std::string WithoutParameters(std::string_view name) {
   return profile::SimplifiedName(name, {.strip_args = true});
-}
-
-// Letters to insert, remove or replace; of what is too long only the beginning counts.
-size_t Distance(std::string_view a, std::string_view b) {
-  a = a.substr(0, kLongestCompared);
-  b = b.substr(0, kLongestCompared);
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 // The function whose code the row interrupted; kNoSymbol: unknown.
@@ -143,7 +126,10 @@ class Chooser {
       if (function.samples == 0) continue;
       std::string known = WithoutParameters(NameOf(function.symbol));
       const bool contains = known.find(name) != std::string::npos;
-      const size_t distance = contains ? 0 : Distance(known, name);
+      const size_t distance =
+          contains ? 0
+                   : EditDistance(std::string_view(known).substr(0, kLongestCompared),
+                                  name.substr(0, kLongestCompared));
       if (!contains && distance > std::max<size_t>(2, name.size() / 3)) continue;
       all.push_back({contains, distance, function.period, std::move(known)});
     }

@@ -10,24 +10,14 @@
 #include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
 #include "src/base/mapped_file.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 
 namespace profiler::annotate {
 namespace {
 
 constexpr double kLeastLine = 0.5;  // percent
 constexpr std::string_view kNoWeight = "         :      ";
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
-
-std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-// What a file or a recording says must not steer a terminal.
-void AppendPrintable(std::string_view text, std::string& out) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte == '\t' || (byte >= 0x20 && byte != 0x7f) ? c : '?';
-  }
-}
 
 class Listing {
  public:
@@ -45,9 +35,9 @@ class Listing {
         AppendSource(instruction.source);
         last = &instruction.source;
       }
-      absl::StrAppendFormat(&out_, "  %6.2f :   %x:  ", Percent(instruction.period),
+      absl::StrAppendFormat(&out_, "  %6.2f :   %x:  ", Share(instruction.period),
                             instruction.address.value);
-      AppendPrintable(instruction.text, out_);
+      AppendPrintable(instruction.text, out_, /*kept=*/'\t');
       out_ += '\n';
     }
     if (function_.cut) {
@@ -55,17 +45,13 @@ class Listing {
     }
     if (function_.period_elsewhere != 0) {
       absl::StrAppendFormat(&out_, "  %6.2f :   at no instruction above\n",
-                            Percent(function_.period_elsewhere));
+                            Share(function_.period_elsewhere));
     }
     return std::move(out_);
   }
 
  private:
-  double Percent(uint64_t period) const {
-    return function_.period == 0
-               ? 0
-               : 100.0 * static_cast<double>(period) / static_cast<double>(function_.period);
-  }
+  double Share(uint64_t period) const { return Percent(period, function_.period); }
 
   void AppendHeading() {
     std::string heading = " Percent |      ";
@@ -108,14 +94,14 @@ class Listing {
     }
     std::vector<std::pair<uint64_t, std::pair<std::string_view, uint32_t>>> lines;
     for (const auto& [line, period] : by_line) {
-      if (Percent(period) >= kLeastLine) lines.emplace_back(period, line);
+      if (Share(period) >= kLeastLine) lines.emplace_back(period, line);
     }
     if (lines.empty()) return;
     std::stable_sort(lines.begin(), lines.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     absl::StrAppend(&out_, View(kNoWeight), "\n");
     for (const auto& [period, line] : lines) {
-      absl::StrAppendFormat(&out_, "  %6.2f :   ", Percent(period));
+      absl::StrAppendFormat(&out_, "  %6.2f :   ", Share(period));
       AppendPrintable(BaseName(line.first), out_);
       absl::StrAppend(&out_, ":", line.second, "\n");
     }
@@ -136,7 +122,7 @@ class Listing {
     if (!text) return;
     out_ += kNoWeight;
     out_ += "    ";
-    AppendPrintable(*text, out_);
+    AppendPrintable(*text, out_, /*kept=*/'\t');
     out_ += '\n';
   }
 

@@ -12,21 +12,20 @@
 #include "src/cli/command.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/output.h"
+#include "src/cli/report_options.h"
 #include "src/profile/losses_text.h"
+#include "src/query/event_choice.h"
 
 namespace profiler::cli {
 namespace {
 
 struct AnnotateArguments {
-  std::string input = "perf.data";
+  ViewArguments view;
   std::string symbol;
   std::string event;
   std::string dso;
   std::string syntax = "att";
   bool no_source = false;
-  bool no_demangle = false;
-  FilePlaces places;
-  FetchOptions fetch;
 };
 
 bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
@@ -59,26 +58,26 @@ bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loa
 }
 
 int Annotate(const AnnotateArguments& arguments) {
-  LoadOptions load;
-  load.keep_thread = false;
-  load.naming.demangle = !arguments.no_demangle;
+  const auto filter = ParseFilter(arguments.view.filter);
+  if (!filter.ok()) {
+    PrintError(filter.status());
+    return kExitUsage;
+  }
+  LoadOptions load = LoadOptionsOf(arguments.view, *filter);
   load.keep_names = true;
-  load.naming.places = arguments.places;
-  load.naming.fetch = arguments.fetch;
-  auto loaded = LoadProfileOrPrint(arguments.input, load);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, load);
   if (!loaded) return kExitFailure;
-  const auto event = FindEvent(loaded->profile, arguments.event);
+  query::KeepOnly(*filter, loaded->profile);
+  const auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
   }
-  const auto first = FirstEventWithSamples(loaded->profile);
-  if (!*event && !first) {
+  if (!*event) {
     PrintError("the recording has no samples");
     return kExitFailure;
   }
-  const profile::EventId shown = event->value_or(first.value_or(profile::EventId{}));
-  auto functions = annotate::ChooseFunctions(loaded->profile, shown, arguments.symbol);
+  auto functions = annotate::ChooseFunctions(loaded->profile, **event, arguments.symbol);
   if (!functions.ok()) {
     PrintError(functions.status());
     return kExitFailure;
@@ -92,7 +91,7 @@ int Annotate(const AnnotateArguments& arguments) {
   }
   AddRecordedCode(loaded->recording->features(), *loaded->names);
   Output output("-");
-  const bool any = WriteFunctions(arguments, *loaded, *functions, shown, output);
+  const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);
   return any ? finished : kExitFailure;
 }
@@ -104,25 +103,18 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
       "annotate", "Show the samples of a function by source line and instruction");
   auto arguments = std::make_shared<AnnotateArguments>();
   AnnotateArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
+  AddViewOptions(*command, a.view);
   command
       ->add_option("symbol", a.symbol,
                    "function, with or without its parameters (default: the one with the most "
                    "samples)")
       ->type_name("SYMBOL");
-  command
-      ->add_option("--event", a.event,
-                   "which event, where there are several (default: the first with samples)")
-      ->type_name("NAME");
+  AddEventOption(*command, a.event);
   command->add_option("-d,--dso", a.dso, "only the function in this image")->type_name("NAME");
   command->add_option("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
       ->check(CLI::IsMember({"att", "intel"}))
       ->capture_default_str();
   command->add_flag("--no-source", a.no_source, "instructions alone");
-  command->add_flag("--no-demangle", a.no_demangle, "SYMBOL is as the linker has it");
-  AddFilePlaceOptions(*command, a.places);
-  AddFetchOptions(*command, a.fetch);
   command->add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
   commands[command] = [arguments] { return Annotate(*arguments); };
 }

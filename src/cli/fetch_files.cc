@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/cli/load_profile.h"
 #include "src/cli/naming.h"
 #include "src/cli/output.h"
@@ -61,8 +62,6 @@ class Interrupts {
   struct sigaction before_ = {};
 };
 
-std::string Basename(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // Empty while nothing is worth showing.
 std::string LineOf(const FetchProgress& progress) {
   constexpr std::chrono::milliseconds kWorthShowing{300};
@@ -71,7 +70,7 @@ std::string LineOf(const FetchProgress& progress) {
       absl::StrFormat("debuginfod: %d of %d images, %.1f MB", progress.done, progress.images,
                       static_cast<double>(progress.received) / kMegabyte);
   if (progress.path.empty()) return line;
-  absl::StrAppendFormat(&line, "; %.24s", Basename(progress.path));
+  absl::StrAppendFormat(&line, "; %.24s", BaseName(progress.path));
   if (progress.its_size != 0) {
     absl::StrAppendFormat(&line, " %.1f of %.1f MB",
                           static_cast<double>(progress.its_received) / kMegabyte,

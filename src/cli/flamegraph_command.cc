@@ -11,12 +11,13 @@
 #include "src/cli/report_options.h"
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
+#include "src/query/event_choice.h"
 
 namespace profiler::cli {
 namespace {
 
 struct FlameGraphArguments {
-  std::string input = "perf.data";
+  ViewArguments view;
   std::string output = "flamegraph.svg";
   std::string title = "Flame graph";
   std::string event;
@@ -24,12 +25,7 @@ struct FlameGraphArguments {
   bool inverted = false;
   uint32_t width = 0;
   double min_percent = 0;
-  bool no_inline = false;
-  SampleText samples;
-  NameOptions names;
   bool full_names = false;
-  FilePlaces places;
-  FetchOptions fetch;
 };
 
 // The profile and the event to show in `output`; says what is wrong and gives the exit code
@@ -41,25 +37,25 @@ struct Chosen {
 
 std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
                                bool function_starts) {
-  if (const absl::Status refused = CheckViewOutput(output, arguments.input); !refused.ok()) {
+  if (const absl::Status refused = CheckViewOutput(output, arguments.view.input); !refused.ok()) {
     PrintError(refused);
     return kExitUsage;
   }
-  LoadOptions load;
-  if (const absl::Status read = ReadSampleOptions(arguments.samples, &load); !read.ok()) {
+  const auto filter = ParseFilter(arguments.view.filter);
+  if (!filter.ok()) {
+    PrintError(filter.status());
+    return kExitUsage;
+  }
+  LoadOptions load = LoadOptionsOf(arguments.view, *filter);
+  if (const absl::Status read = ReadSampleOptions(arguments.view.samples, &load); !read.ok()) {
     PrintError(read);
     return kExitUsage;
   }
-  load.keep_thread = false;
-  load.naming.inlines = !arguments.no_inline;
-  load.naming.demangle = !arguments.names.no_demangle;
-  load.naming.places = arguments.places;
-  load.names = arguments.names.rules;
   load.naming.function_starts = function_starts;
-  load.naming.fetch = arguments.fetch;
-  auto loaded = LoadProfileOrPrint(arguments.input, load);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, load);
   if (!loaded) return kExitFailure;
-  auto event = FindEvent(loaded->profile, arguments.event);
+  query::KeepOnly(*filter, loaded->profile);
+  auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
@@ -99,17 +95,11 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
 }
 
 void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
-  command.add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
-  command
-      .add_option("--event", a.event,
-                  "which event, where there are several (default: the first with samples)")
-      ->type_name("NAME");
-  command.add_flag("--no-inline", a.no_inline, "do not show inlined functions");
-  AddSampleOptions(command, a.samples);
-  AddNameOptions(command, a.names);
-  AddFilePlaceOptions(command, a.places);
-  AddFetchOptions(command, a.fetch);
+  AddViewOptions(command, a.view);
+  AddSampleOptions(command, a.view.samples);
+  AddEventOption(command, a.event);
+  AddInlineOption(command, a.view);
+  AddNameRules(command, a.view.names);
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "src/base/huge_pages.h"
 #include "src/cli/command.h"
 #include "src/perf_data/format/perf_data_format.h"
@@ -129,25 +127,6 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   if (recording.ok()) return *std::move(recording);
   PrintError(recording.status());
   return nullptr;
-}
-
-absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
-                                                          const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  std::vector<std::string> known;
-  for (size_t i = 0; i < profile.events.size(); ++i) {
-    known.emplace_back(profile.text(profile.events[i].name));
-    if (known.back() == name) return profile::EventId{static_cast<uint32_t>(i)};
-  }
-  return absl::NotFoundError(
-      absl::StrCat("--event: the recording has no '", name, "', but ", absl::StrJoin(known, ", ")));
-}
-
-std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile) {
-  for (size_t i = 0; i < profile.events.size(); ++i) {
-    if (profile.events[i].samples != 0) return profile::EventId{static_cast<uint32_t>(i)};
-  }
-  return std::nullopt;
 }
 
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {

@@ -58,11 +58,6 @@ profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
 // Hands the whole recording to a builder that is new. Returns what stopped the reading early.
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
 
-// The event of that name; none when no name is given. kNotFound lists the recording's events.
-absl::StatusOr<std::optional<profile::EventId>> FindEvent(const profile::Profile& profile,
-                                                          const std::string& name);
-std::optional<profile::EventId> FirstEventWithSamples(const profile::Profile& profile);
-
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
 int Finish(const LoadedProfile& loaded, Output& output);

@@ -7,11 +7,10 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 
 namespace profiler::cli {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 // A whole decimal number in [0, limit].
 bool ParseNumber(std::string_view text, uint64_t limit, uint64_t* number) {

@@ -4,28 +4,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/edit_distance.h"
 
 namespace profiler::cli {
 namespace {
-
-// Damerau-Levenshtein, adjacent letters swapped at most once.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
-                             cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
 
 std::vector<std::string> CommandNames(const CLI::App& app) {
   std::vector<std::string> names;
@@ -47,7 +29,7 @@ std::string NearestCommand(const CLI::App& app, std::string_view word) {
   size_t least = std::max<size_t>(2, word.size() / 2) + 1;
   for (const std::string& name : CommandNames(app)) {
     const bool begins = !word.empty() && std::string_view(name).starts_with(word);
-    const size_t distance = begins ? 0 : Distance(word, name);
+    const size_t distance = begins ? 0 : EditDistance(word, name);
     if (distance < least) {
       least = distance;
       nearest = name;

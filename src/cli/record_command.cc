@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ringbuf/kernel.h"
+#include "src/base/percent.h"
 #include "src/cli/command.h"
 #include "src/cli/compression_option.h"
 #include "src/cli/embed_names.h"
@@ -186,7 +187,7 @@ std::string ProgressOf(const record::RecordProgress& progress) {
 void PrintChains(const record::RecordSummary& summary) {
   const ChainQuality& chains = summary.chains;
   std::string line = absl::StrFormat("%.2f %% of %d call chains are whole",
-                                     100.0 * chains.whole() / chains.chains(), chains.chains());
+                                     Percent(chains.whole(), chains.chains()), chains.chains());
   const auto add = [&](uint64_t count, const char* what) {
     if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
   };

@@ -22,7 +22,7 @@ namespace profiler::cli {
 namespace {
 
 struct ReportArguments {
-  std::string input = "perf.data";
+  ViewArguments view;
   std::string sort = "comm,dso,symbol";
   bool children = false;
   bool no_children = false;
@@ -30,9 +30,6 @@ struct ReportArguments {
   bool inverted = false;
   double percent_limit = 0;
   bool show_samples = false;
-  FilterText filter;
-  SampleText samples;
-  FilePlaces places;
   std::string percentage = "absolute";
   uint32_t max_stack = 127;
   bool stdio = false;
@@ -41,11 +38,8 @@ struct ReportArguments {
   bool stats = false;
   bool chains = false;
   bool unresolved = false;
-  bool no_inline = false;
   bool no_fde = false;
   bool full_source_paths = false;
-  NameOptions names;
-  FetchOptions fetch;
 };
 
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
@@ -55,14 +49,14 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   if (call_graph_given) {
     PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(arguments.call_graph));
   }
-  PROFILER_ASSIGN_OR_RETURN(options.filter, ParseFilter(arguments.filter));
+  PROFILER_ASSIGN_OR_RETURN(options.filter, ParseFilter(arguments.view.filter));
   if (arguments.children) options.children = true;
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
   options.percent_limit = arguments.percent_limit;
   options.show_samples = arguments.show_samples;
   options.relative_percentages = arguments.percentage == "relative";
-  options.inlines = !arguments.no_inline;
+  options.inlines = !arguments.view.no_inline;
   options.full_source_paths = arguments.full_source_paths;
   options.max_stack = arguments.max_stack;
   return options;
@@ -70,7 +64,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
 
 // Record types in the order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
   struct EventCount {
     uint64_t samples = 0, lost = 0;
@@ -107,23 +101,22 @@ int WriteStats(const ReportArguments& arguments) {
 }
 
 int WriteHeaderOnly(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
   Output output("-");
-  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.input, *recording)));
+  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *recording)));
   const absl::Status written = output.Close();
   if (!written.ok()) PrintError(written);
   return written.ok() ? kExitOk : kExitFailure;
 }
 
-int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options,
-                     LoadOptions load) {
-  load.naming.inlines = options.inlines;
-  load.naming.demangle = !arguments.names.no_demangle;
-  load.naming.places = arguments.places;
-  load.names = arguments.names.rules;
+int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
+  LoadOptions load = LoadOptionsOf(arguments.view, options.filter);
+  if (const absl::Status read = ReadSampleOptions(arguments.view.samples, &load); !read.ok()) {
+    PrintError(read);
+    return kExitUsage;
+  }
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
-  load.naming.fetch = arguments.fetch;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
   };
@@ -131,10 +124,9 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.naming.lines = sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
   load.naming.inlines = options.inlines || load.naming.lines;
   load.dimensions[static_cast<size_t>(profile::Dimension::kCpu)] = sorts_by(report::SortKey::kCpu);
-  load.keep_thread = sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
-                     sorts_by(report::SortKey::kTgid) || !options.filter.pids.empty() ||
-                     !options.filter.tids.empty();
-  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  load.keep_thread |= sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
+                      sorts_by(report::SortKey::kTgid);
+  const auto loaded = LoadProfileOrPrint(arguments.view.input, load);
   if (!loaded) return kExitFailure;
   Output output("-");
   if (arguments.chains) {
@@ -147,7 +139,7 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   }
   if (arguments.header) {
     output.Write(
-        report::FormatRecordingHeader(DescribeRecording(arguments.input, *loaded->recording)));
+        report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
   } else {
     output.Write(report::RecordingHeaderHint());
   }
@@ -162,8 +154,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       app.add_subcommand("report", "Show where the time went, flat and as a call graph");
   auto arguments = std::make_shared<ReportArguments>();
   ReportArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
+  AddViewOptions(*command, a.view);
   command
       ->add_option("-s,--sort", a.sort,
                    "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu")
@@ -183,21 +174,18 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   command->add_option("--percent-limit", a.percent_limit, "leave out rows below this percentage")
       ->type_name("PERCENT");
   command->add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
-  AddFilterOptions(*command, a.filter);
-  AddSampleOptions(*command, a.samples);
+  AddSampleOptions(*command, a.view.samples);
   command
       ->add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
       ->check(CLI::IsMember({"absolute", "relative"}))
       ->capture_default_str();
   command->add_option("--max-stack", a.max_stack, "frames looked at in a call chain")
       ->capture_default_str();
-  command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  AddInlineOption(*command, a.view);
   command->add_flag("--no-fde", a.no_fde,
                     "show every address without a symbol by itself, as perf does, and not under "
                     "where its function starts (.eh_frame)");
-  AddNameOptions(*command, a.names);
-  AddFilePlaceOptions(*command, a.places);
-  AddFetchOptions(*command, a.fetch);
+  AddNameRules(*command, a.view.names);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
   command->add_flag("--stats", a.stats, "count the records of each type");
@@ -215,14 +203,9 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       PrintError(options.status());
       return kExitUsage;
     }
-    LoadOptions load;
-    if (const absl::Status read = ReadSampleOptions(arguments->samples, &load); !read.ok()) {
-      PrintError(read);
-      return kExitUsage;
-    }
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderOnly(*arguments);
-    return WriteWholeReport(*arguments, *options, std::move(load));
+    return WriteWholeReport(*arguments, *options);
   };
 }
 

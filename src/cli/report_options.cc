@@ -14,8 +14,6 @@ absl::Status ReadIds(const std::string& text, std::vector<uint32_t>* ids) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--comms", text.comms, "only these commands")->type_name("NAME,…");
   command.add_option("--dsos", text.dsos, "only these DSOs (images)")->type_name("NAME,…");
@@ -23,6 +21,8 @@ void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
 }
+
+}  // namespace
 
 void AddSampleOptions(CLI::App& command, SampleText& text) {
   command
@@ -44,8 +44,7 @@ absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load) {
   return absl::OkStatus();
 }
 
-void AddNameOptions(CLI::App& command, NameOptions& names) {
-  command.add_flag("--no-demangle", names.no_demangle, "show symbols as the linker knows them");
+void AddNameRules(CLI::App& command, NameOptions& names) {
   command
       .add_option_function<std::string>(
           "--fold-templates",
@@ -65,14 +64,46 @@ void AddNameOptions(CLI::App& command, NameOptions& names) {
                    "show functions without parameters and return type; overloads are one");
 }
 
-absl::StatusOr<report::Filter> ParseFilter(const FilterText& text) {
-  report::Filter filter;
+absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
+  query::Filter filter;
   filter.comms = SplitList(text.comms);
   filter.dsos = SplitList(text.dsos);
   filter.symbols = SplitList(text.symbols);
   PROFILER_RETURN_IF_ERROR(ReadIds(text.pids, &filter.pids));
   PROFILER_RETURN_IF_ERROR(ReadIds(text.tids, &filter.tids));
   return filter;
+}
+
+void AddViewOptions(CLI::App& command, ViewArguments& arguments) {
+  command.add_option("-i,--input", arguments.input, "recording; - for standard input")
+      ->capture_default_str();
+  AddFilterOptions(command, arguments.filter);
+  command.add_flag("--no-demangle", arguments.names.no_demangle,
+                   "show symbols as the linker knows them");
+  AddFilePlaceOptions(command, arguments.places);
+  AddFetchOptions(command, arguments.fetch);
+}
+
+void AddInlineOption(CLI::App& command, ViewArguments& arguments) {
+  command.add_flag("--no-inline", arguments.no_inline, "do not show inlined functions");
+}
+
+void AddEventOption(CLI::App& command, std::string& event) {
+  command
+      .add_option("--event", event,
+                  "which event, where there are several (default: the first with samples)")
+      ->type_name("NAME");
+}
+
+LoadOptions LoadOptionsOf(const ViewArguments& arguments, const query::Filter& filter) {
+  LoadOptions load;
+  load.keep_thread = filter.NeedsThreads();
+  load.names = arguments.names.rules;
+  load.naming.inlines = !arguments.no_inline;
+  load.naming.demangle = !arguments.names.no_demangle;
+  load.naming.places = arguments.places;
+  load.naming.fetch = arguments.fetch;
+  return load;
 }
 
 }  // namespace profiler::cli

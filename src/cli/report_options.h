@@ -10,7 +10,7 @@
 #include "src/base/status.h"
 #include "src/cli/load_profile.h"
 #include "src/profile/symbol_names.h"
-#include "src/report/options.h"
+#include "src/query/filter.h"
 
 namespace profiler::cli {
 
@@ -18,8 +18,6 @@ namespace profiler::cli {
 struct FilterText {
   std::string comms, dsos, symbols, pids, tids;
 };
-
-void AddFilterOptions(CLI::App& command, FilterText& text);
 
 // --time and -C as text.
 struct SampleText {
@@ -31,16 +29,38 @@ void AddSampleOptions(CLI::App& command, SampleText& text);
 // Into `load`; kInvalidArgument quotes what is wrong.
 absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load);
 
-// --no-demangle, --fold-templates, --merge-clones and --strip-args.
+// --no-demangle, which every view has, and --fold-templates, --merge-clones and --strip-args.
 struct NameOptions {
   bool no_demangle = false;
   profile::NameRules rules;
 };
 
-// `names` must outlive the parsing.
-void AddNameOptions(CLI::App& command, NameOptions& names);
+// All but --no-demangle. `names` must outlive the parsing.
+void AddNameRules(CLI::App& command, NameOptions& names);
 
 // kInvalidArgument quotes what is wrong.
-absl::StatusOr<report::Filter> ParseFilter(const FilterText& text);
+absl::StatusOr<query::Filter> ParseFilter(const FilterText& text);
+
+// What every view of a recording asks for: the recording, its samples, where names come from.
+struct ViewArguments {
+  std::string input = "perf.data";
+  FilterText filter;
+  SampleText samples;
+  NameOptions names;
+  bool no_inline = false;
+  FilePlaces places;
+  FetchOptions fetch;
+};
+
+// -i, the filters, --no-demangle, and where files are looked for. `arguments` must outlive the
+// parsing.
+void AddViewOptions(CLI::App& command, ViewArguments& arguments);
+// --no-inline.
+void AddInlineOption(CLI::App& command, ViewArguments& arguments);
+// --event, for views of one event.
+void AddEventOption(CLI::App& command, std::string& event);
+
+// What these ask of LoadProfile; threads of one name are one, unless the filter tells them apart.
+LoadOptions LoadOptionsOf(const ViewArguments& arguments, const query::Filter& filter);
 
 }  // namespace profiler::cli

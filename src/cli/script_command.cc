@@ -17,20 +17,15 @@ namespace profiler::cli {
 namespace {
 
 struct ScriptArguments {
-  std::string input = "perf.data";
+  ViewArguments view;
   std::vector<std::string> fields;
-  FilterText filter;
-  FilePlaces places;
   ShownRecords records;
   std::string time;
   std::string cpus;
   uint32_t max_stack = 127;
   bool hide_call_graph = false;
   bool nanoseconds = false;
-  bool no_inline = false;
   bool full_source_paths = false;
-  bool no_demangle = false;
-  FetchOptions fetch;
 };
 
 absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
@@ -40,7 +35,7 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   if (!fields.empty()) {
     PROFILER_ASSIGN_OR_RETURN(plan.fields, report::ParseScriptFields(fields));
   }
-  PROFILER_ASSIGN_OR_RETURN(plan.options.filter, ParseFilter(arguments.filter));
+  PROFILER_ASSIGN_OR_RETURN(plan.options.filter, ParseFilter(arguments.view.filter));
   if (!arguments.time.empty()) {
     PROFILER_ASSIGN_OR_RETURN(plan.time, ParseTimeRange(arguments.time));
   }
@@ -50,15 +45,13 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
-  plan.options.inlines = !arguments.no_inline;
+  plan.options.inlines = !arguments.view.no_inline;
   plan.options.full_source_paths = arguments.full_source_paths;
+  plan.naming = LoadOptionsOf(arguments.view, plan.options.filter).naming;
   plan.naming.inlines =
       plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
   plan.records = arguments.records;
-  plan.naming.demangle = !arguments.no_demangle;
   plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
-  plan.naming.places = arguments.places;
-  plan.naming.fetch = arguments.fetch;
   return plan;
 }
 
@@ -68,7 +61,7 @@ int WriteScript(const ScriptArguments& arguments) {
     PrintError(plan.status());
     return kExitUsage;
   }
-  const auto recording = OpenRecordingOrPrint(arguments.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
   if (plan->time.begin_percent.has_value()) {
     const auto& all = recording->features().sample_time;
@@ -79,7 +72,7 @@ int WriteScript(const ScriptArguments& arguments) {
     plan->time = plan->time.Within(*all);
   }
   // Names are printed while the recording is read, so what they come from must be there before.
-  FetchFilesOfRecording(plan->naming, arguments.input);
+  FetchFilesOfRecording(plan->naming, arguments.view.input);
   Output output("-");
   const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
   return Finish(*recording, reading, output);
@@ -102,8 +95,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       app.add_subcommand("script", "Print every sample, in the layout of perf script");
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
+  AddViewOptions(*command, a.view);
   command
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
@@ -120,18 +112,14 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
           "in percent, as 10%-20%")
       ->type_name("START,STOP");
   command->add_option("-C,--cpu", a.cpus, "only samples on these CPUs")->type_name("CPU,…");
-  AddFilterOptions(*command, a.filter);
   command->add_option("--max-stack", a.max_stack, "frames shown of a call chain")
       ->capture_default_str();
   command->add_flag("-G,--hide-call-graph", a.hide_call_graph,
                     "show where a sample was taken and not its call chain");
   command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
-  command->add_flag("--no-inline", a.no_inline, "do not show inlined functions");
+  AddInlineOption(*command, a.view);
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline: directories of source files too");
-  command->add_flag("--no-demangle", a.no_demangle, "show symbols as the linker knows them");
-  AddFilePlaceOptions(*command, a.places);
-  AddFetchOptions(*command, a.fetch);
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

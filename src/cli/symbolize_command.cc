@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/live_process.h"
 #include "src/cli/output.h"
@@ -36,8 +37,6 @@ std::optional<uint64_t> ParseAddress(std::string_view text) {
   if (text.empty() || error != std::errc() || stop != end) return std::nullopt;
   return value;
 }
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 bool Readable(symbolize::Reason reason) {
   return reason == symbolize::Reason::kNamed || reason == symbolize::Reason::kNoSymbol;

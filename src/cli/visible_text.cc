@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/base/text.h"
 #include "src/base/utf8.h"
 
 namespace profiler::cli {
@@ -30,11 +31,6 @@ size_t PlainStart(std::string_view text) {
   return size;
 }
 
-bool IsControl(uint32_t code_point) {
-  return (code_point < 0x20 && code_point != '\n' && code_point != '\t') ||
-         (code_point >= 0x7f && code_point < 0xa0);
-}
-
 void AppendOctal(std::string_view bytes, std::string* out) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -48,7 +44,8 @@ void AppendOctal(std::string_view bytes, std::string* out) {
 size_t LookAt(std::string_view text, bool* control) {
   const Utf8Character first = FirstCharacter(text);
   const bool is_character = first.size != 0;
-  *control = IsControl(is_character ? first.code_point : static_cast<unsigned char>(text[0]));
+  const uint32_t code = is_character ? first.code_point : static_cast<unsigned char>(text[0]);
+  *control = IsControl(code) && code != '\n' && code != '\t';
   return is_character ? first.size : 1;
 }
 

@@ -364,17 +364,4 @@ CallTree BuildCallTree(const Profile& profile, const std::vector<ProcessRows>& p
   return tree;
 }
 
-std::optional<profile::EventId> ChooseEvent(const Profile& profile,
-                                            std::optional<profile::EventId> wanted) {
-  if (wanted.has_value()) return wanted;
-  std::vector<bool> seen(profile.events.size());
-  for (const Row& row : profile.rows) {
-    const auto event = static_cast<uint32_t>(row.event);
-    if (row.count != 0 && event < seen.size()) seen[event] = true;
-  }
-  const auto first = std::find(seen.begin(), seen.end(), true);
-  if (first == seen.end()) return std::nullopt;
-  return profile::EventId{static_cast<uint32_t>(first - seen.begin())};
-}
-
 }  // namespace profiler::exports

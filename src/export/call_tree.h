@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -80,9 +79,5 @@ void SortProcesses(std::vector<ProcessRows>& processes, std::span<const LabelId>
 // interning gives it. Linear in rows and stack nodes.
 CallTree BuildCallTree(const profile::Profile& profile, const std::vector<ProcessRows>& processes,
                        const CallTreeOptions& options);
-
-// `wanted` if there is one, otherwise the first event that has samples. None: no event has any.
-std::optional<profile::EventId> ChooseEvent(const profile::Profile& profile,
-                                            std::optional<profile::EventId> wanted);
 
 }  // namespace profiler::exports

@@ -16,6 +16,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/export/flame_layout.h"
 #include "src/export/flame_page.h"
 #include "src/export/labels.h"
@@ -58,10 +60,8 @@ std::string Grouped(uint64_t number) {
   return digits;
 }
 
-std::string Percent(uint64_t part, uint64_t whole) {
-  const double value =
-      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-  return absl::StrFormat("%.2f %%", value);
+std::string PercentText(uint64_t part, uint64_t whole) {
+  return absl::StrFormat("%.2f %%", Percent(part, whole));
 }
 
 class Writer {
@@ -104,8 +104,6 @@ class Writer {
     AppendXml(out_, clean);
     out_ += "</text>\n";
   }
-
-  static absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
   uint32_t TopOf(const FlameBox& box) const {
     const uint32_t row = options_.inverted ? box.level : layout_.levels - 1 - box.level;
@@ -205,7 +203,7 @@ class Writer {
     std::string out =
         absl::StrCat(Grouped(layout_.total.samples), " ", CleanUtf8(options_.count_name), " · ",
                      Grouped(losses_.lost_records + losses_.lost_samples), " lost · ",
-                     Percent(layout_.unnamed, layout_.total.value), " in code without a name");
+                     PercentText(layout_.unnamed, layout_.total.value), " in code without a name");
     if (losses_.throttled != 0) absl::StrAppend(&out, " · throttled ", losses_.throttled, " times");
     if (losses_.undecodable != 0) {
       absl::StrAppend(&out, " · ", Grouped(losses_.undecodable), " records unreadable");

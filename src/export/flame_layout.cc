@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/export/xml_text.h"
+#include "src/query/event_choice.h"
 
 namespace profiler::exports {
 namespace {
@@ -125,7 +126,7 @@ uint64_t UnnamedValue(const Profile& profile, profile::EventId event, WeightBy w
 FlameLayout LayOutFlames(const Profile& profile, const FlameGraphOptions& options,
                          uint32_t pixels) {
   FlameLayout layout;
-  const auto event = ChooseEvent(profile, options.event);
+  const auto event = options.event ? options.event : query::FirstEventWithSamples(profile);
   if (!event.has_value()) {
     layout.boxes.emplace_back();
     return layout;

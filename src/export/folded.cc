@@ -7,6 +7,7 @@
 
 #include "src/export/function_names.h"
 #include "src/export/labels.h"
+#include "src/query/event_choice.h"
 
 namespace profiler::exports {
 namespace {
@@ -100,44 +101,44 @@ class Namer {
 //     a-b 1      another child
 //     a;c 1      what is below a:  "a" is followed by ';'
 //
-// So each child has two places among its siblings: one for its own line, one for those below it.
+// So each child has two turns among its siblings: one for its own line, one for those below it.
 class LineWriter {
  public:
   LineWriter(const CallTree& tree, const LabelTable& labels,
              absl::FunctionRef<void(std::string_view)> write)
       : tree_(tree), labels_(labels), write_(write) {
-    RankPlaces();
+    RankTurns();
     LinkChildren();
   }
 
   void WriteAll() {
-    PushPlaces(0);
+    PushTurns(0);
     while (!pending_.empty()) {
-      const Place place = pending_.back();
+      const Turn turn = pending_.back();
       pending_.pop_back();
-      path_.resize(path_ends_[tree_.nodes[place.node].depth - 1]);
+      path_.resize(path_ends_[tree_.nodes[turn.node].depth - 1]);
       if (!path_.empty()) path_ += ';';
-      path_ += labels_[tree_.nodes[place.node].label].name;
-      if (place.below) {
-        path_ends_.resize(tree_.nodes[place.node].depth);
+      path_ += labels_[tree_.nodes[turn.node].label].name;
+      if (turn.below) {
+        path_ends_.resize(tree_.nodes[turn.node].depth);
         path_ends_.push_back(path_.size());
-        PushPlaces(place.node);
+        PushTurns(turn.node);
       } else {
-        WriteLine(tree_.nodes[place.node].self);
+        WriteLine(tree_.nodes[turn.node].self);
       }
     }
     if (!out_.empty()) write_(out_);
   }
 
  private:
-  struct Place {
+  struct Turn {
     uint32_t rank = 0;
     uint32_t node = 0;
     bool below = false;
   };
 
   // rank_[size_t{2} * label] of its own line, rank_[2 * label + 1] of those below.
-  void RankPlaces() {
+  void RankTurns() {
     std::vector<uint32_t> order(labels_.size() * 2);
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) { return Before(a, b); });
@@ -166,7 +167,7 @@ class LineWriter {
     }
   }
 
-  void PushPlaces(uint32_t parent) {
+  void PushTurns(uint32_t parent) {
     const size_t first = pending_.size();
     for (uint32_t node = first_child_[parent]; node != 0; node = next_sibling_[node]) {
       const LabelId label = tree_.nodes[node].label;
@@ -174,7 +175,7 @@ class LineWriter {
       if (first_child_[node] != 0) pending_.push_back({rank_[size_t{2} * label + 1], node, true});
     }
     std::sort(pending_.begin() + static_cast<ptrdiff_t>(first), pending_.end(),
-              [](const Place& a, const Place& b) { return a.rank > b.rank; });
+              [](const Turn& a, const Turn& b) { return a.rank > b.rank; });
   }
 
   void WriteLine(uint64_t value) {
@@ -194,7 +195,7 @@ class LineWriter {
   absl::FunctionRef<void(std::string_view)> write_;
   std::vector<uint32_t> rank_;
   std::vector<uint32_t> first_child_, next_sibling_;  // node 0 is nobody's: it means none
-  std::vector<Place> pending_;                        // the next one is the last
+  std::vector<Turn> pending_;                         // the next one is the last
   std::string path_;
   std::vector<size_t> path_ends_ = {0};  // by depth: how much of path_ is common to that node
   std::string out_;
@@ -204,7 +205,7 @@ class LineWriter {
 
 void WriteFolded(const Profile& profile, const FoldedOptions& options,
                  absl::FunctionRef<void(std::string_view)> write) {
-  const auto event = ChooseEvent(profile, options.event);
+  const auto event = options.event ? options.event : query::FirstEventWithSamples(profile);
   if (!event.has_value()) return;
   const bool stackcollapse = options.names == NameStyle::kStackcollapse;
   LabelTable table;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "src/export/labels.h"
+#include "src/base/text.h"
 
 namespace profiler::exports {
 namespace {
@@ -45,8 +45,7 @@ std::string FoldedName(std::string_view name) {
 
 std::string UnnamedIn(std::string_view image) {
   if (image == "[unknown]") return std::string(image);
-  const std::string_view base = BaseName(image);
-  return absl::StrCat("[", absl::string_view(base.data(), base.size()), "]");
+  return absl::StrCat("[", View(BaseName(image)), "]");
 }
 
 std::string StackcollapseProcess(std::string_view comm) {

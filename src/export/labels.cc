@@ -57,9 +57,4 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
   }
 }
 
-std::string_view BaseName(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 }  // namespace profiler::exports

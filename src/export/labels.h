@@ -72,7 +72,4 @@ class FrameLabels {
 // The kind of code in `dso` that ran in `mode`.
 CodeKind KindOf(const profile::Dso& dso, profile::Mode mode);
 
-// The path's part after the last slash.
-std::string_view BaseName(std::string_view path);
-
 }  // namespace profiler::exports

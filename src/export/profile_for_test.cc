@@ -1,6 +1,7 @@
 #include "src/export/profile_for_test.h"
 
 #include "absl/strings/str_split.h"
+#include "src/base/text.h"
 #include "src/export/labels.h"
 
 namespace profiler::exports {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "src/base/text.h"
 #include "src/base/utf8.h"
 
 namespace profiler::exports {
@@ -12,8 +13,7 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 bool IsAllowed(uint32_t code_point) {
-  const bool control = code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
-  return !control && code_point != 0xfffe && code_point != 0xffff;
+  return !IsControl(code_point) && code_point != 0xfffe && code_point != 0xffff;
 }
 
 }  // namespace

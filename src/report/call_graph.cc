@@ -41,7 +41,7 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       whole_(hist.trie().size()),
       excluded_(hist.trie().size()),
       branch_of_key_(hist.functions().chain_keys() + 1, kNone),
-      place_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
+      point_of_node_(hist.options().order == ChainOrder::kCallee ? hist.trie().size() : 0, kNone) {
   key_of_function_.reserve(hist.functions().size());
   for (FunctionId id = 0; id < hist.functions().size(); ++id) {
     key_of_function_.push_back(hist.functions()[id].chain_key);
@@ -53,17 +53,17 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
 
 ChainNode CallGraph::Build(size_t row) {
   const bool callers = hist_.options().order == ChainOrder::kCaller;
-  HugeVector<Place> start = callers ? StartCallers(row) : StartCallees(row);
+  HugeVector<ChainPoint> start = callers ? StartCallers(row) : StartCallees(row);
   ChainNode root;
-  for (const Place& place : start) root.total += place.weight;
+  for (const ChainPoint& point : start) root.total += point.weight;
   Grow(root, std::move(start));
   whole_.Clear();
   excluded_.Clear();
   return root;
 }
 
-CallGraph::Place CallGraph::PlaceAt(NodeId node, const Weight& weight, bool whole,
-                                    uint32_t frames) const {
+CallGraph::ChainPoint CallGraph::PointAt(NodeId node, const Weight& weight, bool whole,
+                                         uint32_t frames) const {
   const TrieNode& at = trie_[node];
   return {.node = node,
           .first_child = at.first_child,
@@ -74,34 +74,34 @@ CallGraph::Place CallGraph::PlaceAt(NodeId node, const Weight& weight, bool whol
 }
 
 // Caller order: down the trie. Whole chains start below the group's root, the others at the
-// function's outermost places.
-HugeVector<CallGraph::Place> CallGraph::StartCallers(size_t row) {
+// function's outermost points.
+HugeVector<CallGraph::ChainPoint> CallGraph::StartCallers(size_t row) {
   SplitOwnChains(row);
-  HugeVector<Place> places;
+  HugeVector<ChainPoint> points;
   for (const NodeId node : whole_.nodes()) {
     if (trie_.IsRoot(trie_[node].parent)) {
-      places.push_back(PlaceAt(node, whole_[node], true));
+      points.push_back(PointAt(node, whole_[node], true));
     }
   }
-  if (!hist_.options().children) return places;
+  if (!hist_.options().children) return points;
   for (const NodeId node : hist_.NodesOf(row)) {
     if (trie_.IsNested(node)) continue;
     const Weight weight = trie_[node].weight - excluded_[node];
-    if (weight.count != 0) places.push_back(PlaceAt(node, weight));
+    if (weight.count != 0) points.push_back(PointAt(node, weight));
   }
-  return places;
+  return points;
 }
 
 // Callee order: up the trie, from the leaves of the row's own samples and from the function's
-// innermost places in all others.
-HugeVector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
-  HugeVector<Place> places;
+// innermost points in all others.
+HugeVector<CallGraph::ChainPoint> CallGraph::StartCallees(size_t row) {
+  HugeVector<ChainPoint> points;
   const uint32_t bucket = hist_.BucketOfRow(row);
   for (const uint32_t id : hist_.SamplesOf(row)) {
     const Row& sample = hist_.profile().rows[id];
     const Weight weight = WeightOf(sample);
     const NodeId leaf = hist_.LeafOf(id);
-    places.push_back(PlaceAt(leaf, weight));
+    points.push_back(PointAt(leaf, weight));
     const NodeId innermost = InnermostOf(bucket, leaf);
     if (innermost != kNoNode) excluded_.Add(innermost, weight);
   }
@@ -112,11 +112,11 @@ HugeVector<CallGraph::Place> CallGraph::StartCallees(size_t row) {
     }
     for (const NodeId node : hist_.NodesOf(row)) {
       const Weight weight = trie_[node].weight - excluded_[node];
-      if (weight.count != 0) places.push_back(PlaceAt(node, weight));
+      if (weight.count != 0) points.push_back(PointAt(node, weight));
     }
   }
-  MergeSamePlaces(places);
-  return places;
+  MergeSamePoints(points);
+  return points;
 }
 
 // Samples that interrupted the function itself show their whole chain, and are not counted again
@@ -171,32 +171,32 @@ NodeId CallGraph::SameAbove(NodeId node) const {
   return InnermostOf(hist_.BucketOf(trie_[node].function), trie_[node].parent);
 }
 
-void CallGraph::ForEachNext(const Place& place, auto&& visit) const {
+void CallGraph::ForEachNext(const ChainPoint& point, auto&& visit) const {
   if (hist_.options().order == ChainOrder::kCallee) {
-    const TrieNode& node = trie_[place.node];
+    const TrieNode& node = trie_[point.node];
     // The functions inlined at one address are of one frame.
     const bool frame_ends = !hist_.functions()[node.function].inlined;
-    const uint32_t frames = place.frames + (frame_ends ? 1 : 0);
+    const uint32_t frames = point.frames + (frame_ends ? 1 : 0);
     if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
-      visit(PlaceAt(node.parent, place.weight, false, frames));
+      visit(PointAt(node.parent, point.weight, false, frames));
     }
     return;
   }
-  for (NodeId child = place.first_child; child != kNoNode; child = trie_[child].next_sibling) {
-    const Weight weight = place.whole ? whole_[child] : trie_[child].weight - excluded_[child];
-    if (weight.count != 0) visit(PlaceAt(child, weight, place.whole));
+  for (NodeId child = point.first_child; child != kNoNode; child = trie_[child].next_sibling) {
+    const Weight weight = point.whole ? whole_[child] : trie_[child].weight - excluded_[child];
+    if (weight.count != 0) visit(PointAt(child, weight, point.whole));
   }
 }
 
-HugeVector<CallGraph::Place> CallGraph::NextPlaces(std::span<const Place> places) const {
+HugeVector<CallGraph::ChainPoint> CallGraph::NextPoints(std::span<const ChainPoint> points) const {
   constexpr size_t kAhead = 8;
-  HugeVector<Place> next;
-  next.reserve(places.size());
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (i + kAhead < places.size() && places[i + kAhead].first_child != kNoNode) {
-      __builtin_prefetch(&trie_[places[i + kAhead].first_child]);
+  HugeVector<ChainPoint> next;
+  next.reserve(points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (i + kAhead < points.size() && points[i + kAhead].first_child != kNoNode) {
+      __builtin_prefetch(&trie_[points[i + kAhead].first_child]);
     }
-    ForEachNext(places[i], [&](const Place& at) { next.push_back(at); });
+    ForEachNext(points[i], [&](const ChainPoint& at) { next.push_back(at); });
   }
   return next;
 }
@@ -211,20 +211,20 @@ uint64_t CallGraph::MinPeriod(const ChainNode& node) const {
       std::ceil(static_cast<double>(node.below.period) * (*options_.threshold / 100)));
 }
 
-// Adds what follows `node` at the places `next`, as far as it can be shown.
-void CallGraph::Grow(ChainNode& node, HugeVector<Place> next) {
+// Adds what follows `node` at the points `next`, as far as it can be shown.
+void CallGraph::Grow(ChainNode& node, HugeVector<ChainPoint> next) {
   while (true) {
     node.below = {};
     node.children.clear();
-    std::vector<HugeVector<Place>> parts = Part(next, node);
+    std::vector<HugeVector<ChainPoint>> parts = Part(next, node);
     if (!node.path.empty() && OneBranch(node)) {
       node.path.push_back(node.children[0].path[0]);
-      next = NextPlaces(parts[0]);
+      next = NextPoints(parts[0]);
       continue;
     }
     next = {};
     for (size_t i = 0; i < parts.size(); ++i) {
-      HugeVector<Place> below = NextPlaces(parts[i]);
+      HugeVector<ChainPoint> below = NextPoints(parts[i]);
       parts[i] = {};
       Grow(node.children[i], std::move(below));
     }
@@ -233,24 +233,24 @@ void CallGraph::Grow(ChainNode& node, HugeVector<Place> next) {
   }
 }
 
-// Makes a child of `node` of each function at `places` that is heavy enough; returns their places.
-std::vector<HugeVector<CallGraph::Place>> CallGraph::Part(std::span<const Place> places,
-                                                          ChainNode& node) {
+// Makes a child of `node` of each function at `points` that is heavy enough; returns their points.
+std::vector<HugeVector<CallGraph::ChainPoint>> CallGraph::Part(std::span<const ChainPoint> points,
+                                                               ChainNode& node) {
   std::vector<Branch> branches;
-  branch_of_place_.clear();
-  for (const Place& place : places) {
-    uint32_t& branch = branch_of_key_[place.key];
+  branch_of_point_.clear();
+  for (const ChainPoint& point : points) {
+    uint32_t& branch = branch_of_key_[point.key];
     if (branch == kNone) {
       branch = static_cast<uint32_t>(branches.size());
-      branches.push_back({.function = trie_[place.node].function});
+      branches.push_back({.function = trie_[point.node].function});
     }
-    branch_of_place_.push_back(branch);
-    branches[branch].weight += place.weight;
-    node.below += place.weight;
+    branch_of_point_.push_back(branch);
+    branches[branch].weight += point.weight;
+    node.below += point.weight;
   }
 
   const uint64_t min_period = MinPeriod(node);
-  std::vector<HugeVector<Place>> parts;
+  std::vector<HugeVector<ChainPoint>> parts;
   for (Branch& branch : branches) {
     branch.next = kNone;
     if (branch.weight.period < min_period || branch.function == hist_.others()) continue;
@@ -258,32 +258,32 @@ std::vector<HugeVector<CallGraph::Place>> CallGraph::Part(std::span<const Place>
     parts.emplace_back();
     node.children.push_back({.path = {branch.function}, .total = branch.weight});
   }
-  for (size_t i = 0; i < places.size(); ++i) {
-    const Branch& branch = branches[branch_of_place_[i]];
-    if (branch.next != kNone) parts[branch.next].push_back(places[i]);
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Branch& branch = branches[branch_of_point_[i]];
+    if (branch.next != kNone) parts[branch.next].push_back(points[i]);
   }
   for (const Branch& branch : branches) {
     branch_of_key_[key_of_function_[branch.function]] = kNone;
   }
   if (hist_.options().order == ChainOrder::kCallee) {
-    for (HugeVector<Place>& part : parts) MergeSamePlaces(part);
+    for (HugeVector<ChainPoint>& part : parts) MergeSamePoints(part);
   }
   return parts;
 }
 
-void CallGraph::MergeSamePlaces(HugeVector<Place>& places) {
+void CallGraph::MergeSamePoints(HugeVector<ChainPoint>& points) {
   size_t kept = 0;
-  for (const Place& place : places) {
-    uint32_t& index = place_of_node_[place.node];
+  for (const ChainPoint& point : points) {
+    uint32_t& index = point_of_node_[point.node];
     if (index == kNone) {
       index = static_cast<uint32_t>(kept);
-      places[kept++] = place;
+      points[kept++] = point;
     } else {
-      places[index].weight += place.weight;
+      points[index].weight += point.weight;
     }
   }
-  places.resize(kept);
-  for (const Place& place : places) place_of_node_[place.node] = kNone;
+  points.resize(kept);
+  for (const ChainPoint& point : points) point_of_node_[point.node] = kNone;
 }
 
 void CallGraph::Order(std::vector<ChainNode>& children) const {

@@ -4,8 +4,8 @@
 //     samples that interrupted the row's function   their whole chain
 //     samples below it (accumulated rows only)      the part from the function to the chain's end:
 //                                                   its callees (caller order, from its outermost
-//                                                   place) or its callers (callee order, from its
-//                                                   innermost place)
+//                                                   point) or its callers (callee order, from its
+//                                                   innermost point)
 //   how they branch (tools/perf/util/callchain.c)
 //     a node is a run of functions without a branch; it ends where chains part or one of them ends,
 //     shown or not
@@ -48,9 +48,9 @@ class CallGraph {
   ChainNode Build(size_t row);
 
  private:
-  // A place in the trie that chains go through, and what goes through it. There are many, and what
+  // A point in the trie that chains go through, and what goes through it. There are many, and what
   // is asked of each node is here, so that no step waits for the node again.
-  struct Place {
+  struct ChainPoint {
     NodeId node = kNoNode;
     NodeId first_child = kNoNode;
     uint32_t key = 0;          // the chain_key of its function
@@ -58,12 +58,12 @@ class CallGraph {
     uint32_t frames : 31 = 0;  // passed in callee order
     Weight weight;
   };
-  static_assert(sizeof(Place) == 32);
-  // The places of one merged node, while its weight is summed up.
+  static_assert(sizeof(ChainPoint) == 32);
+  // The points of one merged node, while its weight is summed up.
   struct Branch {
     FunctionId function = kNoFunction;
     Weight weight;
-    size_t first = 0;  // of the places, once they are gathered
+    size_t first = 0;  // of the points, once they are gathered
     size_t next = 0;
   };
   // Weights of a few trie nodes.
@@ -85,18 +85,19 @@ class CallGraph {
 
   bool OneBranch(const ChainNode& node) const;
   uint64_t MinPeriod(const ChainNode& node) const;
-  Place PlaceAt(NodeId node, const Weight& weight, bool whole = false, uint32_t frames = 0) const;
-  HugeVector<Place> StartCallers(size_t row);
-  HugeVector<Place> StartCallees(size_t row);
+  ChainPoint PointAt(NodeId node, const Weight& weight, bool whole = false,
+                     uint32_t frames = 0) const;
+  HugeVector<ChainPoint> StartCallers(size_t row);
+  HugeVector<ChainPoint> StartCallees(size_t row);
   void SplitOwnChains(size_t row);
   void SumWholeChains();
   NodeId InnermostOf(uint32_t bucket, NodeId node) const;
   NodeId SameAbove(NodeId node) const;
-  void ForEachNext(const Place& place, auto&& visit) const;
-  HugeVector<Place> NextPlaces(std::span<const Place> places) const;
-  void Grow(ChainNode& node, HugeVector<Place> next);
-  std::vector<HugeVector<Place>> Part(std::span<const Place> places, ChainNode& node);
-  void MergeSamePlaces(HugeVector<Place>& places);
+  void ForEachNext(const ChainPoint& point, auto&& visit) const;
+  HugeVector<ChainPoint> NextPoints(std::span<const ChainPoint> points) const;
+  void Grow(ChainNode& node, HugeVector<ChainPoint> next);
+  std::vector<HugeVector<ChainPoint>> Part(std::span<const ChainPoint> points, ChainNode& node);
+  void MergeSamePoints(HugeVector<ChainPoint>& points);
   void Order(std::vector<ChainNode>& children) const;
   bool StoredBefore(FunctionId a, FunctionId b) const;
 
@@ -108,8 +109,8 @@ class CallGraph {
   SparseWeights excluded_;  // of chains that are not counted from the row's function
   std::vector<uint32_t> key_of_function_;
   HugeVector<uint32_t> branch_of_key_;
-  std::vector<uint32_t> branch_of_place_;
-  std::vector<uint32_t> place_of_node_;  // in callee order only
+  std::vector<uint32_t> branch_of_point_;
+  std::vector<uint32_t> point_of_node_;  // in callee order only
 };
 
 // What a call graph is drawn with, besides its options.

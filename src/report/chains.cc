@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -37,10 +39,6 @@ std::string_view RemedyFor(std::string_view reason) {
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [reason](const Remedy& r) { return r.reason == reason; });
   return found == kRemedies.end() ? std::string_view() : found->text;
-}
-
-double Percent(uint64_t part, uint64_t whole) {
-  return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
 // Of the kernel's chains; empty where there are none.
@@ -108,7 +106,7 @@ std::string FormatChains(const ChainQuality& chains) {
     std::string what = absl::StrCat("cut: ", cut.reason);
     if (!cut.image.empty()) {
       what += " in ";
-      AppendSafe(cut.image, what);
+      AppendPrintable(cut.image, what);
     }
     row(cut.chains, what);
     if (const std::string_view remedy = RemedyFor(cut.reason); !remedy.empty()) {

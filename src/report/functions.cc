@@ -96,32 +96,32 @@ class FunctionTable::Builder {
     }
   }
 
-  FunctionId New(Function function, PlaceId place) {
+  FunctionId New(Function function, PositionId position) {
     const auto id = static_cast<FunctionId>(table_.functions_.size());
     table_.functions_.push_back(function);
-    if (table_.places_ != nullptr) table_.place_of_.push_back(place);
+    if (table_.positions_ != nullptr) table_.position_of_.push_back(position);
     return id;
   }
 
-  // 0 where places do not matter.
-  PlaceId PlaceOf(const Frame& frame, SymbolId symbol, const Line& line) {
-    if (table_.places_ == nullptr) return 0;
-    Line place = line;
-    place.symbol = symbol;
-    return table_.places_->Add(frame, &place);
+  // 0 where positions do not matter.
+  PositionId PositionOf(const Frame& frame, SymbolId symbol, const Line& line) {
+    if (table_.positions_ == nullptr) return 0;
+    Line position = line;
+    position.symbol = symbol;
+    return table_.positions_->Add(frame, &position);
   }
 
   FunctionId Real(SymbolId symbol, const Frame& frame, const Line& instruction) {
-    const PlaceId place = PlaceOf(frame, symbol, instruction);
+    const PositionId position = PositionOf(frame, symbol, instruction);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
-    if (table_.places_ == nullptr && first != kNoFunction) return first;
+    if (table_.positions_ == nullptr && first != kNoFunction) return first;
     FunctionId* id = &first;
-    if (table_.places_ != nullptr) {
-      id = &real_at_.try_emplace(std::pair(symbol, place), kNoFunction).first->second;
+    if (table_.positions_ != nullptr) {
+      id = &real_at_.try_emplace(std::pair(symbol, position), kNoFunction).first->second;
     }
     if (*id == kNoFunction) {
       const Symbol& named = profile_[symbol];
-      // Call graphs do not tell places apart.
+      // Call graphs do not tell positions apart.
       const uint32_t chain_key =
           first == kNoFunction ? table_.chain_keys_++ : table_.functions_[first].chain_key;
       *id = New({.name = named.name,
@@ -129,17 +129,17 @@ class FunctionTable::Builder {
                  .mode = frame.mode,
                  .chain_key = chain_key,
                  .address = named.start.value},
-                place);
+                position);
       if (first == kNoFunction) first = *id;
     }
     return *id;
   }
 
-  // Inlined functions have no place of their own, so call graphs compare their names alone.
+  // Inlined functions have no position of their own, so call graphs compare their names alone.
   FunctionId Inlined(const Line& line, SymbolId base, FunctionId real, const Frame& frame) {
     const StringId name = profile_[line.symbol].name;
-    const PlaceId place = PlaceOf(frame, line.symbol, line);
-    auto [it, is_new] = inlined_.try_emplace(std::tuple(name, base, place), kNoFunction);
+    const PositionId position = PositionOf(frame, line.symbol, line);
+    auto [it, is_new] = inlined_.try_emplace(std::tuple(name, base, position), kNoFunction);
     if (is_new) {
       const auto [key, new_key] = inlined_keys_.try_emplace(name, table_.chain_keys_);
       if (new_key) ++table_.chain_keys_;
@@ -150,7 +150,7 @@ class FunctionTable::Builder {
                         .inlined = true,
                         .chain_key = key->second,
                         .address = into.address},
-                       place);
+                       position);
     }
     return it->second;
   }
@@ -165,7 +165,7 @@ class FunctionTable::Builder {
                 .mode = frame.mode,
                 .chain_key = table_.chain_keys_++,
                 .address = address},
-               table_.places_ == nullptr ? 0 : table_.places_->Add(frame, nullptr));
+               table_.positions_ == nullptr ? 0 : table_.positions_->Add(frame, nullptr));
     }
     return id;
   }
@@ -181,16 +181,16 @@ class FunctionTable::Builder {
   FunctionTable& table_;
   std::vector<bool> interrupted_;  // by frame
   std::vector<FunctionId> real_;   // by symbol
-  absl::flat_hash_map<std::pair<SymbolId, PlaceId>, FunctionId> real_at_;
-  absl::flat_hash_map<std::tuple<StringId, SymbolId, PlaceId>, FunctionId> inlined_;
+  absl::flat_hash_map<std::pair<SymbolId, PositionId>, FunctionId> real_at_;
+  absl::flat_hash_map<std::tuple<StringId, SymbolId, PositionId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
   bool nowhere_in_order_ = true;
   FunctionId last_nowhere_ = kNoFunction;
 };
 
-FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PlaceKeys& places) {
-  if (places.any()) places_ = std::make_unique<PlaceTable>(profile, places);
+FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PositionKeys& positions) {
+  if (positions.any()) positions_ = std::make_unique<PositionTable>(profile, positions);
   at_.reserve(profile.frames.size());
   interrupted_.reserve(profile.frames.size());
   Builder builder(profile, *this);
@@ -199,7 +199,7 @@ FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PlaceKe
     if (i + kAhead < profile.frames.size()) builder.Prefetch(profile.frames[i + kAhead]);
     builder.Add(FrameId{i}, inlines);
   }
-  if (places_ != nullptr) places_->RankTexts();
+  if (positions_ != nullptr) positions_->RankTexts();
 }
 
 }  // namespace profiler::report

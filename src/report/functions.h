@@ -7,12 +7,12 @@
 //   real      they are the same symbol
 //   inlined   they have the same name and were inlined into the same real function
 //   unnamed   they have the same address in the same DSO
-// and, where the report sorts by keys finer than a function, they are at the same place (places.h):
-// the instruction's line for a real function, for an inlined one its own.
+// and, where the report sorts by keys finer than a function, they are at the same position
+// (positions.h): the instruction's line for a real function, for an inlined one its own.
 //
 // As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2) an unnamed *interrupted* address is
-// counted at its place in the image's file, and an unnamed address in a call chain at its runtime
-// address.
+// counted at its position in the image's file, and an unnamed address in a call chain at its
+// runtime address.
 
 #pragma once
 
@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "src/profile/profile.h"
-#include "src/report/places.h"
+#include "src/report/positions.h"
 
 namespace profiler::report {
 
@@ -41,11 +41,11 @@ struct Function {
   bool named() const { return name != StringId::kEmpty; }
 };
 
-// Built once for a profile, in time linear in its frames. Keeps no reference to it, unless `places`
-// asks for any.
+// Built once for a profile, in time linear in its frames. Keeps no reference to it, unless
+// `positions` asks for any.
 class FunctionTable {
  public:
-  FunctionTable(const profile::Profile& profile, bool inlines, const PlaceKeys& places = {});
+  FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {});
 
   const Function& operator[](FunctionId id) const { return functions_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }
@@ -68,14 +68,14 @@ class FunctionTable {
   }
 
   // Null unless asked for.
-  const PlaceTable* places() const { return places_.get(); }
-  PlaceId PlaceOf(FunctionId id) const { return place_of_[id]; }
+  const PositionTable* positions() const { return positions_.get(); }
+  PositionId PositionOf(FunctionId id) const { return position_of_[id]; }
 
  private:
   class Builder;
 
-  std::unique_ptr<PlaceTable> places_;
-  std::vector<PlaceId> place_of_;  // by function; empty without places_
+  std::unique_ptr<PositionTable> positions_;
+  std::vector<PositionId> position_of_;  // by function; empty without positions_
   HugeVector<Function> functions_;
   // By frame. Most frames are of one function: theirs. From kLists on, where in lists_ the number
   // of functions is, which they follow.

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -21,7 +23,7 @@ class HeaderText {
     text_ += "# ";
     text_ += name;
     text_ += " : ";
-    AppendSafe(value, text_);
+    AppendPrintable(value, text_);
     text_ += '\n';
   }
 
@@ -43,7 +45,7 @@ std::string SecondsOf(uint64_t ns) {
 void AppendPlace(const RecordingHeader& header, HeaderText& out) {
   if (!header.captured_on.empty()) {
     absl::StrAppend(&out.text(), "# captured on    : ");
-    AppendSafe(header.captured_on, out.text());
+    AppendPrintable(header.captured_on, out.text());
     out.text() += '\n';
   }
   absl::StrAppendFormat(&out.text(), "# header version : %d\n", header.version);
@@ -120,7 +122,7 @@ void AppendFeatures(const RecordingHeader& header, int begin, int end, HeaderTex
   for (auto feature = header.features.lower_bound(begin); feature != stop; ++feature) {
     for (const std::string& line : feature->second) {
       out.text() += "# ";
-      AppendSafe(line, out.text());
+      AppendPrintable(line, out.text());
       out.text() += '\n';
     }
   }
@@ -165,11 +167,11 @@ std::string FormatStats(const std::vector<RecordCount>& records,
   for (const RecordCount& record : records) {
     if (record.count == 0) continue;
     absl::StrAppendFormat(&text, "%20s events: %10d  (%4.1f%%)\n", record.name, record.count,
-                          100.0 * static_cast<double>(record.count) / static_cast<double>(total));
+                          Percent(record.count, total));
   }
   for (const RecordCount& event : samples_by_event) {
     if (event.count == 0 && event.lost_samples == 0) continue;
-    AppendSafe(event.name, text);
+    AppendPrintable(event.name, text);
     text += " stats:\n";
     const auto add = [&text](std::string_view name, uint64_t count) {
       if (count == 0) return;

@@ -23,8 +23,8 @@ namespace {
 constexpr uint32_t kNone = 0xffffffff;
 
 // The same with sort keys that tell apart where in a function code is.
-void BucketPlaces(const Profile& profile, const FunctionTable& functions,
-                  const HistOptions& options, HugeVector<uint32_t>& buckets) {
+void BucketPositions(const Profile& profile, const FunctionTable& functions,
+                     const HistOptions& options, HugeVector<uint32_t>& buckets) {
   std::map<std::vector<uint32_t>, uint32_t> known;
   for (FunctionId id = 0; id < functions.size(); ++id) {
     std::vector<uint32_t> key;
@@ -33,8 +33,8 @@ void BucketPlaces(const Profile& profile, const FunctionTable& functions,
       if (sort == SortKey::kDso) {
         key.push_back(static_cast<uint32_t>(profile[functions[id].dso].name));
       }
-      if (functions.places()->Has(sort)) {
-        key.push_back(functions.places()->TextId(functions.PlaceOf(id), sort));
+      if (functions.positions()->Has(sort)) {
+        key.push_back(functions.positions()->TextId(functions.PositionOf(id), sort));
       }
     }
     buckets[id] = known.try_emplace(std::move(key), id).first->second;
@@ -44,13 +44,13 @@ void BucketPlaces(const Profile& profile, const FunctionTable& functions,
 // Functions that the sort keys cannot tell apart share a bucket.
 HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functions,
                              const HistOptions& options) {
-  if (functions.places() == nullptr && options.SortsBy(SortKey::kSymbol) &&
+  if (functions.positions() == nullptr && options.SortsBy(SortKey::kSymbol) &&
       options.SortsBy(SortKey::kDso)) {
     return {};
   }
   HugeVector<uint32_t> buckets(functions.size(), 0);
-  if (functions.places() != nullptr) {
-    BucketPlaces(profile, functions, options, buckets);
+  if (functions.positions() != nullptr) {
+    BucketPositions(profile, functions, options, buckets);
     return buckets;
   }
   if (options.SortsBy(SortKey::kSymbol)) {
@@ -75,7 +75,7 @@ class Histogram::Builder {
   Builder(Histogram& hist, EventId event)
       : hist_(hist),
         profile_(hist.profile_),
-        groups_(profile_, hist_.functions_, event, hist_.options_),
+        groups_(profile_, event, hist_.options_),
         walk_(profile_, KeptEnd(), options().max_stack) {}
 
   void Build() {
@@ -330,18 +330,18 @@ class Histogram::Builder::TrieGrowth {
     const std::span<const FunctionId> functions = functions_.At(frame);
     if (depth_ + functions.size() >= path_.size()) path_.resize(2 * (depth_ + functions.size()));
     for (const FunctionId function : functions) {
-      Place& above = path_[depth_];
-      Place& place = path_[++depth_];
-      place.others = kNoNode;
+      PathStep& above = path_[depth_];
+      PathStep& step = path_[++depth_];
+      step.others = kNoNode;
       const uint32_t bucket = builder_.hist_.BucketOf(function);
       if (has_nodes_.empty() || has_nodes_[bucket]) {
         InGroup& at = builder_.in_group_[bucket];
-        place.node = trie_.AddChild(above.node, function, at.on_path++ != 0);
-        place.bucket = bucket;
+        step.node = trie_.AddChild(above.node, function, at.on_path++ != 0);
+        step.bucket = bucket;
         builder_.row_of_node_.push_back(at.row);
       } else {
-        place.node = OthersBelow(above);
-        place.bucket = kNone;
+        step.node = OthersBelow(above);
+        step.bucket = kNone;
       }
     }
     return depth_;
@@ -361,13 +361,13 @@ class Histogram::Builder::TrieGrowth {
   }
 
  private:
-  struct Place {
+  struct PathStep {
     NodeId node;
     NodeId others;    // among its children
     uint32_t bucket;  // of the function that has the node; kNone: of others
   };
 
-  NodeId OthersBelow(Place& above) {
+  NodeId OthersBelow(PathStep& above) {
     if (above.bucket == kNone && depth_ > 1) return above.node;
     if (above.others == kNoNode) {
       above.others = trie_.AddOthers(above.node);
@@ -380,7 +380,7 @@ class Histogram::Builder::TrieGrowth {
   const FunctionTable& functions_;
   StackTrie& trie_;
   const std::vector<bool>& has_nodes_;
-  std::vector<Place> path_;  // the group's root and depth_ functions
+  std::vector<PathStep> path_;  // the group's root and depth_ functions
   uint32_t depth_ = 0;
 };
 

@@ -10,6 +10,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -27,10 +29,6 @@ using profile::StackId;
 using profile::Unnamed;
 
 constexpr size_t kAddressesShown = 10;  // of an image
-
-double Percent(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
 
 bool HasFunctionStart(const Frame& frame) {
   return frame.unnamed != Unnamed::kNamed && frame.line_count != 0;
@@ -112,12 +110,6 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
   return "";
 }
 
-std::string HexOf(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte b : bytes) absl::StrAppend(&text, absl::Hex(b, absl::kZeroPad2));
-  return text;
-}
-
 // What goes into one heading: addresses of one image without a symbol, for one reason.
 struct Group {
   DsoId dso{};
@@ -138,7 +130,7 @@ class Unresolved {
   std::string Format() {
     std::string out;
     absl::StrAppend(&out, "# Event '");
-    AppendSafe(profile_.text(profile_[event_].name), out);
+    AppendPrintable(profile_.text(profile_[event_].name), out);
     out += "'\n";
     if (groups_.empty()) return out + "# Every address has a symbol.\n";
     out += NamesLine(profile_, event_);
@@ -210,7 +202,7 @@ class Unresolved {
     const Dso& dso = profile_[group.dso];
     absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.period, total_),
                           group.samples, group.frames);
-    AppendSafe(profile_.text(dso.long_name), out);
+    AppendPrintable(profile_.text(dso.long_name), out);
     const std::string_view why = Why(dso, group.reason), remedy = Remedy(dso, group.reason);
     absl::StrAppend(&out, ": ", absl::string_view(why.data(), why.size()), "\n");
     constexpr std::string_view kIndent = "                                      ";
@@ -225,7 +217,7 @@ class Unresolved {
     for (size_t i = 0; i < shown; ++i) {
       absl::StrAppendFormat(&out, "  %7.2f%%                            ",
                             Percent(group.places[i].first, total_));
-      AppendSafe(group.places[i].second, out);
+      AppendPrintable(group.places[i].second, out);
       out += '\n';
     }
     if (shown < group.places.size()) {

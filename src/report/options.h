@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "src/query/filter.h"
 
 namespace profiler::report {
 
@@ -25,7 +26,8 @@ enum class SortKey : uint8_t {
   kDso,
   kSymbol,
   kCpu,
-  // Finer than a function: places.h. With one of them the table of functions has an entry a place.
+  // Finer than a function: positions.h. With one of them the table of functions has an entry a
+  // place.
   kSrcline,
   kSrcfile,
   kSymoff,
@@ -54,19 +56,7 @@ struct CallGraphOptions {
   size_t print_limit = 0;  // entries at one branching point; 0: all
 };
 
-// Each list that is not empty keeps the samples that it names. The dso and the symbol are those of
-// the interrupted instruction. Symbols match by their whole name, without "[k] ".
-struct Filter {
-  std::vector<std::string> comms;
-  std::vector<std::string> dsos;  // short names or paths
-  std::vector<std::string> symbols;
-  std::vector<uint32_t> pids;
-  std::vector<uint32_t> tids;
-
-  bool empty() const {
-    return comms.empty() && dsos.empty() && symbols.empty() && pids.empty() && tids.empty();
-  }
-};
+using query::Filter;
 
 struct ReportOptions {
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};

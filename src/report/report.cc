@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/profile/losses_text.h"
 #include "src/report/call_graph.h"
 #include "src/report/chains.h"
@@ -30,62 +31,8 @@ namespace {
 constexpr size_t kWeightWidth = 8;    // "Children", "Self", "Overhead"
 constexpr size_t kSamplesWidth = 12;  // "Samples"
 constexpr size_t kPidWidth = 7;       // in "Pid:Command"
-constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address
 constexpr size_t kPiece = 1 << 16;    // bytes handed to the sink at once, about
 constexpr double kDefaultThreshold = 0.5;
-
-// Two digits a byte.
-constexpr auto kHexOfBytes = [] {
-  std::array<char, 2 * 256> digits{};
-  for (size_t i = 0; i < digits.size(); ++i) {
-    digits[i] = "0123456789abcdef"[i % 2 == 0 ? i / 32 : i / 2 % 16];
-  }
-  return digits;
-}();
-
-std::string_view Heading(SortKey key) {
-  switch (key) {
-    case SortKey::kPid:
-      return "    Pid:Command";
-    case SortKey::kTid:
-      return "    Tid:Command";
-    case SortKey::kTgid:
-      return "   Tgid:Command";
-    case SortKey::kComm:
-      return "Command";
-    case SortKey::kDso:
-      return "Shared Object";
-    case SortKey::kSymbol:
-      return "Symbol";
-    case SortKey::kCpu:
-      return "CPU";
-    case SortKey::kSrcline:
-      return "Source:Line";
-    case SortKey::kSrcfile:
-      return "Source File";
-    case SortKey::kSymoff:
-      return "Symbol Offset";
-  }
-  return "";
-}
-
-char LevelOf(Mode mode) {
-  switch (mode) {
-    case Mode::kUser:
-      return '.';
-    case Mode::kKernel:
-      return 'k';
-    case Mode::kHypervisor:
-      return 'H';
-    case Mode::kGuestUser:
-      return 'u';
-    case Mode::kGuestKernel:
-      return 'g';
-    case Mode::kUnknown:
-      return '.';
-  }
-  return '.';
-}
 
 // A list of one name makes its column superfluous: perf names it once, in a comment.
 const std::string* OnlyName(SortKey key, const Filter& filter) {
@@ -256,17 +203,17 @@ class Table {
         return;
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
-        column.width = std::max(column.width, PlaceText(row, column.key).size());
+        column.width = std::max(column.width, PositionText(row, column.key).size());
         return;
       case SortKey::kSymoff:
-        column.width = std::max(column.width, PlaceText(row, column.key).size() + 4);
+        column.width = std::max(column.width, PositionText(row, column.key).size() + 4);
         return;
     }
   }
 
-  std::string_view PlaceText(const HistRow& row, SortKey key) const {
+  std::string_view PositionText(const HistRow& row, SortKey key) const {
     const FunctionTable& functions = hist_.functions();
-    return functions.places()->Text(functions.PlaceOf(row.function), key);
+    return functions.positions()->Text(functions.PositionOf(row.function), key);
   }
 
   void AppendCell(const Column& column, const HistRow& row, bool last, std::string& out) {
@@ -289,7 +236,7 @@ class Table {
                             dso_cells_[static_cast<uint32_t>(function.dso)], out);
       case SortKey::kSymbol: {
         const size_t start = out.size();
-        AppendSymbol(function, out);
+        AppendSymbol(profile_, function, out);
         const size_t printed = out.size() - start;
         if (!last && printed < column.width) out.append(column.width - printed, ' ');
         return;
@@ -300,30 +247,13 @@ class Table {
         return;
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
-        return AppendLeftAligned(PlaceText(row, column.key), column.width, out);
+        return AppendLeftAligned(PositionText(row, column.key), column.width, out);
       case SortKey::kSymoff: {
         const std::string text = absl::StrFormat("[%c] ", LevelOf(function.mode)) +
-                                 std::string(PlaceText(row, column.key));
+                                 std::string(PositionText(row, column.key));
         return AppendLeftAligned(text, column.width, out);
       }
     }
-  }
-
-  void AppendSymbol(const Function& function, std::string& out) const {
-    const char level[] = {'[', LevelOf(function.mode), ']', ' '};
-    out.append(level, sizeof(level));
-    if (function.named()) {
-      AppendSafe(profile_.text(function.name), out);
-      if (function.inlined) out += " (inlined)";
-      return;
-    }
-    if (function.address != 0) out += "0x";
-    char digits[kAddressWidth];
-    for (size_t i = 0; i < kAddressWidth; i += 2) {
-      const size_t byte = function.address >> 4 * (kAddressWidth - 2 - i) & 0xff;
-      std::memcpy(digits + i, &kHexOfBytes[2 * byte], 2);
-    }
-    out.append(digits, kAddressWidth);
   }
 
   const Histogram& hist_;
@@ -343,7 +273,7 @@ class Report {
   Report(const Profile& profile, const ReportOptions& options, TextSink sink)
       : profile_(profile),
         options_(options),
-        functions_(profile, options.inlines, PlaceKeysOf(options)),
+        functions_(profile, options.inlines, PositionKeysOf(options)),
         sink_(sink) {}
 
   void Write() {
@@ -366,7 +296,7 @@ class Report {
       const std::string* name = OnlyName(key, options_.filter);
       if (name == nullptr) continue;
       absl::StrAppend(&out_, "# ", absl::string_view(title.data(), title.size()), ": ");
-      AppendSafe(*name, out_);
+      AppendPrintable(*name, out_);
       out_ += '\n';
     }
   }
@@ -378,7 +308,7 @@ class Report {
     for (const std::string& warning : profile_.losses.warnings) {
       if (!line.empty()) line += '\n';
       line += "# Warning: ";
-      AppendSafe(warning, line);
+      AppendPrintable(warning, line);
     }
     if (!line.empty()) absl::StrAppend(&out_, line, "\n#\n");
     const std::string chains = ChainsLine(profile_.chains);
@@ -388,12 +318,17 @@ class Report {
   void AppendEvent(EventId event) {
     const HistOptions hist_options = SettledOptions(event);
     const Histogram hist(profile_, functions_, event, hist_options);
-    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(hist.total().count), " of event '");
-    AppendSafe(profile_.text(profile_[event].name), out_);
-    absl::StrAppend(&out_, "'\n# Event count (approx.): ", hist.total().period, "\n",
+    AppendSampleCount(event, hist.total().count);
+    absl::StrAppend(&out_, "# Event count (approx.): ", hist.total().period, "\n",
                     NamesLine(profile_, event), "#\n");
     AppendRows(hist);
     out_ += "\n\n";
+  }
+
+  void AppendSampleCount(EventId event, uint64_t samples) {
+    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event '");
+    AppendPrintable(profile_.text(profile_[event].name), out_);
+    out_ += "'\n";
   }
 
   CallGraphOptions SettledGraphOptions() const {
@@ -429,9 +364,7 @@ class Report {
     const uint64_t total = hist.total().period;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       const HistRow& row = hist.rows()[i];
-      const double percent = total == 0 ? 0
-                                        : 100.0 * static_cast<double>(row.children.period) /
-                                              static_cast<double>(total);
+      const double percent = Percent(row.children.period, total);
       // Rows are in order of weight, and perf compares as floats.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
       table.Prefetch(i);

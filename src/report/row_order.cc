@@ -80,7 +80,7 @@ class NameRanks {
 };
 
 // What rows are told apart by, side by side: functions lie all over memory.
-struct Place {
+struct RowCode {
   uint64_t address;  // in the order of signed numbers
   StringId symbol;   // empty: none
   profile::DsoId dso;
@@ -96,12 +96,12 @@ class RowKeys {
         dsos_(profile),
         symbols_(profile) {
     constexpr size_t kAhead = 16;
-    places_.reserve(rows.size());
+    codes_.reserve(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i + kAhead < rows.size()) __builtin_prefetch(&functions[rows[i + kAhead].function]);
       const Function& function = functions[rows[i].function];
       const uint64_t address = function.address ^ uint64_t { 1 } << 63;
-      places_.push_back({address, function.name, function.dso});
+      codes_.push_back({address, function.name, function.dso});
       lowest_ = std::min(lowest_, address);
       highest_ = std::max(highest_, address);
       symbols_.Add(function.name);
@@ -114,7 +114,7 @@ class RowKeys {
   void AddAddress(FieldSort& sort) const {
     if (lowest_ >= highest_) return;
     sort.Add(std::bit_width(highest_ - lowest_),
-             [&](uint32_t row) { return places_[row].address - lowest_; });
+             [&](uint32_t row) { return codes_[row].address - lowest_; });
   }
 
   void Add(SortKey key, FieldSort& sort) const {
@@ -128,13 +128,13 @@ class RowKeys {
         return sort.Add(comms_.bits(), [&](uint32_t row) { return comms_[ThreadOf(row).comm]; });
       case SortKey::kDso:
         return sort.Add(dsos_.bits() + 1, [&](uint32_t row) {
-          const profile::Dso& dso = profile_[places_[row].dso];
+          const profile::Dso& dso = profile_[codes_[row].dso];
           const bool unknown = dso.kind == DsoKind::kUnknown;
           return dsos_[dso.name] | uint64_t{unknown} << dsos_.bits();
         });
       case SortKey::kSymbol:
         return sort.Add(symbols_.bits(), [&](uint32_t row) {
-          const StringId symbol = places_[row].symbol;
+          const StringId symbol = codes_[row].symbol;
           return symbol == StringId::kEmpty ? symbols_.last() : symbols_[symbol];
         });
       case SortKey::kCpu:
@@ -144,7 +144,7 @@ class RowKeys {
       case SortKey::kSrcfile:
       case SortKey::kSymoff:
         return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
-          return functions_.places()->Rank(functions_.PlaceOf(rows_[row].function), key);
+          return functions_.positions()->Rank(functions_.PositionOf(rows_[row].function), key);
         });
     }
   }
@@ -156,7 +156,7 @@ class RowKeys {
   const Profile& profile_;
   const FunctionTable& functions_;
   NameRanks comms_, dsos_, symbols_;
-  HugeVector<Place> places_;                    // by row
+  HugeVector<RowCode> codes_;                   // by row
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // address
 };
 

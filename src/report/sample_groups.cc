@@ -10,7 +10,6 @@
 
 namespace profiler::report {
 
-using profile::FrameId;
 using profile::Profile;
 using profile::Row;
 using profile::Thread;
@@ -18,48 +17,6 @@ using profile::Thread;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
-
-template <class T>
-bool Holds(const std::vector<T>& list, const auto& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-// Which threads and interrupted frames pass the filter, decided once for each of them.
-class FilterTable {
- public:
-  FilterTable(const Profile& profile, const FunctionTable& functions, const Filter& filter) {
-    if (filter.empty()) return;
-    threads_.reserve(profile.threads.size());
-    for (const Thread& thread : profile.threads) {
-      threads_.push_back((filter.comms.empty() || Holds(filter.comms, profile.text(thread.comm))) &&
-                         (filter.pids.empty() || Holds(filter.pids, thread.pid)) &&
-                         (filter.tids.empty() || Holds(filter.tids, thread.tid)));
-    }
-    frames_.reserve(profile.frames.size());
-    for (uint32_t i = 0; i < profile.frames.size(); ++i) {
-      const FunctionId id = functions.Interrupted(FrameId{i});
-      if (id == kNoFunction) {
-        frames_.push_back(false);
-        continue;
-      }
-      const Function& function = functions[id];
-      const profile::Dso& dso = profile[profile.frames[i].dso];
-      frames_.push_back((filter.dsos.empty() || Holds(filter.dsos, profile.text(dso.name)) ||
-                         Holds(filter.dsos, profile.text(dso.long_name))) &&
-                        (filter.symbols.empty() ||
-                         (function.named() && Holds(filter.symbols, profile.text(function.name)))));
-    }
-  }
-
-  bool Passes(const Row& sample) const {
-    return threads_.empty() || (threads_[static_cast<uint32_t>(sample.thread)] &&
-                                frames_[static_cast<uint32_t>(sample.self)]);
-  }
-
- private:
-  std::vector<bool> threads_;
-  std::vector<bool> frames_;
-};
 
 // By thread: a number that is equal where the sort keys cannot tell threads apart.
 std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
@@ -94,9 +51,9 @@ void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
 
 }  // namespace
 
-SampleGroups::SampleGroups(const Profile& profile, const FunctionTable& functions,
-                           profile::EventId event, const HistOptions& options) {
-  const FilterTable filter(profile, functions, options.filter);
+SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
+                           const HistOptions& options) {
+  const query::RowFilter filter(profile, options.filter);
   const std::vector<uint32_t> thread_group = ThreadGroups(profile, options);
   const bool by_cpu = options.SortsBy(SortKey::kCpu);
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;

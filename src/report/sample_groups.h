@@ -19,8 +19,7 @@ namespace profiler::report {
 // The references are used by the constructor alone. Linear in the profile's rows and stacks.
 class SampleGroups {
  public:
-  SampleGroups(const profile::Profile& profile, const FunctionTable& functions,
-               profile::EventId event, const HistOptions& options);
+  SampleGroups(const profile::Profile& profile, profile::EventId event, const HistOptions& options);
 
   size_t size() const { return first_.size() - 1; }
   // Indexes into profile.rows; where stacks matter, their stacks are depth first. May be empty.

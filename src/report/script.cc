@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_format.h"
+#include "src/base/text.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -50,14 +51,6 @@ std::string_view NameOf(const Profile& profile, const Dso& dso) {
                         dso.kind == DsoKind::kAnonymous;
   const std::string_view path = profile.text(dso.long_name);
   return has_path && !path.empty() ? path : profile.text(dso.name);
-}
-
-bool Names(const std::vector<std::string>& list, std::string_view name) {
-  return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
-}
-
-bool Names(const std::vector<uint32_t>& list, uint32_t id) {
-  return list.empty() || std::find(list.begin(), list.end(), id) != list.end();
 }
 
 // The last `digits` digits of a number, with leading zeros.
@@ -157,7 +150,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   if (has(ScriptField::kRetireLat)) AppendNumber(details.retire_latency, 16, *out);
   if (has(ScriptField::kCgroup)) {
     *out += ' ';
-    AppendSafe(details.cgroup.empty() ? "unknown" : details.cgroup, *out);
+    AppendPrintable(details.cgroup.empty() ? "unknown" : details.cgroup, *out);
   }
   if (has(ScriptField::kIp)) AppendPlace(row, *out);
   if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
@@ -188,7 +181,7 @@ void ScriptFormatter::AppendThread(std::string_view comm, uint32_t of_pid, uint3
                                    bool with_chain, std::string& out) const {
   if (has(ScriptField::kComm)) {
     const size_t start = out.size();
-    AppendSafe(comm, out);
+    AppendPrintable(comm, out);
     const size_t printed = out.size() - start;
     if (!with_chain && printed < 16) out.insert(start, 16 - printed, ' ');
     out += ' ';
@@ -274,7 +267,7 @@ void ScriptFormatter::AppendEventName(EventId id, std::string& out) {
   }
   const std::string_view name = profile_.text(profile_[id].name);
   out.append(event_width_ - std::min(event_width_, name.size()), ' ');
-  AppendSafe(name, out);
+  AppendPrintable(name, out);
   out += ": ";
 }
 
@@ -363,7 +356,7 @@ void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, bool offse
     out += "[unknown]";
     return;
   }
-  AppendSafe(profile_.text(profile_[name].name), out);
+  AppendPrintable(profile_.text(profile_[name].name), out);
   if (!offset) return;
   out += "+0x";
   AppendHex(frame.symbol_offset, 0, out);
@@ -372,7 +365,7 @@ void ScriptFormatter::AppendSymbol(const Frame& frame, SymbolId name, bool offse
 void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& out) const {
   const Dso& dso = profile_[frame.dso];
   out += " (";
-  AppendSafe(NameOf(profile_, dso), out);
+  AppendPrintable(NameOf(profile_, dso), out);
   if (offset && (dso.kind == DsoKind::kUser || dso.kind == DsoKind::kVdso)) {
     out += "+0x";
     AppendHex(frame.offset.value, 0, out);
@@ -387,12 +380,12 @@ void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
   if (line != nullptr && line->file != StringId::kEmpty) {
     const std::string_view path = profile_.text(line->file);
     out += "\n  ";
-    AppendSafe(options_.full_source_paths ? path : path.substr(path.rfind('/') + 1), out);
+    AppendPrintable(options_.full_source_paths ? path : BaseName(path), out);
     out += ':';
     AppendNumber(line->line, 0, out);
   } else if (dso.kind != DsoKind::kUnknown) {
     out += "\n  ";
-    AppendSafe(profile_.text(dso.name), out);
+    AppendPrintable(profile_.text(dso.name), out);
     out += '[';
     AppendHex(profile_.AddressOf(frame), 0, out);
     out += ']';
@@ -429,21 +422,8 @@ void ScriptFormatter::AppendBranchEnd(uint64_t address, FrameId id, std::string&
 
 bool ScriptFormatter::Passes(const Row& sample) const {
   const Filter& filter = options_.filter;
-  if (filter.empty()) return true;
-  const Thread& thread = profile_[sample.thread];
-  const Frame& frame = profile_[sample.self];
-  const Dso& dso = profile_[frame.dso];
-  if (!Names(filter.comms, profile_.text(thread.comm)) || !Names(filter.pids, thread.pid) ||
-      !Names(filter.tids, thread.tid)) {
-    return false;
-  }
-  if (!Names(filter.dsos, profile_.text(dso.name)) &&
-      !Names(filter.dsos, profile_.text(dso.long_name))) {
-    return false;
-  }
-  const SymbolId symbol = BaseOf(profile_.LinesOf(frame));
-  return filter.symbols.empty() ||
-         (symbol != kNoSymbol && Names(filter.symbols, profile_.text(profile_[symbol].name)));
+  return filter.empty() || (filter.Passes(profile_, profile_[sample.thread]) &&
+                            filter.Passes(profile_, profile_[sample.self]));
 }
 
 }  // namespace profiler::report

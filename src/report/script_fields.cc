@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 
 namespace profiler::report {
 namespace {
@@ -47,8 +48,6 @@ constexpr std::string_view kNotShown[] = {
     "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output", "callindent",
     "synth",       "metric",         "ipc",           "tod",        "machine_pid",
     "vcpu",        "brcntr"};
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 absl::StatusOr<ScriptField> FieldNamed(std::string_view name) {
   const auto known = std::find(std::begin(kNames), std::end(kNames), name);

@@ -1,9 +1,74 @@
 #include "src/report/text.h"
 
+#include <array>
 #include <charconv>
+#include <cstring>
 #include <system_error>
 
+#include "src/base/percent.h"
+#include "src/base/text.h"
+
 namespace profiler::report {
+
+using profile::Mode;
+using profile::Profile;
+
+namespace {
+
+// Two digits a byte.
+constexpr auto kHexOfBytes = [] {
+  std::array<char, 2 * 256> digits{};
+  for (size_t i = 0; i < digits.size(); ++i) {
+    digits[i] = "0123456789abcdef"[i % 2 == 0 ? i / 32 : i / 2 % 16];
+  }
+  return digits;
+}();
+
+}  // namespace
+
+std::string_view Heading(SortKey key) {
+  switch (key) {
+    case SortKey::kPid:
+      return "    Pid:Command";
+    case SortKey::kTid:
+      return "    Tid:Command";
+    case SortKey::kTgid:
+      return "   Tgid:Command";
+    case SortKey::kComm:
+      return "Command";
+    case SortKey::kDso:
+      return "Shared Object";
+    case SortKey::kSymbol:
+      return "Symbol";
+    case SortKey::kCpu:
+      return "CPU";
+    case SortKey::kSrcline:
+      return "Source:Line";
+    case SortKey::kSrcfile:
+      return "Source File";
+    case SortKey::kSymoff:
+      return "Symbol Offset";
+  }
+  return "";
+}
+
+char LevelOf(Mode mode) {
+  switch (mode) {
+    case Mode::kUser:
+      return '.';
+    case Mode::kKernel:
+      return 'k';
+    case Mode::kHypervisor:
+      return 'H';
+    case Mode::kGuestUser:
+      return 'u';
+    case Mode::kGuestKernel:
+      return 'g';
+    case Mode::kUnknown:
+      return '.';
+  }
+  return '.';
+}
 
 void AppendRightAligned(std::string_view text, size_t width, std::string& out) {
   if (text.size() < width) out.append(width - text.size(), ' ');
@@ -12,17 +77,15 @@ void AppendRightAligned(std::string_view text, size_t width, std::string& out) {
 
 void AppendLeftAligned(std::string_view text, size_t width, std::string& out) {
   const size_t start = out.size();
-  AppendSafe(text, out);
+  AppendPrintable(text, out);
   const size_t printed = out.size() - start;
   if (printed < width) out.append(width - printed, ' ');
 }
 
 void AppendPercent(uint64_t part, uint64_t whole, size_t width, std::string& out) {
-  const double percent =
-      whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   char digits[40];  // 2^64 * 100 has 22 digits
-  const auto end =
-      std::to_chars(digits, digits + sizeof(digits) - 1, percent, std::chars_format::fixed, 2);
+  const auto end = std::to_chars(digits, digits + sizeof(digits) - 1, Percent(part, whole),
+                                 std::chars_format::fixed, 2);
   *end.ptr = '%';
   AppendRightAligned({digits, static_cast<size_t>(end.ptr + 1 - digits)}, width, out);
 }
@@ -39,19 +102,27 @@ void AppendHex(uint64_t value, size_t width, std::string& out) {
   AppendRightAligned({digits, static_cast<size_t>(end.ptr - digits)}, width, out);
 }
 
-void AppendSafe(std::string_view text, std::string& out) {
-  const size_t start = out.size();
-  out.append(text);
-  for (size_t i = start; i < out.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(out[i]);
-    if (byte < 0x20 || byte == 0x7f) out[i] = '?';
+void AppendSymbol(const Profile& profile, const Function& function, std::string& out) {
+  const char level[] = {'[', LevelOf(function.mode), ']', ' '};
+  out.append(level, sizeof(level));
+  if (function.named()) {
+    AppendPrintable(profile.text(function.name), out);
+    if (function.inlined) out += " (inlined)";
+    return;
   }
+  if (function.address != 0) out += "0x";
+  char digits[kAddressWidth];
+  for (size_t i = 0; i < kAddressWidth; i += 2) {
+    const size_t byte = function.address >> 4 * (kAddressWidth - 2 - i) & 0xff;
+    std::memcpy(digits + i, &kHexOfBytes[2 * byte], 2);
+  }
+  out.append(digits, kAddressWidth);
 }
 
 void AppendFunctionName(const profile::Profile& profile, const Function& function,
                         std::string& out) {
   if (function.named()) {
-    AppendSafe(profile.text(function.name), out);
+    AppendPrintable(profile.text(function.name), out);
     if (function.inlined) out += " (inlined)";
     return;
   }

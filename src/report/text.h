@@ -1,4 +1,4 @@
-// Numbers as perf prints them.
+// Numbers, headings and symbols as perf prints them.
 
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "src/report/functions.h"
+#include "src/report/options.h"
 
 namespace profiler::report {
 
@@ -19,11 +20,18 @@ void AppendHex(uint64_t value, size_t width, std::string& out);
 void AppendRightAligned(std::string_view text, size_t width, std::string& out);
 void AppendLeftAligned(std::string_view text, size_t width, std::string& out);
 
+inline constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address in a table
+
+// What stands above the column.
+std::string_view Heading(SortKey key);
+// '.' user code, 'k' the kernel's, 'H' a hypervisor's, 'u' and 'g' a guest's.
+char LevelOf(profile::Mode mode);
+// A function in a table: "[k] schedule", "[.] 0x0000000000001234".
+void AppendSymbol(const profile::Profile& profile, const Function& function, std::string& out);
+
 // A function in a call graph: its name, or "0x1234" ("0" for zero). Line breaks in names become
 // '?': what a recording says must not look like lines of ours.
 void AppendFunctionName(const profile::Profile& profile, const Function& function,
                         std::string& out);
-// Text of a recording with control characters replaced by '?'.
-void AppendSafe(std::string_view text, std::string& out);
 
 }  // namespace profiler::report

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/perf_data/format/own_layout.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/abi.h"
@@ -29,8 +30,6 @@ std::string_view NameOf(uint64_t bit) {
   const NamedFeature* const feature = FindFeature(bit);
   return feature == nullptr ? "unknown" : feature->name;
 }
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 void AppendSection(std::string_view name, const FileSection& section, std::string* out) {
   std::string padded(name);

@@ -27,50 +27,50 @@
 namespace profiler::report {
 
 // Which of the keys are asked for.
-struct PlaceKeys {
+struct PositionKeys {
   bool srcline = false, srcfile = false, symoff = false;
   bool full_paths = false;  // of source files; else their last part, as perf has it
 
   bool any() const { return srcline || srcfile || symoff; }
 };
 
-PlaceKeys PlaceKeysOf(const ReportOptions& options);
+PositionKeys PositionKeysOf(const ReportOptions& options);
 
-using PlaceId = uint32_t;
+using PositionId = uint32_t;
 
-// The distinct places of a profile's frames, as far as the keys tell them apart.
-class PlaceTable {
+// The distinct positions of a profile's frames, as far as the keys tell them apart.
+class PositionTable {
  public:
   // The profile must outlive it.
-  PlaceTable(const profile::Profile& profile, const PlaceKeys& keys)
+  PositionTable(const profile::Profile& profile, const PositionKeys& keys)
       : profile_(profile), keys_(keys) {}
 
   // Of the function that `line` of the frame is; null where nothing is known of the frame.
-  PlaceId Add(const profile::Frame& frame, const profile::Line* line);
+  PositionId Add(const profile::Frame& frame, const profile::Line* line);
 
-  // What is shown of a place for one of the three keys.
-  std::string_view Text(PlaceId place, SortKey key) const;
-  // Ranks are in the order of the texts; valid once all places are added.
-  uint32_t Rank(PlaceId place, SortKey key) const;
+  // What is shown of a position for one of the three keys.
+  std::string_view Text(PositionId position, SortKey key) const;
+  // Ranks are in the order of the texts; valid once all positions are added.
+  uint32_t Rank(PositionId position, SortKey key) const;
   void RankTexts();
 
   bool Has(SortKey key) const;
   // By key: equal where the texts are.
-  uint32_t TextId(PlaceId place, SortKey key) const;
+  uint32_t TextId(PositionId position, SortKey key) const;
 
  private:
-  struct Place {
+  struct Position {
     StringId srcline{}, srcfile{}, symoff{};
   };
-  StringId IdOf(const Place& place, SortKey key) const;
+  StringId IdOf(const Position& position, SortKey key) const;
   std::string WithoutLine(const profile::Frame& frame, const profile::Line* line) const;
   std::string_view FileName(const profile::Line& line) const;
 
   const profile::Profile& profile_;
-  const PlaceKeys keys_;
+  const PositionKeys keys_;
   StringTable texts_;
-  std::vector<Place> places_;
-  absl::flat_hash_map<std::tuple<StringId, StringId, StringId>, PlaceId> ids_;
+  std::vector<Position> positions_;
+  absl::flat_hash_map<std::tuple<StringId, StringId, StringId>, PositionId> ids_;
   std::vector<uint32_t> ranks_;  // by StringId
 };
 

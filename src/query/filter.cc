@@ -1,0 +1,62 @@
+#include "src/query/filter.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace profiler::query {
+
+using profile::Dso;
+using profile::Frame;
+using profile::Profile;
+using profile::Row;
+using profile::Thread;
+
+namespace {
+
+// An empty list names everything.
+template <class T>
+bool Names(const std::vector<T>& list, const auto& value) {
+  return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+bool Filter::Passes(const Profile& profile, const Thread& thread) const {
+  return Names(comms, profile.text(thread.comm)) && Names(pids, thread.pid) &&
+         Names(tids, thread.tid);
+}
+
+bool Filter::Passes(const Profile& profile, const Frame& interrupted) const {
+  const Dso& dso = profile[interrupted.dso];
+  if (!Names(dsos, profile.text(dso.name)) && !Names(dsos, profile.text(dso.long_name))) {
+    return false;
+  }
+  const auto lines = profile.LinesOf(interrupted);
+  const bool named = !lines.empty() && lines.back().symbol != profile::kNoSymbol;
+  return symbols.empty() ||
+         (named && Names(symbols, profile.text(profile[lines.back().symbol].name)));
+}
+
+RowFilter::RowFilter(const Profile& profile, const Filter& filter) {
+  if (filter.empty()) return;
+  threads_.reserve(profile.threads.size());
+  for (const Thread& thread : profile.threads) threads_.push_back(filter.Passes(profile, thread));
+  frames_.reserve(profile.frames.size());
+  for (const Frame& frame : profile.frames) frames_.push_back(filter.Passes(profile, frame));
+}
+
+void KeepOnly(const Filter& filter, Profile& profile) {
+  if (filter.empty()) return;
+  const RowFilter rows(profile, filter);
+  size_t kept = 0;
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    const Row row = profile.rows[i];
+    if (!rows.Passes(row)) continue;
+    if (!profile.cpus.empty()) profile.cpus[kept] = profile.cpus[i];
+    profile.rows[kept++] = row;
+  }
+  profile.rows.resize(kept);
+  if (!profile.cpus.empty()) profile.cpus.resize(kept);
+}
+
+}  // namespace profiler::query
