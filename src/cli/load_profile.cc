@@ -98,6 +98,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
     keep.dimensions = wanted.dimensions;
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
+    keep.keep_branches = options.keep_branches;
     profile::ProfileBuilder builder(*names, keep);
     reading = ReadInto(*recording, builder);
     unnamed = std::move(builder).Unnamed();

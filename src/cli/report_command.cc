@@ -23,7 +23,7 @@ namespace {
 
 struct ReportArguments {
   ViewArguments view;
-  std::string sort = "comm,dso,symbol";
+  std::string sort;
   bool children = false;
   bool no_children = false;
   std::string call_graph;
@@ -40,12 +40,46 @@ struct ReportArguments {
   bool unresolved = false;
   bool no_fde = false;
   bool full_source_paths = false;
+  bool branch_stack = false;
+  bool no_branch_stack = false;
 };
+
+// The keys of --sort are for branches, where the recording has them and the keys can tell branches
+// apart, and else for samples.
+absl::Status ReadSortKeys(const std::string& text, report::ReportOptions* options) {
+  if (text.empty()) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(options->sort, report::ParseSortKeys(text));
+  options->branch_sort = options->sort;
+  return absl::OkStatus();
+}
+
+// What is wrong with the options, of a recording that has branches or has none.
+absl::Status CheckBranches(const ReportArguments& arguments, const report::ReportOptions& options,
+                           const profile::Profile& profile) {
+  const bool has = std::any_of(profile.events.begin(), profile.events.end(),
+                               [](const profile::Event& event) { return event.branch_stacks; });
+  if (has) return absl::OkStatus();
+  if (std::any_of(options.sort.begin(), options.sort.end(), report::IsOfBranch)) {
+    return absl::InvalidArgumentError(
+        "--sort " + arguments.sort +
+        ": keys of branches take samples with branch stacks (perf record -b), no "
+        "--no-branch-stack, and no cpu, srcline, srcfile or symoff beside them");
+  }
+  if (!arguments.branch_stack) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "--branch-stack: no sample has a branch stack (perf record -b)");
+}
 
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments,
                                                   bool call_graph_given) {
   report::ReportOptions options;
-  PROFILER_ASSIGN_OR_RETURN(options.sort, report::ParseSortKeys(arguments.sort));
+  PROFILER_RETURN_IF_ERROR(ReadSortKeys(arguments.sort, &options));
+  if (arguments.branch_stack &&
+      !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
+    return absl::InvalidArgumentError(
+        "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
+        "symbol_to, dso_from, dso_to, mispredict and cycles");
+  }
   if (call_graph_given) {
     PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(arguments.call_graph));
   }
@@ -126,6 +160,9 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   load.dimensions[static_cast<size_t>(profile::Dimension::kCpu)] = sorts_by(report::SortKey::kCpu);
   load.keep_thread |= sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                       sorts_by(report::SortKey::kTgid);
+  load.keep_branches =
+      !arguments.no_branch_stack && !arguments.chains && !arguments.unresolved &&
+      std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches);
   const auto loaded = LoadProfileOrPrint(arguments.view.input, load);
   if (!loaded) return kExitFailure;
   Output output("-");
@@ -136,6 +173,10 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
   if (arguments.unresolved) {
     output.Write(report::FormatUnresolved(loaded->profile));
     return Finish(*loaded, output);
+  }
+  if (const absl::Status wrong = CheckBranches(arguments, options, loaded->profile); !wrong.ok()) {
+    PrintError(wrong);
+    return kExitUsage;
   }
   if (arguments.header) {
     output.Write(
@@ -157,8 +198,18 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   AddViewOptions(*command, a.view);
   command
       ->add_option("-s,--sort", a.sort,
-                   "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu")
-      ->capture_default_str();
+                   "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu (default: "
+                   "comm,dso,symbol); of branches: "
+                   "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
+                   "comm,dso_from,symbol_from,symbol_to,cycles)")
+      ->type_name("KEY,…");
+  CLI::Option* branches =
+      command->add_flag("-b,--branch-stack", a.branch_stack,
+                        "rows are taken branches (default where samples have branch stacks)");
+  command
+      ->add_flag("--no-branch-stack", a.no_branch_stack,
+                 "rows are samples, whether or not they have branch stacks")
+      ->excludes(branches);
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline and srcfile: directories too");
   command->add_flag("--children", a.children,

@@ -11,6 +11,8 @@
 //                                              │
 //   symbols  {name, dso, start}     what a report groups by
 //
+//   branches (event, thread, from, to) → count: of branch stacks, where they are kept
+//
 // Samples that agree in event, thread, interrupted frame and stack, and in each dimension that is
 // kept, are one row. So the size of a profile grows with the dimensions that are asked for, not
 // with the number of samples.
@@ -33,6 +35,7 @@
 #include "src/base/chain_quality.h"
 #include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
+#include "src/profile/branches.h"
 
 namespace profiler::profile {
 
@@ -55,7 +58,8 @@ struct Event {
   uint64_t period =
       0;  // their summed periods; with no PERIOD in sample_type each counts its attr's period
   bool frequency = false;
-  bool callchains = false;  // its samples have them
+  bool callchains = false;     // its samples have them
+  bool branch_stacks = false;  // its samples have them, and Profile::branches what they add up to
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has
@@ -226,6 +230,7 @@ struct Profile {
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   TimeSlices slices;  // that Dimension::kSlice numbers
   KernelFacts kernel;
+  HugeVector<BranchRow> branches;  // empty unless kept
   Losses losses;
   // Of those that were unwound, while recording or now, and of those that the kernel made.
   ChainQuality chains;

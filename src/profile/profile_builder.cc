@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
+#include "src/profile/branch_table.h"
 #include "src/profile/broken_chains.h"
 #include "src/profile/chain_resolver.h"
 #include "src/profile/frame_namer.h"
@@ -55,7 +56,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
         chains_(profile_, images_, spaces_, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
         namer_(profile_, images_.images(), symbolizer, options_.keep_addresses),
-        rows_(profile_, options_.dimensions) {
+        rows_(profile_, options_.dimensions),
+        branches_(profile_) {
     profile_.slices = options_.slices;
   }
 
@@ -105,6 +107,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   bool IsBpf(const symbolize::Mapping* mapping) const;
 
   void CountSample(const TakenSample& taken);
+  void CountBranches(const perf_event::Sample& sample, EventId event);
+  FrameId ResolveAddress(uint32_t pid, uint64_t address);
   void CountBatch(const perf_event::Sample* whole = nullptr);
   void CountRest();
   const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
@@ -122,6 +126,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   FrameNamer namer_;
   Samples samples_;
   RowTable rows_;
+  BranchTable branches_;
   std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
   bool kernel_is_placed_ = false;
@@ -131,9 +136,12 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
                                        std::span<const uint64_t> ids) {
   samples_.AddEvent(attr, ids);
-  profile_.events.push_back({.name = profile_.strings.Intern(name),
-                             .frequency = attr.has(perf_event::kAttrFreq),
-                             .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0});
+  profile_.events.push_back(
+      {.name = profile_.strings.Intern(name),
+       .frequency = attr.has(perf_event::kAttrFreq),
+       .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0,
+       .branch_stacks =
+           options_.keep_branches && (attr.sample_type & perf_event::kSampleBranchStack) != 0});
   return EventId(static_cast<uint32_t>(profile_.events.size() - 1));
 }
 
@@ -153,6 +161,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
   }
   if (time >= jit_codes_.next()) [[unlikely]] {
     CountBatch();
+    branches_.ForgetFrames();
     jit_codes_.PlaceUntil(time, spaces_);
   }
   if (record.type() == perf_event::kRecordSample) {
@@ -161,6 +170,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     if (!decoded) ++profile_.losses.undecodable;
   } else {
     CountBatch();
+    branches_.ForgetFrames();
     event_ = event;
     AddOther(record, samples_.events()[event].layout);
   }
@@ -296,6 +306,24 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
     if (chains_.full() || before_exec != nullptr) CountBatch(whole ? &sample : nullptr);
   }
   if (whole) CountBatch(&sample);
+  for (const SampleShare& share : taken.shares) {
+    if (profile_[share.event].branch_stacks) CountBranches(sample, share.event);
+  }
+}
+
+void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, EventId event) {
+  CountBatch();
+  branches_.Add(event, threads_.Find(sample.pid, sample.tid), sample.pid, sample.branches,
+                [&](uint64_t address) { return ResolveAddress(sample.pid, address); });
+}
+
+// The frame of an address that no sample was taken at. Between batches only.
+FrameId ProfileBuilder::Impl::ResolveAddress(uint32_t pid, uint64_t address) {
+  chains_.Add({.pid = pid,
+               .mode = address >> 63 != 0 ? Mode::kKernel : Mode::kUser,
+               .ip = address,
+               .callchain = {}});
+  return chains_.ResolveBatch().front().self;
 }
 
 // Where the user part of a sample is, of a process that executes another program; null for one that
@@ -337,11 +365,7 @@ FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
   if (address >= perf_event::kContextMax) return kNoFrame;
   CountBatch();
   if (!kernel_is_placed_) PlaceKernel();
-  chains_.Add({.pid = pid,
-               .mode = address >> 63 != 0 ? Mode::kKernel : Mode::kUser,
-               .ip = address,
-               .callchain = {}});
-  const FrameId frame = chains_.ResolveBatch().front().self;
+  const FrameId frame = ResolveAddress(pid, address);
   namer_.NameNewFrames();
   return frame;
 }
@@ -358,7 +382,10 @@ void ProfileBuilder::Impl::CountRest() {
   samples_.GiveUpWaiting([this](const TakenSample& sample) { CountSample(sample); });
   CountBatch();
   const std::vector<ThreadId> same = threads_.Settle();
-  if (!same.empty()) rows_.PutThreads(same);
+  if (!same.empty()) {
+    rows_.PutThreads(same);
+    branches_.PutThreads(same);
+  }
   profile_.chains = user_unwinder_.Quality();
 }
 

@@ -50,6 +50,8 @@ struct BuilderOptions {
   // Frames at one place of an image are told apart by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
+  // The profile has branches, of events whose samples have branch stacks.
+  bool keep_branches = false;
   // Without it the profile has no rows: for a view that only wants `on_samples`.
   bool keep_rows = true;
 

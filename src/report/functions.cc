@@ -27,6 +27,10 @@ class FunctionTable::Builder {
         interrupted_(profile.frames.size(), false),
         real_(profile.symbols.size(), kNoFunction) {
     for (const Row& row : profile.rows) interrupted_[static_cast<uint32_t>(row.self)] = true;
+    for (const profile::BranchRow& branch : profile.branches) {
+      interrupted_[static_cast<uint32_t>(branch.from)] = true;
+      interrupted_[static_cast<uint32_t>(branch.to)] = true;
+    }
     // Most unnamed addresses are of one frame.
     const size_t unnamed = CountUnnamed();
     table_.functions_.reserve(2 * unnamed + 2 * profile.symbols.size());

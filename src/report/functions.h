@@ -62,7 +62,7 @@ class FunctionTable {
   void Prefetch(profile::FrameId frame) const {
     __builtin_prefetch(&at_[static_cast<uint32_t>(frame)]);
   }
-  // Only of frames that a row of the profile has as its `self`.
+  // Only of frames that a row of the profile has as its `self`, or a branch as one of its ends.
   FunctionId Interrupted(profile::FrameId frame) const {
     return interrupted_[static_cast<uint32_t>(frame)];
   }

@@ -34,6 +34,12 @@ std::optional<SortKey> SortKeyNamed(std::string_view name) {
   if (name == "srcline") return SortKey::kSrcline;
   if (name == "srcfile") return SortKey::kSrcfile;
   if (name == "symoff") return SortKey::kSymoff;
+  if (name == "symbol_from") return SortKey::kSymbolFrom;
+  if (name == "symbol_to") return SortKey::kSymbolTo;
+  if (name == "dso_from") return SortKey::kDsoFrom;
+  if (name == "dso_to") return SortKey::kDsoTo;
+  if (name == "mispredict") return SortKey::kMispredict;
+  if (name == "cycles") return SortKey::kCycles;
   return std::nullopt;
 }
 
@@ -74,7 +80,8 @@ absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
     if (!key) {
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown sort key '", Quotable(name),
-          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff or cpu"));
+          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff or cpu, "
+          "and of branches symbol_from, symbol_to, dso_from, dso_to, mispredict or cycles"));
     }
     keys.push_back(*key);
   }

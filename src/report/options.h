@@ -25,13 +25,26 @@ enum class SortKey : uint8_t {
   kComm,
   kDso,
   kSymbol,
+  // Of samples alone.
   kCpu,
   // Finer than a function: positions.h. With one of them the table of functions has an entry a
   // place.
   kSrcline,
   kSrcfile,
   kSymoff,
+  // Of the branches of a branch stack: branches.h.
+  kSymbolFrom,
+  kSymbolTo,
+  kDsoFrom,
+  kDsoTo,
+  kMispredict,
+  kCycles,
 };
+
+// Whether the key is of branches alone.
+inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
+// Whether it can be one of ReportOptions::branch_sort.
+inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class CallGraphType : uint8_t {
   kGraph,    // a tree; percentages of the whole
@@ -60,6 +73,9 @@ using query::Filter;
 
 struct ReportOptions {
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  // For events of which the profile has branches: those are the rows, without call graphs.
+  std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
+                                      SortKey::kSymbolTo, SortKey::kCycles};
   // Accumulated rows: a function has the weight of all samples that it, or anything it called, was
   // interrupted in. Only for events with call chains; unset: for all that have them.
   std::optional<bool> children;

@@ -11,6 +11,7 @@
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/profile/losses_text.h"
+#include "src/report/branches.h"
 #include "src/report/call_graph.h"
 #include "src/report/chains.h"
 #include "src/report/functions.h"
@@ -208,6 +209,8 @@ class Table {
       case SortKey::kSymoff:
         column.width = std::max(column.width, PositionText(row, column.key).size() + 4);
         return;
+      default:  // of branches alone
+        return;
     }
   }
 
@@ -253,6 +256,8 @@ class Table {
                                  std::string(PositionText(row, column.key));
         return AppendLeftAligned(text, column.width, out);
       }
+      default:  // of branches alone
+        return;
     }
   }
 
@@ -316,6 +321,12 @@ class Report {
   }
 
   void AppendEvent(EventId event) {
+    if (profile_[event].branch_stacks) {
+      AppendSampleCount(event, profile_[event].samples);
+      AppendBranches(profile_, functions_, event, options_, out_);
+      out_ += "\n\n";
+      return;
+    }
     const HistOptions hist_options = SettledOptions(event);
     const Histogram hist(profile_, functions_, event, hist_options);
     AppendSampleCount(event, hist.total().count);

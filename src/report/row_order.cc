@@ -146,6 +146,8 @@ class RowKeys {
         return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
           return functions_.positions()->Rank(functions_.PositionOf(rows_[row].function), key);
         });
+      default:  // of branches alone
+        return;
     }
   }
 

@@ -48,6 +48,18 @@ std::string_view Heading(SortKey key) {
       return "Source File";
     case SortKey::kSymoff:
       return "Symbol Offset";
+    case SortKey::kSymbolFrom:
+      return "Source Symbol";
+    case SortKey::kSymbolTo:
+      return "Target Symbol";
+    case SortKey::kDsoFrom:
+      return "Source Shared Object";
+    case SortKey::kDsoTo:
+      return "Target Shared Object";
+    case SortKey::kMispredict:
+      return "Branch Mispredicted";
+    case SortKey::kCycles:
+      return "Basic Block Cycles";
   }
   return "";
 }

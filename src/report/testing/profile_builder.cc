@@ -95,6 +95,20 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   return *this;
 }
 
+ProfileBuilder& ProfileBuilder::Branch(std::string_view comm, const std::string& from,
+                                       const std::string& to, uint64_t count, uint16_t cycles,
+                                       profile::BranchOutcome outcome) {
+  profile_.events[static_cast<uint32_t>(event_)].branch_stacks = true;
+  profile_.branches.push_back({.event = event_,
+                               .thread = ThreadNamed(comm),
+                               .from = Frame(from),
+                               .to = Frame(to),
+                               .cycles = cycles,
+                               .outcome = outcome,
+                               .count = count});
+  return *this;
+}
+
 ThreadId ProfileBuilder::ThreadNamed(std::string_view comm) {
   const auto [it, is_new] = threads_.try_emplace({pid_, tid_, std::string(comm)},
                                                  IdAt<ThreadId>(profile_.threads.size()));

@@ -41,6 +41,11 @@ class ProfileBuilder {
   ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
                          uint64_t count = 1, uint64_t period = 1'000'000);
 
+  // A branch that was taken `count` times, of a sample with a branch stack.
+  ProfileBuilder& Branch(std::string_view comm, const std::string& from, const std::string& to,
+                         uint64_t count = 1, uint16_t cycles = 0,
+                         profile::BranchOutcome outcome = profile::BranchOutcome::kPredicted);
+
   // Runtime address minus file offset of the frames made from now on. 0 at first.
   ProfileBuilder& LoadedAt(uint64_t bias);
 

@@ -1,0 +1,44 @@
+// Adds the branch stacks of samples up into the branch rows of a profile.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "src/profile/profile.h"
+
+namespace profiler::profile {
+
+// Not thread-safe. The profile must outlive it and its branches be made here alone.
+class BranchTable {
+ public:
+  explicit BranchTable(Profile& profile) : profile_(profile) {}
+
+  // Counts the branches of one sample. `entries` is its branch stack (perf_event::BranchEntry);
+  // `frame_at` finds the frame of an address of its process, and is asked once for each.
+  void Add(EventId event, ThreadId thread, uint32_t pid, std::span<const std::byte> entries,
+           absl::FunctionRef<FrameId(uint64_t address)> frame_at);
+
+  // To be called when an address space has changed: addresses are looked up anew.
+  void ForgetFrames() { frames_.clear(); }
+
+  // Gives each row the thread that `threads` has for its own, as RowTable::PutThreads does.
+  void PutThreads(std::span<const ThreadId> threads);
+
+ private:
+  void Count(const BranchRow& branch);
+
+  Profile& profile_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, FrameId> frames_;  // by process and address
+  absl::flat_hash_map<std::tuple<EventId, ThreadId, FrameId, FrameId, uint16_t, BranchOutcome>,
+                      uint32_t>
+      rows_;
+};
+
+}  // namespace profiler::profile
