@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "src/base/write_signals.h"
-#include "src/cli/command.h"
+#include "src/cli/commands.h"
 #include "src/cli/output.h"
 #include "src/cli/parse_error.h"
 #include "src/cli/version.h"
@@ -26,15 +25,7 @@ int main(int argc, char** argv) {
   invocation.cmdline.assign(argv, end);
   invocation.command.assign(std::min(dashes + 1, end), end);
   Commands commands;
-  AddRecordCommand(app, commands, std::move(invocation));
-  AddReportCommand(app, commands);
-  AddFlameGraphCommands(app, commands);
-  AddAnnotateCommand(app, commands);
-  AddScriptCommand(app, commands);
-  AddConvertCommand(app, commands);
-  AddArchiveCommand(app, commands);
-  AddDumpCommand(app, commands);
-  AddSymbolizeCommand(app, commands);
+  AddCommands(app, commands, invocation);
 
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
