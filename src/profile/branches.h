@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "src/base/stacks.h"
+#include "src/profile/ids.h"
 
 namespace profiler::profile {
 

@@ -36,17 +36,10 @@
 #include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
+#include "src/profile/ids.h"
 
 namespace profiler::profile {
 
-enum class EventId : uint32_t {};
-enum class ThreadId : uint32_t {};
-enum class FrameId : uint32_t {};
-enum class StackId : uint32_t {};
-inline constexpr StackId kNoStack{0xffffffff};
-enum class DsoId : uint32_t {};
-enum class SymbolId : uint32_t {};
-inline constexpr SymbolId kNoSymbol{0xffffffff};
 inline constexpr uint32_t kNoCpu = 0xffffffff;  // the sample does not say on which it was taken
 
 // Where code ran.

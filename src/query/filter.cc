@@ -52,11 +52,15 @@ void KeepOnly(const Filter& filter, Profile& profile) {
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const Row row = profile.rows[i];
     if (!rows.Passes(row)) continue;
-    if (!profile.cpus.empty()) profile.cpus[kept] = profile.cpus[i];
+    for (auto& column : profile.columns) {
+      if (!column.empty()) column[kept] = column[i];
+    }
     profile.rows[kept++] = row;
   }
   profile.rows.resize(kept);
-  if (!profile.cpus.empty()) profile.cpus.resize(kept);
+  for (auto& column : profile.columns) {
+    if (!column.empty()) column.resize(kept);
+  }
 }
 
 }  // namespace profiler::query
