@@ -58,16 +58,15 @@ bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loa
 }
 
 int Annotate(const AnnotateArguments& arguments) {
-  const auto filter = ParseFilter(arguments.view.filter);
-  if (!filter.ok()) {
-    PrintError(filter.status());
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
     return kExitUsage;
   }
-  LoadOptions load = LoadOptionsOf(arguments.view, *filter);
-  load.keep_names = true;
-  auto loaded = LoadProfileOrPrint(arguments.view.input, load);
+  load->keep_names = true;
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(*filter, loaded->profile);
+  query::KeepOnly(load->filter, loaded->profile);
   const auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());

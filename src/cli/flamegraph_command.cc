@@ -41,20 +41,15 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
     PrintError(refused);
     return kExitUsage;
   }
-  const auto filter = ParseFilter(arguments.view.filter);
-  if (!filter.ok()) {
-    PrintError(filter.status());
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
     return kExitUsage;
   }
-  LoadOptions load = LoadOptionsOf(arguments.view, *filter);
-  if (const absl::Status read = ReadSampleOptions(arguments.view.samples, &load); !read.ok()) {
-    PrintError(read);
-    return kExitUsage;
-  }
-  load.naming.function_starts = function_starts;
-  auto loaded = LoadProfileOrPrint(arguments.view.input, load);
+  load->naming.function_starts = function_starts;
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(*filter, loaded->profile);
+  query::KeepOnly(load->filter, loaded->profile);
   auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());
@@ -96,7 +91,6 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
 
 void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
   AddViewOptions(command, a.view);
-  AddSampleOptions(command, a.view.samples);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
   AddNameRules(command, a.view.names);

@@ -16,6 +16,7 @@
 #include "src/profile/profile_builder.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/symbol_names.h"
+#include "src/query/filter.h"
 
 namespace profiler::cli {
 
@@ -25,6 +26,7 @@ struct LoadOptions {
   profile::DimensionSet dimensions{};
   perf_data::TimeRange time;   // of the samples that count
   std::vector<uint32_t> cpus;  // that they were taken on; empty: any
+  query::Filter filter;        // by name and id, for the view to apply
   NamingOptions naming;
   profile::NameRules names;
   bool keep_names = false;  // for who asks for more than names

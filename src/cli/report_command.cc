@@ -83,7 +83,6 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   if (call_graph_given) {
     PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(arguments.call_graph));
   }
-  PROFILER_ASSIGN_OR_RETURN(options.filter, ParseFilter(arguments.view.filter));
   if (arguments.children) options.children = true;
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
@@ -144,12 +143,8 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
   return written.ok() ? kExitOk : kExitFailure;
 }
 
-int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options) {
-  LoadOptions load = LoadOptionsOf(arguments.view, options.filter);
-  if (const absl::Status read = ReadSampleOptions(arguments.view.samples, &load); !read.ok()) {
-    PrintError(read);
-    return kExitUsage;
-  }
+int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options,
+                     LoadOptions load) {
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
@@ -225,7 +220,6 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   command->add_option("--percent-limit", a.percent_limit, "leave out rows below this percentage")
       ->type_name("PERCENT");
   command->add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
-  AddSampleOptions(*command, a.view.samples);
   command
       ->add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
       ->check(CLI::IsMember({"absolute", "relative"}))
@@ -254,9 +248,15 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       PrintError(options.status());
       return kExitUsage;
     }
+    auto load = LoadOptionsOf(arguments->view);
+    if (!load.ok()) {
+      PrintError(load.status());
+      return kExitUsage;
+    }
+    options->filter = load->filter;
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderOnly(*arguments);
-    return WriteWholeReport(*arguments, *options);
+    return WriteWholeReport(*arguments, *options, *std::move(load));
   };
 }
 

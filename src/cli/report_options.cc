@@ -22,8 +22,6 @@ void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
 }
 
-}  // namespace
-
 void AddSampleOptions(CLI::App& command, SampleText& text) {
   command
       .add_option("--time", text.time,
@@ -33,6 +31,7 @@ void AddSampleOptions(CLI::App& command, SampleText& text) {
   command.add_option("-C,--cpu", text.cpus, "only samples on these CPUs")->type_name("CPU,…");
 }
 
+// Into `load`; kInvalidArgument quotes what is wrong.
 absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load) {
   if (!text.time.empty()) {
     PROFILER_ASSIGN_OR_RETURN(load->time, ParseTimeRange(text.time));
@@ -43,6 +42,8 @@ absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load) {
   }
   return absl::OkStatus();
 }
+
+}  // namespace
 
 void AddNameRules(CLI::App& command, NameOptions& names) {
   command
@@ -64,6 +65,9 @@ void AddNameRules(CLI::App& command, NameOptions& names) {
                    "show functions without parameters and return type; overloads are one");
 }
 
+namespace {
+
+// kInvalidArgument quotes what is wrong.
 absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
   query::Filter filter;
   filter.comms = SplitList(text.comms);
@@ -74,10 +78,13 @@ absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
   return filter;
 }
 
+}  // namespace
+
 void AddViewOptions(CLI::App& command, ViewArguments& arguments) {
   command.add_option("-i,--input", arguments.input, "recording; - for standard input")
       ->capture_default_str();
   AddFilterOptions(command, arguments.filter);
+  AddSampleOptions(command, arguments.samples);
   command.add_flag("--no-demangle", arguments.names.no_demangle,
                    "show symbols as the linker knows them");
   AddFilePlaceOptions(command, arguments.places);
@@ -95,9 +102,11 @@ void AddEventOption(CLI::App& command, std::string& event) {
       ->type_name("NAME");
 }
 
-LoadOptions LoadOptionsOf(const ViewArguments& arguments, const query::Filter& filter) {
+absl::StatusOr<LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {
   LoadOptions load;
-  load.keep_thread = filter.NeedsThreads();
+  PROFILER_ASSIGN_OR_RETURN(load.filter, ParseFilter(arguments.filter));
+  PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
+  load.keep_thread = load.filter.NeedsThreads();
   load.names = arguments.names.rules;
   load.naming.inlines = !arguments.no_inline;
   load.naming.demangle = !arguments.names.no_demangle;

@@ -24,11 +24,6 @@ struct SampleText {
   std::string time, cpus;
 };
 
-void AddSampleOptions(CLI::App& command, SampleText& text);
-
-// Into `load`; kInvalidArgument quotes what is wrong.
-absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load);
-
 // --no-demangle, which every view has, and --fold-templates, --merge-clones and --strip-args.
 struct NameOptions {
   bool no_demangle = false;
@@ -37,9 +32,6 @@ struct NameOptions {
 
 // All but --no-demangle. `names` must outlive the parsing.
 void AddNameRules(CLI::App& command, NameOptions& names);
-
-// kInvalidArgument quotes what is wrong.
-absl::StatusOr<query::Filter> ParseFilter(const FilterText& text);
 
 // What every view of a recording asks for: the recording, its samples, where names come from.
 struct ViewArguments {
@@ -52,8 +44,8 @@ struct ViewArguments {
   FetchOptions fetch;
 };
 
-// -i, the filters, --no-demangle, and where files are looked for. `arguments` must outlive the
-// parsing.
+// -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
+// outlive the parsing.
 void AddViewOptions(CLI::App& command, ViewArguments& arguments);
 // --no-inline.
 void AddInlineOption(CLI::App& command, ViewArguments& arguments);
@@ -61,6 +53,7 @@ void AddInlineOption(CLI::App& command, ViewArguments& arguments);
 void AddEventOption(CLI::App& command, std::string& event);
 
 // What these ask of LoadProfile; threads of one name are one, unless the filter tells them apart.
-LoadOptions LoadOptionsOf(const ViewArguments& arguments, const query::Filter& filter);
+// kInvalidArgument quotes what is wrong.
+absl::StatusOr<LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

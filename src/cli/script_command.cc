@@ -20,8 +20,6 @@ struct ScriptArguments {
   ViewArguments view;
   std::vector<std::string> fields;
   ShownRecords records;
-  std::string time;
-  std::string cpus;
   uint32_t max_stack = 127;
   bool hide_call_graph = false;
   bool nanoseconds = false;
@@ -35,19 +33,16 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
   if (!fields.empty()) {
     PROFILER_ASSIGN_OR_RETURN(plan.fields, report::ParseScriptFields(fields));
   }
-  PROFILER_ASSIGN_OR_RETURN(plan.options.filter, ParseFilter(arguments.view.filter));
-  if (!arguments.time.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(plan.time, ParseTimeRange(arguments.time));
-  }
-  if (!arguments.cpus.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(plan.cpus, procfs::ParseCpuList(arguments.cpus));
-  }
+  PROFILER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(arguments.view));
+  plan.options.filter = load.filter;
+  plan.time = load.time;
+  plan.cpus = load.cpus;
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
   plan.options.inlines = !arguments.view.no_inline;
   plan.options.full_source_paths = arguments.full_source_paths;
-  plan.naming = LoadOptionsOf(arguments.view, plan.options.filter).naming;
+  plan.naming = load.naming;
   plan.naming.inlines =
       plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
   plan.records = arguments.records;
@@ -105,13 +100,6 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->type_name("FIELD,…")
       ->allow_extra_args(false);
   AddRecordOptions(*command, a.records);
-  command
-      ->add_option(
-          "--time", a.time,
-          "only samples from START to STOP, in seconds, of which either may be missing, or "
-          "in percent, as 10%-20%")
-      ->type_name("START,STOP");
-  command->add_option("-C,--cpu", a.cpus, "only samples on these CPUs")->type_name("CPU,…");
   command->add_option("--max-stack", a.max_stack, "frames shown of a call chain")
       ->capture_default_str();
   command->add_flag("-G,--hide-call-graph", a.hide_call_graph,

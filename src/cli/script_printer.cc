@@ -222,8 +222,8 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
 
 bool ScriptPrinter::IsChosen(const SampleRow& row) const {
   return plan_.time.Contains(row.time) &&
-         (plan_.cpus.empty() || std::find(plan_.cpus.begin(), plan_.cpus.end(),
-                                          static_cast<int>(row.cpu)) != plan_.cpus.end());
+         (plan_.cpus.empty() ||
+          std::find(plan_.cpus.begin(), plan_.cpus.end(), row.cpu) != plan_.cpus.end());
 }
 
 const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,

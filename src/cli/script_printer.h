@@ -38,8 +38,8 @@ struct ScriptPlan {
   report::ScriptOptions options;
   report::ScriptFieldChoice fields;
   ShownRecords records;
-  perf_data::TimeRange time;  // samples outside are left out
-  std::vector<int> cpus;      // only samples of these; empty: of all
+  perf_data::TimeRange time;   // samples outside are left out
+  std::vector<uint32_t> cpus;  // only samples of these; empty: of all
   NamingOptions naming;
 };
 

@@ -50,11 +50,11 @@ std::string FormatTopTen(const profile::Profile& profile, profile::EventId event
 }
 
 int WriteTopTen(const ViewArguments& arguments) {
-  const auto filter = ParseFilter(arguments.filter);
-  if (!filter.ok()) return kExitUsage;
-  auto loaded = LoadProfileOrPrint(arguments.input, LoadOptionsOf(arguments, *filter));
+  const auto load = LoadOptionsOf(arguments);
+  if (!load.ok()) return kExitUsage;
+  auto loaded = LoadProfileOrPrint(arguments.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(*filter, loaded->profile);
+  query::KeepOnly(load->filter, loaded->profile);
   Output output("-");
   const auto event = query::FirstEventWithSamples(loaded->profile);
   if (event) output.Write(FormatTopTen(loaded->profile, *event));
