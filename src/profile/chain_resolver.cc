@@ -64,6 +64,10 @@ ChainKind KindOf(U64Array chain) {
 
 }  // namespace
 
+bool ChainResolver::IsCorrupt(U64Array callchain) {
+  return KindOf(callchain) == ChainKind::kCorrupt;
+}
+
 ChainResolver::ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                              bool by_address)
     : losses_(profile.losses), images_(images), spaces_(spaces), stacks_(profile, by_address) {

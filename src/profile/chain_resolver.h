@@ -68,6 +68,9 @@ class ChainResolver {
   ChainResolver(Profile& profile, ImageTable& images, symbolize::AddressSpaces& spaces,
                 bool by_address);
 
+  // Whether a call chain is not believed.
+  static bool IsCorrupt(perf_event::U64Array callchain);
+
   // Takes a sample on, with its call chain copied: the record may be gone before it is resolved.
   // Not when full(). No address space may change until ResolveBatch.
   void Add(const SamplePoint& point);

@@ -10,9 +10,10 @@ std::string LossesText(const Losses& losses) {
     if (count != 0) absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", what);
   };
   // Each LOST record is one gap in the recording.
-  const std::string gaps =
-      losses.lost_events == 0 ? "" : absl::StrCat(" in ", losses.lost_events, " gaps");
-  add(losses.lost_records, absl::StrCat("records lost", gaps));
+  const uint64_t gaps = losses.lost_events;
+  const std::string in_gaps =
+      gaps == 0 ? "" : absl::StrCat(" in ", gaps, gaps == 1 ? " gap" : " gaps");
+  add(losses.lost_records, absl::StrCat("records lost", in_gaps));
   add(losses.lost_samples, "samples lost");
   add(losses.throttled, "times throttled");
   add(losses.undecodable, "records undecodable");

@@ -278,7 +278,11 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const perf_event::Sample& sample = taken.sample;
   const bool has_cpu = (taken.layout.sample_type & perf_event::kSampleCpu) != 0;
   const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
-  if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) return;
+  if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) {
+    // What is lost is told of the whole recording.
+    if (ChainResolver::IsCorrupt(sample.callchain)) ++profile_.losses.corrupt_chains;
+    return;
+  }
   if (!kernel_is_placed_) PlaceKernel();
   const symbolize::AddressSpace* before_exec = nullptr;
   if (spaces_.IsExecuting(sample.pid)) [[unlikely]]

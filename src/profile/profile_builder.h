@@ -44,7 +44,7 @@ struct BuilderOptions {
   bool keep_thread = true;
   TimeSlices slices;
 
-  // Samples that are not of these are passed over, as if they had not been recorded.
+  // Samples that are not of these are passed over. Losses are those of the whole recording.
   SampleSelection samples;
 
   // Frames at one place of an image are told apart by their runtime addresses, which differ between

@@ -399,8 +399,6 @@ bool ReadDetails(std::string_view section, const Wanted& wanted, Profile& profil
   Details details;
   DetailFields(reading, profile, details);
   if (!reading.ok()) return false;
-  // Which samples those were is not stored.
-  if (!wanted.samples.HasAll() && profile.losses.corrupt_chains != 0) return false;
   std::optional<std::vector<bool>> slices = WantedSlices(profile.slices, wanted.samples);
   return slices && Refinement(details, wanted, *std::move(slices), profile).Refine();
 }

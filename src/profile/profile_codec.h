@@ -37,10 +37,9 @@ struct Wanted {
 };
 
 // The profile of the section, as the records of `data_size` bytes would give it. Nothing where the
-// section is of another version, of other records, cut or damaged, and where it cannot tell: of a
-// part of the time that does not begin and end between slices, and of a part of samples of which
-// some had call chains that were not believed. Then the records have to be read. Memory: some dozen
-// times the section's at most.
+// section is of another version, of other records, cut or damaged, and where a part of the time is
+// wanted that does not begin and end between slices: then the records have to be read. Memory: some
+// dozen times the section's at most.
 std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_size,
                                      const Wanted& wanted);
 
