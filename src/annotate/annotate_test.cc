@@ -125,8 +125,7 @@ TEST(ChoiceTest, AnUnknownNameComesWithNearOnes) {
   samples.Add(samples.Function("zlib"), 0, 2);
   EXPECT_EQ(samples.Chosen("parse"),
             "no function 'parse' has samples; near: parse_file, parse_line");
-  EXPECT_EQ(samples.Chosen("prase_file"),
-            "no function 'prase_file' has samples; near: parse_file, parse_line");
+  EXPECT_EQ(samples.Chosen("prase_file"), "no function 'prase_file' has samples; near: parse_file");
   EXPECT_EQ(samples.Chosen("quicksort"), "no function 'quicksort' has samples");
 }
 

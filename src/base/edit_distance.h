@@ -7,8 +7,12 @@
 
 namespace profiler {
 
-// The fewest letters to insert, remove or replace, or neighbours to swap, that make one word of the
-// other (the optimal string alignment distance). Cost: the product of their lengths.
-size_t EditDistance(std::string_view a, std::string_view b);
+// What two letters cost that stand in each other's place.
+enum class Swapped { kTwoEdits, kOneEdit };
+
+// The fewest edits that make one word of the other. An edit inserts, removes or replaces a letter,
+// and swaps two neighbours where `swapped` says so (the optimal string alignment distance; without
+// swaps the Levenshtein distance). Cost: the product of their lengths.
+size_t EditDistance(std::string_view a, std::string_view b, Swapped swapped = Swapped::kTwoEdits);
 
 }  // namespace profiler

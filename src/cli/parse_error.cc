@@ -29,7 +29,7 @@ std::string NearestCommand(const CLI::App& app, std::string_view word) {
   size_t least = std::max<size_t>(2, word.size() / 2) + 1;
   for (const std::string& name : CommandNames(app)) {
     const bool begins = !word.empty() && std::string_view(name).starts_with(word);
-    const size_t distance = begins ? 0 : EditDistance(word, name);
+    const size_t distance = begins ? 0 : EditDistance(word, name, Swapped::kOneEdit);
     if (distance < least) {
       least = distance;
       nearest = name;

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/edit_distance.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::perf_event {
@@ -251,21 +252,6 @@ std::optional<Attr> ParseBareName(std::string_view name) {
   return std::nullopt;
 }
 
-// How many characters to insert, remove or replace to make one of the other.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 absl::Status UnknownEvent(std::string_view name) {
   std::string message = absl::StrFormat("event '%s' is not known", name);
   if (name.size() < 64) {
@@ -287,6 +273,11 @@ std::string EventName(const Attr& attr) {
   const std::string modifiers = Modifiers(attr);
   if (!modifiers.empty()) absl::StrAppend(&name, ":", modifiers);
   return name;
+}
+
+bool IsDummy(const Attr& attr) {
+  constexpr uint64_t kSoftwareDummy = 9;
+  return attr.type == kTypeSoftware && attr.config == kSoftwareDummy;
 }
 
 absl::StatusOr<Attr> ParseEvent(std::string_view name) {

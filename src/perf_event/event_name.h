@@ -23,6 +23,9 @@ namespace profiler::perf_event {
 // for types that are neither the kernel's generic ones nor tracepoints ("pmu12:0x3c").
 std::string EventName(const Attr& attr);
 
+// Whether an event counts nothing: it is there for the records beside its samples.
+bool IsDummy(const Attr& attr);
+
 // The attr's type, config, config1 and config2 (breakpoints), exclude_* and precise_ip for a name
 // that a person typed; all else is zero. Knows perf's aliases (cpu-cycles, faults, cs, migrations,
 // branches, r1a8 …). kNotFound for an unknown event, with the nearest known name where one is near;
