@@ -9,6 +9,7 @@
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/event_name.h"
 
 namespace profiler::cli {
 
@@ -54,28 +55,29 @@ std::optional<profile::Profile> StoredProfile(const perf_data::Recording& record
       recording.layout().data.size, wanted);
 }
 
+}  // namespace
+
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options) {
-  profile::SampleSelection samples{.cpus = options.cpus};
-  const std::optional<perf_data::SampleTime>& all = recording.features().sample_time;
-  if (options.time.begin_percent.has_value() && !all) {
-    return absl::FailedPreconditionError(
-        "--time: the recording does not say when its samples were taken: give seconds");
-  }
   for (const perf_data::EventDescription& event : recording.events()) {
-    if (!samples.cpus.empty() && (event.attr.sample_type & perf_event::kSampleCpu) == 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "-C: the samples of '", event.name, "' do not say on which CPU they were taken"));
+    if (options.cpus.empty() || perf_event::IsDummy(event.attr)) continue;
+    if ((event.attr.sample_type & perf_event::kSampleCpu) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("-C: the samples of ", event.name,
+                       " do not say on which CPU they were taken: leave out -C"));
     }
   }
-  const perf_data::TimeRange range =
-      options.time.begin_percent.has_value() ? options.time.Within(*all) : options.time;
-  samples.first = range.begin;
-  samples.last = range.end;
-  return samples;
+  perf_data::TimeRange time = options.time;
+  if (time.begin_percent.has_value()) {
+    const auto& all = recording.features().sample_time;
+    if (!all) {
+      return absl::InvalidArgumentError(
+          "--time: the recording does not say when its samples were taken: give seconds");
+    }
+    time = time.Within(*all);
+  }
+  return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
 }
-
-}  // namespace
 
 void MakeRoomFor(const perf_data::Recording& recording) {
   constexpr uint64_t kLarge = 32 << 20;  // of a recording

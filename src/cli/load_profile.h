@@ -54,6 +54,12 @@ void MakeRoomFor(const perf_data::Recording& recording);
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
+// Which samples `time` and `cpus` choose. kInvalidArgument where the recording does not say when
+// its samples were taken, and percents of that time are asked for, or where samples of an event do
+// not say their CPU.
+absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
+                                                     const LoadOptions& options);
+
 // What a builder has to know of a recording, whatever is kept of its samples.
 profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
                                           const NamingOptions& naming);

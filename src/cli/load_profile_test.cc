@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/perf_data/recording_builder.h"
@@ -71,6 +72,20 @@ TEST(LoadProfileTest, CallersAreExactWhereAnOlderRecorderSaysHowItFoundThem) {
   perf_data::Features features;
   perf_data::SetChainQuality({.complete = 1}, &features);
   EXPECT_TRUE(CallersAreExact(*Opened(FileOf(perf_data::UsualAttr(), &features))));
+}
+
+TEST(LoadProfileTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
+  const auto choose = [](uint64_t sample_type, const std::vector<uint32_t>& cpus) {
+    LoadOptions options;
+    options.cpus = cpus;
+    return SelectionOf(*Opened(KilledFileOf(perf_event::SampleAttr(sample_type))), options);
+  };
+  constexpr uint64_t kType =
+      perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime;
+  EXPECT_EQ(choose(kType, {1}).status().message(),
+            "-C: the samples of cpu-clock do not say on which CPU they were taken: leave out -C");
+  EXPECT_TRUE(choose(kType | perf_event::kSampleCpu, {1}).ok());
+  EXPECT_TRUE(choose(kType, {}).ok());
 }
 
 }  // namespace

@@ -26,17 +26,14 @@ struct ScriptArguments {
   bool full_source_paths = false;
 };
 
-absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
+absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments, const LoadOptions& load) {
   ScriptPlan plan;
   std::string fields;
   for (const std::string& given : arguments.fields) fields += given + ",";
   if (!fields.empty()) {
     PROFILER_ASSIGN_OR_RETURN(plan.fields, report::ParseScriptFields(fields));
   }
-  PROFILER_ASSIGN_OR_RETURN(const LoadOptions load, LoadOptionsOf(arguments.view));
   plan.options.filter = load.filter;
-  plan.time = load.time;
-  plan.cpus = load.cpus;
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
@@ -51,21 +48,24 @@ absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments) {
 }
 
 int WriteScript(const ScriptArguments& arguments) {
-  auto plan = ReadPlan(arguments);
+  const auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  auto plan = ReadPlan(arguments, *load);
   if (!plan.ok()) {
     PrintError(plan.status());
     return kExitUsage;
   }
   const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
-  if (plan->time.begin_percent.has_value()) {
-    const auto& all = recording->features().sample_time;
-    if (!all) {
-      PrintError("--time: the recording does not say when its samples were taken: give seconds");
-      return kExitFailure;
-    }
-    plan->time = plan->time.Within(*all);
+  auto samples = SelectionOf(*recording, *load);
+  if (!samples.ok()) {
+    PrintError(samples.status());
+    return kExitFailure;
   }
+  plan->samples = *std::move(samples);
   // Names are printed while the recording is read, so what they come from must be there before.
   FetchFilesOfRecording(plan->naming, arguments.view.input);
   Output output("-");

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cli/load_profile.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/event_name.h"
 #include "src/perf_event/record_line.h"
 
 namespace profiler::cli {
@@ -44,11 +45,6 @@ constexpr FieldSource kSources[] = {
     {ScriptField::kDataPageSize, perf_event::kSampleDataPageSize},
     {ScriptField::kCodePageSize, perf_event::kSampleCodePageSize},
 };
-
-bool IsDummy(const Attr& attr) {
-  constexpr uint64_t kSoftwareDummy = 9;
-  return attr.type == perf_event::kTypeSoftware && attr.config == kSoftwareDummy;
-}
 
 // The address of a page fault is where the code was that touched the page, or its data.
 bool AddrIsLookedUp(const Attr& attr) {
@@ -155,15 +151,10 @@ report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
   return options;
 }
 
-// What samples do not say can neither be shown nor chosen by.
+// What samples do not say cannot be shown.
 absl::Status ScriptPrinter::CheckRecorded() const {
   for (const EventDescription& event : recording_.events()) {
-    if (IsDummy(event.attr)) continue;
-    if (!plan_.cpus.empty() && (event.attr.sample_type & perf_event::kSampleCpu) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("-C: the samples of ", event.name,
-                       " do not say on which CPU they were taken: leave out -C"));
-    }
+    if (perf_event::IsDummy(event.attr)) continue;
     for (const FieldSource& source : kSources) {
       const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
       if (recorded || !plan_.fields.asked_for.has(source.field)) continue;
@@ -216,14 +207,9 @@ void ScriptPrinter::Take(const TimedRecord& timed) {
 void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_event::Sample* sample) {
   formatter_->Prefetch(rows);
   for (const SampleRow& row : rows) {
-    if (IsChosen(row)) formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
+    if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
+    formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
   }
-}
-
-bool ScriptPrinter::IsChosen(const SampleRow& row) const {
-  return plan_.time.Contains(row.time) &&
-         (plan_.cpus.empty() ||
-          std::find(plan_.cpus.begin(), plan_.cpus.end(), row.cpu) != plan_.cpus.end());
 }
 
 const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,

@@ -38,8 +38,7 @@ struct ScriptPlan {
   report::ScriptOptions options;
   report::ScriptFieldChoice fields;
   ShownRecords records;
-  perf_data::TimeRange time;   // samples outside are left out
-  std::vector<uint32_t> cpus;  // only samples of these; empty: of all
+  profile::SampleSelection samples;  // that are shown
   NamingOptions naming;
 };
 
@@ -49,8 +48,7 @@ class ScriptPrinter {
   ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan, Output& output);
 
   // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
-  // kInvalidArgument when an event does not record a field that was asked for, or its CPU where
-  // samples of some are.
+  // kInvalidArgument when an event does not record a field that was asked for.
   absl::Status Print();
 
  private:
@@ -59,7 +57,6 @@ class ScriptPrinter {
   void AddNewEvents();
   void Take(const perf_data::TimedRecord& timed);
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
-  bool IsChosen(const profile::SampleRow& row) const;
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
                                           const perf_event::Sample* sample);
   void PrintRecord(const perf_data::TimedRecord& timed);

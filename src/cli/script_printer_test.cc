@@ -31,15 +31,6 @@ absl::Status Print(uint64_t sample_type, const ScriptPlan& plan) {
 
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime;
 
-TEST(ScriptPrinterTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
-  ScriptPlan plan;
-  plan.cpus = {1};
-  EXPECT_EQ(Print(kType, plan).message(),
-            "-C: the samples of page-faults do not say on which CPU they were taken: leave out -C");
-  EXPECT_TRUE(Print(kType | perf_event::kSampleCpu, plan).ok());
-  EXPECT_TRUE(Print(kType, {}).ok());
-}
-
 TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
   ScriptPlan plan;
   plan.fields = *report::ParseScriptFields("ip,addr");
