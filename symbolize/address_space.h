@@ -96,9 +96,6 @@ class AddressSpaces {
     processes_.erase(pid);
     execs_.erase(pid);
   }
-  // Changes nothing: samples that were taken before the exit may still come. A later Fork or Exec
-  // with the same pid is what drops the mappings.
-  void Exit(uint32_t /*pid*/) {}
 
  private:
   struct ExecInProgress {

@@ -174,11 +174,10 @@ TEST_F(ExecTest, ASampleWithoutUserCodeChangesNothing) {
   EXPECT_EQ(InKernel(0x8010), kOld);
 }
 
-TEST(AddressSpacesTest, ExitKeepsTheMappingsUntilThePidIsForkedAgain) {
+TEST(AddressSpacesTest, AProcessKeepsItsMappingsUntilItsPidIsForkedAgain) {
   AddressSpaces spaces;
   spaces.Process(1).Map(MakeMapping(0x1000, 0x1000, 0, 1));
   spaces.Process(2).Map(MakeMapping(0x2000, 0x1000, 0, 2));
-  spaces.Exit(2);
   EXPECT_EQ(Text(spaces.Process(2)), "2000+1000=2@0");
   spaces.Fork(1, 2);
   EXPECT_EQ(Text(spaces.Process(2)), "1000+1000=1@0");

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "src/base/module_name.h"
 #include "symbolize/debug_files.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
@@ -55,18 +56,6 @@ struct Image {
 
 // Images that share one file share an entry, so that it is opened once.
 using SpecKey = std::tuple<ImageKind, std::string, std::string, uint32_t>;
-
-// [nf_conntrack] and /lib/modules/…/nf-conntrack.ko.xz are nf_conntrack.
-std::string ModuleName(std::string_view path) {
-  if (path.starts_with('[')) {
-    path.remove_prefix(1);
-    return std::string(path.substr(0, path.find(']')));
-  }
-  path = path.substr(path.rfind('/') + 1);
-  std::string name(path.substr(0, path.find(".ko")));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 
 // The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
 std::string NamespacePid(const std::string& process) {

@@ -120,7 +120,6 @@ void ForkAndExec(benchmark::State& state) {
     for (uint64_t i = 0; i < 6; ++i) {
       spaces.Process(pid).Map({{i * 0x10000}, 0x8000, {0}, ImageId(static_cast<uint32_t>(i))});
     }
-    spaces.Exit(pid);
     pid = 2 + (pid - 1) % 32768;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/text.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::perf_event {
@@ -149,8 +150,6 @@ constexpr FlagName kFlags[] = {
     {kAttrDeferCallchain, "defer_callchain"},
     {kAttrDeferOutput, "defer_output"},
 };
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string DescribeBits(uint64_t bits, std::span<const std::string_view> names) {
   std::string text;

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/text.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/read_values.h"
 #include "src/perf_event/record_fields.h"
@@ -15,8 +16,6 @@ namespace profiler::perf_event {
 namespace {
 
 constexpr int kNameWidth = 24;
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 void AppendName(std::string_view name, int indent, std::string* out) {
   out->append(indent, ' ');
@@ -320,7 +319,7 @@ void AppendBytes(FieldName name, std::span<const std::byte> bytes, int indent, s
   constexpr size_t kInLine = 24;
   AppendName(name.text, indent, out);
   if (bytes.size() <= kInLine) {
-    absl::StrAppend(out, absl::BytesToHexString(View(TextOf(bytes))), "\n");
+    absl::StrAppend(out, HexOf(bytes), "\n");
     return;
   }
   absl::StrAppend(out, "(", bytes.size(), " bytes)\n");

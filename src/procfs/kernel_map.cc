@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/module_name.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler::procfs {
@@ -73,14 +74,6 @@ std::optional<uint64_t> TextSizeFromIomem(const Roots& roots) {
     return *last - *first + 1;
   }
   return std::nullopt;
-}
-
-// "ext4" for kernel/fs/ext4/ext4.ko.xz; '-' and '_' mean the same in a module's name.
-std::string ModuleName(std::string_view path) {
-  path.remove_prefix(path.rfind('/') + 1);
-  std::string name(path.substr(0, path.find(".ko")));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
 }
 
 // Paths of the modules that are installed, by name.

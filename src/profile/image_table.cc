@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/module_name.h"
+#include "src/base/text.h"
 #include "src/perf_event/code_memory.h"
 #include "src/profile/dso_image.h"
 
@@ -22,27 +24,16 @@ bool IsKernelItself(std::string_view filename) {
   return filename.starts_with("[kernel.kallsyms]") || filename.starts_with("[kernel.vmlinux]");
 }
 
-std::string_view Basename(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-// /lib/modules/…/nf-conntrack.ko.xz is [nf_conntrack].
-std::string ModuleName(std::string_view path) {
-  if (path.starts_with('[')) return std::string(path);
-  const std::string_view base = Basename(path);
-  std::string name(base.substr(0, base.find(".ko")));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return absl::StrCat("[", name, "]");
-}
-
 std::string ShortName(ImageKind kind, std::string_view path) {
   switch (kind) {
     case ImageKind::kVdso:
       return "[vdso]";
     case ImageKind::kModule:
-      return ModuleName(path);
+      return absl::StrCat("[", ModuleName(path), "]");
     case ImageKind::kJit:
       return std::string(path);
     default:
-      return std::string(path.starts_with('[') ? path : Basename(path));
+      return std::string(path.starts_with('[') ? path : BaseName(path));
   }
 }
 

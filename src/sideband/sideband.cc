@@ -51,6 +51,8 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
         user_.Forked(task);
       });
     case perf_event::kRecordExit:
+      // The mappings stay: samples that were taken before the exit may still come. What drops them
+      // is a later fork or exec with the same pid.
       return Decoded<perf_event::Task>(record, layout,
                                        [&](const perf_event::Task& task) { user_.Ended(task); });
     case perf_event::kRecordKsymbol:
