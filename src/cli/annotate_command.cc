@@ -10,9 +10,9 @@
 #include "src/annotate/choice.h"
 #include "src/annotate/listing.h"
 #include "src/cli/command.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/view.h"
 #include "src/profile/losses_text.h"
 #include "src/query/event_choice.h"
 
@@ -35,7 +35,7 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
 }
 
 // True when at least one function was shown.
-bool WriteFunctions(const AnnotateArguments& arguments, const LoadedProfile& loaded,
+bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProfile& loaded,
                     const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
                     Output& output) {
   const annotate::Syntax syntax =
@@ -88,7 +88,7 @@ int Annotate(const AnnotateArguments& arguments) {
     PrintError("no such function in '" + arguments.dso + "'");
     return kExitFailure;
   }
-  AddRecordedCode(loaded->recording->features(), *loaded->names);
+  naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
   Output output("-");
   const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);

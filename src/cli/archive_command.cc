@@ -6,9 +6,11 @@
 
 #include "absl/strings/str_format.h"
 #include "src/cli/command.h"
-#include "src/cli/embed_names.h"
-#include "src/cli/load_profile.h"
+#include "src/cli/naming_arguments.h"
+#include "src/cli/naming_monitor.h"
 #include "src/cli/output.h"
+#include "src/cli/view.h"
+#include "src/naming/collect_names.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/rewrite/rewrite.h"
@@ -20,7 +22,7 @@ struct ArchiveArguments {
   std::string input = "perf.data";
   std::string output;
   std::string embed = "lines";
-  FilePlaces places;
+  naming::FilePlaces places;
   bool quiet = false;
 };
 
@@ -36,18 +38,19 @@ int Archive(const ArchiveArguments& arguments) {
   }
   auto recording = OpenRecordingOrPrint(arguments.input);
   if (recording == nullptr) return kExitFailure;
-  NamingOptions naming;
+  naming::NamingOptions naming;
   naming.places = arguments.places;
   naming.files_name = symbolize::FilesName::kFirst;
-  CollectedNames collected;
+  naming::CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming, monitor.callback());
+    collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed), naming,
+                                     monitor.callback());
   }
   recording = nullptr;
 
   perf_data::RewriteOptions options;
-  options.sections = SectionsOf(collected);
+  options.sections = naming::SectionsOf(collected);
   const auto summary = perf_data::Rewrite(arguments.input, output, options);
   if (!summary.ok()) {
     PrintError(summary.status());
@@ -57,7 +60,7 @@ int Archive(const ArchiveArguments& arguments) {
   if (!summary->reading.ok()) PrintError(summary->reading);
   if (!arguments.quiet) {
     PrintNote(absl::StrFormat(
-        "profiler archive: %s; %.3f MB in %s", Describe(collected, options.sections),
+        "profiler archive: %s; %.3f MB in %s", naming::Describe(collected, options.sections),
         static_cast<double>(summary->bytes) / 1e6, output == "-" ? "standard output" : output));
   }
   return summary->reading.ok() ? kExitOk : kExitFailure;

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/cli/describe_features.h"
+#include "src/perf_data/dump/describe_features.h"
 #include "src/perf_event/describe.h"
 
 namespace profiler::cli {
@@ -88,13 +88,13 @@ report::RecordingHeader DescribeRecording(const std::string& path,
                                 features.clock_data->clockid, ")");
     header.reference_time = ReferenceTime(*features.clock_data);
   }
-  header.features = DescribeFeatures(recording);
+  header.features = perf_data::DescribeFeatures(recording);
   const perf_data::FileSection& data = recording.layout().data;
   header.data_offset = data.offset;
   header.data_size = data.size;
   header.features_offset = data.offset + data.size;
   // A stream has no list of what it could have.
-  if (data.offset != 0) header.missing_features = MissingFeatures(recording);
+  if (data.offset != 0) header.missing_features = perf_data::MissingFeatures(recording);
   return header;
 }
 

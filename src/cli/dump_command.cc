@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "src/cli/command.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/cli/view.h"
 #include "src/perf_data/dump/dump.h"
 #include "src/perf_data/read/recording.h"
 

@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "src/cli/command.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/view.h"
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
 #include "src/query/event_choice.h"
@@ -31,7 +31,7 @@ struct FlameGraphArguments {
 // The profile and the event to show in `output`; says what is wrong and gives the exit code
 // otherwise.
 struct Chosen {
-  LoadedProfile loaded;
+  naming::LoadedProfile loaded;
   std::optional<profile::EventId> event;
 };
 

@@ -52,12 +52,6 @@ void LiveLine::Clear() {
   shown_ = false;
 }
 
-bool CanBeReadAgain(const std::string& path) {
-  struct stat file = {};
-  return path != "-" && stat(path.c_str(), &file) == 0 &&
-         (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode));
-}
-
 bool ErrorsAreShownLive() { return isatty(STDERR_FILENO) != 0; }
 
 absl::Status CheckStreamOutput(const std::string& path) {

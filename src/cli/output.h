@@ -37,9 +37,6 @@ class LiveLine {
   bool shown_ = false;
 };
 
-// Whether a recording can be read more than once: it is no pipe.
-bool CanBeReadAgain(const std::string& path);
-
 // Whether a line on standard error can be written over and over: it is a terminal.
 bool ErrorsAreShownLive();
 

@@ -19,10 +19,12 @@
 #include "src/base/percent.h"
 #include "src/cli/command.h"
 #include "src/cli/compression_option.h"
-#include "src/cli/embed_names.h"
+#include "src/cli/naming_arguments.h"
+#include "src/cli/naming_monitor.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
+#include "src/naming/collect_names.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/rewrite/append_section.h"
@@ -237,22 +239,23 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   const auto began = std::chrono::steady_clock::now();
   LowerPriority();
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  NamingOptions naming;
+  naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
   naming.files_name = symbolize::FilesName::kOthers;
-  CollectedNames collected;
+  naming::CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = CollectNames(*recording, EmbeddingOf(arguments.embed), naming, monitor.callback());
+    collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed), naming,
+                                     monitor.callback());
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
-  const std::map<int, std::string> sections = SectionsOf(collected);
+  const std::map<int, std::string> sections = naming::SectionsOf(collected);
   for (const auto& [bit, section] : sections) {
     PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, bit, section));
   }
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    PrintNote(absl::StrFormat("%s; %.2f s", Describe(collected, sections), took.count()));
+    PrintNote(absl::StrFormat("%s; %.2f s", naming::Describe(collected, sections), took.count()));
   }
   return absl::OkStatus();
 }
@@ -287,7 +290,7 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (!status.ok()) PrintError(status);
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
   if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
-  if (arguments.embed != "none" && summary.samples > 0 && CanBeReadAgain(output)) {
+  if (arguments.embed != "none" && summary.samples > 0 && perf_data::CanBeReadAgain(output)) {
     const absl::Status embedded = EmbedNames(arguments, output);
     if (!embedded.ok()) {
       PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));

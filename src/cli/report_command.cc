@@ -9,9 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/describe_recording.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/view.h"
 #include "src/perf_event/describe.h"
 #include "src/report/chains.h"
 #include "src/report/header.h"
@@ -144,7 +144,7 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
 }
 
 int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options,
-                     LoadOptions load) {
+                     naming::LoadOptions load) {
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
     return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();

@@ -1,6 +1,7 @@
 #include "src/cli/report_options.h"
 
 #include "absl/strings/numbers.h"
+#include "src/cli/naming_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/procfs/machine.h"
 
@@ -32,7 +33,7 @@ void AddSampleOptions(CLI::App& command, SampleText& text) {
 }
 
 // Into `load`; kInvalidArgument quotes what is wrong.
-absl::Status ReadSampleOptions(const SampleText& text, LoadOptions* load) {
+absl::Status ReadSampleOptions(const SampleText& text, naming::LoadOptions* load) {
   if (!text.time.empty()) {
     PROFILER_ASSIGN_OR_RETURN(load->time, ParseTimeRange(text.time));
   }
@@ -102,8 +103,8 @@ void AddEventOption(CLI::App& command, std::string& event) {
       ->type_name("NAME");
 }
 
-absl::StatusOr<LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {
-  LoadOptions load;
+absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {
+  naming::LoadOptions load;
   PROFILER_ASSIGN_OR_RETURN(load.filter, ParseFilter(arguments.filter));
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
   load.keep_thread = load.filter.NeedsThreads();

@@ -8,7 +8,7 @@
 
 #include "CLI/CLI.hpp"
 #include "src/base/status.h"
-#include "src/cli/load_profile.h"
+#include "src/naming/load_profile.h"
 #include "src/profile/symbol_names.h"
 #include "src/query/filter.h"
 
@@ -40,8 +40,8 @@ struct ViewArguments {
   SampleText samples;
   NameOptions names;
   bool no_inline = false;
-  FilePlaces places;
-  FetchOptions fetch;
+  naming::FilePlaces places;
+  naming::FetchOptions fetch;
 };
 
 // -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
@@ -54,6 +54,6 @@ void AddEventOption(CLI::App& command, std::string& event);
 
 // What these ask of LoadProfile; threads of one name are one, unless the filter tells them apart.
 // kInvalidArgument quotes what is wrong.
-absl::StatusOr<LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
+absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

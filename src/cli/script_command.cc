@@ -4,14 +4,14 @@
 #include <string>
 
 #include "src/cli/command.h"
-#include "src/cli/fetch_files.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
-#include "src/cli/script_printer.h"
+#include "src/cli/view.h"
+#include "src/naming/fetch_files.h"
 #include "src/perf_data/read/recording.h"
 #include "src/procfs/machine.h"
+#include "src/script/script_printer.h"
 
 namespace profiler::cli {
 namespace {
@@ -19,15 +19,16 @@ namespace {
 struct ScriptArguments {
   ViewArguments view;
   std::vector<std::string> fields;
-  ShownRecords records;
+  script::ShownRecords records;
   uint32_t max_stack = 127;
   bool hide_call_graph = false;
   bool nanoseconds = false;
   bool full_source_paths = false;
 };
 
-absl::StatusOr<ScriptPlan> ReadPlan(const ScriptArguments& arguments, const LoadOptions& load) {
-  ScriptPlan plan;
+absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
+                                            const naming::LoadOptions& load) {
+  script::ScriptPlan plan;
   std::string fields;
   for (const std::string& given : arguments.fields) fields += given + ",";
   if (!fields.empty()) {
@@ -60,20 +61,23 @@ int WriteScript(const ScriptArguments& arguments) {
   }
   const auto recording = OpenRecordingOrPrint(arguments.view.input);
   if (recording == nullptr) return kExitFailure;
-  auto samples = SelectionOf(*recording, *load);
+  auto samples = naming::SelectionOf(*recording, *load);
   if (!samples.ok()) {
     PrintError(samples.status());
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
   // Names are printed while the recording is read, so what they come from must be there before.
-  FetchFilesOfRecording(plan->naming, arguments.view.input);
+  naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
   Output output("-");
-  const absl::Status reading = ScriptPrinter(*recording, *plan, output).Print();
+  script::ScriptPrinter printer(*recording, *plan,
+                                [&](std::string_view text) { output.Write(text); });
+  const absl::Status reading = printer.Print();
+  for (const std::string& line : printer.refused_files()) PrintWarning(line);
   return Finish(*recording, reading, output);
 }
 
-void AddRecordOptions(CLI::App& command, ShownRecords& records) {
+void AddRecordOptions(CLI::App& command, script::ShownRecords& records) {
   command.add_flag("--show-task-events", records.tasks, "show COMM, FORK and EXIT records");
   command.add_flag("--show-mmap-events", records.mappings, "show MMAP and MMAP2 records");
   command.add_flag("--show-switch-events", records.switches, "show context switches");

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
-#include "src/cli/live_process.h"
 #include "src/cli/output.h"
+#include "src/naming/live_process.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
@@ -55,7 +55,8 @@ class AddressPrinter {
 
   // Addresses are those of the process from now on.
   absl::Status ReadProcess(pid_t pid) {
-    PROFILER_ASSIGN_OR_RETURN(LiveProcess process, LiveProcess::Read(pid, *symbolizer_));
+    PROFILER_ASSIGN_OR_RETURN(naming::LiveProcess process,
+                              naming::LiveProcess::Read(pid, *symbolizer_));
     process_.emplace(std::move(process));
     return absl::OkStatus();
   }
@@ -110,7 +111,7 @@ class AddressPrinter {
   const SymbolizeArguments& arguments_;
   std::unique_ptr<symbolize::Symbolizer> symbolizer_;
   symbolize::ImageId image_;
-  std::optional<LiveProcess> process_;
+  std::optional<naming::LiveProcess> process_;
   std::string text_;
 };
 

@@ -12,9 +12,9 @@
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
-#include "src/cli/load_profile.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/view.h"
 #include "src/perf_data/recording_builder.h"
 #include "src/query/event_choice.h"
 

@@ -92,4 +92,7 @@ class Recording {
   virtual absl::Status Pass(Order order, Visitor visit) = 0;
 };
 
+// Whether what is at `path` can be opened and read more than once: it is no pipe.
+bool CanBeReadAgain(const std::string& path);
+
 }  // namespace profiler::perf_data

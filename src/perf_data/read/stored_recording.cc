@@ -1,5 +1,7 @@
 #include "src/perf_data/read/stored_recording.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -279,6 +281,12 @@ absl::Status StoredRecording::RunStream(RecordPass& pass) {
 }
 
 // ---- Recording
+
+bool CanBeReadAgain(const std::string& path) {
+  struct stat file = {};
+  return path != "-" && stat(path.c_str(), &file) == 0 &&
+         (S_ISREG(file.st_mode) || S_ISDIR(file.st_mode));
+}
 
 bool BeginsAsRecording(const std::string& path) {
   const auto file = MappedFile::Open(path);

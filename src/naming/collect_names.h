@@ -10,12 +10,11 @@
 #include <string_view>
 
 #include "src/base/status.h"
-#include "src/cli/naming.h"
-#include "src/cli/output.h"
+#include "src/naming/naming.h"
 #include "src/perf_data/read/recording.h"
 #include "symbolize/name_facts.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 // What is kept of names: each level has what is in those before it.
 enum class Embedding : uint8_t {
@@ -54,35 +53,8 @@ std::map<int, std::string> SectionsOf(const CollectedNames& collected);
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
                             NamingOptions options, const NamingProgress& progress);
 
-// Until the end of its scope Ctrl-C, SIGTERM and SIGHUP only set a flag, the first time.
-class InterruptFlag {
- public:
-  InterruptFlag();
-  InterruptFlag(const InterruptFlag&) = delete;
-  InterruptFlag& operator=(const InterruptFlag&) = delete;
-  ~InterruptFlag();
-
-  static bool raised();
-};
-
-// Shows on a terminal how far naming has come, and stops it when a signal came.
-class NamingMonitor {
- public:
-  // `show`: standard error is a terminal and the user wants to see it.
-  explicit NamingMonitor(bool show) : show_(show) {}
-  NamingProgress callback();
-
- private:
-  const InterruptFlag interrupted_;
-  const bool show_;
-  LiveLine line_;
-};
-
-// From now on this process gives way to others.
-void LowerPriority();
-
 // "names of 1234 addresses of 25 images, 18.3 kB; code of 310 functions, 91.0 kB; sums of the
 // samples, 201.0 kB".
 std::string Describe(const CollectedNames& collected, const std::map<int, std::string>& sections);
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/cli/naming.h"
-#include "src/cli/output.h"
+#include "src/naming/naming.h"
 #include "src/perf_data/format/time_range.h"
 #include "src/perf_data/read/recording.h"
 #include "src/profile/profile.h"
@@ -18,7 +16,7 @@
 #include "src/profile/symbol_names.h"
 #include "src/query/filter.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 struct LoadOptions {
   bool keep_thread = true;     // else the threads of one name are one
@@ -44,15 +42,9 @@ struct LoadedProfile {
 // An error when there is nothing to show at all.
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
 
-// The same, or nothing after printing the error.
-std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
-                                                const LoadOptions& options);
 // To be called before a profile is made of a recording: brings memory for a large one in large
 // pages. Once in a process.
 void MakeRoomFor(const perf_data::Recording& recording);
-
-// Recording::Open, or null after printing the error.
-std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
 // Which samples `time` and `cpus` choose. kInvalidArgument where the recording does not say when
 // its samples were taken, and percents of that time are asked for, or where samples of an event do
@@ -67,8 +59,4 @@ profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
 // Hands the whole recording to a builder that is new. Returns what stopped the reading early.
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
 
-// Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
-int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
-int Finish(const LoadedProfile& loaded, Output& output);
-
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -1,16 +1,16 @@
-#include "src/cli/script_printer.h"
+#include "src/script/script_printer.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/cli/load_profile.h"
+#include "src/naming/load_profile.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
 #include "src/perf_event/record_line.h"
 
-namespace profiler::cli {
+namespace profiler::script {
 namespace {
 
 using perf_data::EventDescription;
@@ -114,14 +114,15 @@ bool ShownRecords::Includes(uint32_t type) const {
 }
 
 ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
-                             Output& output)
+                             std::function<void(std::string_view)> write)
     : recording_(recording),
       plan_(plan),
-      output_(output),
-      names_(MakeNameStore(recording.features(), plan.naming)),
+      write_(std::move(write)),
+      names_(naming::MakeNameStore(recording.features(), plan.naming)),
       builder_(*names_,
                [&] {
-                 profile::BuilderOptions options = BuilderOptionsFor(recording, plan.naming);
+                 profile::BuilderOptions options =
+                     naming::BuilderOptionsFor(recording, plan.naming);
                  options.keep_addresses = true;
                  options.keep_rows = false;
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields);
@@ -169,7 +170,7 @@ absl::Status ScriptPrinter::CheckRecorded() const {
 
 absl::Status ScriptPrinter::Print() {
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
-  MakeRoomFor(recording_);
+  naming::MakeRoomFor(recording_);
   formatter_ =
       std::make_unique<report::ScriptFormatter>(builder_.profile(), OptionsOf(plan_, recording_));
   const auto order = perf_data::Recording::Order::kTime;
@@ -179,7 +180,7 @@ absl::Status ScriptPrinter::Print() {
   const profile::Profile profile = std::move(builder_).Finish();
   names_->SaveToCache();
   Flush(0);
-  PrintRefusedFiles(profile);
+  refused_files_ = naming::RefusedFiles(profile);
   return status;
 }
 
@@ -254,8 +255,8 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
 
 void ScriptPrinter::Flush(size_t least) {
   if (text_.size() < least || text_.empty()) return;
-  output_.Write(text_);
+  write_(text_);
   text_.clear();
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::script

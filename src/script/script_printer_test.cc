@@ -1,4 +1,4 @@
-#include "src/cli/script_printer.h"
+#include "src/script/script_printer.h"
 
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "src/perf_data/recording_builder.h"
 
-namespace profiler::cli {
+namespace profiler::script {
 namespace {
 
 // A recording of one sample, of an event that records this.
@@ -25,8 +25,7 @@ std::unique_ptr<perf_data::Recording> RecordingOf(uint64_t sample_type) {
 
 absl::Status Print(uint64_t sample_type, const ScriptPlan& plan) {
   const auto recording = RecordingOf(sample_type);
-  Output output(perf_data::TestPath("output"));
-  return ScriptPrinter(*recording, plan, output).Print();
+  return ScriptPrinter(*recording, plan, [](std::string_view) {}).Print();
 }
 
 constexpr uint64_t kType = perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime;
@@ -38,4 +37,4 @@ TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::script

@@ -1,4 +1,4 @@
-#include "src/cli/live_process.h"
+#include "src/naming/live_process.h"
 
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 // Has a symbol, and code that is this test's.
 extern "C" __attribute__((noinline)) int FunctionOfTheTest(int value) { return value * 3 + 1; }
 
-namespace profiler::cli {
+namespace profiler::naming {
 namespace {
 
 class LiveProcessTest : public testing::Test {
@@ -87,4 +87,4 @@ TEST_F(LiveProcessTest, AProcessThatIsGoneIsNamed) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::naming

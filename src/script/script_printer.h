@@ -4,22 +4,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/base/status.h"
-#include "src/cli/naming.h"
-#include "src/cli/option_values.h"
-#include "src/cli/output.h"
+#include "src/naming/naming.h"
 #include "src/perf_data/read/recording.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_reader.h"
 #include "src/report/script.h"
 #include "symbolize/name_store.h"
 
-namespace profiler::cli {
+namespace profiler::script {
 
 // Which records other than samples are shown.
 struct ShownRecords {
@@ -39,17 +39,22 @@ struct ScriptPlan {
   report::ScriptFieldChoice fields;
   ShownRecords records;
   profile::SampleSelection samples;  // that are shown
-  NamingOptions naming;
+  naming::NamingOptions naming;
 };
 
 // Not thread-safe. The recording must outlive it.
 class ScriptPrinter {
  public:
-  ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan, Output& output);
+  // `write` gets the text in pieces, whole lines each.
+  ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
+                std::function<void(std::string_view)> write);
 
   // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
   // kInvalidArgument when an event does not record a field that was asked for.
   absl::Status Print();
+
+  // Once printed: files that no names were taken from, as naming::RefusedFiles.
+  const std::vector<std::string>& refused_files() const { return refused_files_; }
 
  private:
   static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
@@ -64,13 +69,14 @@ class ScriptPrinter {
 
   perf_data::Recording& recording_;
   const ScriptPlan& plan_;
-  Output& output_;
+  const std::function<void(std::string_view)> write_;
   const std::unique_ptr<symbolize::NameStore> names_;
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
   std::unique_ptr<report::ScriptFormatter> formatter_;
   size_t events_ = 0;  // that the builder knows
   std::string text_;
+  std::vector<std::string> refused_files_;
 };
 
-}  // namespace profiler::cli
+}  // namespace profiler::script

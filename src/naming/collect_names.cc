@@ -1,11 +1,6 @@
-#include "src/cli/embed_names.h"
-
-#include <signal.h>
-#include <sys/resource.h>
+#include "src/naming/collect_names.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -13,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
-#include "src/cli/load_profile.h"
+#include "src/naming/load_profile.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
@@ -22,15 +17,8 @@
 #include "symbolize/name_store.h"
 #include "symbolize/names_codec.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 namespace {
-
-constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-
-volatile sig_atomic_t g_interrupted = 0;
-std::array<struct sigaction, kSignals.size()> g_former;
-
-void Interrupt(int /*signal*/) { g_interrupted = 1; }
 
 // Which addresses the samples have besides those of their call chains.
 profile::SampleReader::LookUps RecordedAddresses(const perf_data::Recording& recording) {
@@ -152,45 +140,6 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   return collected;
 }
 
-// ---- while naming
-
-InterruptFlag::InterruptFlag() {
-  g_interrupted = 0;
-  struct sigaction action = {};
-  action.sa_handler = Interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &g_former[i]);
-}
-
-InterruptFlag::~InterruptFlag() {
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &g_former[i], nullptr);
-}
-
-bool InterruptFlag::raised() { return g_interrupted != 0; }
-
-NamingProgress NamingMonitor::callback() {
-  using std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kInterval{200};
-  return [this, next = steady_clock::now() + kInterval](std::string_view what, size_t looked_up,
-                                                        size_t all) mutable {
-    if (show_ && steady_clock::now() >= next) {
-      next = steady_clock::now() + kInterval;
-      line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
-                                 std::max(looked_up, all),
-                                 absl::string_view(what.data(), what.size())));
-    }
-    return !InterruptFlag::raised();
-  };
-}
-
-void LowerPriority() {
-  // A third of an ordinary thread's share: the lowest, 19, is one in seventy, with which naming on
-  // a busy machine outlasts the processes that it needs, as those in containers.
-  constexpr int kLower = 5;
-  // Where that is not allowed naming is no worse.
-  setpriority(PRIO_PROCESS, 0, kLower);
-}
-
 std::string Describe(const CollectedNames& collected, const std::map<int, std::string>& sections) {
   const auto kilobytes = [&](int bit) {
     return static_cast<double>(sections.at(bit).size()) / 1e3;
@@ -211,4 +160,4 @@ std::string Describe(const CollectedNames& collected, const std::map<int, std::s
   return text;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -1,4 +1,4 @@
-#include "src/cli/load_profile.h"
+#include "src/naming/load_profile.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "src/perf_data/recording_builder.h"
 #include "src/perf_data/sections/own_sections.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 namespace {
 
 using perf_event::Attr;
@@ -89,4 +89,4 @@ TEST(LoadProfileTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
 }
 
 }  // namespace
-}  // namespace profiler::cli
+}  // namespace profiler::naming

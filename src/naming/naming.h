@@ -2,19 +2,21 @@
 
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "CLI/CLI.hpp"
-#include "src/cli/fetch_files.h"
 #include "src/perf_data/format/features.h"
 #include "src/profile/profile.h"
+#include "symbolize/debug_fetch.h"
 #include "symbolize/name_store.h"
 #include "symbolize/symbolizer.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 // Other places to look for files in.
 struct FilePlaces {
@@ -25,9 +27,19 @@ struct FilePlaces {
   bool given() const { return !symfs.empty() || !debug_directories.empty(); }
 };
 
-// --symfs, --debug-dir and --no-cache.
-void AddFilePlaceOptions(CLI::App& command, FilePlaces& places);
-void AddCacheOption(CLI::App& command, bool& no_cache);
+// Told how fetching goes; true skips the image that is being fetched.
+using FetchWatch = std::function<bool(const symbolize::FetchProgress&)>;
+
+struct FetchOptions {
+  bool off = false;
+  double seconds = 30;                   // for all files together
+  uint64_t bytes = uint64_t{512} << 20;  // likewise
+  // Called when there is something to fetch; what it returns lives until that is over. Without it
+  // nobody watches.
+  std::function<FetchWatch()> watch;
+  // Told of each image that there was trouble with, in a line.
+  std::function<void(std::string_view)> warn;
+};
 
 struct NamingOptions : symbolize::PresentOptions {
   bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
@@ -54,6 +66,6 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
 void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
 
 // A line for each file that was not used because it is another build than the recorded one.
-void PrintRefusedFiles(const profile::Profile& profile);
+std::vector<std::string> RefusedFiles(const profile::Profile& profile);
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

@@ -2,27 +2,15 @@
 
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "src/naming/naming.h"
 #include "src/perf_data/format/features.h"
-#include "src/profile/profile_builder.h"
+#include "src/profile/name_profile.h"
 #include "symbolize/symbolizer.h"
 
-namespace profiler::cli {
-
-struct NamingOptions;
-
-struct FetchOptions {
-  bool off = false;
-  double seconds = 30;                   // for all files together
-  uint64_t bytes = uint64_t{512} << 20;  // likewise
-};
-
-// --no-debuginfod, --debuginfod-timeout and --debuginfod-size. `options` must outlive the parsing.
-void AddFetchOptions(CLI::App& command, FetchOptions& options);
+namespace profiler::naming {
 
 // Whether there are servers to ask ($DEBUGINFOD_URLS). Where not, nothing here touches the network
 // or loads what does.
@@ -30,8 +18,8 @@ bool FetchesFiles(const FetchOptions& options);
 
 // Fetches into `naming.fetched` what is missing of the images that have a hundredth of the samples,
 // unless the recording, whose features these are, has their lines (their names, if no inlined calls
-// are wanted). Shows how it goes, if standard error is a terminal; Ctrl-C there skips the image
-// that is shown. Prints a line for each image that there was trouble with.
+// are wanted). Who watches is told how it goes, and `naming.fetch.warn` of each image that there
+// was trouble with.
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
                        const std::vector<profile::ImageShare>& images);
@@ -39,4 +27,4 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
 // The same for a recording that is yet to be read: reads it once more, if it is no pipe.
 void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path);
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

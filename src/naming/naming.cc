@@ -1,4 +1,4 @@
-#include "src/cli/naming.h"
+#include "src/naming/naming.h"
 
 #include <map>
 #include <utility>
@@ -6,14 +6,14 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
-#include "src/cli/output.h"
+#include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "symbolize/file_facts.h"
 #include "symbolize/name_cache.h"
 #include "symbolize/names_codec.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 namespace {
 
@@ -31,28 +31,6 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
 }
 
 }  // namespace
-
-void AddFilePlaceOptions(CLI::App& command, FilePlaces& places) {
-  command
-      .add_option(
-          "--symfs", places.symfs,
-          "look for all files, those of this machine's kernel included, below this directory")
-      ->type_name("DIR");
-  command
-      .add_option("--debug-dir", places.debug_directories,
-                  "look for debug files here, by build-id, instead of /usr/lib/debug; may be given "
-                  "several times")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  AddCacheOption(command, places.no_cache);
-}
-
-void AddCacheOption(CLI::App& command, bool& no_cache) {
-  command.add_flag(
-      "--no-cache", no_cache,
-      "read debug information again instead of taking the lines and inlined calls that "
-      "were found before from ~/.cache/profiler, and keep nothing there");
-}
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   symbolize::SymbolizerOptions files;
@@ -84,11 +62,12 @@ void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& 
   if (code) names.AddCode(*std::move(code));
 }
 
-void PrintRefusedFiles(const profile::Profile& profile) {
+std::vector<std::string> RefusedFiles(const profile::Profile& profile) {
   std::map<profile::DsoId, size_t> refused;  // with how many addresses
   for (const profile::Frame& frame : profile.frames) {
     if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
   }
+  std::vector<std::string> lines;
   for (const auto& [id, addresses] : refused) {
     const profile::Dso& dso = profile[id];
     const std::string_view path = profile.text(dso.long_name);
@@ -97,11 +76,12 @@ void PrintRefusedFiles(const profile::Profile& profile) {
         build_id.empty() ? "a file that was deleted"
                          : absl::StrCat("build-id ", absl::BytesToHexString(absl::string_view(
                                                          build_id.data(), build_id.size())));
-    PrintWarning(absl::StrCat(absl::string_view(path.data(), path.size()),
-                              " is another build now than the one recorded (", recorded,
-                              "): no names are taken from it, ", addresses,
-                              addresses == 1 ? " address has" : " addresses have", " none"));
+    lines.push_back(absl::StrCat(absl::string_view(path.data(), path.size()),
+                                 " is another build now than the one recorded (", recorded,
+                                 "): no names are taken from it, ", addresses,
+                                 addresses == 1 ? " address has" : " addresses have", " none"));
   }
+  return lines;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

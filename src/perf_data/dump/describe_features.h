@@ -9,13 +9,13 @@
 
 #include "src/perf_data/read/recording.h"
 
-namespace profiler::cli {
+namespace profiler::perf_data {
 
 // By the feature's number, without "# " in front. A section that cannot be read has a line that
 // says so, an unknown one its number and size.
-std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Recording& recording);
+std::map<int, std::vector<std::string>> DescribeFeatures(const Recording& recording);
 
 // The names of the features that perf defines and the recording does not have, in order.
-std::vector<std::string> MissingFeatures(const perf_data::Recording& recording);
+std::vector<std::string> MissingFeatures(const Recording& recording);
 
-}  // namespace profiler::cli
+}  // namespace profiler::perf_data

@@ -1,4 +1,4 @@
-#include "src/cli/live_process.h"
+#include "src/naming/live_process.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@
 #include "src/profile/dso_image.h"
 #include "symbolize/address_space.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
     : pid_(static_cast<uint32_t>(pid)),
@@ -53,4 +53,4 @@ symbolize::Naming LiveProcess::Name(uint64_t address) {
   return symbolizer_->Name(symbolizer_->AddImage(*image), frame.offset);
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

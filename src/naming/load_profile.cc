@@ -1,17 +1,18 @@
-#include "src/cli/load_profile.h"
+#include "src/naming/load_profile.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "src/base/huge_pages.h"
-#include "src/cli/command.h"
+#include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
                                           const NamingOptions& naming) {
@@ -117,32 +118,4 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   return loaded;
 }
 
-std::optional<LoadedProfile> LoadProfileOrPrint(const std::string& path,
-                                                const LoadOptions& options) {
-  auto loaded = LoadProfile(path, options);
-  if (loaded.ok()) return *std::move(loaded);
-  PrintError(loaded.status());
-  return std::nullopt;
-}
-
-std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path) {
-  auto recording = perf_data::Recording::Open(path);
-  if (recording.ok()) return *std::move(recording);
-  PrintError(recording.status());
-  return nullptr;
-}
-
-int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
-  const absl::Status written = output.Close();
-  for (const std::string& warning : recording.warnings()) PrintWarning(warning);
-  if (!reading.ok()) PrintError(reading);
-  if (!written.ok()) PrintError(written);
-  return reading.ok() && written.ok() ? kExitOk : kExitFailure;
-}
-
-int Finish(const LoadedProfile& loaded, Output& output) {
-  PrintRefusedFiles(loaded.profile);
-  return Finish(*loaded.recording, loaded.reading, output);
-}
-
-}  // namespace profiler::cli
+}  // namespace profiler::naming

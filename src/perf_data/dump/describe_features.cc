@@ -1,4 +1,4 @@
-#include "src/cli/describe_features.h"
+#include "src/perf_data/dump/describe_features.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -12,18 +12,16 @@
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 
-namespace profiler::cli {
+namespace profiler::perf_data {
 namespace {
 
-using perf_data::Features;
-using perf_data::Recording;
 using Lines = std::vector<std::string>;
 
 // What a feature has to say; nothing when its section cannot be read.
 using Describe = std::optional<Lines> (*)(const Recording&);
 
 std::optional<Lines> CpuTopology(const Recording& recording) {
-  const auto topology = perf_data::ReadCpuTopology(recording.features());
+  const auto topology = ReadCpuTopology(recording.features());
   if (!topology) return std::nullopt;
   Lines lines;
   const bool dies = !topology->die_siblings.empty();
@@ -45,7 +43,7 @@ std::optional<Lines> CpuTopology(const Recording& recording) {
 }
 
 std::optional<Lines> NumaTopology(const Recording& recording) {
-  const auto nodes = perf_data::ReadNumaTopology(recording.features());
+  const auto nodes = ReadNumaTopology(recording.features());
   if (!nodes) return std::nullopt;
   Lines lines;
   for (const auto& node : *nodes) {
@@ -57,7 +55,7 @@ std::optional<Lines> NumaTopology(const Recording& recording) {
 }
 
 std::optional<Lines> PmuMappings(const Recording& recording) {
-  const auto mappings = perf_data::ReadPmuMappings(recording.features());
+  const auto mappings = ReadPmuMappings(recording.features());
   if (!mappings) return std::nullopt;
   if (mappings->empty()) return Lines{"pmu mappings: not available"};
   return Lines{"pmu mappings: " +
@@ -67,7 +65,7 @@ std::optional<Lines> PmuMappings(const Recording& recording) {
 }
 
 std::optional<Lines> Groups(const Recording& recording) {
-  const auto groups = perf_data::ReadGroups(recording.features());
+  const auto groups = ReadGroups(recording.features());
   if (!groups) return std::nullopt;
   Lines lines;
   const auto& events = recording.events();
@@ -83,7 +81,7 @@ std::optional<Lines> Groups(const Recording& recording) {
 }
 
 std::optional<Lines> Caches(const Recording& recording) {
-  const auto caches = perf_data::ReadCaches(recording.features());
+  const auto caches = ReadCaches(recording.features());
   if (!caches) return std::nullopt;
   Lines lines = {"CPU cache info:"};
   for (const auto& cache : *caches) {
@@ -118,7 +116,7 @@ std::string SetBits(const std::vector<uint64_t>& words) {
 }
 
 std::optional<Lines> MemoryTopology(const Recording& recording) {
-  const auto topology = perf_data::ReadMemoryTopology(recording.features());
+  const auto topology = ReadMemoryTopology(recording.features());
   if (!topology) return std::nullopt;
   Lines lines = {absl::StrFormat("memory nodes (nr %d, block size 0x%x):", topology->nodes.size(),
                                  topology->block_size)};
@@ -131,13 +129,13 @@ std::optional<Lines> MemoryTopology(const Recording& recording) {
 }
 
 std::optional<Lines> DirFormat(const Recording& recording) {
-  const auto version = perf_data::ReadDirFormat(recording.features());
+  const auto version = ReadDirFormat(recording.features());
   if (!version) return std::nullopt;
   return Lines{absl::StrCat("directory data version : ", *version)};
 }
 
 std::optional<Lines> BpfPrograms(const Recording& recording) {
-  const auto programs = perf_data::ReadBpfPrograms(recording.features());
+  const auto programs = ReadBpfPrograms(recording.features());
   if (!programs) return std::nullopt;
   if (programs->empty()) return Lines{"bpf_prog_info empty"};
   Lines lines;
@@ -148,7 +146,7 @@ std::optional<Lines> BpfPrograms(const Recording& recording) {
 }
 
 std::optional<Lines> BpfTypes(const Recording& recording) {
-  const auto types = perf_data::ReadBpfTypes(recording.features());
+  const auto types = ReadBpfTypes(recording.features());
   if (!types) return std::nullopt;
   if (types->empty()) return Lines{"btf info empty"};
   Lines lines;
@@ -157,13 +155,13 @@ std::optional<Lines> BpfTypes(const Recording& recording) {
 }
 
 std::optional<Lines> Compression(const Recording& recording) {
-  const auto compression = perf_data::ReadCompression(recording.features());
+  const auto compression = ReadCompression(recording.features());
   if (!compression) return std::nullopt;
   return Lines{absl::StrCat("compressed : ", compression->type == 1 ? "Zstd" : "Unknown",
                             ", level = ", compression->level, ", ratio = ", compression->ratio)};
 }
 
-std::string CapsLine(const std::string& pmu, const perf_data::PmuCaps& caps) {
+std::string CapsLine(const std::string& pmu, const PmuCaps& caps) {
   const std::string text = absl::StrJoin(caps, ", ", [](std::string* out, const auto& cap) {
     absl::StrAppend(out, cap.first, "=", cap.second);
   });
@@ -171,13 +169,13 @@ std::string CapsLine(const std::string& pmu, const perf_data::PmuCaps& caps) {
 }
 
 std::optional<Lines> CpuPmuCaps(const Recording& recording) {
-  const auto caps = perf_data::ReadCpuPmuCaps(recording.features());
+  const auto caps = ReadCpuPmuCaps(recording.features());
   if (!caps) return std::nullopt;
   return Lines{CapsLine("cpu", *caps)};
 }
 
 std::optional<Lines> HybridTopology(const Recording& recording) {
-  const auto nodes = perf_data::ReadHybridTopology(recording.features());
+  const auto nodes = ReadHybridTopology(recording.features());
   if (!nodes) return std::nullopt;
   Lines lines = {"hybrid cpu system:"};
   for (const auto& node : *nodes) lines.push_back(node.pmu + " cpu list : " + node.cpus);
@@ -185,7 +183,7 @@ std::optional<Lines> HybridTopology(const Recording& recording) {
 }
 
 std::optional<Lines> PmuCaps(const Recording& recording) {
-  const auto pmus = perf_data::ReadPmuCaps(recording.features());
+  const auto pmus = ReadPmuCaps(recording.features());
   if (!pmus) return std::nullopt;
   Lines lines;
   for (const auto& pmu : *pmus) lines.push_back(CapsLine(pmu.pmu, pmu.caps));
@@ -193,7 +191,7 @@ std::optional<Lines> PmuCaps(const Recording& recording) {
 }
 
 std::optional<Lines> CpuDomains(const Recording& recording) {
-  const auto domains = perf_data::ReadCpuDomains(recording.features());
+  const auto domains = ReadCpuDomains(recording.features());
   if (!domains) return std::nullopt;
   Lines lines = {absl::StrCat("schedstat version\t: ", domains->schedstat_version),
                  absl::StrCat("Maximum sched domains\t: ", domains->max_domains)};
@@ -211,14 +209,14 @@ std::optional<Lines> CpuDomains(const Recording& recording) {
 }
 
 std::optional<Lines> Machine(const Recording& recording) {
-  const auto machine = perf_data::ReadElfMachine(recording.features());
+  const auto machine = ReadElfMachine(recording.features());
   if (!machine) return std::nullopt;
   return Lines{absl::StrFormat("e_machine : %d", machine->machine),
                absl::StrFormat("  e_flags : %#x", machine->flags)};
 }
 
 std::optional<Lines> CacheLineSize(const Recording& recording) {
-  const auto size = perf_data::ReadCacheLineSize(recording.features());
+  const auto size = ReadCacheLineSize(recording.features());
   if (!size) return std::nullopt;
   return Lines{absl::StrCat("cacheline size: ", *size)};
 }
@@ -234,61 +232,61 @@ constexpr char kStat[] = "contains stat data";
 // The features that are described by lines of their own. The others of perf's are part of the
 // header, or have no lines (TRACING_DATA, BUILD_ID).
 struct Description {
-  perf_data::FeatureBit bit;
+  FeatureBit bit;
   Describe describe;
 };
 constexpr Description kDescriptions[] = {
-    {perf_data::kFeatureCpuTopology, CpuTopology},
-    {perf_data::kFeatureNumaTopology, NumaTopology},
-    {perf_data::kFeatureBranchStack, Constant<kBranchStack>},
-    {perf_data::kFeaturePmuMappings, PmuMappings},
-    {perf_data::kFeatureGroupDesc, Groups},
-    {perf_data::kFeatureAuxtrace, Constant<kAuxtrace>},
-    {perf_data::kFeatureStat, Constant<kStat>},
-    {perf_data::kFeatureCache, Caches},
-    {perf_data::kFeatureMemTopology, MemoryTopology},
-    {perf_data::kFeatureDirFormat, DirFormat},
-    {perf_data::kFeatureBpfProgInfo, BpfPrograms},
-    {perf_data::kFeatureBpfBtf, BpfTypes},
-    {perf_data::kFeatureCompressed, Compression},
-    {perf_data::kFeatureCpuPmuCaps, CpuPmuCaps},
-    {perf_data::kFeatureHybridTopology, HybridTopology},
-    {perf_data::kFeaturePmuCaps, PmuCaps},
-    {perf_data::kFeatureCpuDomainInfo, CpuDomains},
-    {perf_data::kFeatureEMachine, Machine},
-    {perf_data::kFeatureCacheLineSize, CacheLineSize},
+    {kFeatureCpuTopology, CpuTopology},
+    {kFeatureNumaTopology, NumaTopology},
+    {kFeatureBranchStack, Constant<kBranchStack>},
+    {kFeaturePmuMappings, PmuMappings},
+    {kFeatureGroupDesc, Groups},
+    {kFeatureAuxtrace, Constant<kAuxtrace>},
+    {kFeatureStat, Constant<kStat>},
+    {kFeatureCache, Caches},
+    {kFeatureMemTopology, MemoryTopology},
+    {kFeatureDirFormat, DirFormat},
+    {kFeatureBpfProgInfo, BpfPrograms},
+    {kFeatureBpfBtf, BpfTypes},
+    {kFeatureCompressed, Compression},
+    {kFeatureCpuPmuCaps, CpuPmuCaps},
+    {kFeatureHybridTopology, HybridTopology},
+    {kFeaturePmuCaps, PmuCaps},
+    {kFeatureCpuDomainInfo, CpuDomains},
+    {kFeatureEMachine, Machine},
+    {kFeatureCacheLineSize, CacheLineSize},
 };
 
 bool HasValue(const Recording& recording, int bit) {
   const Features& features = recording.features();
   switch (bit) {
-    case perf_data::kFeatureBuildId:
+    case kFeatureBuildId:
       return !features.build_ids.empty();
-    case perf_data::kFeatureHostname:
+    case kFeatureHostname:
       return !features.hostname.empty();
-    case perf_data::kFeatureOsrelease:
+    case kFeatureOsrelease:
       return !features.osrelease.empty();
-    case perf_data::kFeatureVersion:
+    case kFeatureVersion:
       return !features.version.empty();
-    case perf_data::kFeatureArch:
+    case kFeatureArch:
       return !features.arch.empty();
-    case perf_data::kFeatureNrcpus:
+    case kFeatureNrcpus:
       return features.nrcpus.has_value();
-    case perf_data::kFeatureCpudesc:
+    case kFeatureCpudesc:
       return !features.cpudesc.empty();
-    case perf_data::kFeatureCpuid:
+    case kFeatureCpuid:
       return !features.cpuid.empty();
-    case perf_data::kFeatureTotalMem:
+    case kFeatureTotalMem:
       return features.total_mem_kb.has_value();
-    case perf_data::kFeatureCmdline:
+    case kFeatureCmdline:
       return !features.cmdline.empty();
-    case perf_data::kFeatureEventDesc:
+    case kFeatureEventDesc:
       return !recording.events().empty();
-    case perf_data::kFeatureSampleTime:
+    case kFeatureSampleTime:
       return features.sample_time.has_value();
-    case perf_data::kFeatureClockid:
+    case kFeatureClockid:
       return features.clockid_resolution_ns.has_value();
-    case perf_data::kFeatureClockData:
+    case kFeatureClockData:
       return features.clock_data.has_value();
     default:
       return features.other.count(bit) != 0;
@@ -297,10 +295,10 @@ bool HasValue(const Recording& recording, int bit) {
 
 }  // namespace
 
-std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Recording& recording) {
+std::map<int, std::vector<std::string>> DescribeFeatures(const Recording& recording) {
   std::map<int, Lines> lines;
   for (const auto& [bit, section] : recording.features().other) {
-    const perf_data::NamedFeature* const feature = perf_data::FindFeature(bit);
+    const NamedFeature* const feature = FindFeature(bit);
     if (feature == nullptr || !feature->title.empty()) {
       const std::string title = feature == nullptr ? absl::StrCat("feature ", bit, " (unknown)")
                                                    : std::string(feature->title);
@@ -310,19 +308,19 @@ std::map<int, std::vector<std::string>> DescribeFeatures(const perf_data::Record
   for (const Description& description : kDescriptions) {
     if (recording.features().other.count(description.bit) == 0) continue;
     std::optional<Lines> described = description.describe(recording);
-    const std::string name(perf_data::FindFeature(description.bit)->name);
+    const std::string name(FindFeature(description.bit)->name);
     lines[description.bit] = described ? *std::move(described) : Lines{name + " : cannot be read"};
   }
   return lines;
 }
 
-std::vector<std::string> MissingFeatures(const perf_data::Recording& recording) {
+std::vector<std::string> MissingFeatures(const Recording& recording) {
   std::vector<std::string> missing;
-  for (const perf_data::NamedFeature& feature : perf_data::kNamedFeatures) {
-    if (feature.bit >= perf_data::kFirstOwnFeature) break;
+  for (const NamedFeature& feature : kNamedFeatures) {
+    if (feature.bit >= kFirstOwnFeature) break;
     if (!HasValue(recording, feature.bit)) missing.emplace_back(feature.name);
   }
   return missing;
 }
 
-}  // namespace profiler::cli
+}  // namespace profiler::perf_data

@@ -11,7 +11,7 @@
 #include "src/profile/profile_builder.h"
 #include "symbolize/symbolizer.h"
 
-namespace profiler::cli {
+namespace profiler::naming {
 
 // A process as it was when it was read. Not thread-safe.
 class LiveProcess {
@@ -32,4 +32,4 @@ class LiveProcess {
   std::unique_ptr<profile::ProfileBuilder> mappings_;
 };
 
-}  // namespace profiler::cli
+}  // namespace profiler::naming

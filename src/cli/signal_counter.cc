@@ -1,0 +1,33 @@
+#include "src/cli/signal_counter.h"
+
+namespace profiler::cli {
+namespace {
+
+volatile sig_atomic_t g_count = 0;
+
+void Count(int /*signal*/) { g_count = g_count + 1; }
+
+}  // namespace
+
+SignalCounter::SignalCounter(std::span<const int> signals, bool once) : signals_(signals) {
+  g_count = 0;
+  struct sigaction count = {};
+  count.sa_handler = Count;
+  count.sa_flags = SA_RESTART | (once ? static_cast<int>(SA_RESETHAND) : 0);
+  for (const int signal : signals_) {
+    struct sigaction& former = former_[static_cast<size_t>(signal)];
+    sigaction(signal, nullptr, &former);
+    const bool stays_ignored = signal == SIGHUP && former.sa_handler == SIG_IGN;
+    if (!stays_ignored) sigaction(signal, &count, nullptr);
+  }
+}
+
+SignalCounter::~SignalCounter() {
+  for (const int signal : signals_) {
+    sigaction(signal, &former_[static_cast<size_t>(signal)], nullptr);
+  }
+}
+
+int SignalCounter::count() { return g_count; }
+
+}  // namespace profiler::cli

@@ -1,0 +1,39 @@
+#include "src/cli/view.h"
+
+#include "src/cli/command.h"
+
+namespace profiler::cli {
+
+std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
+                                                        const naming::LoadOptions& options) {
+  auto loaded = naming::LoadProfile(path, options);
+  if (loaded.ok()) return *std::move(loaded);
+  PrintError(loaded.status());
+  return std::nullopt;
+}
+
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path) {
+  auto recording = perf_data::Recording::Open(path);
+  if (recording.ok()) return *std::move(recording);
+  PrintError(recording.status());
+  return nullptr;
+}
+
+void PrintRefusedFiles(const profile::Profile& profile) {
+  for (const std::string& line : naming::RefusedFiles(profile)) PrintWarning(line);
+}
+
+int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
+  const absl::Status written = output.Close();
+  for (const std::string& warning : recording.warnings()) PrintWarning(warning);
+  if (!reading.ok()) PrintError(reading);
+  if (!written.ok()) PrintError(written);
+  return reading.ok() && written.ok() ? kExitOk : kExitFailure;
+}
+
+int Finish(const naming::LoadedProfile& loaded, Output& output) {
+  PrintRefusedFiles(loaded.profile);
+  return Finish(*loaded.recording, loaded.reading, output);
+}
+
+}  // namespace profiler::cli

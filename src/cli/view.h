@@ -1,0 +1,29 @@
+// How every view begins and ends: the recording is opened or loaded, and what went wrong is said.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "src/cli/output.h"
+#include "src/naming/load_profile.h"
+
+namespace profiler::cli {
+
+// naming::LoadProfile, or nothing after printing the error.
+std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
+                                                        const naming::LoadOptions& options);
+
+// Recording::Open, or null after printing the error.
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
+
+// Prints a warning for each file that names were not taken from, because it is another build than
+// the recorded one.
+void PrintRefusedFiles(const profile::Profile& profile);
+
+// Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
+int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
+int Finish(const naming::LoadedProfile& loaded, Output& output);
+
+}  // namespace profiler::cli
