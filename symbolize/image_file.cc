@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/file_id.h"
-#include "symbolize/libelf_file.h"
+#include "symbolize/elf/libelf_file.h"
 
 namespace profiler::symbolize {
 namespace {

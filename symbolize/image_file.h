@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "src/base/mapped_file.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {

@@ -14,7 +14,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/fetched_files.h"
-#include "symbolize/jit_dump.h"
+#include "symbolize/symbols/jit_dump.h"
 
 namespace profiler::symbolize {
 
@@ -155,9 +155,6 @@ class Images {
 // address in it is named, and each image once.
 class Symbolizer : public Images {
  public:
-  // Names from files alone.
-  static std::unique_ptr<Symbolizer> Create(const SymbolizerOptions& options);
-
   // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
   // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
   // return address the caller passes address − 1. Cost: a binary search; the first time in an image

@@ -11,10 +11,10 @@
 #include "src/annotate/choice.h"
 #include "src/annotate/listing.h"
 #include "src/profile/profile.h"
-#include "symbolize/file_facts.h"
-#include "symbolize/jit_dump_builder.h"
-#include "symbolize/name_store.h"
+#include "symbolize/files/file_facts.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
+#include "symbolize/symbols/jit_dump_builder.h"
 
 namespace profiler::annotate {
 namespace {
@@ -23,6 +23,7 @@ using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::SymbolId;
+using symbolize::CreateSymbolizer;
 using symbolize::JitDumpBuilder;
 using symbolize::Symbolizer;
 
@@ -48,7 +49,7 @@ class JitDumpAnnotateTest : public testing::Test {
 
   void Write(const JitDumpBuilder& dump) {
     std::ofstream(path_, std::ios::binary) << dump.bytes();
-    files_ = Symbolizer::Create({});
+    files_ = CreateSymbolizer({});
   }
 
   // The one that the dump has at that place in the order of time.
@@ -141,7 +142,7 @@ TEST_F(JitDumpAnnotateTest, ADumpOfAnotherProcessThatHadTheNumberIsNotShown) {
   Write(JitDumpBuilder());
   EXPECT_EQ(Listed(*files_), "cannot annotate 'hot': its file has no code there");
   std::remove(path_.c_str());
-  files_ = Symbolizer::Create({});
+  files_ = CreateSymbolizer({});
   EXPECT_EQ(Listed(*files_),
             "cannot annotate 'hot': the JIT's dump is not here, and its code not in the recording "
             "(record or archive --embed code, where the dump is)");

@@ -12,6 +12,7 @@
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/naming/live_process.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
@@ -45,7 +46,7 @@ bool Readable(symbolize::Reason reason) {
 class AddressPrinter {
  public:
   explicit AddressPrinter(const SymbolizeArguments& arguments)
-      : arguments_(arguments), symbolizer_(symbolize::Symbolizer::Create(Options(arguments))) {
+      : arguments_(arguments), symbolizer_(symbolize::CreateSymbolizer(Options(arguments))) {
     symbolize::ImageSpec spec;
     spec.path = arguments.file;
     // Debug files are looked for beside it.

@@ -14,8 +14,8 @@
 #include "src/perf_event/abi.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/sample_reader.h"
-#include "symbolize/name_store.h"
-#include "symbolize/names_codec.h"
+#include "symbolize/names/name_store.h"
+#include "symbolize/names/names_codec.h"
 
 namespace profiler::naming {
 namespace {

@@ -12,7 +12,7 @@
 #include "src/base/status.h"
 #include "src/naming/naming.h"
 #include "src/perf_data/read/recording.h"
-#include "symbolize/name_facts.h"
+#include "symbolize/names/name_facts.h"
 
 namespace profiler::naming {
 

@@ -16,8 +16,8 @@
 #include "src/naming/naming.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
-#include "symbolize/debug_fetch.h"
-#include "symbolize/names_codec.h"
+#include "symbolize/files/debug_fetch.h"
+#include "symbolize/names/names_codec.h"
 
 namespace profiler::naming {
 namespace {

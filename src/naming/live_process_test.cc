@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "symbolize/names/name_store.h"
 
 // Has a symbol, and code that is this test's.
 extern "C" __attribute__((noinline)) int FunctionOfTheTest(int value) { return value * 3 + 1; }
@@ -29,7 +30,7 @@ class LiveProcessTest : public testing::Test {
   // The name of what this process, as it was when this was first called, has at an address, or "-".
   std::string NameOf(uint64_t address) {
     if (process_ == nullptr) {
-      symbolizer_ = symbolize::Symbolizer::Create(options_);
+      symbolizer_ = symbolize::CreateSymbolizer(options_);
       auto process = LiveProcess::Read(getpid(), *symbolizer_);
       if (!process.ok()) return std::string(process.status().message());
       process_ = std::make_unique<LiveProcess>(*std::move(process));
@@ -79,7 +80,7 @@ TEST_F(LiveProcessTest, WhereNothingIsMappedNothingIsNamed) {
 }
 
 TEST_F(LiveProcessTest, AProcessThatIsGoneIsNamed) {
-  const auto symbolizer = symbolize::Symbolizer::Create(options_);
+  const auto symbolizer = symbolize::CreateSymbolizer(options_);
   constexpr pid_t kAboveAllPids = 1 << 30;
   const auto process = LiveProcess::Read(kAboveAllPids, *symbolizer);
   EXPECT_TRUE(absl::IsNotFound(process.status()));

@@ -9,9 +9,9 @@
 #include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
-#include "symbolize/file_facts.h"
-#include "symbolize/name_cache.h"
-#include "symbolize/names_codec.h"
+#include "symbolize/files/file_facts.h"
+#include "symbolize/names/name_cache.h"
+#include "symbolize/names/names_codec.h"
 
 namespace profiler::naming {
 

@@ -12,8 +12,8 @@
 
 #include "src/perf_data/format/features.h"
 #include "src/profile/profile.h"
-#include "symbolize/debug_fetch.h"
-#include "symbolize/name_store.h"
+#include "symbolize/files/debug_fetch.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::naming {
@@ -22,7 +22,7 @@ namespace profiler::naming {
 struct FilePlaces {
   std::string symfs;                           // empty: /
   std::vector<std::string> debug_directories;  // empty: the usual one
-  bool no_cache = false;                       // of names (symbolize/name_cache.h)
+  bool no_cache = false;                       // of names (symbolize/names/name_cache.h)
 
   bool given() const { return !symfs.empty() || !debug_directories.empty(); }
 };

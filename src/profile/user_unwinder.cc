@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "src/perf_event/abi.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/files/debug_files.h"
 #include "symbolize/image_file.h"
 
 namespace profiler::profile {

@@ -15,6 +15,7 @@
 #include "src/perf_event/record_builder.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/testing/profile_text.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
 
 #if defined(__x86_64__)
@@ -120,7 +121,7 @@ class UserUnwinderTest : public testing::Test {
   Profile Build(BuilderOptions options = {}) {
     symbolize::SymbolizerOptions names;
     names.inlines = false;  // what is inlined depends on how this test is compiled
-    const auto symbolizer = symbolize::Symbolizer::Create(names);
+    const auto symbolizer = symbolize::CreateSymbolizer(names);
     ProfileBuilder builder(*symbolizer, std::move(options));
     builder.AddEvent("cpu-clock", records_.attr());
     for (const perf_event::RawRecord record : records_.records()) {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 
 namespace profiler::record {
 

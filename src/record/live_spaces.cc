@@ -11,7 +11,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/perf_event/code_memory.h"
-#include "symbolize/debug_files.h"
+#include "symbolize/files/debug_files.h"
 
 namespace profiler::record {
 namespace {

@@ -17,7 +17,7 @@
 #include "src/profile/profile_builder.h"
 #include "src/profile/sample_reader.h"
 #include "src/report/script.h"
-#include "symbolize/name_store.h"
+#include "symbolize/names/name_store.h"
 
 namespace profiler::script {
 

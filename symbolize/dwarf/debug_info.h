@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "src/base/address.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 #include "symbolize/fetched_files.h"
 
 namespace profiler::symbolize::dwarf {

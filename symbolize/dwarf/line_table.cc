@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "src/base/byte_reader.h"
-#include "symbolize/section_contents.h"
+#include "symbolize/elf/section_contents.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "symbolize/section_contents.h"
+#include "symbolize/elf/section_contents.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {

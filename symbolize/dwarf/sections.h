@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 
 namespace profiler::symbolize::dwarf {
 

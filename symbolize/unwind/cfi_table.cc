@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "symbolize/section_contents.h"
+#include "symbolize/elf/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"

@@ -28,7 +28,7 @@
 
 #include "src/base/address.h"
 #include "src/base/status.h"
-#include "symbolize/elf_image.h"
+#include "symbolize/elf/elf_image.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {

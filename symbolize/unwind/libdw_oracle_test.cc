@@ -14,8 +14,8 @@
 
 #include "gtest/gtest.h"
 #include "src/base/mapped_file.h"
-#include "symbolize/elf_image.h"
-#include "symbolize/section_contents.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/section_contents.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"

@@ -23,6 +23,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/address_space.h"
 #include "symbolize/image_file.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/unwind_images.h"
 
@@ -273,7 +274,7 @@ class Stepper {
   pid_t pid_ = -1;
   AddressSpace addresses_;
   std::vector<std::string> paths_;  // by ImageId
-  std::unique_ptr<Symbolizer> symbolizer_ = Symbolizer::Create({});
+  std::unique_ptr<Symbolizer> symbolizer_ = CreateSymbolizer({});
   UnwindImages images_;
   ProcessSpace space_;
   Unwinder unwinder_;

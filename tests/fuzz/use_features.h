@@ -5,7 +5,7 @@
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
-#include "symbolize/names_codec.h"
+#include "symbolize/names/names_codec.h"
 
 namespace profiler::fuzz {
 

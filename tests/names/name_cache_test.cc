@@ -1,4 +1,4 @@
-#include "symbolize/name_cache.h"
+#include "symbolize/names/name_cache.h"
 
 #include <chrono>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "gtest/gtest.h"
-#include "symbolize/name_store.h"
+#include "symbolize/names/name_store.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {

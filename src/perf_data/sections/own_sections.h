@@ -25,9 +25,9 @@ bool HasExactUserCallers(const perf_event::Attr& attr);
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
-// The bytes of a section: of NAMES and CODE, which symbolize/names_codec.h reads, and of SUMS,
-// which src/profile/profile_codec.h does. Empty where the recording has none. They live as long as
-// `features`.
+// The bytes of a section: of NAMES and CODE, which symbolize/names/names_codec.h reads, and of
+// SUMS, which src/profile/profile_codec.h does. Empty where the recording has none. They live as
+// long as `features`.
 std::string_view OwnSection(const Features& features, int bit);
 
 }  // namespace profiler::perf_data

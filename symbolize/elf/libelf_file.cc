@@ -1,0 +1,41 @@
+#include "symbolize/elf/libelf_file.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
+namespace profiler::symbolize {
+
+LibelfFile::LibelfFile(std::span<const std::byte> bytes)
+    : bytes_(bytes), elf_(MayHaveMillionsOfSections(bytes) ? nullptr : Open(bytes)) {}
+
+LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
+  auto* const start = const_cast<std::byte*>(bytes.data());
+  Handle elf(elf_memory(reinterpret_cast<char*>(start), bytes.size()));
+  // Of an archive or a text there is a handle as well, for which gelf_fsize reads outside of its
+  // sizes.
+  if (elf_kind(elf.get()) != ELF_K_ELF) elf.reset();
+  return elf;
+}
+
+// The header itself counts to 65279. More are counted in the first section, where any number can
+// stand, and a sparse file has room for it at no cost.
+bool LibelfFile::MayHaveMillionsOfSections(std::span<const std::byte> bytes) {
+  constexpr uint64_t kMostRoom = uint64_t{1 << 20} * sizeof(Elf64_Shdr);
+  if (bytes.size() <= kMostRoom) return false;
+  const Handle header_alone = Open(bytes.first(sizeof(Elf64_Ehdr)));
+  GElf_Ehdr header;
+  return gelf_getehdr(header_alone.get(), &header) != nullptr && header.e_shnum == 0 &&
+         header.e_shoff != 0 && header.e_shoff < bytes.size() &&
+         bytes.size() - header.e_shoff > kMostRoom;
+}
+
+Elf_Data* LibelfFile::Table(std::span<const std::byte> contents, Elf_Type type) const {
+  if (elf_ == nullptr || contents.empty()) return nullptr;
+  // libelf counts entries in an int.
+  const size_t size = std::min<size_t>(contents.size(), INT_MAX);
+  const size_t entry = gelf_fsize(get(), type, 1, EV_CURRENT);
+  return elf_getdata_rawchunk(get(), contents.data() - bytes_.data(), size - size % entry, type);
+}
+
+}  // namespace profiler::symbolize

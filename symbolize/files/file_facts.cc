@@ -1,0 +1,554 @@
+#include "symbolize/files/file_facts.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/build_id.h"
+#include "src/base/byte_reader.h"
+#include "src/base/module_name.h"
+#include "symbolize/dwarf/debug_info.h"
+#include "symbolize/dwarf/sections.h"
+#include "symbolize/files/debug_files.h"
+#include "symbolize/files/vmlinux.h"
+#include "symbolize/image_file.h"
+#include "symbolize/symbols/elf_symbols.h"
+#include "symbolize/symbols/kernel_symbols.h"
+#include "symbolize/symbols/perf_map.h"
+#include "symbolize/symbols/text_file.h"
+#include "symbolize/unwind/function_extents.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// What is known of one image once an address in it was named.
+struct OpenImageState {
+  Reason reason = Reason::kNamed;  // for all its addresses, where not kNamed
+  std::optional<ImageFile> file;
+  std::optional<ImageFile> debug_file;
+  std::optional<ImageFile> mini_file;  // of .gnu_debugdata
+  SymbolTable symbols;
+  std::unique_ptr<dwarf::DebugInfo> debug_info;  // null: none
+  FunctionExtents functions;
+  uint64_t kernel_bias = 0;  // recorded addresses less those in `file`, which is vmlinux
+  bool named_by_vmlinux = false;
+  const PerfMap* jit = nullptr;
+  std::optional<JitDump> jit_dump;
+  absl::flat_hash_map<uint32_t, std::string_view>
+      stubs;  // names of PLT stubs, by index in `symbols`
+
+  // Whether one of its files was overwritten while it was read.
+  bool has_lost_bytes() const {
+    return (file && file->file.has_lost_bytes()) ||
+           (debug_file && debug_file->file.has_lost_bytes());
+  }
+};
+
+struct Image {
+  ImageSpec spec;
+  std::unique_ptr<OpenImageState> state;  // null until the first look-up
+};
+
+// Images that share one file share an entry, so that it is opened once.
+using SpecKey = std::tuple<ImageKind, std::string, std::string, uint32_t>;
+
+// The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
+std::string NamespacePid(const std::string& process) {
+  constexpr size_t kLongestStatus = 1 << 16;
+  const auto status = ReadTextFile(process + "/status", kLongestStatus);
+  if (!status.ok()) return {};
+  const std::string_view text = TextOf(*status);
+  const size_t line = text.find("\nNSpid:");
+  if (line == std::string_view::npos) return {};
+  const std::string_view numbers = text.substr(line + 1, text.find('\n', line + 1) - line - 1);
+  const std::string_view last = numbers.substr(numbers.rfind('\t') + 1);
+  return std::string(last);
+}
+
+class FileFacts final : public FactSource {
+ public:
+  explicit FileFacts(const SymbolizerOptions& options) : options_(options) {}
+
+  ImageId AddImage(const ImageSpec& spec) override;
+  const ImageSpec& image(ImageId id) const override {
+    return images_[static_cast<uint32_t>(id)].spec;
+  }
+  AddressFacts Find(ImageId image, FileOffset offset) override;
+  AddressFacts FindAt(ImageId image, ElfAddress address) override;
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
+
+ private:
+  struct KernelFunction {
+    uint64_t start;
+    uint64_t size;
+    std::string_view name;
+  };
+
+  OpenImageState& Open(Image& image);
+  void OpenFile(const ImageSpec& spec, OpenImageState& state);
+  void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
+  void OpenJit(const ImageSpec& spec, OpenImageState& state);
+  absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
+  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
+
+  AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
+  AddressFacts LookUpInFile(OpenImageState& state, ElfAddress address);
+  AddressFacts::Function FunctionOf(OpenImageState& state, const Symbol& symbol);
+  AddressFacts FindInJit(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInKernel(Image& image, uint64_t address);
+  const KernelFunction* FindKernelFunction(uint64_t address) const;
+  const KernelSymbols* Kernel();
+  void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
+  Reason ReasonAgainstKallsyms(const ImageSpec& spec);
+  std::vector<std::byte> RunningBuildId(const ImageSpec& spec) const;
+  void OpenKernelFile(const ImageSpec& spec, OpenImageState& state);
+  bool HasOwnRootCached(uint32_t pid);
+
+  void AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts);
+
+  const SymbolizerOptions options_;
+  std::deque<Image> images_;
+  absl::flat_hash_map<SpecKey, ImageId> ids_;
+  std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
+
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
+  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
+
+  bool kernel_read_ = false;
+  std::optional<KernelSymbols> kernel_;
+  std::string kernel_reference_;
+  RuntimeAddress kernel_reference_address_;
+  uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
+  std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
+  std::deque<std::string> made_names_;                   // never moves a string
+};
+
+ImageId FileFacts::AddImage(const ImageSpec& spec) {
+  // The process says where to look, and tells files apart only if it sees other ones than we do.
+  bool by_process = false;
+  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
+      spec.kind == ImageKind::kAnonymous) {
+    by_process = true;
+  } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
+    by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
+  }
+  SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)), by_process ? spec.pid : 0);
+  const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
+  if (is_new) {
+    images_.push_back({spec, nullptr});
+  } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; image.state == nullptr) {
+    image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+  }
+  return it->second;
+}
+
+bool FileFacts::HasOwnRootCached(uint32_t pid) {
+  const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
+  if (is_new) it->second = HasOwnRoot(pid, options_);
+  return it->second;
+}
+
+AddressFacts Unnamed(Reason reason) {
+  AddressFacts facts;
+  facts.reason = reason;
+  return facts;
+}
+
+AddressFacts Named(const AddressFacts::Function& function, ElfAddress address) {
+  AddressFacts facts;
+  facts.reason = Reason::kNamed;
+  facts.address = address;
+  facts.function = function;
+  return facts;
+}
+
+AddressFacts FileFacts::Find(ImageId id, FileOffset offset) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  switch (image.spec.kind) {
+    case ImageKind::kUser:
+    case ImageKind::kVdso: {
+      OpenImageState& state = Open(image);
+      if (state.reason != Reason::kNamed) return Unnamed(state.reason);
+      const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
+      return address ? FindInFile(state, *address) : Unnamed(Reason::kNoSymbol);
+    }
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
+      return FindInJit(Open(image), offset);
+    case ImageKind::kJitDump:
+      return FindInJitDump(Open(image), offset);
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
+      return FindInKernel(image, offset.value);
+  }
+  return {};
+}
+
+AddressFacts FileFacts::FindAt(ImageId id, ElfAddress address) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind == ImageKind::kKernel) return FindInKernel(image, address.value);
+  if (image.spec.kind == ImageKind::kJitDump) return Find(id, {address.value});
+  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  OpenImageState& state = Open(image);
+  return state.reason == Reason::kNamed ? FindInFile(state, address) : Unnamed(state.reason);
+}
+
+CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
+  const JitDump::Function* function = dump.Find(offset);
+  if (function == nullptr) return {Reason::kNoSymbol, {}};
+  const auto rest = function->code.subspan(offset.value - function->offset.value);
+  return {Reason::kNamed, rest.first(std::min<uint64_t>(size, rest.size())), offset,
+          dump.machine()};
+}
+
+// The kernel's as it was linked: the running one has patched itself here and there.
+CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  const ImageKind kind = image.spec.kind;
+  if (kind == ImageKind::kJitDump) {
+    const OpenImageState& dump = Open(image);
+    if (dump.reason != Reason::kNamed) return {dump.reason, {}};
+    return CodeInJitDump(*dump.jit_dump, {address.value}, size);
+  }
+  const bool is_kernel = kind == ImageKind::kKernel;
+  if (!is_kernel && kind != ImageKind::kUser && kind != ImageKind::kVdso) return {};
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return {state.reason, {}};
+  if (!state.file) return {Reason::kNoImageFile, {}};
+  const ElfImage& elf = state.file->elf;
+  const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
+  if (bytes.empty()) return {Reason::kNoSymbol, {}};
+  const FileOffset offset =
+      is_kernel ? FileOffset{address.value} : elf.OffsetOf(address).value_or(FileOffset{});
+  return {Reason::kNamed, bytes, offset, elf.machine()};
+}
+
+OpenImageState& FileFacts::Open(Image& image) {
+  if (image.state != nullptr) return *image.state;
+  image.state = std::make_unique<OpenImageState>();
+  switch (image.spec.kind) {
+    case ImageKind::kUser:
+    case ImageKind::kVdso:
+      OpenFile(image.spec, *image.state);
+      break;
+    case ImageKind::kJit:
+    case ImageKind::kAnonymous:
+      OpenJit(image.spec, *image.state);
+      break;
+    case ImageKind::kJitDump:
+      OpenJitDump(image.spec, *image.state).IgnoreError();  // JitCodes says it
+      break;
+    case ImageKind::kKernel:
+    case ImageKind::kModule:
+    case ImageKind::kBpf:
+      OpenKernelImage(image.spec, *image.state);
+      break;
+  }
+  return *image.state;
+}
+
+void FileFacts::OpenFile(const ImageSpec& spec, OpenImageState& state) {
+  OpenedImage opened =
+      spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_) : OpenImage(spec, options_);
+  state.reason = opened.reason;
+  if (!opened.file) return;
+  state.file = std::move(opened.file);
+  if (!HasSymtab(state.file->elf) && spec.kind == ImageKind::kUser) {
+    state.debug_file = OpenDebugFile(*state.file, options_);
+    if (!state.debug_file) state.mini_file = UnpackMiniDebugInfo(*state.file);
+  }
+  const ElfImage& symbols = state.debug_file  ? state.debug_file->elf
+                            : state.mini_file ? state.mini_file->elf
+                                              : state.file->elf;
+  state.symbols = ReadElfSymbols(state.file->elf, symbols, state.mini_file.has_value());
+  state.functions = FunctionExtents(&state.file->elf,
+                                    state.debug_file ? &state.debug_file->elf : &state.file->elf);
+  if (options_.inlines) OpenDebugInfo(spec, state);
+  if (state.file->file.HasChanged()) state.reason = Reason::kBuildIdMismatch;
+}
+
+// The debug information is in the image itself, or else in the file that was split off it.
+void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
+  const ImageFile* debug = &*state.file;
+  if (!dwarf::HasDebugInfo(debug->elf)) {
+    if (!state.debug_file && spec.kind == ImageKind::kUser) {
+      state.debug_file = OpenDebugFile(*state.file, options_);
+    }
+    if (!state.debug_file) return;
+    debug = &*state.debug_file;
+  }
+  dwarf::DebugInfoFiles files;
+  files.image = &state.file->elf;
+  files.image_path = state.file->path;
+  files.debug = &debug->elf;
+  files.debug_path = debug->path;
+  files.debug_directories = options_.debug_directories;
+  files.lines = options_.lines;
+  files.fetched = options_.fetched;
+  state.debug_info = dwarf::DebugInfo::Open(files);
+}
+
+void FileFacts::OpenJit(const ImageSpec& spec, OpenImageState& state) {
+  const auto [it, is_new] = jit_maps_.try_emplace(spec.pid, nullptr);
+  if (is_new) it->second = ReadPerfMap(spec.pid);
+  state.jit = it->second.get();
+  state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
+}
+
+std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) const {
+  if (pid == 0) return nullptr;
+  std::vector<std::string> paths;
+  const std::string process = absl::StrCat(options_.proc_path, "/", pid);
+  if (const std::string inside = NamespacePid(process); !inside.empty()) {
+    paths.push_back(
+        absl::StrCat(process, "/root", options_.jit_map_directory, "/perf-", inside, ".map"));
+  }
+  paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
+  for (const std::string& path : paths) {
+    absl::StatusOr<PerfMap> map = PerfMap::Read(path);
+    if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
+  }
+  return nullptr;
+}
+
+// What was read of a file that was overwritten meanwhile is no fact.
+AddressFacts FileFacts::FindInFile(OpenImageState& state, ElfAddress address) {
+  const AddressFacts facts = LookUpInFile(state, address);
+  if (!state.has_lost_bytes()) return facts;
+  state.reason = Reason::kBuildIdMismatch;
+  return Unnamed(state.reason);
+}
+
+// A symbol without a size is not believed to reach beyond its function.
+const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol, ElfAddress address) {
+  if (symbol == nullptr || symbol->sized) return symbol;
+  if (state.functions.MayBeOne({symbol->start}, address)) return symbol;
+  return state.symbols.FindSized(address.value);
+}
+
+// The function that has the code goes by its symbol, also where the debug information calls it
+// otherwise: rows of a report are symbols.
+AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) {
+  AddressFacts facts;
+  facts.address = address;
+  const Symbol* const found = state.symbols.Find(address.value);
+  const Symbol* const symbol = WithinFunction(state, found, address);
+  if (symbol != found) facts.neighbour = FunctionOf(state, *found);
+  std::span<const dwarf::SourceFrame> frames;
+  if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
+    frames = state.debug_info->Find(address);
+  }
+  if (symbol != nullptr) {
+    facts.function = FunctionOf(state, *symbol);
+  } else if (!frames.empty() && !frames.back().function.empty()) {
+    const dwarf::SourceFrame& frame = frames.back();
+    facts.function = {frame.function, frame.start, frame.size, /*in_symbol_table=*/false};
+  } else {
+    if (const auto function = state.functions.Find(address); function && function->size != 0) {
+      facts.function = {"", function->start, function->size};
+    }
+    return facts;
+  }
+  facts.reason = Reason::kNamed;
+  facts.has_debug_info = !frames.empty();
+  AddFrames(frames, facts);
+  return facts;
+}
+
+// A symbol's name stays in the file, but for that of a PLT stub, which is made here.
+AddressFacts::Function FileFacts::FunctionOf(OpenImageState& state, const Symbol& symbol) {
+  std::string_view name = state.symbols.RawName(symbol);
+  if (symbol.plt) {
+    std::string_view& stub = state.stubs[state.symbols.IndexOf(symbol)];
+    if (stub.data() == nullptr) stub = made_names_.emplace_back(std::string(name) + "@plt");
+    name = stub;
+  }
+  return {name, {symbol.start}, symbol.end - symbol.start};
+}
+
+// The last frame is that of the function itself.
+void FileFacts::AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts) {
+  if (frames.empty()) return;
+  inlined_.clear();
+  for (const dwarf::SourceFrame& frame : frames.first(frames.size() - 1)) {
+    inlined_.push_back(
+        {frame.function.empty() ? "??" : frame.function, {frame.file, frame.line, frame.column}});
+  }
+  facts.inlined = inlined_;
+  facts.at = {frames.back().file, frames.back().line, frames.back().column};
+}
+
+AddressFacts FileFacts::FindInJit(const OpenImageState& state, FileOffset offset) const {
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
+  const PerfMap::Function* function = state.jit->Find(offset.value);
+  if (function == nullptr) return Unnamed(Reason::kNoSymbol);
+  return Named({function->name, {function->start}, function->size}, {offset.value});
+}
+
+absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.state == nullptr) {
+    image.state = std::make_unique<OpenImageState>();
+    PROFILER_RETURN_IF_ERROR(OpenJitDump(image.spec, *image.state));
+  }
+  if (!image.state->jit_dump)
+    return absl::NotFoundError(absl::StrCat(image.spec.path, ": no dump"));
+  return image.state->jit_dump->codes();
+}
+
+// As the process sees it, while it lives.
+absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
+  absl::StatusOr<JitDump> dump =
+      JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
+  if (!dump.ok()) dump = JitDump::Read(options_.symfs + spec.path);
+  if (!dump.ok()) {
+    state.reason = Reason::kNoImageFile;
+    return dump.status();
+  }
+  state.jit_dump = *std::move(dump);
+  return absl::OkStatus();
+}
+
+AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset offset) const {
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
+  const JitDump::Function* function = state.jit_dump->Find(offset);
+  if (function == nullptr) return Unnamed(Reason::kNoSymbol);
+  AddressFacts facts =
+      Named({function->name, {function->offset.value}, function->size}, {offset.value});
+  if (const JitDump::Line* line = JitDump::LineAt(*function, facts.distance())) {
+    facts.at = {line->file, line->line};
+  }
+  return facts;
+}
+
+AddressFacts FileFacts::FindInKernel(Image& image, uint64_t address) {
+  const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
+  if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
+    return Named({function->name, {function->start}, function->size}, {address});
+  }
+  const OpenImageState& state = Open(image);
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
+  uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
+  if (relative) {
+    shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
+    if (shift == 0) return Unnamed(Reason::kNoSymbol);
+  }
+  const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
+  const Symbol* symbol = table.Find(address - shift);
+  if (symbol == nullptr) return Unnamed(Reason::kNoSymbol);
+  AddressFacts facts = Named(
+      {table.RawName(*symbol), {symbol->start + shift}, symbol->end - symbol->start}, {address});
+  if (state.debug_info != nullptr) {
+    AddFrames(state.debug_info->Find({address - state.kernel_bias}), facts);
+  }
+  return facts;
+}
+
+void FileFacts::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
+  state.reason = ReasonAgainstKallsyms(spec);
+  if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
+}
+
+// vmlinux has the lines, and the names too where kallsyms cannot be used.
+void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
+  const bool has_names = state.reason == Reason::kNamed;
+  if (has_names && !options_.inlines) return;
+  const bool is_running = has_names && spec.build_id.empty();
+  std::optional<ImageFile> file =
+      OpenVmlinux(is_running ? RunningBuildId(spec) : spec.build_id, options_);
+  if (!file) return;
+  uint64_t recorded = kernel_reference_address_.value;
+  uint64_t linked = LinkedAddress(file->elf, kernel_reference_).value;
+  if (recorded == 0 && has_names) {
+    recorded = kernel_->ReferenceAddress("_stext");
+    linked = LinkedAddress(file->elf, "_stext").value;
+  }
+  if (recorded == 0 || linked == 0) return;
+  state.kernel_bias = recorded - linked;
+  state.file = std::move(file);
+  if (options_.inlines) OpenDebugInfo(spec, state);
+  if (has_names) return;
+  state.symbols = ReadElfSymbols(state.file->elf, state.file->elf);
+  state.named_by_vmlinux = true;
+  state.reason = Reason::kNamed;
+}
+
+// kallsyms is the running kernel's: it names no other build, and no other build of a module.
+Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
+  const KernelSymbols* kernel = Kernel();
+  if (kernel == nullptr) return Reason::kNoImageFile;
+  if (kernel->restricted()) return Reason::kRestricted;
+  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return Reason::kNamed;
+  return SameBuildId(RunningBuildId(spec), spec.build_id) ? Reason::kNamed
+                                                          : Reason::kBuildIdMismatch;
+}
+
+// Of the running kernel, or of the module that it has loaded; empty where it does not say.
+std::vector<std::byte> FileFacts::RunningBuildId(const ImageSpec& spec) const {
+  constexpr size_t kLongestNotes = 1 << 16;
+  const std::string notes_path =
+      spec.kind == ImageKind::kKernel
+          ? options_.sys_path + "/kernel/notes"
+          : absl::StrCat(options_.sys_path, "/module/", ModuleName(spec.path),
+                         "/notes/.note.gnu.build-id");
+  const auto notes = ReadTextFile(notes_path, kLongestNotes);
+  if (!notes.ok()) return {};
+  const std::span<const std::byte> build_id = BuildIdInNotes(*notes);
+  return {build_id.begin(), build_id.end()};
+}
+
+const KernelSymbols* FileFacts::Kernel() {
+  if (!kernel_read_) {
+    kernel_read_ = true;
+    absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(options_.kallsyms_path);
+    if (symbols.ok()) kernel_ = *std::move(symbols);
+    const uint64_t now = kernel_ ? kernel_->ReferenceAddress(kernel_reference_) : 0;
+    if (now != 0) kernel_shift_ = kernel_reference_address_.value - now;
+  }
+  return kernel_ ? &*kernel_ : nullptr;
+}
+
+void FileFacts::SetKernelReference(std::string_view symbol, RuntimeAddress address) {
+  kernel_reference_ = symbol;
+  kernel_reference_address_ = address;
+}
+
+void FileFacts::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) {
+  if (size == 0) return;
+  auto it = kernel_functions_.lower_bound(start.value);
+  if (it != kernel_functions_.begin()) {
+    const auto before = std::prev(it);
+    if (start.value - before->first < before->second.size) it = before;
+  }
+  while (it != kernel_functions_.end() &&
+         (it->first < start.value || it->first - start.value < size)) {
+    it = kernel_functions_.erase(it);
+  }
+  const std::string& kept = made_names_.emplace_back(name);
+  kernel_functions_[start.value] = {start.value, size, kept};
+}
+
+const FileFacts::KernelFunction* FileFacts::FindKernelFunction(uint64_t address) const {
+  const auto after = kernel_functions_.upper_bound(address);
+  if (after == kernel_functions_.begin()) return nullptr;
+  const KernelFunction& function = std::prev(after)->second;
+  return address - function.start < function.size ? &function : nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<FactSource> CreateFileFacts(const SymbolizerOptions& options) {
+  return std::make_unique<FileFacts>(options);
+}
+
+}  // namespace profiler::symbolize

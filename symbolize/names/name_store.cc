@@ -1,0 +1,164 @@
+#include "symbolize/names/name_store.h"
+
+#include <utility>
+
+#include "symbolize/files/file_facts.h"
+
+namespace profiler::symbolize {
+namespace {
+
+std::unique_ptr<StoredFacts> Stored(std::optional<NameFacts> facts) {
+  return facts ? std::make_unique<StoredFacts>(*std::move(facts)) : nullptr;
+}
+
+}  // namespace
+
+NameStore::NameStore(NameSources sources, const PresentOptions& options)
+    : files_(std::move(sources.files)),
+      recorded_(Stored(std::move(sources.recorded))),
+      files_name_(sources.files_name),
+      has_lines_(options.inlines),
+      presenter_(options),
+      cache_(std::move(sources.cache)) {}
+
+ImageId NameStore::AddImage(const ImageSpec& spec) {
+  const ImageId id = IdOf(spec);
+  if (keeping_) keeping_->builder.AddImage(id, spec);
+  return id;
+}
+
+ImageId NameStore::IdOf(const ImageSpec& spec) {
+  const ImageId next{static_cast<uint32_t>(images_.size())};
+  StoredImage* const recorded = recorded_ == nullptr ? nullptr : recorded_->Find(spec);
+  std::optional<ImageId> in_files;
+  if (recorded == nullptr) in_files = files_->AddImage(spec);
+  const ImageId id = in_files ? ids_of_files_.try_emplace(*in_files, next).first->second
+                              : ids_of_recorded_.try_emplace(recorded, next).first->second;
+  if (id != next) return id;
+  Image& image = images_.emplace_back(spec, recorded);
+  image.in_files = in_files;
+  if (code_ != nullptr) image.code = code_->Find(spec);
+  return id;
+}
+
+// Files know which process is the latest that has the image.
+const ImageSpec& NameStore::image(ImageId id) const {
+  const Image& image = At(id);
+  return image.in_files ? files_->image(*image.in_files) : image.spec;
+}
+
+ImageId NameStore::InFiles(Image& image) {
+  if (!image.in_files) image.in_files = files_->AddImage(image.spec);
+  return *image.in_files;
+}
+
+void NameStore::AddCode(NameFacts code) {
+  code_ = std::make_unique<StoredFacts>(std::move(code));
+  for (Image& image : images_) image.code = code_->Find(image.spec);
+}
+
+Naming NameStore::Name(ImageId id, FileOffset offset) {
+  if (keeping_ && !keeping_->GoesOn()) return {};
+  Image& image = At(id);
+  std::optional<AddressFacts> recorded;
+  if (image.recorded != nullptr) recorded = image.recorded->Find(offset);
+  const AddressFacts facts = Choose(image, recorded, [&] { return FindInFiles(id, offset); });
+  if (keeping_) keeping_->builder.AddAddress(id, offset, facts);
+  return presenter_.Present(facts, image.spec.kind);
+}
+
+// What is kept of an image is read when the image is first asked about: most that are mapped never
+// are.
+AddressFacts NameStore::FindInFiles(ImageId id, FileOffset offset) {
+  Image& image = At(id);
+  if (!cache_ || !cache_->MayKeep(image.spec)) return files_->Find(InFiles(image), offset);
+  if (!image.cache_was_read) {
+    image.cache_was_read = true;
+    image.cache_file = Stored(cache_->Read(image.spec));
+    if (image.cache_file != nullptr) image.cached = image.cache_file->Find(image.spec);
+  }
+  if (image.cached != nullptr) {
+    if (const auto facts = image.cached->Find(offset)) return *facts;
+  }
+  const AddressFacts facts = files_->Find(InFiles(image), offset);
+  from_files_.AddImage(id, image.spec);
+  from_files_.AddAddress(id, offset, facts);
+  return facts;
+}
+
+Naming NameStore::NameAt(ImageId id, ElfAddress address) {
+  if (keeping_ && !keeping_->is_complete) return {};
+  Image& image = At(id);
+  std::optional<AddressFacts> recorded;
+  if (image.code != nullptr) recorded = image.code->FindAt(address);
+  const AddressFacts facts =
+      Choose(image, recorded, [&] { return files_->FindAt(InFiles(image), address); });
+  if (keeping_) keeping_->builder.AddInstruction(id, address, facts);
+  return presenter_.Present(facts, image.spec.kind);
+}
+
+// What the recording says, where the files do not know better. Files without a build-id may have
+// changed, and process numbers come again.
+template <class AskFiles>
+AddressFacts NameStore::Choose(const Image& image, const std::optional<AddressFacts>& recorded,
+                               AskFiles ask_files) const {
+  if (!recorded) return ask_files();
+  const bool is_named = recorded->reason == Reason::kNamed;
+  const bool knows_best = files_name_ == FilesName::kFirst && !image.spec.build_id.empty();
+  const bool is_asked = knows_best || (!is_named && files_name_ != FilesName::kOthers);
+  if (!is_asked) return *recorded;
+  const AddressFacts facts = ask_files();
+  if (facts.reason == Reason::kNamed) {
+    const bool loses_lines = facts.innermost().line == 0 && recorded->innermost().line != 0;
+    return loses_lines ? *recorded : facts;
+  }
+  return knows_best && facts.function && !is_named ? facts : *recorded;
+}
+
+CodeBytes NameStore::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
+  if (keeping_ && !keeping_->GoesOn()) return {};
+  Image& image = At(id);
+  CodeBytes code;
+  if (image.code != nullptr) code = image.code->CodeAt(address, size);
+  if (code.bytes.empty()) code = files_->CodeAt(InFiles(image), address, size);
+  if (keeping_ && !code.bytes.empty()) keeping_->builder.AddPiece(id, address, code);
+  return code;
+}
+
+// Where the recording has addresses that were hit, it has the code there, and all others lie where
+// nothing was.
+absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
+  Image& image = At(dump);
+  const bool is_recorded = image.recorded != nullptr && !image.recorded->image().addresses.empty();
+  absl::StatusOr<std::span<const JitCode>> codes = std::span<const JitCode>();
+  if (!is_recorded || !recorded_->is_complete()) codes = files_->JitCodes(InFiles(image));
+  if (is_recorded && (recorded_->is_complete() || !codes.ok())) {
+    image.jit_codes.clear();
+    for (const NameFacts::Code& code : image.recorded->image().codes) {
+      image.jit_codes.push_back(
+          {code.time, image.spec.pid, {code.start}, code.size, {code.offset}});
+    }
+    codes = image.jit_codes;
+  }
+  if (keeping_ && codes.ok()) keeping_->builder.SetCodes(dump, *codes);
+  return codes;
+}
+
+void NameStore::Keep(std::function<bool()> go_on) { keeping_.emplace().go_on = std::move(go_on); }
+
+NameFacts NameStore::Take() {
+  NameFacts facts = keeping_->builder.Take(has_lines_, keeping_->is_complete);
+  keeping_.reset();
+  return facts;
+}
+
+void NameStore::SaveToCache() {
+  if (!cache_) return;
+  cache_->Add(std::exchange(from_files_, {}).Take(/*has_lines=*/true, /*is_complete=*/true));
+}
+
+std::unique_ptr<Symbolizer> CreateSymbolizer(const SymbolizerOptions& options) {
+  return std::make_unique<NameStore>(NameSources{.files = CreateFileFacts(options)}, options);
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,222 @@
+#include "symbolize/names/names_codec.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "src/base/byte_reader.h"
+#include "src/base/packed_section.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint64_t kVersion = 1;                    // of either
+constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
+
+// Names are tens of KB, so that the level costs milliseconds; code may be megabytes: tenths of a
+// second.
+constexpr int kCompressionLevel = 9;
+
+// Where an address is expected to lie in its function: as far on as it is from the address before.
+uint64_t ExpectedDistance(const NameFacts::Address& address, const NameFacts::Address& before) {
+  if (address.symbol != before.symbol) return 0;
+  return before.distance + (address.offset - before.offset);
+}
+
+// The numbers of `Enum` may be those of a later version.
+template <class Io, class Enum>
+void EnumField(Io& io, Enum& value) {
+  auto number = static_cast<uint8_t>(value);
+  io.Plain(number);
+  value = Enum{number};
+}
+
+template <class Io>
+void PlaceFields(Io& io, NameFacts::Image& image) {
+  EnumField(io, image.kind);
+  io.Plain(image.pid);
+  io.String(image.path);
+  io.Bytes(image.build_id);
+}
+
+template <class Io>
+void SymbolFields(Io& io, std::vector<NameFacts::Symbol>& symbols) {
+  io.Resize(symbols, 3);
+  for (auto& symbol : symbols) io.Flagged(symbol.name, symbol.in_symbol_table);
+  uint64_t start = 0;
+  for (auto& symbol : symbols) {
+    io.After(symbol.start, start);
+    start = symbol.start;
+  }
+  for (auto& symbol : symbols) io.Plain(symbol.size);
+}
+
+template <class Io>
+void AddressFields(Io& io, bool has_lines, size_t symbols,
+                   std::vector<NameFacts::Address>& addresses) {
+  io.Resize(addresses, has_lines ? 8 : 5);
+  NameFacts::Address before;
+  for (auto& address : addresses) {
+    io.After(address.offset, before.offset);
+    before.offset = address.offset;
+  }
+  for (auto& address : addresses) EnumField(io, address.reason);
+  for (auto& address : addresses) {
+    io.OptionalAfter(address.symbol, before.symbol, symbols);
+    before.symbol = address.symbol;
+  }
+  for (auto& address : addresses) io.Optional(address.neighbour, symbols);
+  before = {};
+  for (auto& address : addresses) {
+    io.After(address.distance, ExpectedDistance(address, before));
+    before = address;
+  }
+}
+
+template <class Io>
+void CodeFields(Io& io, std::vector<NameFacts::Code>& codes) {
+  io.Resize(codes, 4);
+  NameFacts::Code last;
+  for (auto& code : codes) {
+    io.After(code.time, last.time);
+    io.After(code.start, last.start);
+    io.Plain(code.size);
+    io.After(code.offset, last.offset);
+    last = code;
+  }
+}
+
+template <class Io>
+void LineFields(Io& io, std::vector<NameFacts::Inlined>& inlined,
+                std::vector<NameFacts::Address>& addresses) {
+  io.Resize(inlined, 4);
+  for (auto& call : inlined) io.String(call.name);
+  for (size_t i = 0; i < inlined.size(); ++i) io.Optional(inlined[i].caller, i);
+  StringId file{};
+  for (auto& call : inlined) {
+    io.StringAfter(call.file, file);
+    file = call.file;
+  }
+  uint32_t line = 0;
+  for (auto& call : inlined) {
+    io.After(call.line, line);
+    line = call.line;
+  }
+  NameFacts::Address before;
+  for (auto& address : addresses) {
+    io.StringAfter(address.file, before.file);
+    io.After(address.line, before.line);
+    io.OptionalAfter(address.inlined, before.inlined, inlined.size());
+    before = address;
+  }
+}
+
+template <class Io>
+void PieceFields(Io& io, NameFacts::Image& image) {
+  io.Plain(image.machine);
+  auto& pieces = image.pieces;
+  io.Resize(pieces, 3);
+  uint64_t last = 0;
+  for (auto& piece : pieces) {
+    io.After(piece.address, last);
+    last = piece.address;
+  }
+  uint64_t bias = 0;  // offsets less addresses: mostly one for all code of a file
+  for (auto& piece : pieces) {
+    io.After(piece.offset, piece.address + bias);
+    bias = piece.offset - piece.address;
+  }
+  for (auto& piece : pieces) io.Bytes(piece.bytes);
+}
+
+// What NAMES and CODE have of an image.
+enum class Part : uint8_t { kNames, kCode };
+
+template <class Io>
+void Fields(Io& io, Part part, bool has_lines, NameFacts::Image& image) {
+  auto& addresses = part == Part::kNames ? image.addresses : image.instructions;
+  PlaceFields(io, image);
+  SymbolFields(io, image.symbols);
+  AddressFields(io, has_lines, image.symbols.size(), addresses);
+  if (part == Part::kNames) CodeFields(io, image.codes);
+  if (has_lines) LineFields(io, image.inlined, addresses);
+  if (part == Part::kCode) PieceFields(io, image);
+}
+
+bool Ascend(const auto& elements, auto key) {
+  const auto not_after = [&](const auto& a, const auto& b) { return a.*key >= b.*key; };
+  return std::ranges::adjacent_find(elements, not_after) == elements.end();
+}
+
+// What the types of the fields do not say.
+bool IsSound(const NameFacts::Image& image) {
+  std::vector<uint32_t> depths;
+  depths.reserve(image.inlined.size());
+  for (const auto& call : image.inlined) {
+    depths.push_back(call.caller == NameFacts::kNone ? 1 : depths[call.caller] + 1);
+    if (depths.back() > NameFacts::kMostInlined) return false;
+  }
+  for (const auto& piece : image.pieces) {
+    if (piece.bytes.empty()) return false;
+  }
+  using Address = NameFacts::Address;
+  return Ascend(image.addresses, &Address::offset) &&
+         Ascend(image.instructions, &Address::offset) &&
+         Ascend(image.pieces, &NameFacts::Piece::address);
+}
+
+// strings, without the empty one │ images
+std::string EncodeContent(const NameFacts& names, Part part) {
+  ColumnWriter writing;
+  writing.Strings(names.strings);
+  writing.out.Number(names.images.size());
+  for (const auto& image : names.images) {
+    // The list of fields takes what it may change; a writer changes nothing.
+    Fields(writing, part, names.has_lines, const_cast<NameFacts::Image&>(image));
+  }
+  return writing.out.Take();
+}
+
+bool DecodeContent(std::span<const std::byte> plain, Part part, NameFacts& names) {
+  ColumnReader reading{NumberReader(plain)};
+  reading.Strings(names.strings);
+  constexpr size_t kLeastImage = 7;
+  const size_t images = reading.in.Count(kLeastImage);
+  for (size_t i = 0; i < images && reading.ok(); ++i) {
+    auto& image = names.images.emplace_back();
+    Fields(reading, part, names.has_lines, image);
+    if (!reading.ok() || !IsSound(image)) return false;
+  }
+  return reading.ok();
+}
+
+std::string Encode(const NameFacts& names, Part part) {
+  const uint64_t flags = (names.has_lines ? kHasLines : 0) | (names.is_complete ? kIsComplete : 0);
+  return PackSection(kVersion, flags, EncodeContent(names, part), kCompressionLevel);
+}
+
+std::optional<NameFacts> Decode(std::string_view section, Part part) {
+  const std::optional<UnpackedSection> unpacked = UnpackSection(section, kVersion);
+  if (!unpacked) return std::nullopt;
+  NameFacts names;
+  names.has_lines = (unpacked->flags & kHasLines) != 0;
+  names.is_complete = (unpacked->flags & kIsComplete) != 0;
+  if (!DecodeContent(unpacked->content, part, names)) return std::nullopt;
+  return names;
+}
+
+}  // namespace
+
+std::string EncodeNames(const NameFacts& names) { return Encode(names, Part::kNames); }
+
+std::string EncodeCode(const NameFacts& code) { return Encode(code, Part::kCode); }
+
+std::optional<NameFacts> DecodeNames(std::string_view section) {
+  return Decode(section, Part::kNames);
+}
+
+std::optional<NameFacts> DecodeCode(std::string_view section) {
+  return Decode(section, Part::kCode);
+}
+
+}  // namespace profiler::symbolize

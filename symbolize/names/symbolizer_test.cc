@@ -1,0 +1,723 @@
+#include "symbolize/symbolizer.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/names/name_store.h"
+#include "symbolize/symbols/jit_dump_builder.h"
+#include "symbolize/test_files.h"
+
+namespace profiler::symbolize {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string ReasonText(Reason reason) {
+  switch (reason) {
+    case Reason::kNamed:
+      return "named";
+    case Reason::kNoImageFile:
+      return "no image file";
+    case Reason::kBuildIdMismatch:
+      return "build-id mismatch";
+    case Reason::kNotElf:
+      return "not ELF";
+    case Reason::kNoSymbol:
+      return "no symbol";
+    case Reason::kRestricted:
+      return "restricted";
+  }
+  return "?";
+}
+
+// Where in `file` the code of marked_code is.
+FileOffset MarkedCode(const std::string& file) {
+  return {ReadFile(file).find("<the bytes of marked_code>")};
+}
+
+std::vector<std::byte> BuildIdOf(const std::string& file) {
+  const auto bytes = Bytes(ReadFile(file));
+  const auto id = ElfImage::Parse(bytes)->build_id();
+  return {id.begin(), id.end()};
+}
+
+// A symbolizer that sees only what the test put into its directory.
+class SymbolizerTest : public testing::Test {
+ protected:
+  SymbolizerTest() : directory_(TestDirectory()) {
+    options_.proc_path = directory_ + "/proc";
+    options_.kallsyms_path = directory_ + "/proc/kallsyms";
+    options_.sys_path = directory_ + "/sys";
+    options_.jit_map_directory = directory_ + "/tmp";
+    options_.debug_directories = {directory_ + "/debug"};
+    options_.build_id_caches = {directory_ + "/home/.debug"};
+  }
+
+  // Copies a fixture into the directory; its path there.
+  std::string Copy(std::string_view fixture, const std::string& to) {
+    const std::string path = directory_ + "/" + to;
+    WriteFile(path, ReadFile(TestFile(fixture)));
+    return path;
+  }
+
+  // The running kernel's, of 20 bytes.
+  void WriteRunningBuildId(std::string_view id) {
+    WriteFile(directory_ + "/sys/kernel/notes",
+              std::string("\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16) + std::string(id));
+  }
+
+  Symbolizer& symbolizer() {
+    if (symbolizer_ == nullptr) symbolizer_ = CreateSymbolizer(options_);
+    return *symbolizer_;
+  }
+
+  // The name, or why there is none in brackets.
+  std::string Name(const ImageSpec& spec, FileOffset offset) {
+    const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), offset);
+    if (naming.functions.empty()) return absl::StrCat("[", ReasonText(naming.reason), "]");
+    EXPECT_EQ(naming.reason, Reason::kNamed);
+    return std::string(naming.functions.back().name);
+  }
+
+  std::string directory_;
+  SymbolizerOptions options_;
+  std::unique_ptr<Symbolizer> symbolizer_;
+};
+
+TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/pie");
+  const ImageId id = symbolizer().AddImage(spec);
+  const FileOffset offset = MarkedCode(spec.path);
+  const Naming naming = symbolizer().Name(id, {offset.value + 3});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "marked_code");
+  EXPECT_EQ(naming.functions[0].size, std::strlen("<the bytes of marked_code>"));
+  EXPECT_FALSE(naming.functions[0].inlined);
+  EXPECT_EQ(symbolizer().image(id).path, spec.path);
+  EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
+  ImageSpec spec;
+  spec.path = TestFile("nopie");
+  const FileOffset offset = MarkedCode(spec.path);
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), {offset.value + 3});
+  for (const NmSymbol& symbol : ReadNm(TestFile("nopie.nm"))) {
+    if (symbol.name != "marked_code") continue;
+    EXPECT_EQ(naming.address, ElfAddress{symbol.address + 3});
+  }
+  EXPECT_NE(naming.address, ElfAddress{offset.value + 3});
+}
+
+// The stripped library's functions, by the list of symbols from before.
+TEST_F(SymbolizerTest, AFunctionWithoutASymbolIsKnownByItsStart) {
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  size_t known_by_start = 0;
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.size == 0) continue;
+    const uint64_t last = symbol.address + symbol.size - 1;
+    const Naming naming = symbolizer().NameAt(id, {last});
+    if (naming.reason == Reason::kNamed) {
+      EXPECT_EQ(naming.functions.back().start.value, symbol.address) << symbol.name;
+      continue;
+    }
+    EXPECT_EQ(naming.reason, Reason::kNoSymbol);
+    if (naming.unnamed_size == 0) continue;  // assembler without call frame information
+    EXPECT_EQ(naming.unnamed_start.value, symbol.address) << symbol.name;
+    EXPECT_EQ(naming.distance, last - symbol.address) << symbol.name;
+    ++known_by_start;
+  }
+  EXPECT_GE(known_by_start, 1u);
+}
+
+TEST_F(SymbolizerTest, WithoutFunctionStartsAnUnnamedAddressIsAlone) {
+  options_.function_starts = false;
+  ImageSpec spec;
+  spec.path = TestFile("stripped");
+  const ImageId id = symbolizer().AddImage(spec);
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    EXPECT_EQ(symbolizer().NameAt(id, {symbol.address}).unnamed_size, 0u) << symbol.name;
+  }
+}
+
+// _fini has no size and is the last symbol: perf lets it reach over the page after its own.
+TEST_F(SymbolizerTest, ASymbolWithoutASizeDoesNotLeaveItsSection) {
+  ImageSpec spec;
+  spec.path = TestFile("shared");
+  const std::string file = ReadFile(spec.path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  const ElfSection* fini = image->FindSection(".fini");
+  ASSERT_NE(fini, nullptr);
+  const auto name_at = [&](uint64_t address) {
+    const Naming naming = symbolizer().NameAt(symbolizer().AddImage(spec), {address});
+    return naming.functions.empty() ? "-" : std::string(naming.functions.back().name);
+  };
+  EXPECT_EQ(name_at(fini->address.value + fini->size - 1), "_fini");
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "-");
+  options_.bounded_symbols = false;
+  symbolizer_ = nullptr;
+  EXPECT_EQ(name_at(fini->address.value + fini->size), "_fini");
+}
+
+TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
+  ImageSpec spec;
+  spec.path = TestFile("pie");
+  const ImageId id = symbolizer().AddImage(spec);
+  const std::string file = ReadFile(spec.path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  std::vector<std::pair<std::string_view, std::string>> seen;
+  const ElfSection* text = image->FindSection(".text");
+  for (uint64_t i = 0; i < text->size; ++i) {
+    const Naming naming = symbolizer().Name(id, {text->offset.value + i});
+    if (naming.functions.empty()) continue;
+    seen.emplace_back(naming.functions[0].name, naming.functions[0].name);
+  }
+  EXPECT_GT(seen.size(), 100u);
+  for (const auto& [view, copy] : seen) ASSERT_EQ(view, copy);
+}
+
+// A line a function: name, "inlined" where it is, file:line.
+std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, FileOffset offset) {
+  std::string text;
+  const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), offset);
+  for (const NamedFunction& function : naming.functions) {
+    EXPECT_EQ(function.start, naming.functions.back().start);
+    const std::string_view file = function.file.substr(function.file.rfind('/') + 1);
+    absl::StrAppend(&text, std::string(function.name), function.inlined ? " inlined " : " ",
+                    std::string(file), ":", function.line, "\n");
+  }
+  return text;
+}
+
+std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
+  ImageSpec spec;
+  spec.path = path;
+  return FunctionsAt(symbolizer, spec, {ReadFile(path).find("<innermost>")});
+}
+
+constexpr char kInlinedFunctions[] =
+    "innermost inlined inlined.c:4\nmiddle inlined inlined.c:7\noutermost inlined.c:10\n";
+
+TEST_F(SymbolizerTest, NamesInlinedFunctionsAndTheirLines) {
+  EXPECT_EQ(FunctionsAt(symbolizer(), TestFile("inlined")), kInlinedFunctions);
+}
+
+TEST_F(SymbolizerTest, InlinedFunctionsCanBeTurnedOff) {
+  options_.inlines = false;
+  EXPECT_EQ(FunctionsAt(symbolizer(), TestFile("inlined")), "outermost :0\n");
+}
+
+TEST_F(SymbolizerTest, FindsLinesInTheDebugFileOfAFileThatHasItsSymbols) {
+  const std::string path = Copy("inlined_stripped", "bin/inlined");
+  EXPECT_EQ(FunctionsAt(symbolizer(), path), "outermost :0\n");
+  Copy("inlined.debug", "bin/.debug/inlined.debug");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(FunctionsAt(symbolizer(), path), kInlinedFunctions);
+}
+
+TEST_F(SymbolizerTest, EqualSpecsAreOneImage) {
+  ImageSpec spec;
+  spec.path = "/bin/a";
+  const ImageId first = symbolizer().AddImage(spec);
+  EXPECT_EQ(symbolizer().AddImage(spec), first);
+  ImageSpec other = spec;
+  other.build_id = Bytes("01234567890123456789");
+  const ImageId second = symbolizer().AddImage(other);
+  EXPECT_NE(second, first);
+  other.pid = 7;  // one build is one build, whoever maps it
+  EXPECT_EQ(symbolizer().AddImage(other), second);
+}
+
+TEST_F(SymbolizerTest, AProcessTellsFilesApartOnlyIfItHasItsOwnFileSystem) {
+  fs::create_directories(directory_ + "/container");
+  for (const char* pid : {"1", "2"}) {
+    fs::create_directories(directory_ + "/proc/" + pid);
+    fs::create_symlink("/", directory_ + "/proc/" + pid + "/root");
+  }
+  fs::create_directories(directory_ + "/proc/3");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/3/root");
+  const auto add = [this](uint32_t pid, ImageKind kind) {
+    ImageSpec spec;
+    spec.kind = kind;
+    spec.path = "/bin/a";
+    spec.pid = pid;
+    return symbolizer().AddImage(spec);
+  };
+  EXPECT_EQ(add(1, ImageKind::kUser), add(2, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kUser), add(99, ImageKind::kUser));
+  EXPECT_NE(add(1, ImageKind::kUser), add(3, ImageKind::kUser));
+  EXPECT_EQ(add(1, ImageKind::kVdso), add(3, ImageKind::kVdso));
+  EXPECT_NE(add(1, ImageKind::kJit), add(2, ImageKind::kJit));
+}
+
+TEST_F(SymbolizerTest, DemanglingCanBeTurnedOff) {
+  const auto mangled_names = [this](bool demangle) {
+    options_.demangle = demangle;
+    symbolizer_ = nullptr;
+    ImageSpec spec;
+    spec.path = TestFile("pie");
+    std::string names;
+    for (const NmSymbol& symbol : ReadNm(TestFile("pie.nm"))) {
+      if (symbol.name.find("Twice") == std::string::npos) continue;
+      const auto bytes = Bytes(ReadFile(spec.path));
+      names += Name(spec, *ElfImage::Parse(bytes)->OffsetOf({symbol.address}));
+    }
+    return names;
+  };
+  EXPECT_EQ(mangled_names(true), "double fixture::Twice<double>(double)");
+  EXPECT_EQ(mangled_names(false), "_ZN7fixture5TwiceIdEET_S1_");
+}
+
+TEST_F(SymbolizerTest, SaysWhyThereIsNoName) {
+  ImageSpec missing;
+  missing.path = directory_ + "/missing";
+  EXPECT_EQ(Name(missing, {0x1000}), "[no image file]");
+  ImageSpec script;
+  script.path = directory_ + "/script";
+  WriteFile(script.path, "#!/bin/sh\n");
+  EXPECT_EQ(Name(script, {0}), "[not ELF]");
+  ImageSpec directory;
+  directory.path = directory_;
+  EXPECT_EQ(Name(directory, {0}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, AnotherBuildNamesNothing) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program");
+  spec.build_id = BuildIdOf(TestFile("shared"));
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[build-id mismatch]");
+  spec.build_id = BuildIdOf(spec.path);
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, AFileThatIsOverwrittenWhileItIsReadNamesNothingMore) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program");
+  const FileOffset offset = MarkedCode(spec.path);
+  EXPECT_EQ(Name(spec, {0}), "[no symbol]");
+  WriteFile(spec.path, "");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileByBuildId) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  const FileOffset offset = MarkedCode(spec.path);
+  EXPECT_EQ(Name(spec, offset), "[no symbol]");
+  std::string id;
+  for (std::byte b : BuildIdOf(spec.path)) {
+    absl::StrAppend(&id, absl::Hex(std::to_integer<int>(b), absl::kZeroPad2));
+  }
+  Copy("split.debug",
+       absl::StrCat("debug/.build-id/", id.substr(0, 2), "/", id.substr(2), ".debug"));
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+// In perf's cache as `perf buildid-cache` makes it, and as older ones did.
+TEST_F(SymbolizerTest, FindsAFileThatIsGoneByItsBuildId) {
+  ImageSpec spec;
+  spec.path = "/bin/gone";
+  spec.build_id = BuildIdOf(TestFile("pie"));
+  const std::string place = BuildIdPath("", spec.build_id);
+  for (const std::string& path :
+       {"home/.debug" + place + "/elf", "home/.debug" + place, "debug" + place}) {
+    symbolizer_ = nullptr;
+    Copy("pie", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "marked_code") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+    symbolizer_ = nullptr;
+    Copy("shared", path);
+    EXPECT_EQ(Name(spec, MarkedCode(TestFile("pie"))), "[build-id mismatch]") << path;
+    fs::remove_all(directory_ + "/home");
+    fs::remove_all(directory_ + "/debug");
+  }
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileInACacheByBuildId) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  for (const char* name : {"/debug", "/elf"}) {
+    symbolizer_ = nullptr;
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+    symbolizer_ = nullptr;
+    Copy("split.debug", "home/.debug" + BuildIdPath("", BuildIdOf(spec.path)) + name);
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code") << name;
+    fs::remove_all(directory_ + "/home");
+  }
+}
+
+TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
+  Copy("split", "tree/bin/split");
+  Copy("split.debug", "tree/usr/lib/debug/bin/split.debug");
+  ImageSpec spec;
+  spec.path = "/bin/split";
+  options_.LookBelow(directory_ + "/tree");
+  EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "marked_code");
+  // Here, and not there.
+  spec.path = TestFile("pie");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no image file]");
+  const ImageSpec dump = {
+      .kind = ImageKind::kJitDump, .path = directory_ + "/jit-7.dump", .pid = 7};
+  WriteFile(dump.path, JitDumpBuilder().Load(10, 0x1000, 1, "add", "abcd").bytes());
+  EXPECT_EQ(Name(dump, {100}), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, {0}), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, {~uint64_t{0}}),
+            "[no image file]");
+}
+
+TEST_F(SymbolizerTest, FunctionsOfMiniDebugInfoJoinThoseOfDynsym) {
+  ImageSpec spec;
+  spec.path = TestFile("mini");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  for (const NmSymbol& symbol : ReadNm(TestFile("shared.nm"))) {
+    if (symbol.name != "_ZL18CallsThroughThePltPKc") continue;
+    const auto bytes = Bytes(ReadFile(spec.path));
+    const FileOffset offset = *ElfImage::Parse(bytes)->OffsetOf({symbol.address});
+    EXPECT_EQ(Name(spec, offset), "CallsThroughThePlt(char const*)");
+    return;
+  }
+  FAIL() << "no such function";
+}
+
+TEST_F(SymbolizerTest, SpoiltMiniDebugInfoIsNone) {
+  std::string file = ReadFile(TestFile("mini"));
+  const size_t packed = file.find(
+      "\xfd"
+      "7zXZ");
+  ASSERT_NE(packed, std::string::npos);
+  file[packed + 40] ^= 0x55;
+  ImageSpec spec;
+  spec.path = directory_ + "/spoilt";
+  WriteFile(spec.path, file);
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, FindsTheDebugFileByItsLinkInTheUsualPlaces) {
+  for (const std::string& place :
+       {std::string("bin/split.debug"), std::string("bin/.debug/split.debug"),
+        absl::StrCat("debug", directory_, "/bin/split.debug")}) {
+    ImageSpec spec;
+    spec.path = Copy("split", "bin/split");
+    Copy("split.debug", place);
+    symbolizer_ = nullptr;
+    EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code") << place;
+    fs::remove(directory_ + "/" + place);
+  }
+}
+
+TEST_F(SymbolizerTest, ADebugFileOfAnotherBuildIsNotUsed) {
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  Copy("nopie", "bin/split.debug");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, WithoutABuildIdTheChecksumInTheLinkSaysWhetherADebugFileBelongs) {
+  std::string file = ReadFile(TestFile("split"));
+  const size_t note = file.find(std::string_view("\3\0\0\0GNU\0", 8));  // NT_GNU_BUILD_ID
+  ASSERT_NE(note, std::string::npos);
+  file[note] = 99;
+  ImageSpec spec;
+  spec.path = Copy("split", "bin/split");
+  WriteFile(spec.path, file);
+  const std::string debug = Copy("split.debug", "bin/split.debug");
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  WriteFile(debug, ReadFile(debug) + "more");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, ADeletedFileIsReadThroughTheProcessThatMapsIt) {
+  const std::string kept = Copy("pie", "kept");
+  fs::create_directories(directory_ + "/proc/42/map_files");
+  ImageSpec spec;
+  spec.path = "/gone/program (deleted)";
+  spec.pid = 42;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "[no image file]");
+  // The kernel's links read "/gone/program (deleted)" and open the file all the same; a file of
+  // that very name stands in for that.
+  spec.path = Copy("pie", "program (deleted)");
+  fs::create_symlink(spec.path, directory_ + "/proc/42/map_files/400000-401000");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "marked_code");
+  fs::remove(directory_ + "/proc/42/map_files/400000-401000");
+  fs::create_symlink(spec.path, directory_ + "/proc/42/exe");
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(kept)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, ANewFileInPlaceOfADeletedOneIsUsedOnlyIfItIsTheSameBuild) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/program") + " (deleted)";
+  const FileOffset offset = MarkedCode(directory_ + "/bin/program");
+  EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
+  spec.build_id = BuildIdOf(directory_ + "/bin/program");
+  EXPECT_EQ(Name(spec, offset), "marked_code");
+}
+
+TEST_F(SymbolizerTest, TheFilesOfAContainerAreFoundUnderTheProcessesRoot) {
+  const std::string inside = Copy("pie", "container/usr/bin/program");
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  ImageSpec spec;
+  spec.path = "/usr/bin/program";
+  spec.pid = 42;
+  EXPECT_EQ(Name(spec, MarkedCode(inside)), "marked_code");
+}
+
+TEST_F(SymbolizerTest, NamesTheVdsoOfThisKernel) {
+  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
+  if (base == nullptr) GTEST_SKIP() << "this kernel maps no [vdso]";
+  ImageSpec spec;
+  spec.kind = ImageKind::kVdso;
+  spec.path = "[vdso]";
+  const ImageId id = symbolizer().AddImage(spec);
+  bool found = false;
+  for (uint64_t offset = 0; offset < 0x4000 && !found; offset += 4) {
+    const Naming naming = symbolizer().Name(id, {offset});
+    found = !naming.functions.empty() &&
+            naming.functions[0].name.find("clock_gettime") != std::string_view::npos;
+  }
+  EXPECT_TRUE(found);
+  spec.build_id = Bytes("01234567890123456789");
+  EXPECT_EQ(Name(spec, {0x1000}), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, NamesTheKernelAndItsModules) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _stext\n"
+            "ffffffff81000100 t do_idle\n"
+            "ffffffffc0001000 t nf_hook\t[nf_tables]\n"
+            "ffffffffc0001100 t nf_last\t[nf_tables]\n");
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  kernel.path = "[kernel.kallsyms]";
+  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "do_idle");
+  EXPECT_EQ(Name(kernel, {0xffffffff80000000}), "[no symbol]");
+  for (const char* path : {"[nf_tables]", "/lib/modules/6.1/kernel/net/nf-tables.ko.xz"}) {
+    ImageSpec module;
+    module.kind = ImageKind::kModule;
+    module.path = path;
+    EXPECT_EQ(Name(module, {0xffffffffc0001008}), "nf_hook");
+    EXPECT_EQ(Name(module, {0x108}), "nf_last");
+  }
+  ImageSpec unknown;
+  unknown.kind = ImageKind::kModule;
+  unknown.path = "[other]";
+  EXPECT_EQ(Name(unknown, {0x108}), "[no symbol]");
+}
+
+TEST_F(SymbolizerTest, HiddenKernelAddressesAreSaidToBeRestricted) {
+  WriteFile(options_.kallsyms_path, "0000000000000000 T _stext\n0000000000000000 t do_idle\n");
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "[restricted]");
+  ImageSpec module;
+  module.kind = ImageKind::kModule;
+  module.path = "[nf_tables]";
+  EXPECT_EQ(Name(module, {0x10}), "[restricted]");
+}
+
+TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _stext\n"
+            "ffffffff81000000 T _text\n"
+            "ffffffff81000100 t do_idle\n");
+  symbolizer().SetKernelReference("_text", {0xffffffff99000000});
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(kernel), {0xffffffff99000123});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "do_idle");
+  EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
+}
+
+// A kernel that was linked to 0xffffffff81000000, and recorded at 0xffffffff99000000.
+class VmlinuxTest : public SymbolizerTest {
+ protected:
+  static constexpr uint64_t kRecordedText = 0xffffffff99000000;
+
+  VmlinuxTest() {
+    kernel_.kind = ImageKind::kKernel;
+    kernel_.path = "[kernel.kallsyms]";
+    kernel_.build_id = BuildIdOf(TestFile("vmlinux"));
+    const std::string file = ReadFile(TestFile("vmlinux"));
+    const auto bytes = Bytes(file);
+    text_ = file.substr(ElfImage::Parse(bytes)->FindSection(".text")->offset.value);
+  }
+
+  // The running kernel is this one, and somewhere else.
+  void Run() {
+    WriteFile(options_.kallsyms_path,
+              "ffffffff91000000 T _text\n"
+              "ffffffff91000000 T _stext\n"
+              "ffffffff91000010 T outermost\n");
+    WriteRunningBuildId(TextOf(kernel_.build_id));
+    WriteFile(directory_ + "/proc/sys/kernel/osrelease", "6.1.0-test\n");
+  }
+
+  Symbolizer& NewSymbolizer() {
+    symbolizer_ = nullptr;
+    symbolizer().SetKernelReference("_text", {kRecordedText});
+    return symbolizer();
+  }
+
+  std::string Functions() {
+    return FunctionsAt(NewSymbolizer(), kernel_, {kRecordedText + text_.find("<innermost>")});
+  }
+
+  ImageSpec kernel_;
+  std::string text_;  // the bytes from .text on
+};
+
+TEST_F(VmlinuxTest, TheKernelsLinesAreFoundWhereItsDebugInformationIsInstalled) {
+  Run();
+  EXPECT_EQ(Functions(), "outermost :0\n");
+  const std::string by_build_id = BuildIdPath("", kernel_.build_id);
+  for (const std::string& path :
+       {"debug" + by_build_id + ".debug", std::string("debug/boot/vmlinux-6.1.0-test"),
+        std::string("debug/lib/modules/6.1.0-test/vmlinux"),
+        "home/.debug" + by_build_id + "/vmlinux"}) {
+    const std::string copy = Copy("vmlinux", path);
+    EXPECT_EQ(Functions(), kInlinedFunctions) << path;
+    fs::remove(copy);
+  }
+}
+
+TEST_F(VmlinuxTest, ItsCodeIsThereAtTheAddressesOfTheRecording) {
+  Run();
+  const auto code_at = [&](uint64_t address) {
+    NewSymbolizer();
+    return symbolizer().CodeAt(symbolizer().AddImage(kernel_), {address}, 5);
+  };
+  EXPECT_EQ(code_at(kRecordedText).reason, Reason::kNoImageFile);
+  Copy("vmlinux", "debug/boot/vmlinux-6.1.0-test");
+  const CodeBytes code = code_at(kRecordedText);
+  EXPECT_EQ(code.reason, Reason::kNamed);
+  EXPECT_EQ(code.offset, FileOffset{kRecordedText});
+  EXPECT_EQ(TextOf(code.bytes), text_.substr(0, 5));
+  EXPECT_EQ(code_at(kRecordedText + 0x1000000).reason, Reason::kNoSymbol);
+  const Naming naming = symbolizer().NameAt(symbolizer().AddImage(kernel_), {kRecordedText + 0x10});
+  ASSERT_FALSE(naming.functions.empty());
+  EXPECT_EQ(naming.functions.back().name, "outermost");
+}
+
+TEST_F(VmlinuxTest, AnotherBuildsLinesAreNotUsed) {
+  Run();
+  Copy("inlined", "debug/boot/vmlinux-6.1.0-test");
+  EXPECT_EQ(Functions(), "outermost :0\n");
+}
+
+TEST_F(VmlinuxTest, AKernelThatDoesNotRunIsNamedByItsFile) {
+  EXPECT_EQ(Functions(), "");
+  Copy("vmlinux", "debug" + BuildIdPath("", kernel_.build_id) + ".debug");
+  EXPECT_EQ(Functions(), kInlinedFunctions);
+  options_.inlines = false;
+  EXPECT_EQ(Functions(), "outermost :0\n");
+}
+
+TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\n");
+  const std::string id = "01234567890123456789";
+  WriteRunningBuildId(id);
+  ImageSpec kernel;
+  kernel.kind = ImageKind::kKernel;
+  kernel.build_id = Bytes(id);
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "_stext");
+  kernel.build_id[3] = std::byte{0};
+  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "[build-id mismatch]");
+  ImageSpec module = kernel;
+  module.kind = ImageKind::kModule;
+  module.path = "[nf_tables]";
+  EXPECT_EQ(Name(module, {0xffffffff81000000}), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\nffffffffc0000000 t other\n");
+  symbolizer().AddKernelSymbol({0xffffffffc0001000}, 0x100, "bpf_prog_old");
+  symbolizer().AddKernelSymbol({0xffffffffc0001080}, 0x100, "bpf_prog_new");
+  symbolizer().AddKernelSymbol({0xffffffffc0003000}, 0, "empty");
+  ImageSpec bpf;
+  bpf.kind = ImageKind::kBpf;
+  bpf.path = "bpf_prog_new";
+  EXPECT_EQ(Name(bpf, {0xffffffffc0001080}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, {0xffffffffc000117f}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, {0xffffffffc0001180}), "[no symbol]");
+  EXPECT_EQ(Name(bpf, {0xffffffffc0000010}), "other");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
+  WriteFile(directory_ + "/tmp/perf-42.map", "7f0000001000 20 LazyCompile:add\n");
+  ImageSpec jit;
+  jit.kind = ImageKind::kJit;
+  jit.path = "//anon";
+  jit.pid = 42;
+  EXPECT_EQ(Name(jit, {0x7f0000001010}), "LazyCompile:add");
+  EXPECT_EQ(Name(jit, {0x7f0000001020}), "[no symbol]");
+  jit.pid = 43;
+  EXPECT_EQ(Name(jit, {0x7f0000001010}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  WriteFile(directory_ + "/container/tmp/jit-7.dump", JitDumpBuilder()
+                                                          .Lines(0x1000, {{0x1000, 3, "a.js"}})
+                                                          .Load(10, 0x1000, 1, "add", "abcd")
+                                                          .bytes());
+  ImageSpec dump;
+  dump.kind = ImageKind::kJitDump;
+  dump.path = "/tmp/jit-7.dump";
+  dump.pid = 42;
+  const auto codes = symbolizer().JitCodes(symbolizer().AddImage(dump));
+  ASSERT_TRUE(codes.ok()) << codes.status();
+  ASSERT_EQ(codes->size(), 1u);
+  const FileOffset code = codes->front().offset;
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(dump), {code.value + 1});
+  ASSERT_EQ(naming.functions.size(), 1u);
+  EXPECT_EQ(naming.functions[0].name, "add");
+  EXPECT_EQ(naming.functions[0].file, "a.js");
+  EXPECT_EQ(naming.functions[0].line, 3u);
+  EXPECT_EQ(naming.distance, 1u);
+  EXPECT_EQ(Name(dump, {code.value + 4}), "[no symbol]");
+  EXPECT_EQ(symbolizer().NameAt(symbolizer().AddImage(dump), {code.value + 1}).distance, 1u);
+  const CodeBytes rest = symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 1}, 100);
+  EXPECT_EQ(TextOf(rest.bytes), "bcd");
+  EXPECT_EQ(rest.offset, (FileOffset{code.value + 1}));
+  EXPECT_EQ(rest.machine, 62);
+  EXPECT_EQ(symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 4}, 1).reason,
+            Reason::kNoSymbol);
+  dump.pid = 43;
+  EXPECT_EQ(symbolizer().JitCodes(symbolizer().AddImage(dump)).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(Name(dump, code), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  WriteFile(directory_ + "/proc/42/status", "Name:\tnode\nNSpid:\t42\t7\nVmPeak:\t1 kB\n");
+  WriteFile(absl::StrCat(directory_, "/container", directory_, "/tmp/perf-7.map"),
+            "1000 20 inside\n");
+  ImageSpec jit;
+  jit.kind = ImageKind::kJit;
+  jit.pid = 42;
+  EXPECT_EQ(Name(jit, {0x1010}), "inside");
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

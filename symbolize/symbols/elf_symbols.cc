@@ -1,0 +1,120 @@
+#include "symbolize/symbols/elf_symbols.h"
+
+#include <vector>
+
+#include "src/base/byte_reader.h"
+#include "symbolize/elf/libelf_file.h"
+#include "symbolize/symbols/plt.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// What the choice of a symbol needs to know of its section.
+struct SectionTraits {
+  bool code = false;        // allocated and executable
+  bool named_text = false;  // labels count only here, as in perf
+};
+
+std::vector<SectionTraits> TraitsOf(const ElfImage& image) {
+  std::vector<SectionTraits> traits;
+  traits.reserve(image.sections().size());
+  for (const ElfSection& section : image.sections()) {
+    traits.push_back({(section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_EXECINSTR) != 0,
+                      section.name.find("text") != std::string_view::npos});
+  }
+  return traits;
+}
+
+// `$x`, `$d`, `$a`, `$t`, `.L…`: marks of ARM assemblers for code and data, not names.
+bool IsMappingSymbol(std::string_view name) {
+  return name.starts_with('$') || name.starts_with(".L");
+}
+
+class SymbolSection {
+ public:
+  SymbolSection(const ElfImage& image, const ElfSection& section, NameArea area)
+      : image_(image), section_(section), area_(area) {
+    const ElfSection* names = image.section(section.link);
+    if (names != nullptr && names->type == SHT_STRTAB) names_ = names->contents;
+    has_mapping_symbols_ =
+        image.machine() == EM_ARM || image.machine() == EM_AARCH64 || image.machine() == EM_RISCV;
+  }
+
+  void AddTo(SymbolTableBuilder& builder) const {
+    builder.SetNames(area_, names_);
+    const std::vector<SectionTraits> traits = TraitsOf(image_);
+    const LibelfFile file(image_.bytes());
+    Elf_Data* const table = file.Table(section_.contents, ELF_T_SYM);
+    if (table != nullptr) builder.Reserve(table->d_size / sizeof(GElf_Sym));
+    GElf_Sym raw;
+    for (int i = 0; gelf_getsym(table, i, &raw) != nullptr; ++i) {
+      if (Counts(raw, traits)) builder.Add(Convert(raw));
+    }
+    builder.FixUp();
+  }
+
+ private:
+  bool Counts(const GElf_Sym& raw, const std::vector<SectionTraits>& traits) const {
+    if (raw.st_name == 0 || raw.st_name >= names_.size()) return false;
+    if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) return false;
+    const auto type = GELF_ST_TYPE(raw.st_info);
+    const bool label = type == STT_NOTYPE;
+    if (!label && type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) return false;
+    if (raw.st_shndx < traits.size()) {
+      const SectionTraits& section = traits[raw.st_shndx];
+      if (!section.code || (label && !section.named_text)) return false;
+    } else if (type != STT_FUNC && type != STT_GNU_IFUNC) {
+      return false;  // SHN_XINDEX, or no section headers: of a function we know that it is code
+    }
+    const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
+    if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
+    return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));
+  }
+
+  Symbol Convert(const GElf_Sym& raw) const {
+    Symbol symbol;
+    symbol.start = raw.st_value;
+    // Thumb code is marked by an odd address.
+    if (image_.machine() == EM_ARM && GELF_ST_TYPE(raw.st_info) == STT_FUNC) symbol.start &= ~1u;
+    const uint64_t end = symbol.start + raw.st_size;
+    symbol.end = end < symbol.start ? ~uint64_t{0} : end;
+    symbol.name = raw.st_name;
+    symbol.area = area_;
+    symbol.typed = GELF_ST_TYPE(raw.st_info) != STT_NOTYPE;
+    const auto binding = GELF_ST_BIND(raw.st_info);
+    symbol.binding = binding == STB_WEAK     ? Binding::kWeak
+                     : binding == STB_GLOBAL ? Binding::kGlobal
+                                             : Binding::kLocal;
+    return symbol;
+  }
+
+  const ElfImage& image_;
+  const ElfSection& section_;
+  NameArea area_;
+  std::span<const std::byte> names_;
+  bool has_mapping_symbols_ = false;
+};
+
+}  // namespace
+
+bool HasSymtab(const ElfImage& image) { return image.FindSectionOfType(SHT_SYMTAB) != nullptr; }
+
+SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols,
+                           bool leaves_out_dynamic) {
+  SymbolTableBuilder builder;
+  if (const ElfSection* section = symbols.FindSectionOfType(SHT_SYMTAB)) {
+    SymbolSection(symbols, *section, NameArea::kSymtab).AddTo(builder);
+  }
+  if (const ElfSection* section = symbols.FindSectionOfType(SHT_DYNSYM)) {
+    SymbolSection(symbols, *section, NameArea::kDynsym).AddTo(builder);
+  } else if (const ElfSection* own = runtime.FindSectionOfType(SHT_DYNSYM)) {
+    if (leaves_out_dynamic) SymbolSection(runtime, *own, NameArea::kDynsym).AddTo(builder);
+    // A split-off .symtab has all of these already; their names are still those of the PLT stubs.
+    const ElfSection* names = runtime.section(own->link);
+    if (names != nullptr) builder.SetNames(NameArea::kDynsym, names->contents);
+  }
+  AddPltSymbols(runtime, builder);
+  return builder.Build();
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,208 @@
+#include "symbolize/symbols/jit_dump.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint32_t kMagic = 0x4a695444;
+constexpr uint32_t kSwappedMagic = 0x4454694a;
+constexpr uint64_t kFlagProcessorTimes = 1;
+
+enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2 };
+
+constexpr size_t kRecordHeaderSize = 16;
+constexpr size_t kDebugEntrySize = 17;  // with an empty file name
+
+// V8 says where lines are in the ELF file that perf makes of a function, whose header it counts.
+constexpr uint64_t kElfHeaderSize = 64;
+
+}  // namespace
+
+class JitDump::Parser {
+ public:
+  explicit Parser(std::span<const std::byte> bytes) : reader_(bytes) {}
+
+  absl::StatusOr<JitDump> Parse() {
+    PROFILER_RETURN_IF_ERROR(ParseHeader());
+    while (reader_.remaining() >= kRecordHeaderSize && ParseRecord()) {
+    }
+    std::stable_sort(dump_.codes_.begin(), dump_.codes_.end(),
+                     [](const JitCode& a, const JitCode& b) { return a.time < b.time; });
+    PlaceLines();
+    return std::move(dump_);
+  }
+
+ private:
+  // Lines [first, end), of the function.
+  struct Lines {
+    size_t first = 0, end = 0;
+  };
+
+  absl::Status ParseHeader() {
+    const auto magic = reader_.Read<uint32_t>();
+    if (magic == kSwappedMagic) return absl::InvalidArgumentError("has the other byte order");
+    if (magic != kMagic) return absl::InvalidArgumentError("is no jitdump file");
+    reader_.Skip(sizeof(uint32_t));  // version
+    const auto header_size = reader_.Read<uint32_t>();
+    dump_.machine_ = static_cast<uint16_t>(reader_.Read<uint32_t>());
+    reader_.Skip(2 * sizeof(uint32_t) + sizeof(uint64_t));  // padding, pid, time
+    const auto flags = reader_.Read<uint64_t>();
+    if (!reader_.ok() || header_size < reader_.offset()) {
+      return absl::InvalidArgumentError("has no whole header");
+    }
+    if ((flags & kFlagProcessorTimes) != 0) {
+      return absl::InvalidArgumentError("has times of the processor's clock, not the recording's");
+    }
+    reader_.Skip(header_size - reader_.offset());
+    return absl::OkStatus();
+  }
+
+  // False at the end, or where the dump is not whole.
+  bool ParseRecord() {
+    const size_t start = reader_.offset();
+    const auto id = reader_.Read<uint32_t>();
+    const auto size = reader_.Read<uint32_t>();
+    const auto time = reader_.Read<uint64_t>();
+    if (size < kRecordHeaderSize) return false;
+    const std::span<const std::byte> body = reader_.ReadBytes(size - kRecordHeaderSize);
+    if (!reader_.ok()) return false;
+    ByteReader fields(body);
+    if (id == kCodeLoad) AddLoad(time, start + kRecordHeaderSize, fields);
+    if (id == kCodeMove) AddMove(time, fields);
+    if (id == kDebugInfo) AddDebugInfo(fields);
+    return true;
+  }
+
+  void AddLoad(uint64_t time, size_t body, ByteReader& fields) {
+    Lines lines = std::exchange(next_lines_, {});
+    JitCode code{.time = time, .pid = fields.Read<uint32_t>()};
+    fields.Skip(sizeof(uint32_t) + sizeof(uint64_t));  // tid, vma
+    code.start.value = fields.Read<uint64_t>();
+    code.size = fields.Read<uint64_t>();
+    const auto index = fields.Read<uint64_t>();
+    const std::string_view name = fields.ReadCString();
+    code.offset.value = body + fields.offset();
+    if (!fields.ok() || code.size == 0 || code.size > fields.remaining()) return;
+    if (code.start.value + code.size < code.start.value) return;
+    loaded_.insert_or_assign(index, code);
+    dump_.codes_.push_back(code);
+    dump_.functions_.push_back({.offset = code.offset,
+                                .size = code.size,
+                                .name = name,
+                                .code = fields.ReadBytes(code.size)});
+    if (!AreAllIn(code, lines)) lines.end = lines.first;
+    for (size_t i = lines.first; i < lines.end; ++i) {
+      lowest_line_ = std::min(lowest_line_, dump_.lines_[i].distance - code.start.value);
+    }
+    lines_of_.push_back({lines, code.start});
+  }
+
+  void AddMove(uint64_t time, ByteReader& fields) {
+    fields.Skip(2 * sizeof(uint32_t) + 2 * sizeof(uint64_t));  // pid, tid, vma, old address
+    const auto start = fields.Read<uint64_t>();
+    fields.Skip(sizeof(uint64_t));  // size
+    const auto index = fields.Read<uint64_t>();
+    const auto loaded = loaded_.find(index);
+    if (!fields.ok() || loaded == loaded_.end()) return;
+    JitCode moved = loaded->second;
+    if (start + moved.size < start) return;
+    moved.time = time;
+    moved.start.value = start;
+    dump_.codes_.push_back(moved);
+  }
+
+  // V8 may write memory that it has freed for a file's name, which has zeroes inside: what follows
+  // the first one is then taken for more lines, and none of them is to be believed.
+  bool AreAllIn(const JitCode& code, Lines lines) const {
+    const uint64_t start = code.start.value;
+    return std::all_of(
+        dump_.lines_.begin() + static_cast<ptrdiff_t>(lines.first),
+        dump_.lines_.begin() + static_cast<ptrdiff_t>(lines.end), [&](const Line& line) {
+          return line.distance >= start && line.distance - start <= code.size + kElfHeaderSize;
+        });
+  }
+
+  // Until PlaceLines a line's distance is its address.
+  void AddDebugInfo(ByteReader& fields) {
+    fields.Skip(sizeof(uint64_t));  // the function's address
+    const auto count = fields.Read<uint64_t>();
+    next_lines_.first = dump_.lines_.size();
+    std::string_view file;
+    for (uint64_t i = 0; i < count && fields.remaining() >= kDebugEntrySize; ++i) {
+      Line line{};
+      line.distance = fields.Read<uint64_t>();
+      line.line = fields.Read<uint32_t>();
+      fields.Skip(sizeof(uint32_t));  // discriminator
+      const std::string_view name = fields.ReadCString();
+      if (!fields.ok()) break;
+      if (name != "\xff") file = name;  // else as before
+      line.file = file;
+      dump_.lines_.push_back(line);
+    }
+    next_lines_.end = dump_.lines_.size();
+  }
+
+  void PlaceLines() {
+    const uint64_t header = lowest_line_ != kNoLine && lowest_line_ >= kElfHeaderSize  //
+                                ? kElfHeaderSize
+                                : 0;
+    for (size_t i = 0; i < lines_of_.size(); ++i) {
+      const auto& [range, start] = lines_of_[i];
+      const std::span<Line> lines =
+          std::span(dump_.lines_).subspan(range.first, range.end - range.first);
+      for (Line& line : lines) line.distance -= start.value + header;
+      std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+        return a.distance < b.distance;  // those before the function are now behind all others
+      });
+      dump_.functions_[i].lines = lines;
+    }
+  }
+
+  static constexpr uint64_t kNoLine = std::numeric_limits<uint64_t>::max();
+
+  ByteReader reader_;
+  JitDump dump_;
+  absl::flat_hash_map<uint64_t, JitCode> loaded_;           // by index
+  Lines next_lines_;                                        // of the next load
+  std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // by function
+  uint64_t lowest_line_ = kNoLine;
+};
+
+absl::StatusOr<JitDump> JitDump::Read(const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path));
+  absl::StatusOr<JitDump> dump = Parse(file.bytes());
+  if (!dump.ok()) {
+    return absl::Status(dump.status().code(), absl::StrCat(path, ": ", dump.status().message()));
+  }
+  dump->file_ = std::move(file);
+  return dump;
+}
+
+absl::StatusOr<JitDump> JitDump::Parse(std::span<const std::byte> bytes) {
+  return Parser(bytes).Parse();
+}
+
+const JitDump::Function* JitDump::Find(FileOffset offset) const {
+  const auto after = std::partition_point(
+      functions_.begin(), functions_.end(),
+      [&](const Function& function) { return function.offset.value <= offset.value; });
+  if (after == functions_.begin()) return nullptr;
+  const Function& function = *(after - 1);
+  return offset.value - function.offset.value < function.size ? &function : nullptr;
+}
+
+const JitDump::Line* JitDump::LineAt(const Function& function, uint64_t distance) {
+  const auto after =
+      std::partition_point(function.lines.begin(), function.lines.end(),
+                           [&](const Line& line) { return line.distance <= distance; });
+  return after == function.lines.begin() ? nullptr : &*(after - 1);
+}
+
+}  // namespace profiler::symbolize

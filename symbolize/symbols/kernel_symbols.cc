@@ -1,0 +1,179 @@
+#include "symbolize/symbols/kernel_symbols.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/base/byte_reader.h"
+#include "symbolize/symbols/text_file.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr size_t kLongestKallsyms = size_t{256} << 20;
+constexpr uint64_t kPage = 4096;
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Reads one line after another from NUL-terminated text, so that no step needs an end check.
+class LineParser {
+ public:
+  explicit LineParser(std::vector<std::byte>& text)
+      : start_(reinterpret_cast<char*>(text.data())), at_(start_) {}
+
+  struct Line {
+    uint64_t address = 0;
+    char type = 0;
+    uint32_t name = 0;  // offset
+    std::string_view module;
+  };
+
+  // The next line that can be read; false at the end. Puts a NUL after the name.
+  bool Next(Line& line) {
+    while (*at_ != 0) {
+      const bool good = ParseHead(line);
+      char* const name = at_;
+      char* const line_end = EndOfLine();
+      at_ = *line_end == 0 ? line_end : line_end + 1;
+      if (good && line_end != name) {
+        line.name = static_cast<uint32_t>(name - start_);
+        line.module = CutModule(name, line_end);
+        *line_end = 0;
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  // Address, type and the spaces after them.
+  bool ParseHead(Line& line) {
+    line.address = 0;
+    const char* const first = at_;
+    for (int digit = HexDigit(*at_); digit >= 0; digit = HexDigit(*at_)) {
+      line.address = line.address << 4 | static_cast<uint64_t>(digit);
+      ++at_;
+    }
+    if (at_ == first || at_[0] != ' ' || at_[1] == 0 || at_[1] == '\n' || at_[2] != ' ') {
+      return false;
+    }
+    line.type = at_[1];
+    at_ += 3;
+    return true;
+  }
+
+  char* EndOfLine() const {
+    char* const newline = std::strchr(at_, '\n');
+    return newline != nullptr ? newline : at_ + std::strlen(at_);
+  }
+
+  // Ends the name before "\t[module]"; the module's name.
+  static std::string_view CutModule(char* name, char* end) {
+    char* const tab = static_cast<char*>(std::memchr(name, '\t', static_cast<size_t>(end - name)));
+    if (tab == nullptr) return {};
+    *tab = 0;
+    std::string_view module(tab + 1, static_cast<size_t>(end - tab - 1));
+    if (module.starts_with('[')) module.remove_prefix(1);
+    return module.substr(0, module.find(']'));
+  }
+
+  char* start_;
+  char* at_;
+};
+
+bool Counts(char type, std::string_view name) {
+  switch (type) {
+    case 't':
+    case 'T':
+    case 'w':
+    case 'W':
+    case 'd':
+    case 'D':
+    case 'b':
+    case 'B':
+      return !name.starts_with('$') && !name.starts_with(".L") && !name.starts_with("L0");
+    default:
+      return false;
+  }
+}
+
+Binding BindingOf(char type) {
+  if (type == 'W') return Binding::kWeak;
+  return type >= 'A' && type <= 'Z' ? Binding::kGlobal : Binding::kLocal;
+}
+
+}  // namespace
+
+absl::StatusOr<KernelSymbols> KernelSymbols::Read(const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(path, kLongestKallsyms));
+  return Parse(std::move(text));
+}
+
+KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
+  KernelSymbols result;
+  SymbolTableBuilder builder;
+  // The module of each symbol as an index, 0 for the kernel itself; `enclosing` is free until
+  // Build.
+  std::vector<Module>& modules = result.modules_;
+  modules.push_back({"", ~uint64_t{0}});
+  absl::flat_hash_map<std::string, uint32_t> index_of = {{"", 0}};
+  builder.Reserve(text.size() / 48);
+  bool all_zero = true;
+  bool any = false;
+  uint32_t module = 0;
+  const char* const names = reinterpret_cast<const char*>(text.data());
+  LineParser parser(text);
+  for (LineParser::Line line; parser.Next(line);) {
+    any = true;
+    if (line.address != 0) all_zero = false;
+    const std::string_view name = names + line.name;
+    if (!Counts(line.type, name)) continue;
+    if (name == "_text") result.text_ = line.address;
+    if (name == "_stext") result.stext_ = line.address;
+    if (modules[module].name != line.module) {
+      const auto [known, is_new] =
+          index_of.try_emplace(std::string(line.module), static_cast<uint32_t>(modules.size()));
+      if (is_new) modules.push_back({known->first, line.address});
+      module = known->second;
+    }
+    modules[module].start = std::min(modules[module].start, line.address);
+    Symbol symbol;
+    symbol.start = line.address;
+    symbol.end = line.address;
+    symbol.name = line.name;
+    symbol.enclosing = module;
+    symbol.area = NameArea::kOwned;
+    symbol.binding = BindingOf(line.type);
+    builder.Add(symbol);
+  }
+  result.restricted_ = any && all_zero;
+  if (result.restricted_) return result;
+  builder.OwnNames(std::move(text));
+  builder.FixUp([](const Symbol& symbol, const Symbol& next) {
+    if (symbol.enclosing == next.enclosing) return next.start;
+    return (symbol.start + kPage + kPage - 1) & ~(kPage - 1);
+  });
+  result.table_ = builder.Build();
+  return result;
+}
+
+uint64_t KernelSymbols::ReferenceAddress(std::string_view name) const {
+  if (name == "_text") return text_;
+  return name == "_stext" ? stext_ : 0;
+}
+
+uint64_t KernelSymbols::ModuleStart(std::string_view module) const {
+  if (module.empty()) return 0;
+  for (const Module& known : modules_) {
+    if (known.name == module) return known.start;
+  }
+  return 0;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,57 @@
+// The kernel's symbols, as /proc/kallsyms lists them.
+//
+//   ffffffff81000000 T _stext
+//   ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]
+//
+// Text symbols (t, T, w, W) and data (d, D, b, B), which bound them, are kept. Ends are not listed:
+// a symbol ends where the next one starts, and the last one of the kernel or of a module at the end
+// of the page after its own.
+//
+// Source: Linux kernel/kallsyms.c (s_show); tools/perf/util/symbol.c (__dso__load_kallsyms) for
+// which symbols count.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/status.h"
+#include "symbolize/symbols/symbol_table.h"
+
+namespace profiler::symbolize {
+
+class KernelSymbols {
+ public:
+  // Errors: those of open(2) and read(2).
+  static absl::StatusOr<KernelSymbols> Read(const std::string& path);
+  // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
+  static KernelSymbols Parse(std::vector<std::byte> text);
+
+  const SymbolTable& table() const { return table_; }
+  // Every address is 0: kernel.kptr_restrict hides them from this reader.
+  bool restricted() const { return restricted_; }
+
+  // The address of `_text` or `_stext`, which recordings name to say where the kernel was; 0 where
+  // there is none, and for other names.
+  uint64_t ReferenceAddress(std::string_view name) const;
+
+  // Where a module's code starts, by the lowest of its symbols; 0 for an unknown module. `module`
+  // as in brackets: nf_conntrack.
+  uint64_t ModuleStart(std::string_view module) const;
+
+ private:
+  struct Module {
+    std::string name;
+    uint64_t start = 0;
+  };
+
+  SymbolTable table_;
+  uint64_t text_ = 0;
+  uint64_t stext_ = 0;
+  std::vector<Module> modules_;
+  bool restricted_ = false;
+};
+
+}  // namespace profiler::symbolize

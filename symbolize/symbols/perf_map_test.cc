@@ -1,0 +1,87 @@
+#include "symbolize/symbols/perf_map.h"
+
+#include <random>
+
+#include "absl/strings/str_format.h"
+#include "symbolize/test_files.h"
+
+namespace profiler::symbolize {
+namespace {
+
+PerfMap Parse(std::string_view text) { return PerfMap::Parse(NulTerminated(text)); }
+
+std::string NameAt(const PerfMap& map, uint64_t address) {
+  const PerfMap::Function* function = map.Find(address);
+  return function == nullptr ? "-" : std::string(function->name);
+}
+
+TEST(PerfMapTest, NamesMayHaveSpaces) {
+  const PerfMap map = Parse(
+      "7f0000001000 20 LazyCompile:~add file.js:3\n"
+      "0x7f0000002000 0x10 with_prefixes\r\n");
+  EXPECT_EQ(NameAt(map, 0x7f0000001000), "LazyCompile:~add file.js:3");
+  EXPECT_EQ(NameAt(map, 0x7f000000101f), "LazyCompile:~add file.js:3");
+  EXPECT_EQ(NameAt(map, 0x7f0000001020), "-");
+  EXPECT_EQ(NameAt(map, 0x7f000000200f), "with_prefixes");
+}
+
+TEST(PerfMapTest, ALaterLineReplacesWhatItOverlaps) {
+  const PerfMap map = Parse(
+      "100 100 old\n"
+      "140 20 new\n"
+      "150 8 newest\n");
+  EXPECT_EQ(NameAt(map, 0x13f), "old");
+  EXPECT_EQ(NameAt(map, 0x140), "new");
+  EXPECT_EQ(NameAt(map, 0x150), "newest");
+  EXPECT_EQ(NameAt(map, 0x158), "new");
+  EXPECT_EQ(NameAt(map, 0x160), "old");
+  EXPECT_EQ(map.Find(0x160)->start, 0x100u);
+  EXPECT_EQ(map.Find(0x160)->size, 0x100u);
+}
+
+TEST(PerfMapTest, UnreadableLinesAreSkipped) {
+  const PerfMap map = Parse(
+      "\n"
+      "zzz 10 bad_start\n"
+      "100\n"
+      "100 10\n"
+      "100 10 \n"
+      "100 0 empty\n"
+      "ffffffffffffffff 10 wraps\n"
+      "200 10 good\n"
+      "300 10 cut_off");
+  EXPECT_EQ(NameAt(map, 0x100), "-");
+  EXPECT_EQ(NameAt(map, 0xffffffffffffffff), "-");
+  EXPECT_EQ(NameAt(map, 0x200), "good");
+  EXPECT_EQ(NameAt(map, 0x300), "cut_off");
+}
+
+TEST(PerfMapTest, AgreesWithAModelOfSingleBytes) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::string> model(64, "-");
+    std::string text;
+    for (int line = 0; line < 12; ++line) {
+      const auto start = random() % 60;
+      const auto size = random() % (64 - start);
+      const std::string name = absl::StrFormat("f%d", line);
+      text += absl::StrFormat("%x %x %s\n", start, size, name);
+      for (size_t i = start; i < start + size; ++i) model[i] = name;
+    }
+    const PerfMap map = Parse(text);
+    for (size_t i = 0; i < model.size(); ++i) ASSERT_EQ(NameAt(map, i), model[i]) << text;
+  }
+}
+
+TEST(PerfMapTest, OnlyRegularFilesAreRead) {
+  const std::string directory = TestDirectory();
+  EXPECT_TRUE(absl::IsInvalidArgument(PerfMap::Read(directory).status()));
+  EXPECT_TRUE(absl::IsNotFound(PerfMap::Read(directory + "/perf-1.map").status()));
+  WriteFile(directory + "/perf-2.map", "10 10 f\n");
+  const auto map = PerfMap::Read(directory + "/perf-2.map");
+  ASSERT_TRUE(map.ok());
+  EXPECT_EQ(NameAt(*map, 0x10), "f");
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

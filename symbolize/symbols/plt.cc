@@ -1,0 +1,218 @@
+#include "symbolize/symbols/plt.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "symbolize/elf/libelf_file.h"
+
+namespace profiler::symbolize {
+namespace {
+
+struct Stub {
+  uint64_t start = 0;
+  uint64_t size = 0;
+  uint64_t slot = 0;  // address of the GOT entry that it jumps through; 0: unknown
+};
+
+// What fills a GOT slot.
+struct SlotTarget {
+  uint64_t slot = 0;
+  Symbol named;  // name and area only
+};
+
+template <class T>
+T ValueAt(std::span<const std::byte> bytes, size_t offset) {
+  T value{};
+  if (offset <= bytes.size() && bytes.size() - offset >= sizeof(T)) {
+    std::memcpy(&value, bytes.data() + offset, sizeof(T));
+  }
+  return value;
+}
+
+// x86-64:  [endbr64] [bnd] jmp *disp32(%rip)      f3 0f 1e fa | f2 | ff 25 disp32
+// The slot is relative to the end of the instruction. 0 when the code is another.
+uint64_t X86Slot(std::span<const std::byte> code, uint64_t address) {
+  constexpr uint32_t kEndbr64 = 0xfa1e0ff3;
+  size_t at = ValueAt<uint32_t>(code, 0) == kEndbr64 ? 4 : 0;
+  if (ValueAt<uint8_t>(code, at) == 0xf2) ++at;
+  if (ValueAt<uint16_t>(code, at) != 0x25ff || code.size() < at + 6) return 0;
+  const auto displacement = static_cast<int64_t>(ValueAt<int32_t>(code, at + 2));
+  return address + at + 6 + static_cast<uint64_t>(displacement);
+}
+
+// Stubs of equal size one after another. The lazy-binding code at the start of .plt is one or more
+// of them that jump through no slot of a symbol.
+void FindX86Stubs(const ElfSection& section, uint64_t default_size, std::vector<Stub>& stubs) {
+  const uint64_t size =
+      section.entry_size >= 8 && section.entry_size <= 64 ? section.entry_size : default_size;
+  for (uint64_t at = 0; at + size <= section.contents.size(); at += size) {
+    const uint64_t address = section.address.value + at;
+    stubs.push_back({address, size, X86Slot(section.contents.subspan(at, size), address)});
+  }
+}
+
+// AArch64:  [bti c]; adrp x16, page; ldr x17, [x16, #offset]; add …; br x17
+// Stubs are 16 or 24 bytes long; each ends where the next one starts.
+void FindArm64Stubs(const ElfSection& section, std::vector<Stub>& stubs) {
+  constexpr uint32_t kBtiC = 0xd503245f;
+  const std::span<const std::byte> code = section.contents;
+  const auto end_last = [&stubs](uint64_t end) {
+    if (!stubs.empty() && stubs.back().size == 0) stubs.back().size = end - stubs.back().start;
+  };
+  for (size_t at = 0; at + 8 <= code.size(); at += 4) {
+    const auto adrp = ValueAt<uint32_t>(code, at);
+    const auto ldr = ValueAt<uint32_t>(code, at + 4);
+    if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211) continue;
+    const uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+    const auto signed_pages = static_cast<int64_t>(pages << 43) >> 43;
+    const uint64_t address = section.address.value + at;
+    const uint64_t slot = (address & ~uint64_t{0xfff}) +
+                          static_cast<uint64_t>(signed_pages) * 4096 +
+                          uint64_t{ldr >> 10 & 0xfff} * 8;
+    const bool has_bti = at >= 4 && ValueAt<uint32_t>(code, at - 4) == kBtiC;
+    const uint64_t start = has_bti ? address - 4 : address;
+    end_last(start);
+    stubs.push_back({start, 0, slot});
+  }
+  end_last(section.address.value + code.size());
+}
+
+// The relocations of one section that fill a slot some stub jumps through.
+class RelocationReader {
+ public:
+  RelocationReader(const ElfImage& image, const SymbolTableBuilder& builder,
+                   const std::vector<uint64_t>& slots)
+      : image_(image), file_(image.bytes()), builder_(builder), slots_(slots) {}
+
+  void Read(const ElfSection& section, std::vector<SlotTarget>& targets) const {
+    const bool has_addends = section.type == SHT_RELA;
+    if (!has_addends && section.type != SHT_REL) return;
+    Elf_Data* const table = file_.Table(section.contents, has_addends ? ELF_T_RELA : ELF_T_REL);
+    const ElfSection* symbols = image_.section(section.link);
+    GElf_Rela relocation;
+    for (int i = 0; Get(table, i, has_addends, &relocation); ++i) {
+      const auto index = static_cast<int>(GELF_R_SYM(relocation.r_info));
+      const bool irelative = IsIrelative(GELF_R_TYPE(relocation.r_info));
+      const auto resolver = irelative ? static_cast<uint64_t>(relocation.r_addend) : 0;
+      if (index == 0 && resolver == 0) continue;
+      if (!std::binary_search(slots_.begin(), slots_.end(), relocation.r_offset)) continue;
+      const auto named = index != 0 ? NameOf(symbols, index) : NameOfResolver(resolver);
+      if (named) targets.push_back({relocation.r_offset, *named});
+    }
+  }
+
+ private:
+  // False at the end of the table. What has no addend has 0.
+  static bool Get(Elf_Data* table, int index, bool has_addends, GElf_Rela* relocation) {
+    if (has_addends) return gelf_getrela(table, index, relocation) != nullptr;
+    GElf_Rel plain;
+    if (gelf_getrel(table, index, &plain) == nullptr) return false;
+    *relocation = {plain.r_offset, plain.r_info, 0};
+    return true;
+  }
+
+  bool IsIrelative(uint64_t type) const {
+    return type == (image_.machine() == EM_X86_64 ? R_X86_64_IRELATIVE : R_AARCH64_IRELATIVE);
+  }
+
+  std::optional<Symbol> NameOf(const ElfSection* symbols, int index) const {
+    if (symbols == nullptr) return std::nullopt;
+    GElf_Sym symbol;
+    if (gelf_getsym(file_.Table(symbols->contents, ELF_T_SYM), index, &symbol) == nullptr ||
+        symbol.st_name == 0) {
+      return std::nullopt;
+    }
+    Symbol named;
+    named.name = symbol.st_name;
+    named.area = symbols->type == SHT_DYNSYM ? NameArea::kDynsym : NameArea::kSymtab;
+    return named;
+  }
+
+  std::optional<Symbol> NameOfResolver(uint64_t address) const {
+    const Symbol* symbol = builder_.FindStart(address);
+    if (symbol == nullptr) return std::nullopt;
+    return *symbol;
+  }
+
+  const ElfImage& image_;
+  const LibelfFile file_;
+  const SymbolTableBuilder& builder_;
+  const std::vector<uint64_t>& slots_;
+};
+
+std::vector<SlotTarget> FindTargets(const ElfImage& image, const SymbolTableBuilder& builder,
+                                    const std::vector<Stub>& stubs) {
+  std::vector<uint64_t> slots;
+  for (const Stub& stub : stubs) {
+    if (stub.slot != 0) slots.push_back(stub.slot);
+  }
+  std::sort(slots.begin(), slots.end());
+  std::vector<SlotTarget> targets;
+  const RelocationReader reader(image, builder, slots);
+  // .rela.dyn is large, and only .plt.got needs it.
+  for (std::string_view name : {".rela.plt", ".rel.plt", ".rela.dyn", ".rel.dyn"}) {
+    const bool large = name.ends_with(".dyn");
+    if (large && image.FindSection(".plt.got") == nullptr) continue;
+    if (const ElfSection* section = image.FindSection(name)) reader.Read(*section, targets);
+  }
+  std::stable_sort(targets.begin(), targets.end(),
+                   [](const SlotTarget& a, const SlotTarget& b) { return a.slot < b.slot; });
+  return targets;
+}
+
+Symbol PltSymbol(const Stub& stub) {
+  Symbol symbol;
+  symbol.start = stub.start;
+  symbol.end = stub.start + stub.size;
+  return symbol;
+}
+
+}  // namespace
+
+void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
+  const bool x86 = image.machine() == EM_X86_64;
+  if (!image.is_64_bit() || (!x86 && image.machine() != EM_AARCH64)) return;
+  const ElfSection* plt = image.FindSection(".plt");
+  std::vector<Stub> stubs;
+  if (x86) {
+    if (plt != nullptr) FindX86Stubs(*plt, 16, stubs);
+    if (const ElfSection* sec = image.FindSection(".plt.sec")) FindX86Stubs(*sec, 16, stubs);
+    if (const ElfSection* got = image.FindSection(".plt.got")) FindX86Stubs(*got, 8, stubs);
+  } else if (plt != nullptr) {
+    FindArm64Stubs(*plt, stubs);
+  }
+  const std::vector<SlotTarget> targets = FindTargets(image, builder, stubs);
+
+  if (plt != nullptr && !plt->contents.empty()) {
+    // The stubs inside are found before it, being the innermost symbols.
+    Symbol whole = PltSymbol({plt->address.value, plt->contents.size(), 0});
+    whole.area = NameArea::kOwned;
+    whole.name = builder.AddOwnName(".plt");
+    builder.Add(whole);
+  }
+  for (const Stub& stub : stubs) {
+    const auto target =
+        std::lower_bound(targets.begin(), targets.end(), stub.slot,
+                         [](const SlotTarget& t, uint64_t slot) { return t.slot < slot; });
+    const bool found = target != targets.end() && target->slot == stub.slot && stub.slot != 0;
+    const bool in_plt = plt != nullptr && plt->Holds({stub.start});
+    if (!found && in_plt) continue;
+    Symbol symbol = PltSymbol(stub);
+    symbol.plt = true;
+    if (found) {
+      symbol.name = target->named.name;
+      symbol.area = target->named.area;
+    } else {
+      const auto offset = image.OffsetOf({stub.start});
+      symbol.area = NameArea::kOwned;
+      symbol.name =
+          builder.AddOwnName(absl::StrFormat("offset_%#x", offset ? offset->value : stub.start));
+    }
+    builder.Add(symbol);
+  }
+}
+
+}  // namespace profiler::symbolize

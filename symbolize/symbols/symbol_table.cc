@@ -1,0 +1,205 @@
+#include "symbolize/symbols/symbol_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/byte_reader.h"
+#include "src/base/radix_sort.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/symbols/demangle.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// The last symbol of a table has no next one to end at: perf gives it the rest of its page and one
+// more.
+constexpr uint64_t kPage = 4096;
+
+// A corrupt table can nest symbols as deep as it is long.
+constexpr int kMaxNesting = 64;
+
+// Longer than any name in a real program; bounds what a table of strings without ends costs.
+constexpr size_t kLongestName = 1 << 16;
+
+std::string_view NameAt(std::span<const std::byte> names, uint32_t offset) {
+  if (offset >= names.size()) return {};
+  names = names.subspan(offset);
+  return StringAt(names.first(std::min(names.size(), kLongestName)), 0);
+}
+
+uint64_t RoundUpToPage(uint64_t address) { return (address + kPage - 1) & ~(kPage - 1); }
+
+bool Covers(const Symbol& symbol, uint64_t address) {
+  return address < symbol.end || address == symbol.start;
+}
+
+size_t LeadingUnderscores(std::string_view name) {
+  const size_t count = name.find_first_not_of('_');
+  return count == std::string_view::npos ? name.size() : count;
+}
+
+// `_ZN1AC1Ev` and `_ZN1AC2Ev`, complete and base constructor (or D1 and D2, destructors), read the
+// same; most aliases in C++ libraries are such pairs, and need no demangling to tell.
+bool AreOneConstructor(std::string_view a, std::string_view b) {
+  if (a.size() != b.size() || !a.starts_with("_ZN")) return false;
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin());
+  if (in_a == a.end() || !std::equal(in_a + 1, a.end(), in_b + 1)) return false;
+  const auto is_kind = [](char c) { return c >= '0' && c <= '5'; };
+  const char before = *(in_a - 1);
+  return is_kind(*in_a) && is_kind(*in_b) && (before == 'C' || before == 'D');
+}
+
+bool StartsBefore(const Symbol& a, const Symbol& b) { return a.start < b.start; }
+
+auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
+  return std::partition_point(symbols.begin(), symbols.end(),
+                              [address](const Symbol& s) { return s.start <= address; });
+}
+
+}  // namespace
+
+const Symbol* SymbolTable::FindIf(uint64_t address, auto&& counts) const {
+  const std::span<const Symbol> symbols = symbols_;
+  const auto after = StartsAfter(symbols, address);
+  if (after == symbols.begin()) return nullptr;
+  const Symbol* symbol = &*(after - 1);
+  for (int depth = 0; depth < kMaxNesting; ++depth) {
+    if (Covers(*symbol, address) && counts(*symbol)) return symbol;
+    if (symbol->enclosing == Symbol::kNone) return nullptr;
+    symbol = &symbols_[symbol->enclosing];
+  }
+  return nullptr;
+}
+
+const Symbol* SymbolTable::Find(uint64_t address) const {
+  return FindIf(address, [](const Symbol&) { return true; });
+}
+
+const Symbol* SymbolTable::FindSized(uint64_t address) const {
+  return FindIf(address, [](const Symbol& symbol) { return symbol.sized; });
+}
+
+std::string_view SymbolTable::RawName(const Symbol& symbol) const {
+  switch (symbol.area) {
+    case NameArea::kSymtab:
+      return NameAt(symtab_names_, symbol.name);
+    case NameArea::kDynsym:
+      return NameAt(dynsym_names_, symbol.name);
+    case NameArea::kOwned:
+      break;
+  }
+  return NameAt(owned_names_, symbol.name);
+}
+
+std::string SymbolTable::ShownName(const Symbol& symbol) const {
+  std::string name = Demangle(RawName(symbol));
+  if (symbol.plt) name += "@plt";
+  return name;
+}
+
+void SymbolTableBuilder::SetNames(NameArea area, std::span<const std::byte> names) {
+  (area == NameArea::kSymtab ? table_.symtab_names_ : table_.dynsym_names_) = names;
+}
+
+uint32_t SymbolTableBuilder::AddOwnName(std::string_view name) {
+  std::vector<std::byte>& names = table_.owned_names_;
+  const size_t offset = names.size();
+  const std::span<const std::byte> bytes = BytesOfText(name);
+  names.insert(names.end(), bytes.begin(), bytes.end());
+  names.push_back(std::byte{0});
+  return static_cast<uint32_t>(offset);
+}
+
+const Symbol* SymbolTableBuilder::FindStart(uint64_t start) const {
+  const std::span<const Symbol> symbols = table_.symbols_;
+  const auto after = StartsAfter(symbols, start);
+  if (after == symbols.begin()) return nullptr;
+  const Symbol& symbol = *(after - 1);
+  return symbol.start == start ? &symbol : nullptr;
+}
+
+// Of equal starts the one added first stands first. What an earlier FixUp left is in order already;
+// the rest is sorted by small keys, which is faster than moving symbols about.
+void SymbolTableBuilder::Sort() {
+  std::vector<Symbol>& symbols = table_.symbols_;
+  const auto middle = symbols.begin() + static_cast<ptrdiff_t>(sorted_);
+  if (!std::is_sorted(middle, symbols.end(), StartsBefore)) {
+    const std::span<const Symbol> added(middle, symbols.end());
+    RadixSort order(static_cast<uint32_t>(added.size()));
+    order.SortBy([&](uint32_t i) { return added[i].start; });
+    std::vector<Symbol> in_order;
+    in_order.reserve(symbols.capacity());
+    in_order.assign(symbols.begin(), middle);
+    for (const uint32_t i : order.Order()) in_order.push_back(added[i]);
+    symbols = std::move(in_order);
+  }
+  std::inplace_merge(symbols.begin(), symbols.begin() + static_cast<ptrdiff_t>(sorted_),
+                     symbols.end(), StartsBefore);
+  sorted_ = symbols.size();
+}
+
+bool SymbolTableBuilder::Prefers(const Symbol& other, const Symbol& present) const {
+  const auto rank = [](const Symbol& s) {
+    return (s.end != s.start ? 8 : 0) + (s.typed ? 4 : 0) + (s.binding != Binding::kWeak ? 2 : 0) +
+           (s.binding == Binding::kGlobal ? 1 : 0);
+  };
+  const int other_rank = rank(other);
+  const int present_rank = rank(present);
+  if (other_rank != present_rank) return other_rank > present_rank;
+  const std::string_view other_raw = table_.RawName(other);
+  const std::string_view present_raw = table_.RawName(present);
+  // The common cases, without demangling: .dynsym repeats .symtab, and constructors come in pairs.
+  if (other_raw == present_raw || AreOneConstructor(other_raw, present_raw)) return false;
+  const std::string present_name = table_.ShownName(present);
+  const std::string other_name = table_.ShownName(other);
+  const size_t other_underscores = LeadingUnderscores(other_name);
+  const size_t present_underscores = LeadingUnderscores(present_name);
+  if (other_underscores != present_underscores) return other_underscores < present_underscores;
+  return other_name.size() > present_name.size();
+}
+
+void SymbolTableBuilder::FixUp(const EndOf& end_of) {
+  std::vector<Symbol>& symbols = table_.symbols_;
+  if (symbols.empty()) return;
+  Sort();
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    Symbol& symbol = symbols[i];
+    if (symbol.end != symbol.start) continue;
+    symbol.sized = false;
+    const bool last = i + 1 == symbols.size();
+    symbol.end = last ? RoundUpToPage(symbol.start) + kPage : end_of(symbol, symbols[i + 1]);
+  }
+
+  size_t kept = 0;
+  for (size_t i = 1; i < symbols.size(); ++i) {
+    if (symbols[i].start != symbols[kept].start) {
+      symbols[++kept] = symbols[i];
+    } else if (Prefers(symbols[i], symbols[kept])) {
+      symbols[kept] = symbols[i];
+    }
+  }
+  symbols.resize(kept + 1);
+  sorted_ = symbols.size();
+}
+
+//   enclosing   the nearest symbol before that is still open where this one starts:
+//
+//     A |-------------------------|        B, C and D are enclosed by A, so that an address
+//     B    |------|                        after the end of C and before D is A's
+//     C              |--|
+//     D                      |--|
+SymbolTable SymbolTableBuilder::Build() {
+  Sort();
+  std::vector<Symbol>& symbols = table_.symbols_;
+  std::vector<uint32_t> open;
+  for (uint32_t i = 0; i < symbols.size(); ++i) {
+    while (!open.empty() && symbols[open.back()].end <= symbols[i].start) open.pop_back();
+    symbols[i].enclosing = open.empty() ? Symbol::kNone : open.back();
+    open.push_back(i);
+  }
+  symbols.shrink_to_fit();
+  sorted_ = 0;
+  return std::exchange(table_, {});
+}
+
+}  // namespace profiler::symbolize
