@@ -11,9 +11,9 @@
 
 #include "symbolize/elf/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
+#include "symbolize/unwind/fde_index.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
-#include "symbolize/unwind/function_index.h"
 #include "symbolize/unwind/rule_packing.h"
 #include "symbolize/unwind/rule_table.h"
 
@@ -34,7 +34,7 @@ constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1;
 //   slots_[function] ──▶ first of its rows: {number of rows}, {distance, rule} …, {size, none}
 class CfiTable::Section {
  public:
-  Section(Architecture architecture, FrameSection section, FunctionIndex index,
+  Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned)
       : architecture_(architecture),
         owned_(std::move(owned)),
@@ -131,7 +131,7 @@ class CfiTable::Section {
   const Architecture architecture_;
   std::vector<std::byte> owned_;  // decompressed
   FrameSection section_;
-  FunctionIndex index_;
+  FdeIndex index_;
   CfiProgram program_;
   std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
   std::vector<uint32_t> distances_;
@@ -171,11 +171,11 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
     const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value);
-    std::optional<FunctionIndex> index;
+    std::optional<FdeIndex> index;
     if (const ElfSection* header = image.FindSection(".eh_frame_hdr")) {
-      index = FunctionIndex::FromHeader(header->contents, header->address.value, frames);
+      index = FdeIndex::FromHeader(header->contents, header->address.value, frames);
     }
-    if (!index) index = FunctionIndex::Scan(frames);
+    if (!index) index = FdeIndex::Scan(frames);
     table->eh_frame_ = std::make_unique<Section>(*architecture, frames, *std::move(index),
                                                  std::vector<std::byte>());
   }
@@ -197,7 +197,7 @@ CfiTable::Section* CfiTable::DebugFrame() {
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
   const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);
-  debug_frame_ = std::make_unique<Section>(architecture_, frames, FunctionIndex::Scan(frames),
+  debug_frame_ = std::make_unique<Section>(architecture_, frames, FdeIndex::Scan(frames),
                                            std::move(contents.owned));
   return debug_frame_.get();
 }

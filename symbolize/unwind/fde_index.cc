@@ -1,4 +1,4 @@
-#include "symbolize/unwind/function_index.h"
+#include "symbolize/unwind/fde_index.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,9 +20,8 @@ bool FitsInt32(int64_t value) {
 
 // u8 version, u8 encoding of the pointer, u8 of the count, u8 of the table; pointer to .eh_frame,
 // count, table
-std::optional<FunctionIndex> FunctionIndex::FromHeader(std::span<const std::byte> header,
-                                                       uint64_t address,
-                                                       const FrameSection& section) {
+std::optional<FdeIndex> FdeIndex::FromHeader(std::span<const std::byte> header, uint64_t address,
+                                             const FrameSection& section) {
   DwarfReader reader(header);
   if (reader.Read<uint8_t>() != kHeaderVersion) return std::nullopt;
   const auto pointer_encoding = reader.Read<uint8_t>();
@@ -33,7 +32,7 @@ std::optional<FunctionIndex> FunctionIndex::FromHeader(std::span<const std::byte
   if (count_encoding == kPointerOmitted) return std::nullopt;
   const uint64_t count = reader.Pointer(count_encoding, address, address);
   if (!reader.ok() || count == 0 || count > reader.remaining() / sizeof(Entry)) return std::nullopt;
-  FunctionIndex index;
+  FdeIndex index;
   index.in_file_ = reader.ReadBytes(count * sizeof(Entry));
   index.count_ = count;
   index.base_ = address;
@@ -41,8 +40,8 @@ std::optional<FunctionIndex> FunctionIndex::FromHeader(std::span<const std::byte
   return index;
 }
 
-FunctionIndex FunctionIndex::Scan(const FrameSection& section) {
-  FunctionIndex index;
+FdeIndex FdeIndex::Scan(const FrameSection& section) {
+  FdeIndex index;
   std::optional<uint64_t> base;
   for (uint64_t offset = 0; FitsInt32(static_cast<int64_t>(offset));) {
     if (const std::optional<FunctionEntry> function = section.ReadFunction(offset)) {
@@ -67,14 +66,14 @@ FunctionIndex FunctionIndex::Scan(const FrameSection& section) {
   return index;
 }
 
-FunctionIndex::Entry FunctionIndex::EntryAt(size_t i) const {
+FdeIndex::Entry FdeIndex::EntryAt(size_t i) const {
   if (in_file_.empty()) return own_[i];
   Entry entry;
   std::memcpy(&entry, in_file_.data() + i * sizeof(Entry), sizeof(Entry));
   return entry;
 }
 
-std::optional<size_t> FunctionIndex::Find(uint64_t address) const {
+std::optional<size_t> FdeIndex::Find(uint64_t address) const {
   const auto distance = static_cast<int64_t>(address - base_);
   // The first function after `address`.
   size_t low = 0;

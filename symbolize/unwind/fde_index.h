@@ -21,17 +21,17 @@
 
 namespace profiler::symbolize {
 
-class FunctionIndex {
+class FdeIndex {
  public:
   // The table of `header`, the contents of .eh_frame_hdr, which is at `address` in memory. Empty
   // where it has none of the common encoding.
-  static std::optional<FunctionIndex> FromHeader(std::span<const std::byte> header,
-                                                 uint64_t address, const FrameSection& section);
+  static std::optional<FdeIndex> FromHeader(std::span<const std::byte> header, uint64_t address,
+                                            const FrameSection& section);
   // Reads through the whole section. Functions farther than 2 GiB from the first are left out.
-  static FunctionIndex Scan(const FrameSection& section);
+  static FdeIndex Scan(const FrameSection& section);
 
-  FunctionIndex(FunctionIndex&&) = default;
-  FunctionIndex& operator=(FunctionIndex&&) = default;
+  FdeIndex(FdeIndex&&) = default;
+  FdeIndex& operator=(FdeIndex&&) = default;
 
   size_t size() const { return count_; }
   // The last function that starts at `address` or before it.
@@ -50,7 +50,7 @@ class FunctionIndex {
     int32_t start = 0;
     int32_t fde = 0;
   };
-  FunctionIndex() = default;
+  FdeIndex() = default;
   Entry EntryAt(size_t i) const;
 
   std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr

@@ -1,0 +1,24 @@
+#!/bin/sh
+# include_circles_test.sh FILE: no include runs in a circle, neither between files nor between folders, in the source
+# tree that FILE is at the top of once links are followed. What only tests have may include what it likes: nothing that
+# ships includes it.
+set -eu
+cd "$(dirname "$(readlink -f "$1")")"
+shipped=$(find src ringbuf symbolize -name '*.h' -o -name '*.cc' |
+  grep -vE '_(test|benchmark|builder|oracle)\.(h|cc)$|/(testing|testdata)/|/(test|fake)_|small_dwarf|_for_test\.|recorded_file|damaged_section|draw_example')
+# shellcheck disable=SC2086
+includes=$(grep -E '^#include "(src|ringbuf|symbolize)/' $shipped | sed -E 's/^([^:]+):#include "([^"]+)".*/\1 \2/')
+[ "$(echo "$includes" | wc -l)" -gt 500 ] || { echo "the includes were not found"; exit 1; }
+
+# tsort(1) puts what includes before what is included, and names a circle where there is one.
+no_circle() {
+  if ! echo "$2" | tsort >/dev/null 2>"$TEST_TMPDIR/circle"; then
+    echo "$1 include each other in a circle:"
+    cat "$TEST_TMPDIR/circle"
+    return 1
+  fi
+}
+! no_circle "two" "a b
+b a" >/dev/null || { echo "tsort finds no circle where there is one"; exit 1; }
+no_circle files "$includes"
+no_circle folders "$(echo "$includes" | sed -E 's:/[^/ ]+( |$):\1:g' | awk '$1 != $2' | sort -u)"
