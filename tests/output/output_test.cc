@@ -1,11 +1,13 @@
 // What the profiler writes, and what becomes of the files that were there before. No recording is
 // made here, so this runs wherever it builds.
 
+#include <elf.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -42,6 +44,24 @@ std::vector<std::string> NamesIn(const std::string& directory) {
   }
   std::ranges::sort(names);
   return names;
+}
+
+// The code of a program as it is mapped, and where in it the program starts.
+struct MappedCode {
+  uint64_t address = 0, size = 0, offset = 0, start = 0;
+};
+
+MappedCode CodeOf(const std::string& program) {
+  const std::string bytes = Contents(program);
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, &bytes[header.e_phoff + i * sizeof(segment)], sizeof(segment));
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    return {segment.p_vaddr, segment.p_memsz, segment.p_offset, header.e_entry};
+  }
+  return {};
 }
 
 class OutputTest : public testing::Test {
@@ -253,6 +273,23 @@ TEST_F(OutputTest, NoViewGoesOverItsInputWhateverThatIs) {
   ExpectRefused(Profiler({"folded", "-i", File("notes"), "-o", File("./notes")}), 2,
                 "is what is read");
   EXPECT_EQ(Contents(File("notes")), "no recording");
+}
+
+TEST_F(OutputTest, AFunctionIsShownWithWhatTheRecordingHasLost) {
+  const std::string program = fs::canonical(Runfile("profiler"));
+  const MappedCode code = CodeOf(program);
+  RecordBuilder records(perf_data::UsualAttr());
+  records.By(7, 7).Id(1).At(1).Comm("program");
+  records.Mmap2(code.address, code.size, code.offset, program).Sample(code.start);
+  records.Lost(5).Lost(3).LostSamples(2);
+  auto writer =
+      perf_data::Writer::Create(File("perf.data"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish(perf_data::UsualFeatures()).ok());
+  const Finished shown = Profiler({"annotate", "-i", File("perf.data"), "--no-cache"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("# Losses: 8 records lost in 2 gaps, 2 samples lost\n"));
+  EXPECT_THAT(shown.out, HasSubstr("_start"));
 }
 
 TEST_F(OutputTest, AViewThatCannotBeMadeLeavesTheOldOneAsItWas) {
