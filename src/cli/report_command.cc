@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +13,7 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
+#include "src/perf_data/format/feature_values.h"
 #include "src/perf_event/describe.h"
 #include "src/report/chains.h"
 #include "src/report/header.h"
@@ -42,6 +44,8 @@ struct ReportArguments {
   bool full_source_paths = false;
   bool branch_stack = false;
   bool no_branch_stack = false;
+  bool group = false;
+  bool no_group = false;
 };
 
 // The keys of --sort are for branches, where the recording has them and the keys can tell branches
@@ -95,6 +99,29 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   return options;
 }
 
+// The groups that the recording tells of. Where it has none and --group or --no-group is given, all
+// events are one, as perf has it.
+std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
+                                         const ReportArguments& arguments) {
+  std::vector<report::EventGroup> groups;
+  const size_t events = recording.events().size();
+  const auto add = [&](std::string name, uint64_t begin, uint64_t end) {
+    report::EventGroup& group = groups.emplace_back();
+    group.name = std::move(name);
+    for (; begin < std::min<uint64_t>(end, events); ++begin) {
+      group.events.push_back(static_cast<profile::EventId>(begin));
+    }
+  };
+  const auto described = perf_data::ReadGroups(recording.features());
+  for (const perf_data::EventGroup& group :
+       described.value_or(std::vector<perf_data::EventGroup>())) {
+    add(group.name == "{anon_group}" ? "anon group" : group.name, group.leader,
+        uint64_t{group.leader} + group.members);
+  }
+  if (groups.empty() && (arguments.group || arguments.no_group)) add("", 0, events);
+  return groups;
+}
+
 // Record types in the order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
   const auto recording = OpenRecordingOrPrint(arguments.view.input);
@@ -143,7 +170,7 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
   return written.ok() ? kExitOk : kExitFailure;
 }
 
-int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptions& options,
+int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions options,
                      naming::LoadOptions load) {
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
   const auto sorts_by = [&](report::SortKey key) {
@@ -173,6 +200,8 @@ int WriteWholeReport(const ReportArguments& arguments, const report::ReportOptio
     PrintError(wrong);
     return kExitUsage;
   }
+  options.groups = GroupsOf(*loaded->recording, arguments);
+  options.join_groups = !arguments.no_group;
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
@@ -205,6 +234,11 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       ->add_flag("--no-branch-stack", a.no_branch_stack,
                  "rows are samples, whether or not they have branch stacks")
       ->excludes(branches);
+  CLI::Option* group = command->add_flag("--group", a.group,
+                                         "events of a group share a table, with a column of each "
+                                         "(default); where the recording has no "
+                                         "groups, all events are one");
+  command->add_flag("--no-group", a.no_group, "each event has a table of its own")->excludes(group);
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline and srcfile: directories too");
   command->add_flag("--children", a.children,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -78,7 +79,7 @@ class Histogram::Builder {
         groups_(profile_, event, hist_.options_),
         walk_(profile_, KeptEnd(), options().max_stack) {}
 
-  void Build() {
+  void Build(std::span<const EventId> members) {
     hist_.total_ = groups_.total();
     if (options().chains) {
       hist_.trie_ = std::make_unique<StackTrie>(hist_.others());
@@ -87,6 +88,7 @@ class Histogram::Builder {
     }
     AddRows();
     if (options().chains) hist_.trie_->Accumulate();
+    if (!members.empty()) JoinRows(members);
     SortAndIndex();
   }
 
@@ -171,9 +173,44 @@ class Histogram::Builder {
     return row;
   }
 
+  // Counts the members' samples in the rows of the same keys. Rows that only members have are
+  // appended.
+  void JoinRows(std::span<const EventId> members) {
+    const std::vector<uint32_t> thread_group = ThreadGroups(profile_, options());
+    const bool by_cpu = options().SortsBy(SortKey::kCpu);
+    absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> known;
+    const auto row_like = [&](const HistRow& row) {
+      const std::tuple keys(hist_.BucketOf(row.function),
+                            thread_group[static_cast<uint32_t>(row.thread)], by_cpu ? row.cpu : 0);
+      return known.try_emplace(keys, known.size()).first->second;
+    };
+    for (const HistRow& row : hist_.rows_) row_like(row);
+    HistOptions member_options = options();
+    member_options.chains = false;
+    for (size_t i = 0; i < members.size(); ++i) {
+      const Histogram member(profile_, hist_.functions_, members[i], member_options);
+      hist_.member_totals_.push_back(member.total());
+      for (const HistRow& row : member.rows()) {
+        const size_t index = row_like(row);
+        if (index == hist_.rows_.size()) {
+          hist_.rows_.push_back({.function = row.function, .thread = row.thread, .cpu = row.cpu});
+        }
+        hist_.member_weights_.resize(hist_.rows_.size() * members.size());
+        hist_.member_weights_[index * members.size() + i] = {row.self, row.children};
+      }
+    }
+    hist_.member_weights_.resize(hist_.rows_.size() * members.size());
+  }
+
   void SortAndIndex() {
     const HugeVector<uint32_t> order =
-        OrderOfRows(hist_.rows_, profile_, hist_.functions_, options());
+        OrderOfRows(hist_.rows_, hist_.member_weights_, profile_, hist_.functions_, options());
+    std::vector<EventWeights> sorted;
+    for (const uint32_t row : order) {
+      const auto members = hist_.MembersOf(row);
+      sorted.insert(sorted.end(), members.begin(), members.end());
+    }
+    hist_.member_weights_ = std::move(sorted);
     MoveRows(order);
     if (!options().chains) return;
     const size_t chained = hist_.rows_with_chains_ = CountChained();
@@ -415,12 +452,12 @@ void Histogram::Builder::ChooseNodes() {
 }
 
 Histogram::Histogram(const Profile& profile, const FunctionTable& functions, EventId event,
-                     const HistOptions& options)
+                     const HistOptions& options, std::span<const EventId> members)
     : profile_(profile),
       functions_(functions),
       options_(options),
       buckets_(Buckets(profile, functions, options)) {
-  Builder(*this, event).Build();
+  Builder(*this, event).Build(members);
 }
 
 bool HasCallChains(const Profile& profile, EventId event) {

@@ -1,4 +1,4 @@
-// Rows of a report: the samples of one event, grouped by sort keys.
+// Rows of a report: the samples of one event, or of the events of a group, by sort keys.
 //
 // The semantics are those of perf's histograms (tools/perf/util/hist.c, sort.c, ui/hist.c; Linux
 // 7.2):
@@ -6,7 +6,9 @@
 //   * children: each sample counts once for every distinct row on its chain, so that recursion adds
 //     nothing;
 //   * rows are in order of weight, then of their sort keys;
-//   * what a filter leaves out still counts in the total, unless percentages are relative.
+//   * what a filter leaves out still counts in the total, unless percentages are relative;
+//   * the events of a group share rows: each row has the weights of each event. The group's leader
+//     decides on the order before the other events do, and call graphs are of its samples alone.
 
 #pragma once
 
@@ -25,11 +27,19 @@ namespace profiler::report {
 // Refers to the profile and the function table that it was built from. Reading is thread-safe.
 class Histogram {
  public:
+  // `event` is the leader of a group where it has further `members`.
   Histogram(const profile::Profile& profile, const FunctionTable& functions, profile::EventId event,
-            const HistOptions& options);
+            const HistOptions& options, std::span<const profile::EventId> members = {});
 
-  std::span<const HistRow> rows() const { return rows_; }  // in the order shown
-  const Weight& total() const { return total_; }           // what 100 % is
+  // In the order shown; weights are those of the leader.
+  std::span<const HistRow> rows() const { return rows_; }
+  // What 100 % is, of the leader.
+  const Weight& total() const { return total_; }
+  // The same of the members, in their order.
+  std::span<const EventWeights> MembersOf(size_t row) const {
+    return std::span(member_weights_).subspan(row * member_totals_.size(), member_totals_.size());
+  }
+  std::span<const Weight> member_totals() const { return member_totals_; }
   const HistOptions& options() const { return options_; }
   const profile::Profile& profile() const { return profile_; }
   const FunctionTable& functions() const { return functions_; }
@@ -74,6 +84,8 @@ class Histogram {
   HugeVector<uint32_t> buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
+  std::vector<EventWeights> member_weights_;  // by row, and in a row by member
+  std::vector<Weight> member_totals_;
   std::unique_ptr<StackTrie> trie_;
   HugeVector<NodeId> leaf_;  // by sample
   size_t rows_with_chains_ = 0;

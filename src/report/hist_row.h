@@ -22,6 +22,12 @@ struct HistRow {
   Weight children;  // includes self; equal to it where rows are not accumulated
 };
 
+// What one event has of a row.
+struct EventWeights {
+  Weight self;
+  Weight children;
+};
+
 // What the rows are made of, in full. `order` and `children` are settled: ReportOptions may leave
 // them open.
 struct HistOptions {

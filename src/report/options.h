@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "src/profile/ids.h"
 #include "src/query/filter.h"
 
 namespace profiler::report {
@@ -71,11 +73,25 @@ struct CallGraphOptions {
 
 using query::Filter;
 
+// Events that belong together (`perf record -e '{cycles,instructions}'`).
+struct EventGroup {
+  std::string name;                      // "anon group"; empty: the events are grouped only here
+  std::vector<profile::EventId> events;  // the leader first
+
+  bool Has(profile::EventId event) const {
+    return std::find(events.begin(), events.end(), event) != events.end();
+  }
+};
+
 struct ReportOptions {
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
   // For events of which the profile has branches: those are the rows, without call graphs.
   std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
                                       SortKey::kSymbolTo, SortKey::kCycles};
+  // The events of a group share one table, with a column of each, or else have a table each. No
+  // event is in two groups.
+  std::vector<EventGroup> groups;
+  bool join_groups = true;
   // Accumulated rows: a function has the weight of all samples that it, or anything it called, was
   // interrupted in. Only for events with call chains; unset: for all that have them.
   std::optional<bool> children;

@@ -29,8 +29,8 @@ using profile::Thread;
 
 namespace {
 
-constexpr size_t kWeightWidth = 8;    // "Children", "Self", "Overhead"
-constexpr size_t kSamplesWidth = 12;  // "Samples"
+constexpr size_t kWeightWidth = 8;    // of one event, in "Children", "Self" and "Overhead"
+constexpr size_t kSamplesWidth = 12;  // of one event, in "Samples"
 constexpr size_t kPidWidth = 7;       // in "Pid:Command"
 constexpr size_t kPiece = 1 << 16;    // bytes handed to the sink at once, about
 constexpr double kDefaultThreshold = 0.5;
@@ -52,7 +52,7 @@ bool IsOfFunction(SortKey key) {
          key == SortKey::kSymoff;
 }
 
-// The table of one event.
+// The table of one event, or of a group.
 class Table {
  public:
   Table(const Histogram& hist, const ReportOptions& options)
@@ -65,8 +65,13 @@ class Table {
     for (const SortKey key : options.sort) {
       if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
     }
+    const size_t events = 1 + hist.member_totals().size();
+    if (hist.options().children) weight_columns_.push_back({"Children", events * kWeightWidth});
+    weight_columns_.push_back(
+        {hist.options().children ? "Self" : "Overhead", events * kWeightWidth});
+    if (options.show_samples) weight_columns_.push_back({"Samples", events * kSamplesWidth});
     only_last_is_of_function_ =
-        !columns_.empty() &&
+        !columns_.empty() && events == 1 &&
         std::all_of(columns_.begin(), columns_.end() - 1,
                     [](const Column& column) { return !IsOfFunction(column.key); });
     for (size_t i = 0; i < hist.rows().size(); ++i) {
@@ -85,20 +90,20 @@ class Table {
   }
 
   void AppendHeadings(std::string& out) const {
-    out += "# ";
-    if (hist_.options().children) {
-      out += "Children      Self";
-    } else {
-      out += "Overhead";
+    std::string_view before = "# ";
+    for (const auto& [heading, width] : weight_columns_) {
+      AppendRightAligned(heading, width, out.append(before));
+      before = "  ";
     }
-    if (options_.show_samples) out += "       Samples";
     for (const Column& column : columns_) {
       out += "  ";
       AppendLeftAligned(Heading(column.key), column.width, out);
     }
-    out += "\n# ........";
-    if (hist_.options().children) out += "  ........";
-    if (options_.show_samples) out += "  ............";
+    before = "\n# ";
+    for (const auto& [heading, width] : weight_columns_) {
+      out.append(before).append(width, '.');
+      before = "  ";
+    }
     for (const Column& column : columns_) {
       out += "  ";
       out.append(column.width, '.');
@@ -107,10 +112,11 @@ class Table {
   }
 
   // Neighbours are mostly alike but for the last column: so what is in front of it is kept.
-  void AppendRow(const HistRow& row, std::string& out) {
+  void AppendRow(size_t index, std::string& out) {
+    const HistRow& row = hist_.rows()[index];
     if (!SameStart(row)) {
       start_.clear();
-      AppendWeights(row, start_);
+      AppendWeights(index, start_);
       for (size_t i = 0; i < columns_.size(); ++i) {
         start_ += "  ";
         if (i + 1 != columns_.size()) AppendCell(columns_[i], row, false, start_);
@@ -131,20 +137,24 @@ class Table {
   // Text that many rows have in common.
   struct Percent {
     uint64_t period = 0;
+    uint64_t total = 0;
     std::string text;  // empty: not known yet
   };
 
-  void AppendWeights(const HistRow& row, std::string& out) {
-    out += "  ";
-    AppendWeight(row.children, out);
-    if (hist_.options().children) {
-      out += "  ";
-      AppendWeight(row.self, out);
-    }
-    if (options_.show_samples) {
-      out += "  ";
-      AppendNumber(row.self.count, kSamplesWidth, out);
-    }
+  void AppendWeights(size_t index, std::string& out) {
+    const HistRow& row = hist_.rows()[index];
+    const std::span<const EventWeights> members = hist_.MembersOf(index);
+    const auto percents = [&](const Weight& leader, Weight EventWeights::*weight) {
+      AppendWeight(leader, hist_.total(), out.append("  "));
+      for (size_t i = 0; i < members.size(); ++i) {
+        AppendWeight(members[i].*weight, hist_.member_totals()[i], out);
+      }
+    };
+    if (hist_.options().children) percents(row.children, &EventWeights::children);
+    percents(row.self, &EventWeights::self);
+    if (!options_.show_samples) return;
+    AppendNumber(row.self.count, kSamplesWidth, out.append("  "));
+    for (const EventWeights& member : members) AppendNumber(member.self.count, kSamplesWidth, out);
   }
 
   // Whether all columns but the last one say the same as start_.
@@ -154,12 +164,13 @@ class Table {
            row.cpu == started_->cpu && FunctionOf(row).dso == FunctionOf(*started_).dso;
   }
 
-  void AppendWeight(const Weight& weight, std::string& out) {
+  void AppendWeight(const Weight& weight, const Weight& total, std::string& out) {
     Percent& known = percents_[weight.period * 0x9e3779b97f4a7c15 >> 56];
-    if (known.text.empty() || known.period != weight.period) {
+    if (known.text.empty() || known.period != weight.period || known.total != total.period) {
       known.period = weight.period;
+      known.total = total.period;
       known.text.clear();
-      AppendPercent(weight.period, hist_.total().period, kWeightWidth, known.text);
+      AppendPercent(weight.period, total.period, kWeightWidth, known.text);
     }
     out += known.text;
   }
@@ -264,6 +275,7 @@ class Table {
   const Histogram& hist_;
   const Profile& profile_;
   const ReportOptions& options_;
+  std::vector<std::pair<std::string_view, size_t>> weight_columns_;  // headings and widths
   std::vector<Column> columns_;
   std::vector<Percent> percents_;        // by a hash of the period
   std::vector<std::string> comm_cells_;  // by thread
@@ -287,7 +299,8 @@ class Report {
     absl::StrAppend(&out_, "# Total Lost Samples: ", profile_.losses.lost_samples, "\n#\n");
     AppendLosses();
     for (uint32_t i = 0; i < profile_.events.size(); ++i) {
-      if (profile_.events[i].samples != 0) AppendEvent(EventId{i});
+      const std::vector<EventId> events = EventsInTableOf(EventId{i});
+      if (!events.empty() && events.front() == EventId{i}) AppendTable(events);
     }
     Flush();
   }
@@ -320,26 +333,60 @@ class Report {
     if (!chains.empty()) absl::StrAppend(&out_, chains, "#\n");
   }
 
-  void AppendEvent(EventId event) {
-    if (profile_[event].branch_stacks) {
-      AppendSampleCount(event, profile_[event].samples);
-      AppendBranches(profile_, functions_, event, options_, out_);
+  const EventGroup* GroupOf(EventId event) const {
+    const auto group = std::find_if(options_.groups.begin(), options_.groups.end(),
+                                    [&](const EventGroup& group) { return group.Has(event); });
+    return group == options_.groups.end() ? nullptr : &*group;
+  }
+
+  // Those with samples. Branches have a table of their own.
+  std::vector<EventId> EventsInTableOf(EventId event) const {
+    const EventGroup* group = options_.join_groups ? GroupOf(event) : nullptr;
+    if (group == nullptr || profile_[event].branch_stacks) {
+      return profile_[event].samples == 0 ? std::vector<EventId>() : std::vector{event};
+    }
+    std::vector<EventId> events;
+    for (const EventId member : group->events) {
+      const profile::Event& counted = profile_[member];
+      if (counted.samples != 0 && !counted.branch_stacks) events.push_back(member);
+    }
+    return events;
+  }
+
+  void AppendTable(const std::vector<EventId>& events) {
+    const EventId leader = events.front();
+    if (profile_[leader].branch_stacks) {
+      AppendSampleCount(events, profile_[leader].samples);
+      AppendBranches(profile_, functions_, leader, options_, out_);
       out_ += "\n\n";
       return;
     }
-    const HistOptions hist_options = SettledOptions(event);
-    const Histogram hist(profile_, functions_, event, hist_options);
-    AppendSampleCount(event, hist.total().count);
-    absl::StrAppend(&out_, "# Event count (approx.): ", hist.total().period, "\n",
-                    NamesLine(profile_, event), "#\n");
+    const Histogram hist(profile_, functions_, leader, SettledOptions(events),
+                         std::span(events).subspan(1));
+    Weight total = hist.total();
+    for (const Weight& member : hist.member_totals()) total += member;
+    AppendSampleCount(events, total.count);
+    absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n",
+                    NamesLine(profile_, leader), "#\n");
     AppendRows(hist);
     out_ += "\n\n";
   }
 
-  void AppendSampleCount(EventId event, uint64_t samples) {
-    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event '");
-    AppendPrintable(profile_.text(profile_[event].name), out_);
-    out_ += "'\n";
+  // perf says "events" of whatever leads a group, in a table of its own too.
+  void AppendSampleCount(const std::vector<EventId>& events, uint64_t samples) {
+    const EventGroup* group = GroupOf(events.front());
+    const bool leads = group != nullptr && group->events.size() > 1 &&
+                       (events.size() > 1 || group->events.front() == events.front());
+    const bool named = leads && options_.join_groups && !group->name.empty();
+    absl::StrAppend(&out_, "# Samples: ", AbbreviatedCount(samples), " of event",
+                    leads ? "s '" : " '");
+    if (named) AppendPrintable(group->name + " { ", out_);
+    std::string_view before;
+    for (const EventId event : events) {
+      AppendPrintable(profile_.text(profile_[event].name), out_.append(before));
+      before = ", ";
+    }
+    absl::StrAppend(&out_, named ? " }" : "", "'\n");
   }
 
   CallGraphOptions SettledGraphOptions() const {
@@ -349,10 +396,13 @@ class Report {
     return options;
   }
 
-  HistOptions SettledOptions(EventId event) const {
+  HistOptions SettledOptions(const std::vector<EventId>& events) const {
     const CallGraphOptions graph = SettledGraphOptions();
-    const bool chains = HasCallChains(profile_, event);
-    const bool children = chains && options_.children.value_or(true);
+    const bool children = options_.children.value_or(true) &&
+                          std::any_of(events.begin(), events.end(), [&](EventId event) {
+                            return HasCallChains(profile_, event);
+                          });
+    const bool chains = HasCallChains(profile_, events.front());
     return {.sort = options_.sort,
             .children = children,
             .chains = chains && graph.type != CallGraphType::kNone,
@@ -379,7 +429,7 @@ class Report {
       // Rows are in order of weight, and perf compares as floats.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
       table.Prefetch(i);
-      table.AppendRow(row, out_);
+      table.AppendRow(i, out_);
       if (i < hist.rows_with_chains()) {
         const ChainDrawing drawing{.total_period = total,
                                    .row_period = row.children.period,

@@ -1,5 +1,6 @@
-// The report: for each event that has samples, a table of rows and under each row its call graph,
-// in the layout of `perf report --stdio` (Linux 7.2):
+// The report: for each event that has samples, or each group of events that were counted together,
+// a table of rows and under each row its call graph, in the layout of `perf report --stdio` (Linux
+// 7.2):
 //
 //   #
 //   # Total Lost Samples: 0
@@ -20,6 +21,8 @@
 //   * a kernel function is "[k]" in accumulated rows as well;
 //   * by srcline, a caller of which no line is known is at its distance from where its function
 //     starts, as what was interrupted is: perf takes the file's address from the runtime address;
+//   * a group whose leader has no samples is shown, led by the first event that has some: perf
+//     leaves it out. Branches of the events of a group stay apart;
 //   * losses that perf has no line for are named in a comment line;
 //   * there is no tip at the end.
 

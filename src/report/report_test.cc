@@ -367,6 +367,127 @@ TEST(ReportTest, EachEventWithSamplesHasASection) {
             "\n\n");
 }
 
+// cpu-clock and page-faults, and between them an event without samples.
+ProfileBuilder ThreeEvents() {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "spin@app"}, 3).Sample("app", {"main@app", "copy@app"});
+  builder.Event("dummy");
+  builder.Event("page-faults")
+      .Sample("app", {"main@app", "copy@app"}, 1, 5)
+      .Sample("app", {"start@ld.so"}, 1, 10)
+      .Sample("sh", {"start@ld.so"}, 1, 85);
+  return builder;
+}
+
+using profile::EventId;
+const EventGroup kThreeEvents = {"anon group", {EventId{0}, EventId{1}, EventId{2}}};
+
+TEST(ReportTest, EventsOfAGroupShareATableWithAColumnOfEachThatHasSamples) {
+  ProfileBuilder builder = ThreeEvents();
+  EXPECT_EQ(FormatReport(builder.profile(), {.groups = {kThreeEvents},
+                                             .children = false,
+                                             .call_graph = {.type = CallGraphType::kNone},
+                                             .show_samples = true}),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 7  of events 'anon group { cpu-clock, page-faults }'\n"
+            "# Event count (approx.): 4000100\n"
+            "#\n"
+            "#         Overhead                   Samples  Command  Shared Object  Symbol   \n"
+            "# ................  ........................  .......  .............  .........\n"
+            "#\n"
+            "    75.00%   0.00%             3           0  app      app            [.] spin\n"
+            "    25.00%   5.00%             1           1  app      app            [.] copy\n"
+            "     0.00%  85.00%             0           1  sh       ld.so          [.] start\n"
+            "     0.00%  10.00%             0           1  app      ld.so          [.] start\n"
+            "\n\n");
+}
+
+TEST(ReportTest, CallGraphsInTheTableOfAGroupAreOfItsLeader) {
+  ProfileBuilder builder = ThreeEvents();
+  EXPECT_EQ(Rows(builder, {.groups = {kThreeEvents}}),
+            "   100.00%   5.00%     0.00%   0.00%  app      app            [.] main\n"
+            "            |\n"
+            "            ---main\n"
+            "               |          \n"
+            "               |--75.00%--spin\n"
+            "               |          \n"
+            "                --25.00%--copy\n"
+            "\n"
+            "    75.00%   0.00%    75.00%   0.00%  app      app            [.] spin\n"
+            "            |\n"
+            "            ---main\n"
+            "               spin\n"
+            "\n"
+            "    25.00%   5.00%    25.00%   5.00%  app      app            [.] copy\n"
+            "            |\n"
+            "            ---main\n"
+            "               copy\n"
+            "\n"
+            "     0.00%  85.00%     0.00%  85.00%  sh       ld.so          [.] start\n"
+            "     0.00%  10.00%     0.00%  10.00%  app      ld.so          [.] start\n"
+            "\n\n");
+}
+
+TEST(ReportTest, RowsOfAGroupAreToldApartByTheSortKeysAlone) {
+  ProfileBuilder builder;
+  builder.Cpu(0).Sample("a", {"main@app"}).Cpu(1).Sample("b", {"main@app"}, 3);
+  builder.Event("page-faults").Cpu(1).Sample("c", {"main@app"}).Cpu(0).Sample("c", {"f@app"}, 3);
+  ReportOptions options{.sort = {SortKey::kDso}, .groups = {{"", {EventId{0}, EventId{1}}}}};
+  EXPECT_EQ(Rows(builder, options), "   100.00% 100.00%  app          \n\n\n");
+  options.sort = {SortKey::kCpu};
+  EXPECT_EQ(Rows(builder, options),
+            "    75.00%  25.00%  001\n"
+            "    25.00%  75.00%  000\n\n\n");
+}
+
+TEST(ReportTest, EventsOfAGroupThatIsNotJoinedHaveATableEach) {
+  ProfileBuilder builder = ThreeEvents();
+  const std::string text =
+      FormatReport(builder.profile(), {.sort = {SortKey::kComm},
+                                       .groups = {kThreeEvents},
+                                       .join_groups = false,
+                                       .children = false,
+                                       .call_graph = {.type = CallGraphType::kNone}});
+  EXPECT_EQ(text,
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 4  of events 'cpu-clock'\n"
+            "# Event count (approx.): 4000000\n"
+            "#\n"
+            "# Overhead  Command\n"
+            "# ........  .......\n"
+            "#\n"
+            "   100.00%  app    \n"
+            "\n\n"
+            "# Samples: 3  of event 'page-faults'\n"
+            "# Event count (approx.): 100\n"
+            "#\n"
+            "# Overhead  Command\n"
+            "# ........  .......\n"
+            "#\n"
+            "    85.00%  sh     \n"
+            "    15.00%  app    \n"
+            "\n\n");
+}
+
+TEST(ReportTest, AGroupWhoseLeaderHasNoSamplesIsLedByTheFirstThatHas) {
+  ProfileBuilder builder = ThreeEvents();
+  const EventGroup group{"", {EventId{1}, EventId{2}, EventId{0}}};
+  const std::string text =
+      FormatReport(builder.profile(), {.sort = {SortKey::kComm},
+                                       .groups = {group},
+                                       .children = false,
+                                       .call_graph = {.type = CallGraphType::kNone}});
+  EXPECT_NE(text.find("# Samples: 7  of events 'page-faults, cpu-clock'\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    85.00%   0.00%  sh     \n    15.00% 100.00%  app    \n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ReportTest, PercentagesWeighPeriodsAndTheSamplesColumnCounts) {
   ProfileBuilder builder;
   builder.Sample("app", {"rare@app"}, 1, 900).Sample("app", {"often@app"}, 10, 10);

@@ -31,6 +31,20 @@ class FieldSort {
     }
   }
 
+  // The next more significant field: what each row lacks to the heaviest. Where samples weigh the
+  // same, all weights end in zeros, which are left out.
+  void AddHeaviestFirst(auto period_of) {
+    uint64_t heaviest = 0, all_bits = 0;
+    for (uint32_t row = 0; row < keys_.size(); ++row) {
+      heaviest = std::max(heaviest, period_of(row));
+      all_bits |= period_of(row);
+    }
+    if (all_bits == 0) return;
+    const int zeros = std::countr_zero(all_bits);
+    Add(std::bit_width(heaviest >> zeros),
+        [&](uint32_t row) { return (heaviest - period_of(row)) >> zeros; });
+  }
+
   HugeVector<uint32_t> Rows() {
     if (used_ != 0) Flush();
     return sort_.Order();
@@ -164,7 +178,8 @@ class RowKeys {
 
 }  // namespace
 
-HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& profile,
+HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows,
+                                 std::span<const EventWeights> members, const Profile& profile,
                                  const FunctionTable& functions, const HistOptions& options) {
   FieldSort sort(rows.size());
   const RowKeys keys(rows, profile, functions);
@@ -172,29 +187,24 @@ HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows, const Profile& p
   keys.AddAddress(sort);
   for (size_t i = options.sort.size(); i-- > 0;) keys.Add(options.sort[i], sort);
 
-  // Heavier rows first: what they lack to the heaviest. Where samples weigh the same all weights
-  // end in zeros.
-  uint64_t heaviest = 0, all_bits = 0;
-  uint16_t deepest = 0;
-  for (const HistRow& row : rows) {
-    heaviest = std::max({heaviest, row.self.period, row.children.period});
-    all_bits |= row.self.period | row.children.period;
-    deepest = std::max(deepest, row.chain_depth);
+  const size_t columns = rows.empty() ? 0 : members.size() / rows.size();
+  for (size_t i = columns; i-- > 0;) {
+    sort.AddHeaviestFirst([&](uint32_t row) { return members[row * columns + i].self.period; });
   }
-  const int zeros = all_bits == 0 ? 0 : std::countr_zero(all_bits);
-  const int bits = std::bit_width(heaviest >> zeros);
   if (options.children) {
-    sort.Add(bits, [&](uint32_t row) { return (heaviest - rows[row].self.period) >> zeros; });
+    sort.AddHeaviestFirst([&](uint32_t row) { return rows[row].self.period; });
   }
   // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
   // this of rows of one thread only, and then its order depends on the order of comparisons.)
   if (options.children && options.chains) {
     const bool deeper_first = options.order == ChainOrder::kCaller;
+    uint16_t deepest = 0;
+    for (const HistRow& row : rows) deepest = std::max(deepest, row.chain_depth);
     sort.Add(std::bit_width(deepest), [&](uint32_t row) -> uint64_t {
       return deeper_first ? deepest - rows[row].chain_depth : rows[row].chain_depth;
     });
   }
-  sort.Add(bits, [&](uint32_t row) { return (heaviest - rows[row].children.period) >> zeros; });
+  sort.AddHeaviestFirst([&](uint32_t row) { return rows[row].children.period; });
   return sort.Rows();
 }
 

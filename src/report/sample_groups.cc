@@ -18,22 +18,6 @@ namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
 
-// By thread: a number that is equal where the sort keys cannot tell threads apart.
-std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
-  const bool by_tid = options.SortsBy(SortKey::kPid) || options.SortsBy(SortKey::kTid);
-  const bool by_pid = options.SortsBy(SortKey::kTgid);
-  const bool by_comm = options.SortsBy(SortKey::kComm);
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
-  std::vector<uint32_t> group_of;
-  group_of.reserve(profile.threads.size());
-  for (const Thread& thread : profile.threads) {
-    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
-                         by_comm ? thread.comm : StringId::kEmpty);
-    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
-  }
-  return group_of;
-}
-
 void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
                 std::span<uint32_t> samples) {
   const auto place = [&](uint32_t sample) {
@@ -50,6 +34,21 @@ void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
 }
 
 }  // namespace
+
+std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& options) {
+  const bool by_tid = options.SortsBy(SortKey::kPid) || options.SortsBy(SortKey::kTid);
+  const bool by_pid = options.SortsBy(SortKey::kTgid);
+  const bool by_comm = options.SortsBy(SortKey::kComm);
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, StringId>, uint32_t> groups;
+  std::vector<uint32_t> group_of;
+  group_of.reserve(profile.threads.size());
+  for (const Thread& thread : profile.threads) {
+    const std::tuple key(by_tid ? thread.tid : 0, by_pid ? thread.pid : 0,
+                         by_comm ? thread.comm : StringId::kEmpty);
+    group_of.push_back(groups.try_emplace(key, groups.size()).first->second);
+  }
+  return group_of;
+}
 
 SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
                            const HistOptions& options) {

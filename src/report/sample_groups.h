@@ -16,6 +16,9 @@
 
 namespace profiler::report {
 
+// By thread: a number that is equal where the sort keys cannot tell threads apart.
+std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
+
 // The references are used by the constructor alone. Linear in the profile's rows and stacks.
 class SampleGroups {
  public:

@@ -16,6 +16,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/recording_builder.h"
 #include "tests/live/command.h"
 #include "tests/output/small_disk.h"
@@ -119,6 +121,51 @@ class OutputTest : public testing::Test {
   const std::string folder_, files_;
   uint64_t made_ = 0;
 };
+
+// ---- events that were counted together
+
+// Of two events, each of which has a sample; the first is that of a group of `members`.
+void WriteTwoEvents(const std::string& path, uint32_t members) {
+  auto writer = perf_data::Writer::Create(
+      path,
+      {{perf_data::UsualAttr(), "cpu-clock", {1}}, {perf_data::UsualAttr(), "page-faults", {2}}},
+      0);
+  RecordBuilder records(perf_data::UsualAttr());
+  records.By(7, 7).Period(1).At(2).Id(1).Sample(0x1000).At(3).Id(2).Sample(0x1000);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  perf_data::Features features = perf_data::UsualFeatures();
+  if (members != 0) {
+    perf_data::FieldWriter group(&features.other[perf_data::kFeatureGroupDesc]);
+    group.U32(1);
+    group.String("{anon_group}");
+    group.U32(0);
+    group.U32(members);
+  }
+  EXPECT_TRUE((*writer)->Finish(features).ok());
+}
+
+TEST_F(OutputTest, ReportShowsTheEventsOfAGroupTogetherUnlessItIsToldNotTo) {
+  const auto says = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"report", "-i", File("perf.data")});
+    const Finished report = Profiler(options);
+    std::string lines;
+    for (size_t at = 0; (at = report.out.find("# Samples:", at)) != std::string::npos; ++at) {
+      lines += report.out.substr(at, report.out.find('\n', at) + 1 - at);
+    }
+    return lines + report.err;
+  };
+  const std::string apart =
+      "# Samples: 1  of events 'cpu-clock'\n# Samples: 1  of event 'page-faults'\n";
+  for (const uint32_t members : {2, 2000}) {
+    WriteTwoEvents(File("perf.data"), members);
+    EXPECT_EQ(says({}), "# Samples: 2  of events 'anon group { cpu-clock, page-faults }'\n");
+    EXPECT_EQ(says({"--no-group"}), apart);
+  }
+  WriteTwoEvents(File("perf.data"), 0);
+  EXPECT_EQ(says({}), "# Samples: 1  of event 'cpu-clock'\n# Samples: 1  of event 'page-faults'\n");
+  EXPECT_EQ(says({"--no-group"}), apart);
+  EXPECT_EQ(says({"--group"}), "# Samples: 2  of events 'cpu-clock, page-faults'\n");
+}
 
 // ---- a recording that is written anew
 
