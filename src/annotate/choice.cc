@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/edit_distance.h"
 #include "src/base/text.h"
-#include "src/profile/symbol_names.h"
+#include "src/query/name_rules.h"
 
 namespace profiler::annotate {
 namespace {
@@ -27,7 +27,7 @@ constexpr size_t kNearShown = 4;
 constexpr size_t kLongestCompared = 200;  // letters of a name
 
 std::string WithoutParameters(std::string_view name) {
-  return profile::SimplifiedName(name, {.strip_args = true});
+  return query::SimplifiedName(name, {.strip_args = true});
 }
 
 // The function whose code the row interrupted; kNoSymbol: unknown.

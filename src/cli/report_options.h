@@ -9,8 +9,8 @@
 #include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/naming/load_profile.h"
-#include "src/profile/symbol_names.h"
 #include "src/query/filter.h"
+#include "src/query/name_rules.h"
 
 namespace profiler::cli {
 
@@ -27,7 +27,7 @@ struct SampleText {
 // --no-demangle, which every view has, and --fold-templates, --merge-clones and --strip-args.
 struct NameOptions {
   bool no_demangle = false;
-  profile::NameRules rules;
+  query::NameRules rules;
 };
 
 // All but --no-demangle. `names` must outlive the parsing.

@@ -113,7 +113,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
-  profile::SimplifyNames(loaded.profile, options.names);
+  query::SimplifyNames(loaded.profile, options.names);
   if (options.keep_names) loaded.names = std::move(names);
   return loaded;
 }

@@ -13,8 +13,8 @@
 #include "src/profile/profile.h"
 #include "src/profile/profile_builder.h"
 #include "src/profile/profile_codec.h"
-#include "src/profile/symbol_names.h"
 #include "src/query/filter.h"
+#include "src/query/name_rules.h"
 
 namespace profiler::naming {
 
@@ -26,7 +26,7 @@ struct LoadOptions {
   std::vector<uint32_t> cpus;  // that they were taken on; empty: any
   query::Filter filter;        // by name and id, for the view to apply
   NamingOptions naming;
-  profile::NameRules names;
+  query::NameRules names;
   bool keep_names = false;  // for who asks for more than names
 };
 

@@ -7,7 +7,7 @@
 
 #include "src/annotate/disassembler.h"
 #include "src/base/byte_reader.h"
-#include "src/profile/symbol_names.h"
+#include "src/query/name_rules.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"
@@ -125,9 +125,9 @@ void ReadKallsyms(std::span<const std::byte> input) {
 void ReadName(std::span<const std::byte> input) {
   const std::string name = symbolize::Demangle(TextOf(input));
   for (const std::string_view shown : {std::string_view(name), TextOf(input)}) {
-    (void)profile::SimplifiedName(shown,
-                                  {.fold_templates = 1, .merge_clones = true, .strip_args = true});
-    Require(profile::SimplifiedName(shown, {}) == shown, "a name stays without rules");
+    (void)query::SimplifiedName(shown,
+                                {.fold_templates = 1, .merge_clones = true, .strip_args = true});
+    Require(query::SimplifiedName(shown, {}) == shown, "a name stays without rules");
   }
 }
 

@@ -19,7 +19,7 @@
 
 #include "src/profile/profile.h"
 
-namespace profiler::profile {
+namespace profiler::query {
 
 struct NameRules {
   // Levels of template arguments (or of Rust's generic ones) that are kept; unset: all.
@@ -36,6 +36,6 @@ std::string SimplifiedName(std::string_view name, const NameRules& rules);
 
 // Renames all symbols, and lets lines refer to one symbol where several of a DSO have come to one
 // name: the first of them. Symbols that nothing refers to any more stay in the table.
-void SimplifyNames(Profile& profile, const NameRules& rules);
+void SimplifyNames(profile::Profile& profile, const NameRules& rules);
 
-}  // namespace profiler::profile
+}  // namespace profiler::query

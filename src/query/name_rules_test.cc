@@ -1,4 +1,4 @@
-#include "src/profile/symbol_names.h"
+#include "src/query/name_rules.h"
 
 #include <string>
 #include <utility>
@@ -6,8 +6,14 @@
 
 #include "gtest/gtest.h"
 
-namespace profiler::profile {
+namespace profiler::query {
 namespace {
+
+using profile::DsoId;
+using profile::kNoSymbol;
+using profile::Line;
+using profile::Profile;
+using profile::SymbolId;
 
 using Cases = std::vector<std::pair<std::string, std::string>>;
 
@@ -17,11 +23,11 @@ void ExpectNames(const NameRules& rules, const Cases& cases) {
   }
 }
 
-TEST(SymbolNamesTest, WithoutRulesANameStays) {
+TEST(NameRulesTest, WithoutRulesANameStays) {
   ExpectNames({}, {{"void f<int>(int) [clone .cold]", "void f<int>(int) [clone .cold]"}});
 }
 
-TEST(SymbolNamesTest, TemplateArgumentsAreFolded) {
+TEST(NameRulesTest, TemplateArgumentsAreFolded) {
   ExpectNames(
       {.fold_templates = 0},
       {
@@ -49,7 +55,7 @@ TEST(SymbolNamesTest, TemplateArgumentsAreFolded) {
       });
 }
 
-TEST(SymbolNamesTest, SomeLevelsOfTemplateArgumentsAreKept) {
+TEST(NameRulesTest, SomeLevelsOfTemplateArgumentsAreKept) {
   ExpectNames({.fold_templates = 1}, {{"std::vector<std::pair<int, X<int> > >::push_back(int)",
                                        "std::vector<std::pair<...> >::push_back(int)"},
                                       {"A<int>::f(B<C<int> >)", "A<int>::f(B<C<...> >)"}});
@@ -57,7 +63,7 @@ TEST(SymbolNamesTest, SomeLevelsOfTemplateArgumentsAreKept) {
               {{"a<b<c<d<int> > > >::f()", "a<b<c<...> > >::f()"}, {"a<int>::f()", "a<int>::f()"}});
 }
 
-TEST(SymbolNamesTest, ArgumentsAreStripped) {
+TEST(NameRulesTest, ArgumentsAreStripped) {
   ExpectNames({.strip_args = true},
               {
                   {"main", "main"},
@@ -89,7 +95,7 @@ TEST(SymbolNamesTest, ArgumentsAreStripped) {
               });
 }
 
-TEST(SymbolNamesTest, ClonesAreMergedWithWhatTheyWereMadeOf) {
+TEST(NameRulesTest, ClonesAreMergedWithWhatTheyWereMadeOf) {
   ExpectNames({.merge_clones = true}, {
                                           {"f(int) [clone .cold]", "f(int)"},
                                           {"f(int) [clone .part.0] [clone .isra.0]", "f(int)"},
@@ -106,12 +112,12 @@ TEST(SymbolNamesTest, ClonesAreMergedWithWhatTheyWereMadeOf) {
                                       });
 }
 
-TEST(SymbolNamesTest, RulesWorkTogether) {
+TEST(NameRulesTest, RulesWorkTogether) {
   ExpectNames({.fold_templates = 0, .merge_clones = true, .strip_args = true},
               {{"void a<b<int> >::f<c>(d<int>) const [clone .isra.0]", "a<...>::f<...>"}});
 }
 
-TEST(SymbolNamesTest, WhatMakesNoSenseIsKept) {
+TEST(NameRulesTest, WhatMakesNoSenseIsKept) {
   for (const std::string name :
        {"f(int", "f)", "a<b", "a>b", "<", ">", "(", "operator", "operator<", "a<(b>c)", "()", "<>",
         "LazyCompile:*f /a/b.js:1:2", "[unknown]"}) {
@@ -124,7 +130,7 @@ TEST(SymbolNamesTest, WhatMakesNoSenseIsKept) {
             "f" + std::string(100'000, '<'));
 }
 
-TEST(SymbolNamesTest, SymbolsThatComeToOneNameAreOneWithinTheirImage) {
+TEST(NameRulesTest, SymbolsThatComeToOneNameAreOneWithinTheirImage) {
   Profile profile;
   const auto add = [&](std::string_view name, uint32_t dso) {
     profile.symbols.push_back({.name = profile.strings.Intern(name), .dso = DsoId{dso}});
@@ -149,4 +155,4 @@ TEST(SymbolNamesTest, SymbolsThatComeToOneNameAreOneWithinTheirImage) {
 }
 
 }  // namespace
-}  // namespace profiler::profile
+}  // namespace profiler::query

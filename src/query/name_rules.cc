@@ -1,4 +1,4 @@
-#include "src/profile/symbol_names.h"
+#include "src/query/name_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,15 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace profiler::profile {
+namespace profiler::query {
+
+using profile::DsoId;
+using profile::kNoSymbol;
+using profile::Line;
+using profile::Profile;
+using profile::Symbol;
+using profile::SymbolId;
+
 namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
@@ -253,4 +261,4 @@ void SimplifyNames(Profile& profile, const NameRules& rules) {
   }
 }
 
-}  // namespace profiler::profile
+}  // namespace profiler::query
