@@ -1,8 +1,6 @@
 #include "src/export/call_tree.h"
 
 #include <algorithm>
-#include <bit>
-#include <cassert>
 #include <span>
 #include <utility>
 
@@ -11,7 +9,6 @@
 namespace profiler::exports {
 namespace {
 
-using profile::kNoStack;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
@@ -20,7 +17,7 @@ constexpr uint32_t kNone = 0xffffffff;
 
 uint32_t Index(StackId id) { return static_cast<uint32_t>(id); }
 
-// One stack node (or, reversed, one row's place in its stack) in the set of a tree node.
+// One stack node (or, reversed, one frame of one row's stack) in the set of a tree node.
 struct Cursor {
   LabelId label = kNoLabel;
   uint32_t stack = kNone;  // reversed: kNone at the process, after the outermost frame
@@ -28,66 +25,25 @@ struct Cursor {
   uint32_t entry = kNone;  // reversed only
 };
 
-// A set of ids that is walked from the highest down. The second level of bits tells which words of
-// the first are not zero, so emptying a sparse set does not look at all of them.
-class IdSet {
- public:
-  explicit IdSet(size_t ids) : words_((ids + 63) / 64), summary_((words_.size() + 63) / 64) {}
-
-  bool Has(uint32_t id) const { return (words_[id / 64] >> (id % 64) & 1) != 0; }
-
-  void Add(uint32_t id) {
-    words_[id / 64] |= uint64_t{1} << (id % 64);
-    summary_[id / 4096] |= uint64_t{1} << (id / 64 % 64);
-  }
-
-  // Calls `visit` with each id, descending, and leaves the set empty.
-  template <class Visit>
-  void Drain(Visit visit) {
-    for (size_t group = summary_.size(); group-- > 0;) {
-      TakeBits(summary_[group], [&](uint32_t bit) {
-        const size_t word = group * 64 + bit;
-        TakeBits(words_[word],
-                 [&](uint32_t low) { visit(static_cast<uint32_t>(word * 64 + low)); });
-      });
-    }
-  }
-
- private:
-  template <class Visit>
-  static void TakeBits(uint64_t& bits, Visit visit) {
-    while (bits != 0) {
-      const auto top = static_cast<uint32_t>(63 - std::countl_zero(bits));
-      bits &= ~(uint64_t{1} << top);
-      visit(top);
-    }
-  }
-
-  std::vector<uint64_t> words_;
-  std::vector<uint64_t> summary_;
-};
-
 // Steps from the root to the leaf. Sums the rows of one process up over the stack nodes that they
-// touch, and links those to their parents; a parent's id is lower than its child's, so one walk
-// down the ids does both.
+// touch, and links those to their parents.
 class FromRoot {
  public:
   FromRoot(const Profile& profile, WeightBy weight)
       : profile_(profile),
         weight_(weight),
         states_(profile.stacks.size()),
-        touched_(profile.stacks.size()) {}
+        is_touched_(profile.stacks.size(), false) {}
 
   // Forgets the process before.
   void Start(const ProcessRows& process) {
     frames_ = process.frames;
     roots_ = kNone;
-    for (uint32_t index : process.rows) {
-      if (profile_.rows[index].stack != kNoStack) Touch(profile_.rows[index]);
-    }
-    touched_.Drain([this](uint32_t stack) {
+    for (uint32_t index : process.rows) Touch(profile_.rows[index]);
+    for (; !touched_.empty(); touched_.pop_back()) {
+      const uint32_t stack = touched_.back();
       const uint32_t parent = Index(profile_.stacks[stack].parent);
-      assert(parent == kNone || parent < stack);
+      is_touched_[stack] = false;
       State& state = states_[stack];
       if (parent == kNone) {
         state.next_sibling = std::exchange(roots_, stack);
@@ -95,7 +51,7 @@ class FromRoot {
         states_[parent].total += state.total;
         state.next_sibling = std::exchange(states_[parent].first_child, stack);
       }
-    });
+    }
   }
 
   void PushRoots(std::vector<Cursor>& out) { PushSiblings(roots_, out); }
@@ -122,13 +78,18 @@ class FromRoot {
     return (*frames_)[profile_.stacks[stack].frame];
   }
 
+  // Adds the stack nodes of `row` that are new to the end of touched_, callers first: so every node
+  // stands behind its parent.
   void Touch(const Row& row) {
     const uint32_t leaf = Index(row.stack);
-    for (uint32_t stack = leaf; stack != kNone && !touched_.Has(stack);
+    const auto first = static_cast<ptrdiff_t>(touched_.size());
+    for (uint32_t stack = leaf; stack != kNone && !is_touched_[stack];
          stack = Index(profile_.stacks[stack].parent)) {
-      touched_.Add(stack);
+      touched_.push_back(stack);
+      is_touched_[stack] = true;
       states_[stack] = State();
     }
+    std::reverse(touched_.begin() + first, touched_.end());
     states_[leaf].total += WeightOf(row, weight_);
   }
 
@@ -154,7 +115,8 @@ class FromRoot {
   const WeightBy weight_;
   const FrameLabels* frames_ = nullptr;
   std::vector<State> states_;  // valid for stack nodes of the process
-  IdSet touched_;
+  std::vector<bool> is_touched_;
+  std::vector<uint32_t> touched_;
   uint32_t roots_ = kNone;
   std::vector<uint32_t> skipped_;
 };
@@ -164,18 +126,10 @@ class FromLeaf {
  public:
   FromLeaf(const Profile& profile, WeightBy weight, const std::vector<ProcessRows>& processes)
       : profile_(profile) {
-    std::vector<uint32_t> entry_of_stack(profile.stacks.size(), kNone);
     for (const ProcessRows& process : processes) {
-      const size_t first = entries_.size();
       for (uint32_t index : process.rows) {
         const Row& row = profile.rows[index];
-        if (row.stack == kNoStack) continue;
-        uint32_t& entry = entry_of_stack[Index(row.stack)];
-        if (entry == kNone || entry < first) {
-          entry = static_cast<uint32_t>(entries_.size());
-          entries_.push_back({&process, Index(row.stack), {}});
-        }
-        entries_[entry].weight += WeightOf(row, weight);
+        entries_.push_back({&process, Index(row.stack), WeightOf(row, weight)});
       }
     }
   }
@@ -199,7 +153,7 @@ class FromLeaf {
   Weight WeightOfCursor(const Cursor& at) const { return entries_[at.entry].weight; }
 
  private:
-  // A stack of a process, and all its samples.
+  // A row of a process.
   struct Entry {
     const ProcessRows* process = nullptr;
     uint32_t stack = kNone;
@@ -235,8 +189,8 @@ struct Group {
 template <class Steps>
 class Merger {
  public:
-  Merger(Steps& steps, uint64_t min_value, CallTree& tree)
-      : steps_(steps), min_value_(min_value), tree_(tree) {}
+  Merger(Steps& steps, uint64_t min_period, CallTree& tree)
+      : steps_(steps), min_period_(min_period), tree_(tree) {}
 
   // Adds all that is below tree node `parent`, whose children's cursors are `roots`.
   void Run(uint32_t parent, std::vector<Cursor> roots) {
@@ -269,8 +223,8 @@ class Merger {
       for (; end < cursors.size() && cursors[end].label == cursors[begin].label; ++end) {
         total += steps_.WeightOfCursor(cursors[end]);
       }
-      below += total.value;
-      if (total.value < min_value_) {
+      below += total.period;
+      if (total.period < min_period_) {
         ++tree_.dropped;
       } else {
         pool_.insert(pool_.end(), cursors.begin() + static_cast<ptrdiff_t>(begin),
@@ -280,12 +234,12 @@ class Merger {
       begin = end;
     }
     CallNode& node = tree_.nodes[parent];
-    node.self = node.total.value - std::min(below, node.total.value);
+    node.self = node.total.period - std::min(below, node.total.period);
     next_ = std::move(cursors);  // its memory is used again
   }
 
   Steps& steps_;
-  const uint64_t min_value_;
+  const uint64_t min_period_;
   CallTree& tree_;
   std::vector<Group> groups_;
   std::vector<Cursor> pool_;
@@ -299,11 +253,6 @@ Weight TotalOf(const Profile& profile, const ProcessRows& process, WeightBy weig
 }
 
 }  // namespace
-
-Weight WeightOf(const Row& row, WeightBy by) {
-  if (by == WeightBy::kSamples || row.period == 0) return {row.count, row.count};
-  return {row.count, row.period};
-}
 
 std::vector<ProcessRows> RowsByProcess(const Profile& profile, profile::EventId event,
                                        absl::FunctionRef<LabelId(std::string_view comm)> label_of) {
@@ -343,15 +292,15 @@ CallTree BuildCallTree(const Profile& profile, const std::vector<ProcessRows>& p
   if (options.reverse) {
     FromLeaf steps(profile, options.weight, processes);
     steps.PushRoots(cursors);
-    Merger<FromLeaf>(steps, options.min_value, tree).Run(0, std::move(cursors));
+    Merger<FromLeaf>(steps, options.min_period, tree).Run(0, std::move(cursors));
     return tree;
   }
   FromRoot steps(profile, options.weight);
-  if (options.min_value == 0) tree.nodes.reserve(profile.stacks.size() + processes.size() + 1);
+  if (options.min_period == 0) tree.nodes.reserve(profile.stacks.size() + processes.size() + 1);
   for (const ProcessRows& process : processes) {
     const Weight total = TotalOf(profile, process, options.weight);
-    if (total.value < options.min_value || total.samples == 0) {
-      tree.dropped += total.samples != 0;
+    if (total.period < options.min_period || total.count == 0) {
+      tree.dropped += total.count != 0;
       continue;
     }
     const auto id = static_cast<uint32_t>(tree.nodes.size());
@@ -359,7 +308,7 @@ CallTree BuildCallTree(const Profile& profile, const std::vector<ProcessRows>& p
     steps.Start(process);
     cursors.clear();
     steps.PushRoots(cursors);
-    Merger<FromRoot>(steps, options.min_value, tree).Run(id, std::move(cursors));
+    Merger<FromRoot>(steps, options.min_period, tree).Run(id, std::move(cursors));
   }
   return tree;
 }

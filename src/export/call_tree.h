@@ -21,36 +21,31 @@
 #include "absl/functional/function_ref.h"
 #include "src/export/labels.h"
 #include "src/profile/profile.h"
+#include "src/query/weight.h"
 
 namespace profiler::exports {
 
 enum class WeightBy : uint8_t { kPeriod, kSamples };
 
-struct Weight {
-  uint64_t samples = 0;
-  uint64_t value = 0;  // what is compared: periods, or samples again
+using query::Weight;
 
-  Weight& operator+=(const Weight& other) {
-    samples += other.samples;
-    value += other.value;
-    return *this;
-  }
-};
-
-// A row's weight. Where its samples have no period, they count one each.
-Weight WeightOf(const profile::Row& row, WeightBy by);
+// A row's weight. By samples, or where they have no period, each has a period of one.
+inline Weight WeightOf(const profile::Row& row, WeightBy by) {
+  const bool counts = by == WeightBy::kSamples || row.period == 0;
+  return {.period = counts ? row.count : row.period, .count = row.count};
+}
 
 struct CallNode {
   LabelId label = kNoLabel;  // kNoLabel: the root of everything, which is node 0
   uint32_t parent = 0;
   uint32_t depth = 0;
   Weight total;       // itself and all below, what was dropped included
-  uint64_t self = 0;  // the part of total.value that ends here
+  uint64_t self = 0;  // the part of total.period that ends here
 };
 
 struct CallTree {
   std::vector<CallNode> nodes;  // a node precedes those below it; siblings are ordered by label
-  uint64_t dropped = 0;         // children left out because they weigh less than min_value
+  uint64_t dropped = 0;         // children left out because they weigh less than min_period
 };
 
 // The rows of one process name: a child of the tree's root.
@@ -62,7 +57,7 @@ struct ProcessRows {
 
 struct CallTreeOptions {
   WeightBy weight = WeightBy::kPeriod;
-  uint64_t min_value = 0;  // nodes whose total.value is less are dropped
+  uint64_t min_period = 0;  // nodes whose total.period is less are dropped
   // Merges from the leaf: callers are below what they call, and the process is the last.
   bool reverse = false;
 };

@@ -169,10 +169,9 @@ class Writer {
   }
 
   std::string Subtitle() const {
-    if (layout_.total.samples == 0) return "no samples";
+    if (layout_.total.count == 0) return "no samples";
     std::string out = layout_.event;
-    absl::StrAppend(&out, " · ", Grouped(layout_.total.samples), " ",
-                    CleanUtf8(options_.count_name));
+    absl::StrAppend(&out, " · ", Grouped(layout_.total.count), " ", CleanUtf8(options_.count_name));
     if (options_.weight == WeightBy::kPeriod) out += " · width is the sum of their periods";
     if (options_.reverse) out += " · merged from the leaf, callers beyond";
     return out;
@@ -201,9 +200,9 @@ class Writer {
   // What the picture does not tell by itself, in one line.
   std::string LossLine() const {
     std::string out =
-        absl::StrCat(Grouped(layout_.total.samples), " ", CleanUtf8(options_.count_name), " · ",
+        absl::StrCat(Grouped(layout_.total.count), " ", CleanUtf8(options_.count_name), " · ",
                      Grouped(losses_.lost_records + losses_.lost_samples), " lost · ",
-                     PercentText(layout_.unnamed, layout_.total.value), " in code without a name");
+                     PercentText(layout_.unnamed, layout_.total.period), " in code without a name");
     if (losses_.throttled != 0) absl::StrAppend(&out, " · throttled ", losses_.throttled, " times");
     if (losses_.undecodable != 0) {
       absl::StrAppend(&out, " · ", Grouped(losses_.undecodable), " records unreadable");
@@ -228,7 +227,7 @@ class Writer {
                     ",\"levels\":", layout_.levels,
                     ",\"inverted\":", options_.inverted ? "true" : "false",
                     ",\"fluid\":", options_.width == 0 ? "true" : "false",
-                    ",\"total\":", layout_.total.samples, ",\"countName\":");
+                    ",\"total\":", layout_.total.count, ",\"countName\":");
     AppendJsonInXml(out_, CleanUtf8(options_.count_name));
     out_ += ",\n\"labels\":[";
     // Only the labels that are drawn, numbered anew.

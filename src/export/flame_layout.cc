@@ -83,7 +83,7 @@ uint64_t LeastValue(const CallTree& tree, size_t max_boxes) {
   if (tree.nodes.size() <= max_boxes || max_boxes == 0) return 0;
   std::vector<uint64_t> values;
   values.reserve(tree.nodes.size());
-  for (const CallNode& node : tree.nodes) values.push_back(node.total.value);
+  for (const CallNode& node : tree.nodes) values.push_back(node.total.period);
   const auto last = values.begin() + static_cast<ptrdiff_t>(max_boxes);
   std::nth_element(values.begin(), last, values.end(), std::greater<>());
   return *last + 1;  // ties are left out together: which of them were drawn would be chance
@@ -91,32 +91,32 @@ uint64_t LeastValue(const CallTree& tree, size_t max_boxes) {
 
 // Fills boxes from the nodes that weigh enough. Children stand side by side from their parent's
 // start on; what is left at its end is the parent's own, and what is not drawn.
-void PlaceBoxes(const CallTree& tree, uint64_t least, FlameLayout& layout) {
-  const uint64_t whole = tree.nodes[0].total.value;
+void DrawBoxes(const CallTree& tree, uint64_t least, FlameLayout& layout) {
+  const uint64_t whole = tree.nodes[0].total.period;
   std::vector<uint64_t> next_start(tree.nodes.size(), 0);  // where a node's next child starts
   for (uint32_t id = 0; id < tree.nodes.size(); ++id) {
     const CallNode& node = tree.nodes[id];
-    if (id != 0 && node.total.value < least) {
+    if (id != 0 && node.total.period < least) {
       layout.pruned = true;
       continue;
     }
     const uint64_t start = id == 0 ? 0 : next_start[node.parent];
     next_start[id] = start;
-    if (id != 0) next_start[node.parent] += node.total.value;
+    if (id != 0) next_start[node.parent] += node.total.period;
     const uint64_t begin = PartOf(start, whole);
-    const uint64_t end = PartOf(start + node.total.value, whole);
+    const uint64_t end = PartOf(start + node.total.period, whole);
     layout.boxes.push_back(
-        {node.label, node.depth, begin, end - begin, PartOf(node.self, whole), node.total.samples});
+        {node.label, node.depth, begin, end - begin, PartOf(node.self, whole), node.total.count});
     layout.levels = std::max(layout.levels, node.depth + 1);
   }
 }
 
-uint64_t UnnamedValue(const Profile& profile, profile::EventId event, WeightBy weight) {
+uint64_t UnnamedPeriod(const Profile& profile, profile::EventId event, WeightBy weight) {
   uint64_t unnamed = 0;
   for (const profile::Row& row : profile.rows) {
-    if (row.event != event || row.stack == profile::kNoStack) continue;
+    if (row.event != event) continue;
     const Frame& leaf = profile[profile[row.stack].frame];
-    if (leaf.unnamed != profile::Unnamed::kNamed) unnamed += WeightOf(row, weight).value;
+    if (leaf.unnamed != profile::Unnamed::kNamed) unnamed += WeightOf(row, weight).period;
   }
   return unnamed;
 }
@@ -143,18 +143,18 @@ FlameLayout LayOutFlames(const Profile& profile, const FlameGraphOptions& option
     process.frames = &frames;
     for (uint32_t row : process.rows) layout.total += WeightOf(profile.rows[row], options.weight);
   }
-  const auto whole = static_cast<double>(layout.total.value);
+  const auto whole = static_cast<double>(layout.total.period);
   const double min_part = std::clamp(
       std::max(options.min_percent / 100, options.min_pixels / std::max(pixels, 1U)), 0.0, 1.0);
   CallTree tree = BuildCallTree(profile, processes,
                                 {.weight = options.weight,
-                                 .min_value = static_cast<uint64_t>(std::ceil(min_part * whole)),
+                                 .min_period = static_cast<uint64_t>(std::ceil(min_part * whole)),
                                  .reverse = options.reverse});
   const uint64_t least = LeastValue(tree, options.max_boxes);
   layout.pruned = tree.dropped != 0;
-  PlaceBoxes(tree, least, layout);
+  DrawBoxes(tree, least, layout);
   layout.min_width = whole == 0 ? 0 : std::max(min_part, static_cast<double>(least) / whole);
-  layout.unnamed = UnnamedValue(profile, *event, options.weight);
+  layout.unnamed = UnnamedPeriod(profile, *event, options.weight);
   return layout;
 }
 

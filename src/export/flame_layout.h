@@ -33,7 +33,7 @@ struct FlameLayout {
   bool pruned = false;   // some boxes were too narrow
   double min_width = 0;  // and how narrow, as a part of the whole
   Weight total;          // of the event
-  uint64_t unnamed = 0;  // value of samples whose innermost frame has no symbol
+  uint64_t unnamed = 0;  // period of samples whose innermost frame has no symbol
 };
 
 FlameLayout LayOutFlames(const profile::Profile& profile, const FlameGraphOptions& options,

@@ -43,8 +43,4 @@ struct HistOptions {
   bool SortsBy(SortKey key) const { return std::find(sort.begin(), sort.end(), key) != sort.end(); }
 };
 
-inline Weight WeightOf(const profile::Row& sample) {
-  return {.period = sample.period, .count = sample.count};
-}
-
 }  // namespace profiler::report

@@ -26,27 +26,13 @@
 #include <vector>
 
 #include "src/base/huge_pages.h"
+#include "src/query/weight.h"
 #include "src/report/functions.h"
 
 namespace profiler::report {
 
-struct Weight {
-  uint64_t period = 0;
-  uint64_t count = 0;
-
-  Weight& operator+=(const Weight& other) {
-    period += other.period;
-    count += other.count;
-    return *this;
-  }
-  Weight& operator-=(const Weight& other) {
-    period -= other.period;
-    count -= other.count;
-    return *this;
-  }
-  friend Weight operator-(Weight a, const Weight& b) { return a -= b; }
-  bool operator==(const Weight&) const = default;
-};
+using query::Weight;
+using query::WeightOf;
 
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
