@@ -53,16 +53,14 @@ std::string KernelChainsLine(const ChainQuality& chains) {
 std::string UnwoundChainsLine(const ChainQuality& chains) {
   if (chains.chains() == 0 && chains.no_stack == 0) return {};
   if (chains.chains() == 0) {
-    return absl::StrCat("# Call chains: none; ", chains.no_stack,
-                        absl::string_view(kWithoutStack.data(), kWithoutStack.size()), "\n");
+    return absl::StrCat("# Call chains: none; ", chains.no_stack, View(kWithoutStack), "\n");
   }
   std::string line = absl::StrFormat("# Call chains: %.2f%% of %d are whole",
                                      Percent(chains.whole(), chains.chains()), chains.chains());
   std::string_view before = " (";
   const auto add = [&](uint64_t count, std::string_view what) {
     if (count == 0) return;
-    absl::StrAppend(&line, absl::string_view(before.data(), before.size()), count, " ",
-                    absl::string_view(what.data(), what.size()));
+    absl::StrAppend(&line, View(before), count, " ", View(what));
     before = ", ";
   };
   add(chains.joined, "joined");
@@ -71,8 +69,7 @@ std::string UnwoundChainsLine(const ChainQuality& chains) {
   if (before == ", ") line += ')';
   if (chains.cut() > 0) absl::StrAppend(&line, ", ", chains.cut(), " cut");
   if (chains.no_stack > 0) {
-    absl::StrAppend(&line, "; ", chains.no_stack,
-                    absl::string_view(kWithoutStack.data(), kWithoutStack.size()));
+    absl::StrAppend(&line, "; ", chains.no_stack, View(kWithoutStack));
   }
   return line + "\n";
 }
@@ -110,8 +107,7 @@ std::string FormatChains(const ChainQuality& chains) {
     }
     row(cut.chains, what);
     if (const std::string_view remedy = RemedyFor(cut.reason); !remedy.empty()) {
-      absl::StrAppend(&text, "                       ",
-                      absl::string_view(remedy.data(), remedy.size()), "\n");
+      absl::StrAppend(&text, "                       ", View(remedy), "\n");
     }
   }
   return text;

@@ -42,7 +42,7 @@ std::string SecondsOf(uint64_t ns) {
   return absl::StrFormat("%d.%06d", ns / kNanosecondsPerSecond, ns % kNanosecondsPerSecond / 1000);
 }
 
-void AppendPlace(const RecordingHeader& header, HeaderText& out) {
+void AppendFileLayout(const RecordingHeader& header, HeaderText& out) {
   if (!header.captured_on.empty()) {
     absl::StrAppend(&out.text(), "# captured on    : ");
     AppendPrintable(header.captured_on, out.text());
@@ -133,7 +133,7 @@ void AppendFeatures(const RecordingHeader& header, int begin, int end, HeaderTex
 std::string FormatRecordingHeader(const RecordingHeader& header) {
   HeaderText out;
   out.text() += "# ========\n";
-  AppendPlace(header, out);
+  AppendFileLayout(header, out);
   AppendMachine(header, out);
   AppendEvents(header, out);
   AppendFeatures(header, 0, kSampleTimeFeature, out);

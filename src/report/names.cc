@@ -114,9 +114,9 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  uint64_t period = 0, samples = 0;                      // that were interrupted there
-  size_t frames = 0;                                     // addresses, of callers too
-  std::vector<std::pair<uint64_t, std::string>> places;  // weight, what to call it
+  uint64_t period = 0, samples = 0;                         // that were interrupted there
+  size_t frames = 0;                                        // addresses, of callers too
+  std::vector<std::pair<uint64_t, std::string>> addresses;  // weight, what to call it
 };
 
 class Unresolved {
@@ -166,8 +166,8 @@ class Unresolved {
 
   void MakeGroups() {
     absl::flat_hash_map<std::pair<DsoId, Unnamed>, size_t> known;
-    // Frames of one function that has no name are one place.
-    absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> places;
+    // Frames of one function that has no name are listed as one.
+    absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> known_addresses;
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[i];
       if (!weight_[i].seen || frame.unnamed == Unnamed::kNamed) continue;
@@ -178,10 +178,10 @@ class Unresolved {
       ++group.frames;
       group.period += weight_[i].period;
       group.samples += weight_[i].samples;
-      const auto [place, new_place] =
-          places.try_emplace({it->second, PlaceOf(frame)}, group.places.size());
-      if (new_place) group.places.emplace_back(0, std::get<1>(place->first));
-      group.places[place->second].first += weight_[i].period;
+      const auto [address, is_new_address] =
+          known_addresses.try_emplace({it->second, AddressText(frame)}, group.addresses.size());
+      if (is_new_address) group.addresses.emplace_back(0, std::get<1>(address->first));
+      group.addresses[address->second].first += weight_[i].period;
     }
     std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
       const std::pair weight_a(a.period, a.frames), weight_b(b.period, b.frames);
@@ -191,7 +191,7 @@ class Unresolved {
   }
 
   // The start of its function; else where it is in the file, or in memory.
-  std::string PlaceOf(const Frame& frame) const {
+  std::string AddressText(const Frame& frame) const {
     if (HasFunctionStart(frame)) {
       return std::string(profile_.text(profile_[profile_.LinesOf(frame).back().symbol].name));
     }
@@ -204,25 +204,23 @@ class Unresolved {
                           group.samples, group.frames);
     AppendPrintable(profile_.text(dso.long_name), out);
     const std::string_view why = Why(dso, group.reason), remedy = Remedy(dso, group.reason);
-    absl::StrAppend(&out, ": ", absl::string_view(why.data(), why.size()), "\n");
+    absl::StrAppend(&out, ": ", View(why), "\n");
     constexpr std::string_view kIndent = "                                      ";
-    absl::StrAppend(&out, absl::string_view(kIndent.data(), kIndent.size()), "→ ",
-                    absl::string_view(remedy.data(), remedy.size()));
+    absl::StrAppend(&out, View(kIndent), "→ ", View(remedy));
     if (!dso.build_id.empty()) absl::StrAppend(&out, " (build-id ", HexOf(dso.build_id), ")");
     out += '\n';
-    std::sort(group.places.begin(), group.places.end(), [](const auto& a, const auto& b) {
+    std::sort(group.addresses.begin(), group.addresses.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    const size_t shown = std::min(group.places.size(), kAddressesShown);
+    const size_t shown = std::min(group.addresses.size(), kAddressesShown);
     for (size_t i = 0; i < shown; ++i) {
       absl::StrAppendFormat(&out, "  %7.2f%%                            ",
-                            Percent(group.places[i].first, total_));
-      AppendPrintable(group.places[i].second, out);
+                            Percent(group.addresses[i].first, total_));
+      AppendPrintable(group.addresses[i].second, out);
       out += '\n';
     }
-    if (shown < group.places.size()) {
-      absl::StrAppend(&out, absl::string_view(kIndent.data(), kIndent.size()), "and ",
-                      group.places.size() - shown, " more\n");
+    if (shown < group.addresses.size()) {
+      absl::StrAppend(&out, View(kIndent), "and ", group.addresses.size() - shown, " more\n");
     }
   }
 

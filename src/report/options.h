@@ -43,6 +43,9 @@ enum class SortKey : uint8_t {
   kCycles,
 };
 
+// What stands above its column.
+std::string_view Heading(SortKey key);
+
 // Whether the key is of branches alone.
 inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
 // Whether it can be one of ReportOptions::branch_sort.

@@ -313,7 +313,7 @@ class Report {
     for (const auto& [key, title] : kLists) {
       const std::string* name = OnlyName(key, options_.filter);
       if (name == nullptr) continue;
-      absl::StrAppend(&out_, "# ", absl::string_view(title.data(), title.size()), ": ");
+      absl::StrAppend(&out_, "# ", View(title), ": ");
       AppendPrintable(*name, out_);
       out_ += '\n';
     }

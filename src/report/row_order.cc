@@ -183,7 +183,7 @@ HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows,
                                  const FunctionTable& functions, const HistOptions& options) {
   FieldSort sort(rows.size());
   const RowKeys keys(rows, profile, functions);
-  // Same names: by place. Kernel addresses come first, as they are negative in perf's arithmetic.
+  // Same names: by address. Kernel addresses come first, as they are negative in perf's arithmetic.
   keys.AddAddress(sort);
   for (size_t i = options.sort.size(); i-- > 0;) keys.Add(options.sort[i], sort);
 

@@ -1,4 +1,4 @@
-// The order in which rows are shown: by weight, then by their sort keys, then by place.
+// The order in which rows are shown: by weight, then by their sort keys, then by address.
 //
 // A recording may have very many rows, and most of them are as light as many others, so that names
 // decide. Names are therefore ranked once, and rows are sorted by integers alone: one stable radix

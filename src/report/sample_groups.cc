@@ -20,14 +20,14 @@ constexpr uint32_t kNone = 0xffffffff;
 
 void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
                 std::span<uint32_t> samples) {
-  const auto place = [&](uint32_t sample) {
+  const auto depth_first = [&](uint32_t sample) {
     const auto stack = static_cast<uint32_t>(profile.rows[sample].stack);
     return order.empty() ? stack : order[stack];
   };
-  const auto before = [&](uint32_t a, uint32_t b) { return place(a) < place(b); };
+  const auto before = [&](uint32_t a, uint32_t b) { return depth_first(a) < depth_first(b); };
   if (std::is_sorted(samples.begin(), samples.end(), before)) return;
   RadixSort sort(static_cast<uint32_t>(samples.size()));
-  sort.SortBy([&](uint32_t i) { return place(samples[i]); });
+  sort.SortBy([&](uint32_t i) { return depth_first(samples[i]); });
   HugeVector<uint32_t> sorted = sort.Order();
   for (uint32_t& sample : sorted) sample = samples[sample];
   std::copy(sorted.begin(), sorted.end(), samples.begin());

@@ -152,7 +152,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
     *out += ' ';
     AppendPrintable(details.cgroup.empty() ? "unknown" : details.cgroup, *out);
   }
-  if (has(ScriptField::kIp)) AppendPlace(row, *out);
+  if (has(ScriptField::kIp)) AppendCode(row, *out);
   if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
   if (has(ScriptField::kUregs)) AppendRegisters(details.user_registers, *out);
   AppendBranches(details, *out);
@@ -293,7 +293,7 @@ void ScriptFormatter::AppendDataSource(const SampleDetails& details, std::string
 }
 
 // The call chain, or where there is none the ip.
-void ScriptFormatter::AppendPlace(const SampleRow& row, std::string& out) {
+void ScriptFormatter::AppendCode(const SampleRow& row, std::string& out) {
   if (!HasChains(row.event)) {
     selves_.Append(static_cast<uint32_t>(row.self), out,
                    [&](std::string& text) { AppendSelf(profile_[row.self], text); });
@@ -326,19 +326,20 @@ void ScriptFormatter::AppendSelf(const Frame& frame, std::string& out) const {
 void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
-  const bool places = has(ScriptField::kSrcline);
-  const bool inlines = options_.inlines && (has(ScriptField::kSym) || places) && base != kNoSymbol;
+  const bool lines_shown = has(ScriptField::kSrcline);
+  const bool inlines =
+      options_.inlines && (has(ScriptField::kSym) || lines_shown) && base != kNoSymbol;
   for (size_t i = 0; inlines && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
     AppendAddress(frame, lines[i].symbol, out);
-    if (places) AppendSourceLine(frame, &lines[i], out);
+    if (lines_shown) AppendSourceLine(frame, &lines[i], out);
     out += " (inlined)\n";
   }
   out += '\t';
   AppendAddress(frame, base, out);
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
-  if (places) AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
+  if (lines_shown) AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
   out += '\n';
 }
 

@@ -149,7 +149,7 @@ class ScriptFormatter {
   void AppendEventName(profile::EventId event, std::string& out);
   void AppendAddr(const profile::SampleDetails& details, std::string& out) const;
   void AppendDataSource(const profile::SampleDetails& details, std::string& out);
-  void AppendPlace(const profile::SampleRow& row, std::string& out);
+  void AppendCode(const profile::SampleRow& row, std::string& out);
   void AppendCpu(uint32_t cpu, std::string& out);
   void AppendChain(profile::StackId stack, std::string& out);
   void AppendSelf(const profile::Frame& frame, std::string& out) const;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "src/base/text.h"
 
 namespace profiler::report {
@@ -76,11 +78,8 @@ ScriptFields DefaultScriptFields() {
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
   ScriptFieldChoice choice;
   bool plain = false, changes = false;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    std::string_view name = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (name.empty()) continue;
+  const std::vector<std::string> words = absl::StrSplit(View(text), ',', absl::SkipEmpty());
+  for (std::string_view name : words) {
     const char sign = name.front();
     const bool change = sign == '+' || sign == '-';
     if (change) name.remove_prefix(1);

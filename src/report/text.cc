@@ -1,10 +1,9 @@
 #include "src/report/text.h"
 
-#include <array>
 #include <charconv>
-#include <cstring>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 
@@ -13,74 +12,7 @@ namespace profiler::report {
 using profile::Mode;
 using profile::Profile;
 
-namespace {
-
-// Two digits a byte.
-constexpr auto kHexOfBytes = [] {
-  std::array<char, 2 * 256> digits{};
-  for (size_t i = 0; i < digits.size(); ++i) {
-    digits[i] = "0123456789abcdef"[i % 2 == 0 ? i / 32 : i / 2 % 16];
-  }
-  return digits;
-}();
-
-}  // namespace
-
-std::string_view Heading(SortKey key) {
-  switch (key) {
-    case SortKey::kPid:
-      return "    Pid:Command";
-    case SortKey::kTid:
-      return "    Tid:Command";
-    case SortKey::kTgid:
-      return "   Tgid:Command";
-    case SortKey::kComm:
-      return "Command";
-    case SortKey::kDso:
-      return "Shared Object";
-    case SortKey::kSymbol:
-      return "Symbol";
-    case SortKey::kCpu:
-      return "CPU";
-    case SortKey::kSrcline:
-      return "Source:Line";
-    case SortKey::kSrcfile:
-      return "Source File";
-    case SortKey::kSymoff:
-      return "Symbol Offset";
-    case SortKey::kSymbolFrom:
-      return "Source Symbol";
-    case SortKey::kSymbolTo:
-      return "Target Symbol";
-    case SortKey::kDsoFrom:
-      return "Source Shared Object";
-    case SortKey::kDsoTo:
-      return "Target Shared Object";
-    case SortKey::kMispredict:
-      return "Branch Mispredicted";
-    case SortKey::kCycles:
-      return "Basic Block Cycles";
-  }
-  return "";
-}
-
-char LevelOf(Mode mode) {
-  switch (mode) {
-    case Mode::kUser:
-      return '.';
-    case Mode::kKernel:
-      return 'k';
-    case Mode::kHypervisor:
-      return 'H';
-    case Mode::kGuestUser:
-      return 'u';
-    case Mode::kGuestKernel:
-      return 'g';
-    case Mode::kUnknown:
-      return '.';
-  }
-  return '.';
-}
+char LevelOf(Mode mode) { return "..kHug"[static_cast<size_t>(mode)]; }
 
 void AppendRightAligned(std::string_view text, size_t width, std::string& out) {
   if (text.size() < width) out.append(width - text.size(), ' ');
@@ -123,12 +55,7 @@ void AppendSymbol(const Profile& profile, const Function& function, std::string&
     return;
   }
   if (function.address != 0) out += "0x";
-  char digits[kAddressWidth];
-  for (size_t i = 0; i < kAddressWidth; i += 2) {
-    const size_t byte = function.address >> 4 * (kAddressWidth - 2 - i) & 0xff;
-    std::memcpy(digits + i, &kHexOfBytes[2 * byte], 2);
-  }
-  out.append(digits, kAddressWidth);
+  absl::StrAppend(&out, absl::Hex(function.address, absl::kZeroPad16));
 }
 
 void AppendFunctionName(const profile::Profile& profile, const Function& function,

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "src/report/functions.h"
-#include "src/report/options.h"
 
 namespace profiler::report {
 
@@ -22,8 +21,6 @@ void AppendLeftAligned(std::string_view text, size_t width, std::string& out);
 
 inline constexpr size_t kAddressWidth = 16;  // hexadecimal digits of an address in a table
 
-// What stands above the column.
-std::string_view Heading(SortKey key);
 // '.' user code, 'k' the kernel's, 'H' a hypervisor's, 'u' and 'g' a guest's.
 char LevelOf(profile::Mode mode);
 // A function in a table: "[k] schedule", "[.] 0x0000000000001234".
