@@ -16,29 +16,29 @@ GeneratedCode::GeneratedCode(const Profile& profile, profile::DsoId dso) : profi
     const auto lines = profile.LinesOf(frame);
     if (frame.dso != dso || lines.empty() || lines.back().symbol == profile::kNoSymbol) continue;
     const SymbolId function = lines.back().symbol;
-    places_.push_back({frame.ip.value - frame.symbol_offset, function});
+    loaded_.push_back({frame.ip.value - frame.symbol_offset, function});
     longest_ = std::max(longest_, profile[function].size);
   }
-  std::ranges::sort(places_);
-  places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+  std::ranges::sort(loaded_);
+  loaded_.erase(std::unique(loaded_.begin(), loaded_.end()), loaded_.end());
 }
 
 std::optional<uint64_t> GeneratedCode::StartOf(SymbolId function) const {
-  const auto found = std::ranges::find(places_, function, &Place::function);
-  if (found == places_.end()) return std::nullopt;
+  const auto found = std::ranges::find(loaded_, function, &Loaded::function);
+  if (found == loaded_.end()) return std::nullopt;
   return found->start;
 }
 
 std::string GeneratedCode::NameAt(uint64_t address) const {
-  const Place* only = nullptr;
-  const auto after = std::ranges::upper_bound(places_, address, {}, &Place::start);
-  for (auto at = after; at != places_.begin();) {
-    const Place& place = *--at;
-    const uint64_t distance = address - place.start;
+  const Loaded* only = nullptr;
+  const auto after = std::ranges::upper_bound(loaded_, address, {}, &Loaded::start);
+  for (auto at = after; at != loaded_.begin();) {
+    const Loaded& code = *--at;
+    const uint64_t distance = address - code.start;
     if (distance >= longest_) break;
-    if (distance >= profile_[place.function].size) continue;
+    if (distance >= profile_[code.function].size) continue;
     if (only != nullptr) return {};
-    only = &place;
+    only = &code;
   }
   if (only == nullptr) return {};
   std::string name(profile_.text(profile_[only->function].name));

@@ -26,15 +26,15 @@ class GeneratedCode {
   std::string NameAt(uint64_t address) const;
 
  private:
-  struct Place {
+  struct Loaded {
     uint64_t start = 0;
     profile::SymbolId function{};
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Loaded&) const = default;
   };
 
   const profile::Profile& profile_;
-  std::vector<Place> places_;  // by start, distinct
-  uint64_t longest_ = 0;       // of them
+  std::vector<Loaded> loaded_;  // by start, distinct
+  uint64_t longest_ = 0;        // of them
 };
 
 }  // namespace profiler::annotate
