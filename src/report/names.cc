@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
+#include "src/query/weight.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -27,6 +28,8 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 using profile::Unnamed;
+using query::Weight;
+using query::WeightOf;
 
 constexpr size_t kAddressesShown = 10;  // of an image
 
@@ -114,7 +117,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
 struct Group {
   DsoId dso{};
   Unnamed reason{};
-  uint64_t period = 0, samples = 0;                         // that were interrupted there
+  Weight weight;                                            // of what was interrupted there
   size_t frames = 0;                                        // addresses, of callers too
   std::vector<std::pair<uint64_t, std::string>> addresses;  // weight, what to call it
 };
@@ -122,7 +125,7 @@ struct Group {
 class Unresolved {
  public:
   Unresolved(const Profile& profile, EventId event)
-      : profile_(profile), event_(event), weight_(profile.frames.size()) {
+      : profile_(profile), event_(event), seen_(profile.frames.size()) {
     FindFrames();
     MakeGroups();
   }
@@ -141,25 +144,24 @@ class Unresolved {
   }
 
  private:
-  struct Weight {
-    uint64_t period = 0, samples = 0;
-    bool seen = false;
+  struct Seen {
+    bool on_stack = false;
+    Weight self;
   };
 
   // All frames of the event's chains, each stack node once.
   void FindFrames() {
-    std::vector<bool> seen(profile_.stacks.size(), false);
+    std::vector<bool> visited(profile_.stacks.size(), false);
     for (const Row& row : profile_.rows) {
       if (row.event != event_) continue;
-      Weight& self = weight_[static_cast<uint32_t>(row.self)];
-      self.seen = true;
-      self.period += row.period;
-      self.samples += row.count;
+      Seen& interrupted = seen_[static_cast<uint32_t>(row.self)];
+      interrupted.on_stack = true;
+      interrupted.self += WeightOf(row);
       total_ += row.period;
-      for (StackId id = row.stack; id != profile::kNoStack && !seen[static_cast<uint32_t>(id)];
+      for (StackId id = row.stack; id != profile::kNoStack && !visited[static_cast<uint32_t>(id)];
            id = profile_[id].parent) {
-        seen[static_cast<uint32_t>(id)] = true;
-        weight_[static_cast<uint32_t>(profile_[id].frame)].seen = true;
+        visited[static_cast<uint32_t>(id)] = true;
+        seen_[static_cast<uint32_t>(profile_[id].frame)].on_stack = true;
       }
     }
   }
@@ -170,21 +172,20 @@ class Unresolved {
     absl::flat_hash_map<std::tuple<size_t, std::string>, size_t> known_addresses;
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[i];
-      if (!weight_[i].seen || frame.unnamed == Unnamed::kNamed) continue;
+      if (!seen_[i].on_stack || frame.unnamed == Unnamed::kNamed) continue;
       const auto [it, is_new] =
           known.try_emplace(std::pair(frame.dso, frame.unnamed), groups_.size());
       if (is_new) groups_.push_back({.dso = frame.dso, .reason = frame.unnamed});
       Group& group = groups_[it->second];
       ++group.frames;
-      group.period += weight_[i].period;
-      group.samples += weight_[i].samples;
+      group.weight += seen_[i].self;
       const auto [address, is_new_address] =
           known_addresses.try_emplace({it->second, AddressText(frame)}, group.addresses.size());
       if (is_new_address) group.addresses.emplace_back(0, std::get<1>(address->first));
-      group.addresses[address->second].first += weight_[i].period;
+      group.addresses[address->second].first += seen_[i].self.period;
     }
     std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
-      const std::pair weight_a(a.period, a.frames), weight_b(b.period, b.frames);
+      const std::pair weight_a(a.weight.period, a.frames), weight_b(b.weight.period, b.frames);
       if (weight_a != weight_b) return weight_a > weight_b;
       return std::pair(a.dso, a.reason) < std::pair(b.dso, b.reason);
     });
@@ -200,8 +201,8 @@ class Unresolved {
 
   void AppendGroup(Group& group, std::string& out) const {
     const Dso& dso = profile_[group.dso];
-    absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.period, total_),
-                          group.samples, group.frames);
+    absl::StrAppendFormat(&out, "  %7.2f%%  %10d  %10d  ", Percent(group.weight.period, total_),
+                          group.weight.count, group.frames);
     AppendPrintable(profile_.text(dso.long_name), out);
     const std::string_view why = Why(dso, group.reason), remedy = Remedy(dso, group.reason);
     absl::StrAppend(&out, ": ", View(why), "\n");
@@ -226,7 +227,7 @@ class Unresolved {
 
   const Profile& profile_;
   const EventId event_;
-  std::vector<Weight> weight_;  // by frame
+  std::vector<Seen> seen_;  // by frame
   std::vector<Group> groups_;
   uint64_t total_ = 0;
 };

@@ -7,12 +7,11 @@
 #include "src/base/text.h"
 
 namespace profiler::report {
+
 PositionKeys PositionKeysOf(const ReportOptions& options) {
   PositionKeys keys{.full_paths = options.full_source_paths};
   for (const SortKey key : options.sort) {
-    keys.srcline |= key == SortKey::kSrcline;
-    keys.srcfile |= key == SortKey::kSrcfile;
-    keys.symoff |= key == SortKey::kSymoff;
+    if (PositionKeys::Are(key)) keys.wanted[PositionKeys::IndexOf(key)] = true;
   }
   return keys;
 }
@@ -36,49 +35,27 @@ std::string PositionTable::WithoutLine(const profile::Frame& frame,
                       "]");
 }
 
-PositionId PositionTable::Add(const profile::Frame& frame, const profile::Line* line) {
-  Position position;
-  const bool known = line != nullptr && line->file != StringId::kEmpty;
-  if (keys_.srcfile) position.srcfile = texts_.Intern(known ? FileName(*line) : "??");
-  if (keys_.srcline) {
-    position.srcline = texts_.Intern(known ? absl::StrCat(View(FileName(*line)), ":", line->line)
-                                           : WithoutLine(frame, line));
-  }
-  if (keys_.symoff) {
+std::string PositionTable::TextAt(const profile::Frame& frame, const profile::Line* line,
+                                  SortKey key) const {
+  if (key == SortKey::kSymoff) {
     const bool named = line != nullptr && line->symbol != profile::kNoSymbol;
-    position.symoff =
-        texts_.Intern(named ? absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+0x",
-                                           absl::Hex(frame.symbol_offset))
-                            : absl::StrCat("0x", absl::Hex(frame.offset.value)));
+    if (!named) return absl::StrCat("0x", absl::Hex(frame.offset.value));
+    return absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+0x",
+                        absl::Hex(frame.symbol_offset));
   }
-  const auto [it, is_new] = ids_.try_emplace({position.srcline, position.srcfile, position.symoff},
-                                             static_cast<PositionId>(positions_.size()));
+  const bool known = line != nullptr && line->file != StringId::kEmpty;
+  if (key == SortKey::kSrcfile) return std::string(known ? FileName(*line) : "??");
+  return known ? absl::StrCat(View(FileName(*line)), ":", line->line) : WithoutLine(frame, line);
+}
+
+PositionId PositionTable::Add(const profile::Frame& frame, const profile::Line* line) {
+  Position position{};
+  for (const SortKey key : {SortKey::kSrcline, SortKey::kSrcfile, SortKey::kSymoff}) {
+    if (Has(key)) position[PositionKeys::IndexOf(key)] = texts_.Intern(TextAt(frame, line, key));
+  }
+  const auto [it, is_new] = ids_.try_emplace(position, static_cast<PositionId>(positions_.size()));
   if (is_new) positions_.push_back(position);
   return it->second;
-}
-
-StringId PositionTable::IdOf(const Position& position, SortKey key) const {
-  if (key == SortKey::kSrcline) return position.srcline;
-  if (key == SortKey::kSrcfile) return position.srcfile;
-  return position.symoff;
-}
-
-std::string_view PositionTable::Text(PositionId position, SortKey key) const {
-  return texts_[IdOf(positions_[position], key)];
-}
-
-uint32_t PositionTable::TextId(PositionId position, SortKey key) const {
-  return static_cast<uint32_t>(IdOf(positions_[position], key));
-}
-
-uint32_t PositionTable::Rank(PositionId position, SortKey key) const {
-  return ranks_[TextId(position, key)];
-}
-
-bool PositionTable::Has(SortKey key) const {
-  if (key == SortKey::kSrcline) return keys_.srcline;
-  if (key == SortKey::kSrcfile) return keys_.srcfile;
-  return key == SortKey::kSymoff && keys_.symoff;
 }
 
 void PositionTable::RankTexts() {

@@ -13,10 +13,11 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,10 +29,15 @@ namespace profiler::report {
 
 // Which of the keys are asked for.
 struct PositionKeys {
-  bool srcline = false, srcfile = false, symoff = false;
-  bool full_paths = false;  // of source files; else their last part, as perf has it
+  std::array<bool, 3> wanted{};  // by IndexOf
+  bool full_paths = false;       // of source files; else their last part, as perf has it
 
-  bool any() const { return srcline || srcfile || symoff; }
+  static bool Are(SortKey key) { return key >= SortKey::kSrcline && key <= SortKey::kSymoff; }
+  static size_t IndexOf(SortKey key) {
+    return static_cast<size_t>(key) - static_cast<size_t>(SortKey::kSrcline);
+  }
+  bool Have(SortKey key) const { return Are(key) && wanted[IndexOf(key)]; }
+  bool any() const { return wanted != std::array<bool, 3>(); }
 };
 
 PositionKeys PositionKeysOf(const ReportOptions& options);
@@ -49,20 +55,23 @@ class PositionTable {
   PositionId Add(const profile::Frame& frame, const profile::Line* line);
 
   // What is shown of a position for one of the three keys.
-  std::string_view Text(PositionId position, SortKey key) const;
+  std::string_view Text(PositionId position, SortKey key) const {
+    return texts_[StringId{TextId(position, key)}];
+  }
   // Ranks are in the order of the texts; valid once all positions are added.
-  uint32_t Rank(PositionId position, SortKey key) const;
+  uint32_t Rank(PositionId position, SortKey key) const { return ranks_[TextId(position, key)]; }
   void RankTexts();
 
-  bool Has(SortKey key) const;
+  bool Has(SortKey key) const { return keys_.Have(key); }
   // By key: equal where the texts are.
-  uint32_t TextId(PositionId position, SortKey key) const;
+  uint32_t TextId(PositionId position, SortKey key) const {
+    return static_cast<uint32_t>(positions_[position][PositionKeys::IndexOf(key)]);
+  }
 
  private:
-  struct Position {
-    StringId srcline{}, srcfile{}, symoff{};
-  };
-  StringId IdOf(const Position& position, SortKey key) const;
+  using Position = std::array<StringId, 3>;  // its texts, by PositionKeys::IndexOf
+
+  std::string TextAt(const profile::Frame& frame, const profile::Line* line, SortKey key) const;
   std::string WithoutLine(const profile::Frame& frame, const profile::Line* line) const;
   std::string_view FileName(const profile::Line& line) const;
 
@@ -70,7 +79,7 @@ class PositionTable {
   const PositionKeys keys_;
   StringTable texts_;
   std::vector<Position> positions_;
-  absl::flat_hash_map<std::tuple<StringId, StringId, StringId>, PositionId> ids_;
+  absl::flat_hash_map<Position, PositionId> ids_;
   std::vector<uint32_t> ranks_;  // by StringId
 };
 

@@ -25,10 +25,10 @@ std::string Rows(ProfileBuilder& b, std::string_view sort, bool full_paths = fal
   return text.substr(text.find("\n# Overhead") + 1);
 }
 
-class PlacesTest : public testing::Test {
+class PositionsTest : public testing::Test {
  protected:
   // f at two lines of f.cc, g at one of another f.cc, and code without lines.
-  PlacesTest() {
+  PositionsTest() {
     b_.Sample("app", {"f@app"}, 3);
     At(b_, "/src/a/f.cc", 10);
     b_.Sample("app", {"f+0x8@app"}, 2);
@@ -50,7 +50,7 @@ class PlacesTest : public testing::Test {
   ProfileBuilder b_;
 };
 
-TEST_F(PlacesTest, SourceLinesAreRows) {
+TEST_F(PositionsTest, SourceLinesAreRows) {
   EXPECT_EQ(Rows(b_, "srcline"),
             "# Overhead  Source:Line\n"
             "# ........  ...........\n"
@@ -61,7 +61,7 @@ TEST_F(PlacesTest, SourceLinesAreRows) {
             "\n\n");
 }
 
-TEST_F(PlacesTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesOwnAddress) {
+TEST_F(PositionsTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesOwnAddress) {
   ProfileBuilder b = WithoutLines();
   EXPECT_EQ(Rows(b, "srcline"),
             "# Overhead  Source:Line\n"
@@ -74,14 +74,14 @@ TEST_F(PlacesTest, WithoutALineTheRowIsTheDistanceIntoTheFunctionOrTheImagesOwnA
             "\n\n");
 }
 
-TEST_F(PlacesTest, WhatOnlyStandsInForAFunctionsNameIsNoneInASourceLine) {
+TEST_F(PositionsTest, WhatOnlyStandsInForAFunctionsNameIsNoneInASourceLine) {
   ProfileBuilder b;
   b.Sample("app", {"app+0x1000+0x4@app"});
   b.profile().frames[0].unnamed = profile::Unnamed::kNoSymbol;
   EXPECT_NE(Rows(b, "srcline").find("  app[1004]"), std::string::npos) << Rows(b, "srcline");
 }
 
-TEST_F(PlacesTest, SourceLinesDivideFunctions) {
+TEST_F(PositionsTest, SourceLinesDivideFunctions) {
   EXPECT_EQ(Rows(b_, "symbol,srcline", true),
             "# Overhead  Symbol                  Source:Line   \n"
             "# ........  ......................  ..............\n"
@@ -93,7 +93,7 @@ TEST_F(PlacesTest, SourceLinesDivideFunctions) {
             "\n\n");
 }
 
-TEST_F(PlacesTest, SourceFilesAreRows) {
+TEST_F(PositionsTest, SourceFilesAreRows) {
   EXPECT_EQ(Rows(b_, "srcfile"),
             "# Overhead  Source File\n"
             "# ........  ...........\n"
@@ -111,7 +111,7 @@ TEST_F(PlacesTest, SourceFilesAreRows) {
             "\n\n");
 }
 
-TEST_F(PlacesTest, OffsetsDivideFunctions) {
+TEST_F(PositionsTest, OffsetsDivideFunctions) {
   EXPECT_EQ(Rows(b_, "symoff"),
             "# Overhead  Symbol Offset\n"
             "# ........  .............\n"
