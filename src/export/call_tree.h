@@ -6,10 +6,11 @@
 //     main+4 ── f+9 ── g+2     2                     └─ h        1
 //     main+7 ── h+1            1
 //
-// The tree is found top-down. A node of it stands for a set of stack nodes; their children, sorted
-// by label, are the sets of its children. Each stack node is visited once a root, nothing is
-// hashed, siblings come out in order, and a set that weighs too little is dropped before anything
-// below it is looked at.
+// The stacks are a tree as they are (stack_trie.h), in which callees that are called alike stand
+// side by side. The call tree is found in it from the top down. A node of it stands for a set of
+// the trie's nodes; their children, sorted by label, are the sets of its children. Each node of the
+// trie is visited once, nothing is hashed, siblings come out in order, and a set that weighs too
+// little is dropped before anything below it is looked at.
 
 #pragma once
 
@@ -63,16 +64,12 @@ struct CallTreeOptions {
 };
 
 // Every row of `event`, by what `label_of` calls its thread's comm. In the order of the profile's
-// rows; labels are as yet unsorted, and `frames` is null.
+// rows; `frames` is null.
 std::vector<ProcessRows> RowsByProcess(const profile::Profile& profile, profile::EventId event,
                                        absl::FunctionRef<LabelId(std::string_view comm)> label_of);
 
-// Takes the numbers that LabelTable::SortByName() gave, and orders by them.
-void SortProcesses(std::vector<ProcessRows>& processes, std::span<const LabelId> new_ids);
-
-// `processes` in the order in which they shall come. A stack's parent must have the lower id, as
-// interning gives it. Linear in rows and stack nodes.
-CallTree BuildCallTree(const profile::Profile& profile, const std::vector<ProcessRows>& processes,
+// Linear in rows and stack nodes, but for sorting siblings by label.
+CallTree BuildCallTree(const profile::Profile& profile, std::vector<ProcessRows> processes,
                        const CallTreeOptions& options);
 
 }  // namespace profiler::exports

@@ -138,7 +138,7 @@ FlameLayout LayOutFlames(const Profile& profile, const FlameGraphOptions& option
   FrameLabels frames = Namer(profile, layout.labels).LabelFrames();
   const auto new_ids = layout.labels.SortByName();
   frames.Renumber(new_ids);
-  SortProcesses(processes, new_ids);
+  for (ProcessRows& process : processes) process.label = new_ids[process.label];
   for (ProcessRows& process : processes) {
     process.frames = &frames;
     for (uint32_t row : process.rows) layout.total += WeightOf(profile.rows[row], options.weight);
@@ -146,7 +146,7 @@ FlameLayout LayOutFlames(const Profile& profile, const FlameGraphOptions& option
   const auto whole = static_cast<double>(layout.total.period);
   const double min_part = std::clamp(
       std::max(options.min_percent / 100, options.min_pixels / std::max(pixels, 1U)), 0.0, 1.0);
-  CallTree tree = BuildCallTree(profile, processes,
+  CallTree tree = BuildCallTree(profile, std::move(processes),
                                 {.weight = options.weight,
                                  .min_period = static_cast<uint64_t>(std::ceil(min_part * whole)),
                                  .reverse = options.reverse});

@@ -226,8 +226,8 @@ void WriteFolded(const Profile& profile, const FoldedOptions& options,
   const auto new_ids = table.SortByName();
   plain.Renumber(new_ids);
   java.Renumber(new_ids);
-  SortProcesses(processes, new_ids);
-  const CallTree tree = BuildCallTree(profile, processes, {.weight = options.weight});
+  for (ProcessRows& process : processes) process.label = new_ids[process.label];
+  const CallTree tree = BuildCallTree(profile, std::move(processes), {.weight = options.weight});
   LineWriter(tree, table, write).WriteAll();
 }
 

@@ -67,7 +67,7 @@ CallGraph::ChainPoint CallGraph::PointAt(NodeId node, const Weight& weight, bool
   const TrieNode& at = trie_[node];
   return {.node = node,
           .first_child = at.first_child,
-          .key = key_of_function_[at.function],
+          .key = key_of_function_[at.code],
           .whole = whole,
           .frames = frames,
           .weight = weight};
@@ -160,7 +160,7 @@ void CallGraph::SumWholeChains() {
 
 NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
   for (; !trie_.IsRoot(node); node = trie_[node].parent) {
-    if (hist_.BucketOf(trie_[node].function) == bucket) return node;
+    if (hist_.BucketOf(trie_[node].code) == bucket) return node;
   }
   return kNoNode;
 }
@@ -168,14 +168,14 @@ NodeId CallGraph::InnermostOf(uint32_t bucket, NodeId node) const {
 // The nearest node above of the same bucket, else kNoNode.
 NodeId CallGraph::SameAbove(NodeId node) const {
   if (!trie_.IsNested(node)) return kNoNode;
-  return InnermostOf(hist_.BucketOf(trie_[node].function), trie_[node].parent);
+  return InnermostOf(hist_.BucketOf(trie_[node].code), trie_[node].parent);
 }
 
 void CallGraph::ForEachNext(const ChainPoint& point, auto&& visit) const {
   if (hist_.options().order == ChainOrder::kCallee) {
     const TrieNode& node = trie_[point.node];
     // The functions inlined at one address are of one frame.
-    const bool frame_ends = !hist_.functions()[node.function].inlined;
+    const bool frame_ends = !hist_.functions()[node.code].inlined;
     const uint32_t frames = point.frames + (frame_ends ? 1 : 0);
     if (!trie_.IsRoot(node.parent) && frames < hist_.options().max_stack) {
       visit(PointAt(node.parent, point.weight, false, frames));
@@ -242,7 +242,7 @@ std::vector<HugeVector<CallGraph::ChainPoint>> CallGraph::Part(std::span<const C
     uint32_t& branch = branch_of_key_[point.key];
     if (branch == kNone) {
       branch = static_cast<uint32_t>(branches.size());
-      branches.push_back({.function = trie_[point.node].function});
+      branches.push_back({.function = trie_[point.node].code});
     }
     branch_of_point_.push_back(branch);
     branches[branch].weight += point.weight;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/query/stack_walk.h"
 #include "src/report/row_order.h"
 #include "src/report/sample_groups.h"
-#include "src/report/stack_walk.h"
 
 namespace profiler::report {
 
@@ -18,6 +18,7 @@ using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::Row;
+using query::StackWalk;
 
 namespace {
 

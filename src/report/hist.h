@@ -18,11 +18,16 @@
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/query/stack_trie.h"
 #include "src/report/functions.h"
 #include "src/report/hist_row.h"
-#include "src/report/stack_trie.h"
 
 namespace profiler::report {
+
+using query::kNoNode;
+using query::NodeId;
+using query::StackTrie;
+using query::TrieNode;
 
 // Refers to the profile and the function table that it was built from. Reading is thread-safe.
 class Histogram {

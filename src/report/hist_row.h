@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/query/weight.h"
 #include "src/report/functions.h"
 #include "src/report/options.h"
-#include "src/report/stack_trie.h"
 
 namespace profiler::report {
+
+using query::Weight;
+using query::WeightOf;
 
 struct HistRow {
   FunctionId function = kNoFunction;  // the first seen of the row: names its dso and symbol

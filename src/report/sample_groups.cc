@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/radix_sort.h"
-#include "src/report/stack_walk.h"
+#include "src/query/stack_walk.h"
 
 namespace profiler::report {
 
@@ -17,21 +16,6 @@ using profile::Thread;
 namespace {
 
 constexpr uint32_t kNone = 0xffffffff;
-
-void PutInOrder(const Profile& profile, const HugeVector<uint32_t>& order,
-                std::span<uint32_t> samples) {
-  const auto depth_first = [&](uint32_t sample) {
-    const auto stack = static_cast<uint32_t>(profile.rows[sample].stack);
-    return order.empty() ? stack : order[stack];
-  };
-  const auto before = [&](uint32_t a, uint32_t b) { return depth_first(a) < depth_first(b); };
-  if (std::is_sorted(samples.begin(), samples.end(), before)) return;
-  RadixSort sort(static_cast<uint32_t>(samples.size()));
-  sort.SortBy([&](uint32_t i) { return depth_first(samples[i]); });
-  HugeVector<uint32_t> sorted = sort.Order();
-  for (uint32_t& sample : sorted) sample = samples[sample];
-  std::copy(sorted.begin(), sorted.end(), samples.begin());
-}
 
 }  // namespace
 
@@ -86,10 +70,11 @@ SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
 }
 
 void SampleGroups::PutDepthFirst(const Profile& profile) {
-  const HugeVector<uint32_t> order = DepthFirst(profile.stacks);
+  const HugeVector<uint32_t> numbers = query::DepthFirst(profile.stacks);
   for (size_t group = 0; group < size(); ++group) {
-    PutInOrder(profile, order,
-               std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]));
+    query::SortDepthFirst(
+        profile, numbers,
+        std::span(samples_).subspan(first_[group], first_[group + 1] - first_[group]));
   }
 }
 

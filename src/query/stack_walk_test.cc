@@ -1,4 +1,4 @@
-#include "src/report/stack_walk.h"
+#include "src/query/stack_walk.h"
 
 #include <string>
 #include <vector>
@@ -6,12 +6,13 @@
 #include "gtest/gtest.h"
 #include "src/report/testing/profile_builder.h"
 
-namespace profiler::report {
+namespace profiler::query {
 namespace {
 
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
+using report::ProfileBuilder;
 
 // Writes down what it sees.
 class Diary {
@@ -98,4 +99,4 @@ TEST(StackWalkTest, OthersAreNumberedWithEachTreeInOnePiece) {
 }
 
 }  // namespace
-}  // namespace profiler::report
+}  // namespace profiler::query

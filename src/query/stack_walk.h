@@ -1,11 +1,11 @@
-// Goes through stacks depth first. What one has in common with the one before is entered once, so
-// whoever adds something up over a tree of stacks needs memory for one path of it.
+// Goes through stacks depth first. Frames that a stack shares with the stack before it are entered
+// once, so a caller who adds something up over a tree of stacks needs memory for one path of it.
 //
 //   To(main ─ parse ─ read)   Enter main, Enter parse, Enter read
 //   To(main ─ write)          Back to 1, Enter write
 //   End()                     Back to 0
 //
-// In another order than depth first the walk is as right, but enters more.
+// In another order than depth first the result is as right, but more frames are entered.
 
 #pragma once
 
@@ -17,10 +17,16 @@
 
 #include "src/profile/profile.h"
 
-namespace profiler::report {
+namespace profiler::query {
 
-// By stack: its number depth first. Empty where that is its id. Linear in the stacks.
+// The number of each stack in depth-first order, by its id. Empty where the two are the same.
+// Linear in the stacks.
 HugeVector<uint32_t> DepthFirst(std::span<const profile::StackNode> stacks);
+
+// Puts rows of the profile in the order of their stacks, of which `numbers` is what DepthFirst
+// gave.
+void SortDepthFirst(const profile::Profile& profile, const HugeVector<uint32_t>& numbers,
+                    std::span<uint32_t> rows);
 
 class StackWalk {
  public:
@@ -91,4 +97,4 @@ class StackWalk {
   uint32_t depth_ = 0;
 };
 
-}  // namespace profiler::report
+}  // namespace profiler::query

@@ -1,8 +1,11 @@
-#include "src/report/stack_walk.h"
+#include "src/query/stack_walk.h"
 
+#include <algorithm>
 #include <vector>
 
-namespace profiler::report {
+#include "src/base/radix_sort.h"
+
+namespace profiler::query {
 
 using profile::kNoStack;
 using profile::StackId;
@@ -46,4 +49,19 @@ HugeVector<uint32_t> DepthFirst(std::span<const StackNode> stacks) {
   return numbers;
 }
 
-}  // namespace profiler::report
+void SortDepthFirst(const profile::Profile& profile, const HugeVector<uint32_t>& numbers,
+                    std::span<uint32_t> rows) {
+  const auto number_of = [&](uint32_t row) {
+    const auto stack = static_cast<uint32_t>(profile.rows[row].stack);
+    return numbers.empty() ? stack : numbers[stack];
+  };
+  const auto before = [&](uint32_t a, uint32_t b) { return number_of(a) < number_of(b); };
+  if (std::is_sorted(rows.begin(), rows.end(), before)) return;
+  RadixSort sort(static_cast<uint32_t>(rows.size()));
+  sort.SortBy([&](uint32_t i) { return number_of(rows[i]); });
+  HugeVector<uint32_t> sorted = sort.Order();
+  for (uint32_t& row : sorted) row = rows[row];
+  std::copy(sorted.begin(), sorted.end(), rows.begin());
+}
+
+}  // namespace profiler::query
