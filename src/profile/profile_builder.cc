@@ -350,11 +350,8 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
     row.self = resolved[i].self;
     row.stack = resolved[i].stack;
     row.has_chain = resolved[i].has_chain;
-    if (options_.keep_rows) rows_.Prefetch(row, *resolved[i].row);
   }
-  for (size_t i = 0; i < batch_.size(); ++i) {
-    if (options_.keep_rows) rows_.Add(batch_[i], resolved[i].row);
-  }
+  if (options_.keep_rows) rows_.Add(batch_, resolved);
   if (options_.on_samples) {
     namer_.NameNewFrames();
     // The view may ask for the frame of another address, which must not count this batch again.

@@ -11,17 +11,17 @@ constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
 
 }  // namespace
 
-RowTable::Values RowTable::ValuesOf(const SampleRow& sample) const {
+// The slice learns the sample's time on the way.
+RowTable::Values RowTable::ValuesOf(const SampleRow& sample) {
   Values values{};
   if (kept_[kCpu]) values[kCpu] = sample.cpu;
-  if (kept_[kSlice]) values[kSlice] = profile_.slices.SliceOf(sample.time);
+  if (kept_[kSlice]) {
+    values[kSlice] = profile_.slices.SliceOf(sample.time);
+    TimeSlices::Slice& slice = profile_.slices.slices[values[kSlice]];
+    slice.first = std::min(slice.first, sample.time);
+    slice.last = std::max(slice.last, sample.time);
+  }
   return values;
-}
-
-void RowTable::NoteTime(const SampleRow& sample) {
-  TimeSlices::Slice& slice = profile_.slices.slices[profile_.slices.SliceOf(sample.time)];
-  slice.first = std::min(slice.first, sample.time);
-  slice.last = std::max(slice.last, sample.time);
 }
 
 uint64_t RowTable::Hash(const Row& row, const Values& values) {
@@ -46,17 +46,22 @@ bool RowTable::IsIn(const Row& row, const Values& values, uint32_t id) const {
   return true;
 }
 
-void RowTable::Prefetch(const SampleRow& sample, uint32_t known) const {
+void RowTable::Prefetch(const Row& row, const Values& values, uint32_t known) const {
   if (known == UINT32_MAX) {
-    index_.Prefetch(Hash(sample, ValuesOf(sample)));
+    index_.Prefetch(Hash(row, values));
   } else {
     __builtin_prefetch(&profile_.rows[known], 1);
   }
 }
 
-void RowTable::Add(const SampleRow& sample, uint32_t* known) {
-  if (kept_[kSlice]) NoteTime(sample);
-  Add(sample, ValuesOf(sample), known);
+// All samples ask for the memory that they need before the first of them waits for it.
+void RowTable::Add(std::span<const SampleRow> samples, std::span<const ResolvedStack> resolved) {
+  values_.clear();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    values_.push_back(ValuesOf(samples[i]));
+    Prefetch(samples[i], values_[i], *resolved[i].row);
+  }
+  for (size_t i = 0; i < samples.size(); ++i) Add(samples[i], values_[i], resolved[i].row);
 }
 
 void RowTable::Add(const Row& row, const Values& values, uint32_t* known) {

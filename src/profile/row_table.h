@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "src/profile/chain_resolver.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 
@@ -19,13 +21,11 @@ class RowTable {
  public:
   RowTable(Profile& profile, const DimensionSet& kept) : profile_(profile), kept_(kept) {}
 
-  // Asks for the memory that Add needs; `known` is as there.
-  void Prefetch(const SampleRow& sample, uint32_t known) const;
-
-  // Adds count and period of a sample to the row that agrees with it in event, thread, interrupted
-  // frame, stack and the dimensions that are kept. `*known` is the row that such a sample was found
-  // in before, or UINT32_MAX, and becomes the row that this one is in.
-  void Add(const SampleRow& sample, uint32_t* known);
+  // Adds count and period of each sample to the row that agrees with it in event, thread,
+  // interrupted frame, stack and the dimensions that are kept. `resolved` has for each sample where
+  // the row that such a sample was found in before is noted, or UINT32_MAX; the row that this one
+  // is in is noted there.
+  void Add(std::span<const SampleRow> samples, std::span<const ResolvedStack> resolved);
 
   // Gives each row the thread that `threads` has for its own. Rows that then agree become one, so
   // the rows that Add found before are others now.
@@ -34,8 +34,8 @@ class RowTable {
  private:
   using Values = std::array<uint32_t, kDimensions>;  // 0 where a dimension is not kept
 
-  Values ValuesOf(const SampleRow& sample) const;
-  void NoteTime(const SampleRow& sample);
+  Values ValuesOf(const SampleRow& sample);
+  void Prefetch(const Row& row, const Values& values, uint32_t known) const;
   void Add(const Row& row, const Values& values, uint32_t* known);
   bool IsIn(const Row& row, const Values& values, uint32_t id) const;
   static uint64_t Hash(const Row& row, const Values& values);
@@ -43,6 +43,7 @@ class RowTable {
   Profile& profile_;
   const DimensionSet kept_;
   DenseIndex index_;
+  std::vector<Values> values_;  // of the samples at hand; kept to save its allocation
 };
 
 }  // namespace profiler::profile
