@@ -229,31 +229,33 @@ void DetailFields(Io& io, Profile& profile, Details& details) {
 
 // ---- writing
 
-// Makes the rows of a profile in order those of the summary, and gives what each was made of.
-Details Summarize(const std::vector<ThreadId>& first_of_name, Profile& profile) {
+struct Summary {
+  HugeVector<Row> rows;
+  Details details;  // without the columns, which are those of the profile as they are
+};
+
+// Adds up the rows of a profile in order that differ in no more than what the details tell apart.
+Summary Summarize(const std::vector<ThreadId>& number_of_name, const Profile& profile) {
+  HugeVector<Row> rows;
   Details details;
-  HugeVector<Row> summary;
-  for (size_t i = 0; i < profile.rows.size(); ++i) {
-    Row row = profile.rows[i];
+  for (Row row : profile.rows) {
     details.threads.push_back(row.thread);
-    for (size_t d = 0; d < kDimensions; ++d) details.columns[d].push_back(profile.columns[d][i]);
     details.counts.push_back(row.count);
     details.periods.push_back(row.period);
-    row.thread = first_of_name[NumberOf(row.thread)];
-    const bool is_new = summary.empty() || summary.back().event != row.event ||
-                        summary.back().thread != row.thread || summary.back().stack != row.stack ||
-                        summary.back().self != row.self;
+    row.thread = number_of_name[NumberOf(row.thread)];
+    const bool is_new = rows.empty() || rows.back().event != row.event ||
+                        rows.back().thread != row.thread || rows.back().stack != row.stack ||
+                        rows.back().self != row.self;
     if (is_new) {
-      summary.push_back(row);
+      rows.push_back(row);
       details.parts.push_back(1);
     } else {
-      summary.back().count += row.count;
-      summary.back().period += row.period;
+      rows.back().count += row.count;
+      rows.back().period += row.period;
       ++details.parts.back();
     }
   }
-  profile.rows = std::move(summary);
-  return details;
+  return {std::move(rows), std::move(details)};
 }
 
 // ---- reading
@@ -425,12 +427,14 @@ std::string EncodeProfile(Profile& profile, uint64_t data_size) {
     }
   }
 
-  HugeVector<Row> rows = profile.rows;
-  Details details = Summarize(number_of_name, profile);
+  auto [rows, details] = Summarize(number_of_name, profile);
   ColumnWriter summary, parts;
+  profile.rows.swap(rows);  // the lists of fields are of a profile
   SummaryFields(summary, data_size, names, profile);
+  profile.rows.swap(rows);
+  details.columns.swap(profile.columns);
   DetailFields(parts, profile, details);
-  profile.rows = std::move(rows);
+  details.columns.swap(profile.columns);
 
   const std::string packed = PackSection(kVersion, 0, summary.out.Take(), kCompressionLevel);
   NumberWriter section;
