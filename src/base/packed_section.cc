@@ -50,13 +50,13 @@ std::optional<UnpackedSection> UnpackSection(std::string_view section, uint64_t 
   if ((unpacked.flags & kIsPacked) != 0) {
     const std::span<const std::byte> packed = unpacked.content;
     if (size > kMostBytes || size > packed.size() * kMostExpansion) return std::nullopt;
-    unpacked.inflated.Grow(size, HugeBytes::Fresh::kSoon);
+    unpacked.inflated = std::make_unique_for_overwrite<std::byte[]>(size);
     // In a stream zeroes may follow.
     const size_t frame = ZSTD_findFrameCompressedSize(packed.data(), packed.size());
     if (ZSTD_isError(frame) != 0) return std::nullopt;
-    const size_t got = ZSTD_decompress(unpacked.inflated.data(), size, packed.data(), frame);
+    const size_t got = ZSTD_decompress(unpacked.inflated.get(), size, packed.data(), frame);
     if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;
-    unpacked.content = {unpacked.inflated.data(), size};
+    unpacked.content = {unpacked.inflated.get(), size};
   }
   if (size > unpacked.content.size()) return std::nullopt;
   unpacked.content = unpacked.content.first(size);

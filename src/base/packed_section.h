@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +24,6 @@
 #include <vector>
 
 #include "src/base/byte_reader.h"
-#include "src/base/huge_pages.h"
 #include "src/base/string_table.h"
 
 namespace profiler {
@@ -34,7 +34,7 @@ std::string PackSection(uint64_t version, uint64_t flags, std::string_view conte
 struct UnpackedSection {
   uint64_t flags = 0;
   std::span<const std::byte> content;  // of the section itself, or of `inflated`
-  HugeBytes inflated;
+  std::unique_ptr<std::byte[]> inflated;
 };
 // Nothing where it is of another version, cut, or expands by more than what we write does; so
 // memory is at most some dozen times the section's.

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 
 namespace profiler {
 

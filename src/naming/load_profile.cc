@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/huge_pages.h"
 #include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
@@ -80,16 +79,9 @@ absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording&
   return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
 }
 
-void MakeRoomFor(const perf_data::Recording& recording) {
-  constexpr uint64_t kLarge = 32 << 20;  // of a recording
-  constexpr size_t kHeap = 256 << 20;    // more than any such profile was seen to need
-  if (recording.layout().data.size >= kLarge) UseHugePagesForHeap(kHeap);
-}
-
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*recording, options));
-  MakeRoomFor(*recording);
   auto names = MakeNameStore(recording->features(), options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   absl::Status reading;

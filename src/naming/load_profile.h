@@ -42,10 +42,6 @@ struct LoadedProfile {
 // An error when there is nothing to show at all.
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
 
-// To be called before a profile is made of a recording: brings memory for a large one in large
-// pages. Once in a process.
-void MakeRoomFor(const perf_data::Recording& recording);
-
 // Which samples `time` and `cpus` choose. kInvalidArgument where the recording does not say when
 // its samples were taken, and percents of that time are asked for, or where samples of an event do
 // not say their CPU.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 
 namespace profiler::profile {
 
@@ -27,8 +27,8 @@ inline uint64_t Mix(uint64_t a, uint64_t b) {
   return FoldedProduct(a ^ 0x9e3779b97f4a7c15, b ^ 0xe7037ed1a0b428db);
 }
 
-// Slots of a power of two, at most 5/8 of them used. Slot has `bool used() const`, false of one
-// whose bytes are all 0, and `uint32_t tag() const`, the upper half of its value's hash, of which
+// Slots of a power of two, at most 5/8 of them used. Slot has `bool used() const`, false of a
+// new one, and `uint32_t tag() const`, the upper half of its value's hash, of which
 // the upper bits say at which slot to begin; from there they are probed one by one.
 //
 // As the upper bits are the place, a table twice as large has everything at about twice its place.
@@ -69,7 +69,7 @@ class SlotTable {
 
   void Grow() {
     const size_t before = slots_.size();
-    slots_.DoubleWithZeros();
+    slots_.resize(2 * before);
     --shift_;
     std::vector<Slot> late;  // whose place would be among those not moved yet
     for (size_t i = before; i-- > 0;) {
@@ -96,7 +96,7 @@ class SlotTable {
 
   static constexpr int kFirstBits = 10;
 
-  HugeVector<Slot> slots_ = HugeVector<Slot>::Zeros(size_t{1} << kFirstBits);
+  HugeVector<Slot> slots_ = HugeVector<Slot>(size_t{1} << kFirstBits);
   int shift_ = 32 - kFirstBits;
   size_t used_ = 0;
 };

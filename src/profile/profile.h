@@ -33,7 +33,7 @@
 
 #include "src/base/address.h"
 #include "src/base/chain_quality.h"
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 #include "src/base/string_table.h"
 #include "src/profile/branches.h"
 #include "src/profile/ids.h"

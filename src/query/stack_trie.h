@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 #include "src/query/weight.h"
 
 namespace profiler::query {

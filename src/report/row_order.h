@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
 #include "src/report/hist_row.h"

@@ -170,7 +170,6 @@ absl::Status ScriptPrinter::CheckRecorded() const {
 
 absl::Status ScriptPrinter::Print() {
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
-  naming::MakeRoomFor(recording_);
   formatter_ =
       std::make_unique<report::ScriptFormatter>(builder_.profile(), OptionsOf(plan_, recording_));
   const auto order = perf_data::Recording::Order::kTime;

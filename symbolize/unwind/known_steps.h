@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 
 namespace profiler::symbolize {
 

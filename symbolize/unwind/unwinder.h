@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "src/base/address.h"
-#include "src/base/huge_pages.h"
+#include "src/base/huge_vector.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/registers.h"
 
