@@ -16,7 +16,6 @@
 #include "src/base/huge_vector.h"
 #include "src/base/mapped_file.h"
 #include "src/base/radix_sort.h"
-#include "src/base/recent_answers.h"
 #include "src/base/status.h"
 #include "src/base/string_table.h"
 #include "src/base/unique_fd.h"
@@ -30,21 +29,6 @@ TEST(ErrnoStatus, NamesCauseAndRemedy) {
   EXPECT_EQ(status.message(), "perf_event_open: Permission denied; run as root");
   EXPECT_EQ(ErrnoOf(status), EACCES);
   EXPECT_EQ(ErrnoOf(absl::InternalError("x")), 0);
-}
-
-TEST(RecentAnswers, AreForgottenWhenAnotherKeyNeedsTheirPlace) {
-  RecentAnswers<int, 4> recent;
-  EXPECT_EQ(recent.Find(0), nullptr);
-  recent.Remember(0, 10);
-  recent.Remember(5, 15);
-  EXPECT_EQ(*recent.Find(0), 10);
-  EXPECT_EQ(*recent.Find(5), 15);
-  EXPECT_EQ(recent.Find(1), nullptr);
-  recent.Remember(8, 18);
-  EXPECT_EQ(recent.Find(0), nullptr);
-  EXPECT_EQ(*recent.Find(8), 18);
-  recent.Forget();
-  EXPECT_EQ(recent.Find(8), nullptr);
 }
 
 TEST(RadixSort, SortsByOneKeyAfterTheOtherAndKeepsTheOrderOfEqualOnes) {

@@ -1,4 +1,9 @@
 // Sorting numbers of things by keys of 32 or 64 bits, in time linear in the things.
+//
+// Measured against one std::stable_sort by all keys: user and system time of `profiler archive
+// -i FILE -o OTHER`, which puts all rows in order by seven keys; FILE as in huge_vector.h;
+// minimum (median) of 6 runs in turns: 1.91 s (2.08 s), and with std::stable_sort 2.33 s (2.59 s).
+// A report gains 2 % (8 %).
 
 #pragma once
 

@@ -279,13 +279,12 @@ ChainResolver::Space& ChainResolver::SpaceOf(Process& process, Mode mode) {
   }
 }
 
-ChainResolver::Process& ChainResolver::LookUpProcess(uint32_t pid) {
+ChainResolver::Process& ChainResolver::ProcessOf(uint32_t pid) {
   std::unique_ptr<Process>& process = processes_[pid];
   if (process == nullptr) {
     process = std::make_unique<Process>();
     process->addresses = &spaces_.Process(pid);
   }
-  recent_.Remember(pid, process.get());
   return *process;
 }
 

@@ -28,7 +28,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/recent_answers.h"
 #include "src/perf_event/records.h"
 #include "src/profile/chain_cache.h"
 #include "src/profile/image_table.h"
@@ -132,11 +131,7 @@ class ChainResolver {
   FramePlace Place(Space& space, const Entry& entry);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
   Space& SpaceOf(Process& process, Mode mode);
-  Process& ProcessOf(uint32_t pid) {
-    Process* const* const recent = recent_.Find(pid);
-    return recent != nullptr ? **recent : LookUpProcess(pid);
-  }
-  Process& LookUpProcess(uint32_t pid);
+  Process& ProcessOf(uint32_t pid);
 
   Losses& losses_;
   ImageTable& images_;
@@ -159,7 +154,6 @@ class ChainResolver {
   Process of_the_point_;  // with a user_space
   Space kernel_;
   Space nowhere_;
-  RecentAnswers<Process*> recent_;  // by pid
 };
 
 }  // namespace profiler::profile

@@ -13,7 +13,6 @@ constexpr std::string_view kIdle = "swapper";
 }  // namespace
 
 void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
-  recent_.Forget();
   State& state = states_[Key(pid, tid)];
   const bool is_first_name = state.comm == StringId::kEmpty;
   state.comm = profile_.strings.Intern(comm);
@@ -25,7 +24,6 @@ void ThreadTable::Rename(uint32_t pid, uint32_t tid, std::string_view comm) {
 }
 
 void ThreadTable::Fork(uint32_t parent_pid, uint32_t parent_tid, uint32_t pid, uint32_t tid) {
-  recent_.Forget();
   const auto parent = states_.find(Key(parent_pid, parent_tid));
   StringId comm = parent == states_.end() ? StringId::kEmpty : parent->second.comm;
   if (comm == StringId::kEmpty && parent_tid == 0) comm = profile_.strings.Intern(kIdle);
@@ -39,9 +37,8 @@ StringId ThreadTable::NameOf(uint32_t tid, StringId comm) {
                                           : absl::StrCat(":", static_cast<int32_t>(tid)));
 }
 
-ThreadId ThreadTable::LookUp(uint32_t pid, uint32_t tid) {
-  const uint64_t key = Key(pid, tid);
-  State& state = states_[key];
+ThreadId ThreadTable::Find(uint32_t pid, uint32_t tid) {
+  State& state = states_[Key(pid, tid)];
   if (!state.has_id) {
     const Thread thread{.pid = merge_by_name_ ? 0 : pid,
                         .tid = merge_by_name_ ? 0 : tid,
@@ -56,7 +53,6 @@ ThreadId ThreadTable::LookUp(uint32_t pid, uint32_t tid) {
     }
     state.has_id = true;
   }
-  recent_.Remember(key, state.id);
   return state.id;
 }
 
@@ -97,7 +93,6 @@ std::vector<ThreadId> ThreadTable::MergeEqual() {
   for (auto& [key, state] : states_) {
     if (state.has_id) state.id = merged[static_cast<uint32_t>(state.id)];
   }
-  recent_.Forget();
   const bool any_moved = profile_.threads.size() != threads.size();
   return any_moved ? merged : std::vector<ThreadId>();
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/recent_answers.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
 
@@ -33,10 +32,7 @@ class ThreadTable {
   // The entry for the thread under its present name. Threads that nothing has named are called
   // ":TID", and the idle thread "swapper", as perf calls them.
   // In the end such a thread has its first name from its first sample on.
-  ThreadId Find(uint32_t pid, uint32_t tid) {
-    const ThreadId* const recent = recent_.Find(Key(pid, tid));
-    return recent != nullptr ? *recent : LookUp(pid, tid);
-  }
+  ThreadId Find(uint32_t pid, uint32_t tid);
 
   // At the end: gives all threads their last names, and those that turned out to be the same under
   // one name one entry. By former entry: the one that stands for it now; empty where none moved.
@@ -50,7 +46,6 @@ class ThreadTable {
   };
 
   static uint64_t Key(uint32_t pid, uint32_t tid) { return static_cast<uint64_t>(pid) << 32 | tid; }
-  ThreadId LookUp(uint32_t pid, uint32_t tid);
   StringId NameOf(uint32_t tid, StringId comm);
   StringId LastName(uint32_t pid, uint32_t tid);
   ThreadId Intern(const Thread& thread);
@@ -60,8 +55,7 @@ class ThreadTable {
   const bool merge_by_name_;
   absl::flat_hash_map<uint64_t, State> states_;
   DenseIndex index_;
-  bool any_nameless_ = false;       // had an entry before they had a name
-  RecentAnswers<ThreadId> recent_;  // by Key
+  bool any_nameless_ = false;  // had an entry before they had a name
 };
 
 }  // namespace profiler::profile

@@ -17,7 +17,6 @@ void EventTable::Add(const perf_event::Attr& attr, std::string name, std::vector
   const perf_event::RecordLayout& first = events_.front().layout;
   same_time_offsets_ &= event.layout.sample_time_offset == first.sample_time_offset &&
                         event.layout.trailer_time_offset == first.trailer_time_offset;
-  recent_.Forget();
 }
 
 void EventTable::Rename(uint64_t id, std::string name) {
@@ -74,13 +73,11 @@ size_t EventTable::FindId(uint64_t id) const {
 uint32_t EventTable::EventAmongSeveral(const StoredRecord& record) {
   const perf_event::RecordLayout& layout = events_.front().layout;
   const uint64_t id = FieldAt<uint64_t>(record, layout.sample_id_offset, layout.trailer_id_offset);
-  if (const uint32_t* const recent = recent_.Find(id)) return *recent;
   const size_t event = id == 0 ? 0 : FindId(id);
   if (event == events_.size()) {
     ++unknown_ids_;
     return 0;
   }
-  recent_.Remember(id, static_cast<uint32_t>(event));
   return static_cast<uint32_t>(event);
 }
 

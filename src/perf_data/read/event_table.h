@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/base/recent_answers.h"
 #include "src/perf_data/format/features_codec.h"
 #include "src/perf_data/format/field_io.h"
 #include "src/perf_data/read/recording.h"
@@ -94,7 +93,6 @@ class EventTable {
   std::vector<EventDescription> events_;
   absl::flat_hash_map<uint64_t, uint32_t> by_id_;
   bool same_time_offsets_ = true;
-  RecentAnswers<uint32_t> recent_;  // by id: one an event and CPU
   uint64_t unknown_ids_ = 0;
 };
 
