@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -75,24 +74,13 @@ class StackTable {
   uint32_t ImageOf(const FramePlace& place) {
     if (!by_address_) return static_cast<uint32_t>(place.dso);
     const std::pair loaded(static_cast<uint32_t>(place.dso), place.ip - place.offset);
-    Recent& recent = recent_[(loaded.second >> 12 ^ loaded.first) % recent_.size()];
-    if (!recent.known || recent.loaded != loaded) {
-      const auto next = static_cast<uint32_t>(loaded_.size());
-      recent = {true, loaded, loaded_.try_emplace(loaded, next).first->second};
-    }
-    return recent.id;
+    return loaded_.try_emplace(loaded, static_cast<uint32_t>(loaded_.size())).first->second;
   }
 
   Profile& profile_;
   const bool by_address_;
-  // By dso and the distance from offsets to runtime addresses; in front of it, the last answers.
+  // By dso and the distance from offsets to runtime addresses.
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> loaded_;
-  struct Recent {
-    bool known = false;
-    std::pair<uint32_t, uint64_t> loaded;
-    uint32_t id = 0;
-  };
-  std::array<Recent, 64> recent_{};
   KeyIndex<FrameKey> frames_;
   KeyIndex<StackKey> stacks_;
 };

@@ -45,8 +45,7 @@ class RecordWalker {
   // appear unless asked for, what is inside of them does. `record` lives as long as the source's
   // bytes.
   bool Next(StoredRecord* record) {
-    if (in_compressed_ && NextInside(record)) return true;
-    return NextPlain(record) || NextOutside(record);
+    return (in_compressed_ && NextInside(record)) || NextOutside(record);
   }
 
   // What follows the record that Next gave last, and belongs to it: the trace of an AUXTRACE or
@@ -61,22 +60,6 @@ class RecordWalker {
   uint64_t offset() const { return source_->offset(); }
 
  private:
-  // The short way to most records: one of the kernel's, in native order and whole in memory.
-  bool NextPlain(StoredRecord* record) {
-    const std::span<const std::byte> bytes = source_->buffered();
-    if (swapped_ || bytes.size() < sizeof(record->header) || !status_.ok()) return false;
-    std::memcpy(&record->header, bytes.data(), sizeof(record->header));
-    const size_t size = record->header.size;
-    if (record->header.type >= perf_event::kRecordUserFirst || size < sizeof(record->header) ||
-        size > bytes.size()) {
-      return false;
-    }
-    record_offset_ = source_->offset();
-    record->data = bytes.data();
-    source_->Advance(size);
-    payload_ = {};
-    return true;
-  }
   bool Take(ByteSource& source, StoredRecord* record);
   bool NextInside(StoredRecord* record);
   bool NextOutside(StoredRecord* record);

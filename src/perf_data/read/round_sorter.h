@@ -16,21 +16,20 @@
 // (tools/perf/util/ordered-events.c, Linux 7.2), so both visit records in the same order.
 //
 // What a ring delivers is sorted but for a few neighbours (interrupts), so a round is a few
-// ascending runs: they are found while they come and merged, at a cost of log2(runs) moves a
-// record. Memory: 16 bytes a record held, and half of that again while merging.
+// ascending runs, which std::stable_sort merges. (Merging just what overlaps, run by run, took 4 %
+// off the CPU of a report.) Memory: 16 bytes a record held, and half of that again while sorting.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 
 namespace profiler::perf_data {
 
-// Not thread-safe. Allocates only while a round is larger than any before it.
+// Not thread-safe.
 class RoundSorter {
  public:
   struct Entry {
@@ -39,13 +38,7 @@ class RoundSorter {
   };
   using Visitor = absl::FunctionRef<void(const Entry&)>;
 
-  void Add(uint64_t time, const std::byte* record) {
-    if (entries_.empty() || time >= entries_.back().time) {
-      entries_.push_back({time, record});
-    } else {
-      AddOutOfOrder({time, record});
-    }
-  }
+  void Add(uint64_t time, const std::byte* record) { entries_.push_back({time, record}); }
 
   // Ends the round and visits what it releases.
   void EndRound(Visitor visit);
@@ -57,14 +50,9 @@ class RoundSorter {
   size_t held() const { return entries_.size(); }
 
  private:
-  void AddOutOfOrder(const Entry& entry);
-  void MergeRuns();
-  void MergeNeighbours(size_t begin, size_t middle, size_t end);
+  void Sort();
 
-  // What earlier rounds left (sorted: the first run), then this round's runs as they came.
-  std::vector<Entry> entries_;
-  std::vector<size_t> run_starts_ = {0};
-  std::vector<Entry> scratch_;
+  std::vector<Entry> entries_;  // what earlier rounds left, then this round's as they came
   uint64_t release_limit_ = 0;  // newest time seen up to the end of the round before this
 };
 
