@@ -17,6 +17,13 @@
 //                                                intern frames, ask for the root's stack slot
 //                                                intern stacks, level by level from the root
 //
+// Measured: user and system time of `profiler report -i FILE` and `profiler script -i FILE`, FILE
+// as in src/base/huge_vector.h; minimum (median) of 6 and 4 runs in turns.
+//
+//   seconds                         report         script
+//   as it is                      1.77 (1.96)    2.24 (2.57)
+//   each sample by itself         2.14 (2.31)    2.87 (3.01)
+//
 // Private to this package.
 
 #pragma once

@@ -9,6 +9,8 @@
 // pointer) and on what is mapped. So where these are the same again no rule is looked up: two words
 // of the stack are read, and nothing is guessed.
 //
+// What it gains is measured in rule_cache.h.
+//
 // Private to this package.
 
 #pragma once

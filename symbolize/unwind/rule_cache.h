@@ -9,6 +9,13 @@
 // As an entry has a number of a rule and not the rule, the whole cache, 256 KiB, fits into what a
 // core has of its own: a look-up is a wait for memory, and unwinding does little else.
 //
+// Measured: user and system time of `profiler record --call-graph dwarf -F 8000 -p PID -- sleep 5`
+// of a python3 that parses and compiles, with the steps of the last chain (known_steps.h) and
+// without; minimum (median) of 6 runs in turns.
+//
+//   seconds                with both      without rules   without steps   without both
+//                         0.34 (0.54)     0.56 (0.61)     0.50 (0.59)     0.59 (0.67)
+//
 // Private to this package.
 
 #pragma once
