@@ -1,6 +1,8 @@
 // profiler: a sampling profiler for Linux.
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "CLI/CLI.hpp"
@@ -10,6 +12,18 @@
 #include "src/cli/parse_error.h"
 #include "src/cli/version.h"
 
+namespace {
+
+// Without the list of options that an option excludes: that each is the other's opposite is plain.
+class HelpFormatter : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string all = CLI::Formatter::make_option_opts(option);
+    return all.substr(0, all.find(" Excludes:"));
+  }
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace profiler::cli;
   profiler::IgnoreWriteSignals();
@@ -17,6 +31,7 @@ int main(int argc, char** argv) {
       "A sampling profiler for Linux: records where programs spend their time and shows it.\n"
       "Recordings are perf.data files, which perf and other viewers open; theirs open here.",
       "profiler");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
   char** const end = argv + argc;

@@ -98,7 +98,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   });
 
   profile::BuilderOptions keep = BuilderOptionsFor(recording, options);
-  keep.dimensions = {true, true};
+  keep.dimensions = profile::kAllDimensions;
   const auto& times = recording.features().sample_time;
   keep.slices = times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
                       : profile::TimeSlices::Of(0, 0, 1);

@@ -153,6 +153,11 @@ static_assert(sizeof(Row) == 32);  // there are many
 enum class Dimension : uint8_t { kCpu, kSlice };
 inline constexpr size_t kDimensions = 2;
 using DimensionSet = std::array<bool, kDimensions>;
+inline constexpr DimensionSet kAllDimensions = [] {
+  DimensionSet all{};
+  all.fill(true);
+  return all;
+}();
 
 // Equal pieces of the time that was recorded, so that a part of it can be shown without its
 // records.

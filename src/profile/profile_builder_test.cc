@@ -61,7 +61,7 @@ class ProfileBuilderTest : public testing::Test {
   // carries of them is the one that they make.
   void TearDown() override {
     for (const bool threads : {false, true}) {
-      for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, {true, true}}) {
+      for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kAllDimensions}) {
         for (const uint32_t cpus : {0, 1}) {
           const SampleSelection samples{.cpus = std::vector<uint32_t>(cpus, 1)};
           ExpectStoredAsMade({threads, dimensions, samples});
@@ -731,7 +731,7 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
 // What a recording would carry of the records so far.
 std::string ProfileBuilderTest::Stored() {
   ProfileBuilder builder(symbolizer_,
-                         {.dimensions = {true, true}, .slices = TimeSlices::Of(0, 99, 10)});
+                         {.dimensions = kAllDimensions, .slices = TimeSlices::Of(0, 99, 10)});
   builder.AddEvent("cpu-clock", records_.attr());
   AddRecords(builder);
   Profile profile = std::move(builder).Unnamed().profile;

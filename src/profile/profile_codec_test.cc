@@ -12,7 +12,7 @@ namespace profiler::profile {
 namespace {
 
 constexpr uint64_t kDataSize = 4711;
-const Wanted kAll{.threads = true, .dimensions = {true, true}, .samples = {}};
+const Wanted kAll{.threads = true, .dimensions = kAllDimensions, .samples = {}};
 
 template <class Id>
 uint32_t NumberOf(Id id) {
