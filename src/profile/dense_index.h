@@ -2,6 +2,14 @@
 // how often a look-up must wait for memory: both kinds answer with one slot, and say beforehand
 // which (Prefetch), so that the waits of several look-ups overlap.
 //
+// Measured: user and system time of `profiler report -i FILE` and `profiler script -i FILE`, FILE
+// with 1.48 million samples of `perf record -a -F 25000 -g`, without sums; minimum (median) of 7
+// runs in turns.
+//
+//   seconds                          report         script
+//   these tables                   1.48 (1.56)    2.02 (2.49)
+//   absl::flat_hash_map instead    1.68 (1.95)    2.25 (2.44)
+//
 // Private to this package.
 
 #pragma once
