@@ -39,7 +39,7 @@ std::string LineOf(const FetchProgress& progress) {
   return line + " (Ctrl-C skips it)";
 }
 
-class FetchMonitor {
+class ShownFetching {
  public:
   bool Show(const FetchProgress& progress) {
     const std::string line = LineOf(progress);
@@ -67,16 +67,15 @@ naming::NamingProgress NamingMonitor::callback() {
     if (show_ && steady_clock::now() >= next) {
       next = steady_clock::now() + kInterval;
       line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
-                                 std::max(looked_up, all),
-                                 absl::string_view(what.data(), what.size())));
+                                 std::max(looked_up, all), View(what)));
     }
     return SignalCounter::count() == 0;
   };
 }
 
-naming::FetchWatch WatchFetching() {
-  return [monitor = std::make_shared<FetchMonitor>()](const FetchProgress& progress) {
-    return monitor->Show(progress);
+symbolize::FetchMonitor WatchFetching() {
+  return [shown = std::make_shared<ShownFetching>()](const FetchProgress& progress) {
+    return shown->Show(progress);
   };
 }
 

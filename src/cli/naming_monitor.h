@@ -25,7 +25,7 @@ class NamingMonitor {
 
 // Shows what comes from debuginfod servers until it is destroyed; Ctrl-C skips the image that is
 // shown.
-naming::FetchWatch WatchFetching();
+symbolize::FetchMonitor WatchFetching();
 
 // From now on this process gives way to others.
 void LowerPriority();

@@ -8,10 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/naming/load_profile.h"
 #include "src/naming/naming.h"
 #include "src/perf_data/format/perf_data_format.h"
@@ -29,10 +28,8 @@ constexpr double kLeastShare = 0.01;
 constexpr double kMegabyte = 1 << 20;
 
 std::string Describe(const FetchProblem& problem, const FetchOptions& options) {
-  const std::string_view id = TextOf(problem.build_id);
   const std::string image =
-      absl::StrCat("debuginfod: ", problem.path, " (build-id ",
-                   absl::BytesToHexString(absl::string_view(id.data(), id.size())), "): ");
+      absl::StrCat("debuginfod: ", problem.path, " (build-id ", HexOf(problem.build_id), "): ");
   switch (problem.kind) {
     case FetchProblem::Kind::kSkipped:
       return image + "skipped";
@@ -104,9 +101,11 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   const symbolize::FetchLimits limits{
       .time = std::chrono::milliseconds(static_cast<int64_t>(naming.fetch.seconds * 1000)),
       .bytes = naming.fetch.bytes};
-  const FetchWatch watch = naming.fetch.watch ? naming.fetch.watch() : nullptr;
+  // Whoever watches has the terminal's last line, and Ctrl-C, until this goes.
+  symbolize::FetchMonitor watch = naming.fetch.watch ? naming.fetch.watch() : nullptr;
   symbolize::FetchOutcome outcome =
       FetchFiles(*std::move(source), std::move(missing), files.debug_directories, limits, watch);
+  watch = nullptr;
   *naming.fetched = std::move(outcome.files);
   for (const FetchProblem& problem : outcome.problems) {
     warn(Describe(problem, naming.fetch));

@@ -3,9 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
@@ -70,13 +69,10 @@ std::vector<std::string> RefusedFiles(const profile::Profile& profile) {
   std::vector<std::string> lines;
   for (const auto& [id, addresses] : refused) {
     const profile::Dso& dso = profile[id];
-    const std::string_view path = profile.text(dso.long_name);
-    const std::string_view build_id = TextOf(dso.build_id);
-    const std::string recorded =
-        build_id.empty() ? "a file that was deleted"
-                         : absl::StrCat("build-id ", absl::BytesToHexString(absl::string_view(
-                                                         build_id.data(), build_id.size())));
-    lines.push_back(absl::StrCat(absl::string_view(path.data(), path.size()),
+    const std::string recorded = dso.build_id.empty()
+                                     ? "a file that was deleted"
+                                     : absl::StrCat("build-id ", HexOf(dso.build_id));
+    lines.push_back(absl::StrCat(View(profile.text(dso.long_name)),
                                  " is another build now than the one recorded (", recorded,
                                  "): no names are taken from it, ", addresses,
                                  addresses == 1 ? " address has" : " addresses have", " none"));

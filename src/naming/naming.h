@@ -27,16 +27,13 @@ struct FilePlaces {
   bool given() const { return !symfs.empty() || !debug_directories.empty(); }
 };
 
-// Told how fetching goes; true skips the image that is being fetched.
-using FetchWatch = std::function<bool(const symbolize::FetchProgress&)>;
-
 struct FetchOptions {
   bool off = false;
   double seconds = 30;                   // for all files together
   uint64_t bytes = uint64_t{512} << 20;  // likewise
   // Called when there is something to fetch; what it returns lives until that is over. Without it
   // nobody watches.
-  std::function<FetchWatch()> watch;
+  std::function<symbolize::FetchMonitor()> watch;
   // Told of each image that there was trouble with, in a line.
   std::function<void(std::string_view)> warn;
 };

@@ -303,6 +303,8 @@ TEST_F(DebuginfodTest, OnATerminalALineShowsTheImageAndCtrlCSkipsIt) {
   close(terminal);
   EXPECT_TRUE(interrupted) << shown;
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << shown;
+  // The line goes before the warning comes, or the two would stand on one another.
+  EXPECT_NE(shown.find("\r\033[Kprofiler: warning: debuginfod: "), std::string::npos) << shown;
   EXPECT_NE(shown.find("): skipped"), std::string::npos) << shown;
   EXPECT_NE(shown.find("cat;[inlined] 200"), std::string::npos) << shown;
   ExpectThatAGoodServerHelps();
