@@ -17,8 +17,7 @@ SignalCounter::SignalCounter(std::span<const int> signals, bool once) : signals_
   for (const int signal : signals_) {
     struct sigaction& former = former_[static_cast<size_t>(signal)];
     sigaction(signal, nullptr, &former);
-    const bool stays_ignored = signal == SIGHUP && former.sa_handler == SIG_IGN;
-    if (!stays_ignored) sigaction(signal, &count, nullptr);
+    if (former.sa_handler != SIG_IGN) sigaction(signal, &count, nullptr);
   }
 }
 

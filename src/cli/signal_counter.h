@@ -9,8 +9,8 @@
 
 namespace profiler::cli {
 
-// Counts these signals until the end of its scope, after which their former effect is back. SIGHUP
-// stays ignored where it is (nohup). One at a time in a process.
+// Counts these signals until the end of its scope, after which their former effect is back. One
+// that is ignored stays so (nohup, a job in the background). One at a time in a process.
 class SignalCounter {
  public:
   // `once`: the second one of a signal ends the process.
