@@ -15,6 +15,17 @@ absl::Status ReadIds(const std::string& text, std::vector<uint32_t>* ids) {
   return absl::OkStatus();
 }
 
+// kInvalidArgument quotes what is wrong.
+absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
+  query::Filter filter;
+  filter.comms = SplitList(text.comms);
+  filter.dsos = SplitList(text.dsos);
+  filter.symbols = SplitList(text.symbols);
+  PROFILER_RETURN_IF_ERROR(ReadIds(text.pids, &filter.pids));
+  PROFILER_RETURN_IF_ERROR(ReadIds(text.tids, &filter.tids));
+  return filter;
+}
+
 void AddFilterOptions(CLI::App& command, FilterText& text) {
   command.add_option("--comms", text.comms, "only these commands")->type_name("NAME,…");
   command.add_option("--dsos", text.dsos, "only these DSOs (images)")->type_name("NAME,…");
@@ -65,21 +76,6 @@ void AddNameRules(CLI::App& command, NameOptions& names) {
   command.add_flag("--strip-args", names.rules.strip_args,
                    "show functions without parameters and return type; overloads are one");
 }
-
-namespace {
-
-// kInvalidArgument quotes what is wrong.
-absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
-  query::Filter filter;
-  filter.comms = SplitList(text.comms);
-  filter.dsos = SplitList(text.dsos);
-  filter.symbols = SplitList(text.symbols);
-  PROFILER_RETURN_IF_ERROR(ReadIds(text.pids, &filter.pids));
-  PROFILER_RETURN_IF_ERROR(ReadIds(text.tids, &filter.tids));
-  return filter;
-}
-
-}  // namespace
 
 void AddViewOptions(CLI::App& command, ViewArguments& arguments) {
   command.add_option("-i,--input", arguments.input, "recording; - for standard input")
