@@ -3,10 +3,9 @@
 #include <iterator>
 #include <type_traits>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/perf_event/describe.h"
 #include "src/perf_event/record_fields.h"
 #include "src/perf_event/visit_record.h"
@@ -49,8 +48,7 @@ std::string Line(uint16_t misc, const Mmap2& mmap) {
   constexpr uint32_t kShared = 1;  // MAP_SHARED
   std::string file;
   if ((misc & kMiscMmapBuildId) != 0) {
-    const std::string_view id = TextOf(mmap.build_id);
-    file = absl::StrCat("<", absl::BytesToHexString({id.data(), id.size()}), ">");
+    file = absl::StrCat("<", HexOf(mmap.build_id), ">");
   } else {
     file = absl::StrFormat("%02x:%02x %u %u", mmap.maj, mmap.min, mmap.ino, mmap.ino_generation);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/naming/load_profile.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
@@ -159,10 +160,9 @@ absl::Status ScriptPrinter::CheckRecorded() const {
     for (const FieldSource& source : kSources) {
       const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
       if (recorded || !plan_.fields.asked_for.has(source.field)) continue;
-      const std::string_view field = report::NameOf(source.field);
-      return absl::InvalidArgumentError(
-          absl::StrCat("-F: the samples of ", event.name, " do not have \"",
-                       absl::string_view(field.data(), field.size()), "\""));
+      return absl::InvalidArgumentError(absl::StrCat("-F: the samples of ", event.name,
+                                                     " do not have \"",
+                                                     View(report::NameOf(source.field)), "\""));
     }
   }
   return absl::OkStatus();

@@ -27,12 +27,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/files/debug_file_source.h"
 
@@ -106,9 +105,7 @@ std::string CacheDirectory() {
 }
 
 std::string CachedPath(FileKind kind, std::span<const std::byte> build_id) {
-  const std::string_view id = TextOf(build_id);
-  return absl::StrCat(CacheDirectory(), "/",
-                      absl::BytesToHexString(absl::string_view(id.data(), id.size())),
+  return absl::StrCat(CacheDirectory(), "/", HexOf(build_id),
                       kind == FileKind::kExecutable ? "/executable" : "/debuginfo");
 }
 

@@ -14,11 +14,11 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/atomic_file.h"
 #include "src/base/byte_reader.h"
 #include "src/base/mapped_file.h"
+#include "src/base/text.h"
 #include "symbolize/names/facts_builder.h"
 #include "symbolize/names/names_codec.h"
 #include "symbolize/names/stored_facts.h"
@@ -105,9 +105,7 @@ std::string NameCache::UsersDirectory(bool lines) {
 }
 
 std::string NameCache::PathOf(std::span<const std::byte> build_id) const {
-  const std::string_view bytes = TextOf(build_id);
-  return absl::StrCat(directory_, "/",
-                      absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size())));
+  return absl::StrCat(directory_, "/", HexOf(build_id));
 }
 
 bool NameCache::MayKeep(const ImageSpec& image) const {
