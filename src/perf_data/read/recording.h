@@ -59,7 +59,7 @@ class Recording {
   static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path);
   virtual ~Recording() = default;
 
-  // In pipe mode these grow while records are read.
+  // Of a recording that comes through a pipe these grow while its records are read.
   virtual const std::vector<EventDescription>& events() const = 0;
   virtual const Features& features() const = 0;
   virtual const FileLayout& layout() const = 0;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/perf_data/format/file_header.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/recording_builder.h"
 #include "src/perf_event/attr_codec.h"
 
@@ -320,6 +321,24 @@ TEST(Recording, OfAStreamReadsAsAFile) {
   EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);
   EXPECT_EQ(Told(**recording, Order::kTime), kStreamInTime);  // events are not there twice
   EXPECT_EQ((*recording)->events().size(), 1u);
+}
+
+// Features are known ahead, for they tell of all samples. An event is renamed from there on.
+TEST(Recording, OfAStreamInAFileKnowsWhatComesBehindTheSamples) {
+  const auto number = [](uint64_t value) { return std::string(TextOf(BytesOf(value))); };
+  std::vector<std::byte> stream = SomeStream();
+  AddRecord(perf_event::kRecordEventUpdate,
+            number(kEventUpdateName) + number(1) + std::string("later\0\0\0", 8), &stream);
+  AddRecord(perf_event::kRecordHeaderFeature, number(kFeatureTotalMem) + number(4'000'000),
+            &stream);
+  const std::string path = TestPath("stream.data");
+  WriteFile(path, stream);
+  auto recording = *Recording::Open(path);
+  EXPECT_EQ(recording->features().total_mem_kb, 4'000'000);
+  EXPECT_EQ(recording->events()[0].name, "cycles:u");
+  EXPECT_THAT(Told(*recording, Order::kTime), HasSubstr("10 SAMPLE, 20 SAMPLE, 30 SAMPLE"));
+  EXPECT_EQ(recording->events()[0].name, "later");
+  EXPECT_EQ(recording->features().total_mem_kb, 4'000'000);
 }
 
 TEST(Recording, OfAPipeReadsAsAFile) {

@@ -33,9 +33,10 @@ absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(const std
     PROFILER_RETURN_IF_ERROR(recording->ReadFileHeader());
   } else if (use == Use::kRewrite) {
     PROFILER_RETURN_IF_ERROR(recording->ReadWholeStream());
+  } else if (recording->streaming()) {
+    recording->ReadStreamStart();
   } else {
-    ChunkStore chunks;
-    recording->ReadStreamStart(recording->streaming() ? &recording->stream_chunks_ : &chunks);
+    recording->ReadStreamAhead();
   }
   recording->compressed_ = recording->sections_.count(kFeatureCompressed) != 0;
   return recording;
@@ -116,17 +117,39 @@ void StoredRecording::ReadFeatures() {
 
 // ---- what a stream says in records
 
-// In front of its first kernel record, so that events() and features() are there from the start.
-void StoredRecording::ReadStreamStart(ChunkStore* chunks) {
-  std::unique_ptr<RecordWalker> walker = WalkerOf(0, chunks);
+// A pipe tells what is in front of the first kernel record before anything is visited, so that a
+// view knows the events from the start.
+void StoredRecording::ReadStreamStart() {
+  stream_walker_ = WalkerOf(0, &stream_chunks_);
   StoredRecord record;
-  for (size_t i = 0; i < kMaxPrereadRecords && walker->Next(&record); ++i) {
-    if (streaming()) preread_.push_back({record, walker->payload()});
+  for (size_t i = 0; i < kMaxPrereadRecords && stream_walker_->Next(&record); ++i) {
+    preread_.push_back({record, stream_walker_->payload()});
     if (record.header.type < perf_event::kRecordUserFirst) break;
-    ++collected_;
-    CollectOwnRecord(record, walker->payload(), swapped(), false, &events_, &features_);
+    CollectOwn(record, stream_walker_->payload());
   }
-  if (streaming()) stream_walker_ = std::move(walker);
+}
+
+// A stream in a regular file is read twice, because names and build-ids come behind its samples and
+// views ask for them before. Of events only those in front are taken: later records may rename
+// them, which counts from there on. What ends the reading early is told by the pass that visits.
+void StoredRecording::ReadStreamAhead() {
+  EventTable later(swapped());
+  bool is_front = true;
+  (void)ForEachStored(true, [&](const StoredRecord& record, std::span<const std::byte> payload) {
+    is_front = is_front && record.header.type >= perf_event::kRecordUserFirst;
+    if (is_front) {
+      CollectOwn(record, payload);
+    } else if (record.header.type >= perf_event::kRecordUserFirst) {
+      CollectOwnRecord(record, payload, swapped(), false, &later, &features_);
+    }
+    return absl::OkStatus();
+  });
+  warnings_.clear();
+}
+
+void StoredRecording::CollectOwn(const StoredRecord& record, std::span<const std::byte> payload) {
+  ++collected_;
+  CollectOwnRecord(record, payload, swapped(), false, &events_, &features_);
 }
 
 absl::Status StoredRecording::ReadWholeStream() {
@@ -236,7 +259,8 @@ absl::Status StoredRecording::Pass(Order order, Visitor visit) {
   ChunkStore* const chunks = streaming() ? &stream_chunks_ : &own_chunks;
   PassContext context;
   context.events = &events_;
-  context.features = &features_;
+  Features again;  // a stream in a file has told its features when it was opened
+  context.features = header().pipe && !streaming() ? &again : &features_;
   context.chunks = chunks;
   context.files = &files_;
   context.swapped = swapped();

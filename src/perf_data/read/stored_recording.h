@@ -81,7 +81,9 @@ class StoredRecording final : public Recording {
   absl::Status ReadFileHeader();
   absl::Status ReadEvents();
   void ReadFeatures();
-  void ReadStreamStart(ChunkStore* chunks);
+  void ReadStreamStart();
+  void ReadStreamAhead();
+  void CollectOwn(const StoredRecord& record, std::span<const std::byte> payload);
   absl::Status ReadWholeStream();
   void TakeStreamRecord(const StoredRecord& record, std::span<const std::byte> payload);
 
