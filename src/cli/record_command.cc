@@ -27,7 +27,6 @@
 #include "src/naming/collect_names.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
-#include "src/perf_data/rewrite/append_section.h"
 #include "src/perf_event/event_name.h"
 #include "src/procfs/machine.h"
 #include "src/record/session.h"
@@ -235,7 +234,8 @@ int EndAsTheCommand(const record::RecordSummary& summary) {
 
 // Looks the recorded addresses up and puts their names into the finished file. What has been
 // recorded is safe by now, so what goes wrong here is a warning.
-absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path) {
+absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path,
+                        record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
   LowerPriority();
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
@@ -251,7 +251,7 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   PROFILER_RETURN_IF_ERROR(collected.reading);
   const std::map<int, std::string> sections = naming::SectionsOf(collected);
   for (const auto& [bit, section] : sections) {
-    PROFILER_RETURN_IF_ERROR(perf_data::AppendSection(path, bit, section));
+    PROFILER_RETURN_IF_ERROR(session.AppendSection(bit, section));
   }
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -291,7 +291,7 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
   if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
   if (arguments.embed != "none" && summary.samples > 0 && perf_data::CanBeReadAgain(output)) {
-    const absl::Status embedded = EmbedNames(arguments, output);
+    const absl::Status embedded = EmbedNames(arguments, output, **session);
     if (!embedded.ok()) {
       PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
     }

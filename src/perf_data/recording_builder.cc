@@ -82,10 +82,11 @@ absl::Status AppendAll(Writer& writer, perf_event::RecordBuilder& records) {
   return status;
 }
 
-void WriteUsualRecording(const std::string& path) {
+std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListener listener) {
   const perf_event::Attr attr = UsualAttr();
-  auto writer = Writer::Create(path, {{attr, "cpu-clock", {1, 2}}}, 4);
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  auto writer = Writer::Create(path, {{attr, "cpu-clock", {1, 2}}},
+                               {.id_capacity = 4, .on_stream = std::move(listener)});
+  EXPECT_TRUE(writer.ok()) << writer.status();
   perf_event::RecordBuilder records(attr);
   // Mapped where it is in its file: some versions of perf show the one address, some the other.
   records.By(7, 7).Comm("cat").Mmap2(0x1000, 0x200000, 0x1000, "/bin/cat");
@@ -95,11 +96,12 @@ void WriteUsualRecording(const std::string& path) {
       records.At(time).Id(1 + time / 10 % 2).On(static_cast<uint32_t>(time / 10 % 2));
       records.Period(1000).Sample(time * 1000, {perf_event::kContextUser, time * 1000, 0x1234});
     }
-    ASSERT_TRUE(AppendAll(**writer, records).ok());
-    ASSERT_TRUE((*writer)->FinishRound().ok());
+    EXPECT_TRUE(AppendAll(**writer, records).ok());
+    EXPECT_TRUE((*writer)->FinishRound().ok());
   }
   const absl::Status status = (*writer)->Finish(UsualFeatures());
-  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(status.ok()) << status;
+  return *std::move(writer);
 }
 
 std::string Told(Recording& recording, Recording::Order order) {

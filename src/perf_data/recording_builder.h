@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,8 +30,8 @@ perf_event::Attr UsualAttr();
 Features UsualFeatures();
 
 // One event "cpu-clock" with ids 1 and 2, three rounds on two CPUs, and UsualFeatures. Its samples
-// are at 110, 120, … 190, each ip a thousand times its time.
-void WriteUsualRecording(const std::string& path);
+// are at 110, 120, … 190, each ip a thousand times its time. Its writer has finished.
+std::unique_ptr<Writer> WriteUsualRecording(const std::string& path, StreamListener listener = {});
 inline constexpr int kUsualSamples = 9;
 
 // Appends the builder's records and starts it anew.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/base/chain_quality.h"
+#include "src/perf_data/write/writer.h"
 #include "src/perf_event/attr.h"
 #include "src/procfs/proc_file.h"
 #include "src/record/ring_size.h"
@@ -78,6 +79,9 @@ struct RecordOptions {
   // be ignored by the whole process: write_signals.h.)
   bool handle_signals = true;
 
+  // Called on Run's thread, and on that of Create for what is in front, where `output` is a stream.
+  // What it costs comes on top of each pass over the rings. May be empty.
+  perf_data::StreamListener on_stream;
   // Called once a second while recording, on Run's thread. May be empty.
   std::function<void(const RecordProgress&)> on_progress;
   procfs::Roots roots;

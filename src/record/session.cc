@@ -105,6 +105,10 @@ class Session final : public RecordSession {
     return status;
   }
 
+  absl::Status AppendSection(int bit, std::string_view section) override {
+    return setup_.writer->AppendSection(bit, section);
+  }
+
   void RequestStop() override {
     boost::asio::post(io_, [this] { Stop(StopReason::kRequested); });
   }

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
@@ -45,6 +46,10 @@ class RecordSession {
   // anyway. So does the end of whoever reads the output from a pipe: a note says so, and it is no
   // error.
   virtual absl::Status Run() = 0;
+
+  // Adds to what Run has written, as perf_data::Writer has it. Not after an error, nor where the
+  // reader has left.
+  virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Makes Run end. Any thread, any time, not in a signal handler.
   virtual void RequestStop() = 0;

@@ -208,9 +208,9 @@ class SetupSteps {
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
     PROFILER_ASSIGN_OR_RETURN(
-        setup_.writer,
-        perf_data::Writer::Create(options_.output, EventsToWrite(),
-                                  {.compression_level = options_.compression_level}));
+        setup_.writer, perf_data::Writer::Create(options_.output, EventsToWrite(),
+                                                 {.compression_level = options_.compression_level,
+                                                  .on_stream = options_.on_stream}));
     const std::array<std::span<const std::byte>, 1> pieces = {synthesizer.records()};
     ringbuf::RingBytes bytes;
     bytes.spans[0] = pieces[0];

@@ -91,7 +91,7 @@ std::vector<FeatureSection> LocateFeatures(std::span<const std::byte> file,
                                            const FileHeader& header, uint64_t table_offset);
 
 // The table of sections and the sections, as they stand at `offset`, which is where the data ends.
-// The table has room for sections of ours to come (append_section.h).
+// The table has room for sections of ours to come (Writer::AppendSection).
 //
 //   { u64 offset, size; } of each section, by feature bit │ spare │ section │ section │ …
 std::string FeatureSections(const std::map<int, std::string>& sections, uint64_t offset,

@@ -77,9 +77,10 @@ std::string StrangeRecording() {
 }
 
 TEST(Rewrite, CopyOfAFileOfOursHasTheSameBytes) {
-  const std::string usual = TestPath("usual.data");
+  const std::string usual = TestPath("usual.data"), named = TestPath("named.data");
   WriteUsualRecording(usual);
-  for (const std::string& path : {usual, StrangeRecording()}) {
+  ASSERT_TRUE(WriteUsualRecording(named)->AppendSection(kFeatureNames, "who is who").ok());
+  for (const std::string& path : {usual, named, StrangeRecording()}) {
     EXPECT_TRUE(ReadFile(path) == ReadFile(Rewritten(path, "copy.data", {}))) << path;
   }
 }

@@ -38,6 +38,10 @@ class CompressingWriter final : public Writer {
     return writer_->Finish(with_compression);
   }
 
+  absl::Status AppendSection(int bit, std::string_view section) override {
+    return writer_->AppendSection(bit, section);
+  }
+
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
 
   absl::Status AppendFeatureInFront() {

@@ -23,8 +23,12 @@ constexpr size_t kHeaderSize = sizeof(perf_event::RecordHeader);
 
 class StreamWriter final : public Writer {
  public:
-  StreamWriter(std::string name, UniqueFd fd, std::vector<EventToWrite> events)
-      : name_(std::move(name)), fd_(std::move(fd)), events_(std::move(events)) {
+  StreamWriter(std::string name, UniqueFd fd, std::vector<EventToWrite> events,
+               StreamListener on_stream)
+      : name_(std::move(name)),
+        fd_(std::move(fd)),
+        events_(std::move(events)),
+        on_stream_(std::move(on_stream)) {
     std::vector<perf_event::Attr> attrs;
     for (const EventToWrite& event : events_) attrs.push_back(event.attr);
     attr_size_ = CommonAttrSize(attrs);
@@ -51,7 +55,7 @@ class StreamWriter final : public Writer {
 
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) override {
     appended_ = true;
-    return WritePieces(fd_.get(), pieces, name_, &written_);
+    return Write(pieces);
   }
 
   absl::Status FinishRound() override {
@@ -68,6 +72,12 @@ class StreamWriter final : public Writer {
     for (const auto& [bit, section] : EncodeFeatures(features)) {
       AddSectionRecords(bit, section, false, &records);
     }
+    return WriteText(records);
+  }
+
+  absl::Status AppendSection(int bit, std::string_view section) override {
+    std::string records;
+    AddSectionRecords(bit, section, false, &records);
     return WriteText(records);
   }
 
@@ -90,12 +100,18 @@ class StreamWriter final : public Writer {
 
   absl::Status WriteText(std::string_view text) {
     const std::span<const std::byte> piece = BytesOfText(text);
-    return WritePieces(fd_.get(), {&piece, 1}, name_, &written_);
+    return Write({&piece, 1});
+  }
+
+  absl::Status Write(std::span<const std::span<const std::byte>> pieces) {
+    if (on_stream_) on_stream_(pieces);
+    return WritePieces(fd_.get(), pieces, name_, &written_);
   }
 
   const std::string name_;
   const UniqueFd fd_;
   const std::vector<EventToWrite> events_;
+  const StreamListener on_stream_;
   size_t attr_size_ = 0;
   uint64_t written_ = 0;
   bool appended_ = false;  // since the last round ended
@@ -199,8 +215,10 @@ void AddSectionRecords(int bit, std::string_view section, bool swapped, std::str
 }
 
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,
-                                                           std::vector<EventToWrite> events) {
-  auto writer = std::make_unique<StreamWriter>(std::move(name), std::move(fd), std::move(events));
+                                                           std::vector<EventToWrite> events,
+                                                           StreamListener on_stream) {
+  auto writer = std::make_unique<StreamWriter>(std::move(name), std::move(fd), std::move(events),
+                                               std::move(on_stream));
   PROFILER_RETURN_IF_ERROR(writer->WriteStart());
   return writer;
 }

@@ -24,9 +24,10 @@
 
 namespace profiler::perf_data {
 
-// `name` is for messages.
+// `name` is for messages, `on_stream` as WriterOptions has it.
 absl::StatusOr<std::unique_ptr<Writer>> CreateStreamWriter(std::string name, UniqueFd fd,
-                                                           std::vector<EventToWrite> events);
+                                                           std::vector<EventToWrite> events,
+                                                           StreamListener on_stream);
 
 // Appends a record with this body, padded with zeroes to 8 bytes; nothing, and false, when it is
 // too large for one. `swapped`: its header is to be in the other byte order.

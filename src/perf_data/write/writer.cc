@@ -32,6 +32,7 @@ class FileWriter final : public Writer {
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) override;
   absl::Status FinishRound() override;
   absl::Status Finish(const Features& features) override;
+  absl::Status AppendSection(int bit, std::string_view section) override;
   uint64_t bytes_written() const override { return end_; }
 
  private:
@@ -182,6 +183,18 @@ absl::Status FileWriter::Finish(const Features& features) {
   return absl::OkStatus();
 }
 
+absl::Status FileWriter::AppendSection(int bit, std::string_view section) {
+  const uint64_t table = header_.data.offset + header_.data.size;
+  const uint64_t entry = table + header_.features.count() * sizeof(FileSection);
+  const FileSection place = {end_, section.size()};
+  absl::Status written = WriteAt(fd_.get(), end_, BytesOfText(section), path_);
+  if (!written.ok()) return Undo(end_, std::move(written));
+  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), entry, BytesOf(place), path_));
+  header_.features.set(static_cast<size_t>(bit));
+  end_ += section.size();
+  return WriteHeader();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
@@ -191,8 +204,9 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
   PROFILER_ASSIGN_OR_RETURN(OpenedOutput output, OpenOutput(path));
   std::unique_ptr<Writer> writer;
   if (output.stream) {
-    PROFILER_ASSIGN_OR_RETURN(writer, CreateStreamWriter(std::move(output.name),
-                                                         std::move(output.fd), std::move(events)));
+    PROFILER_ASSIGN_OR_RETURN(
+        writer, CreateStreamWriter(std::move(output.name), std::move(output.fd), std::move(events),
+                                   options.on_stream));
   } else {
     auto file = std::make_unique<FileWriter>(std::move(output.name), std::move(output.fd),
                                              std::move(events), options.id_capacity);

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,12 +30,18 @@ struct EventToWrite {
   std::vector<uint64_t> ids;  // as known now; AddIds brings later ones
 };
 
+// Gets every piece of a stream as it is written, the header first: whole records, but for those
+// that go on from one piece of a call in the next one. A stream cannot be read again, so this is
+// how whoever writes it learns what is in it.
+using StreamListener = std::function<void(std::span<const std::span<const std::byte>> pieces)>;
+
 struct WriterOptions {
   // Room for so many further ids of each event.
   size_t id_capacity = 0;
   // 0: records are written as they are. 1 to 22: they are compressed (zstd, COMPRESSED records,
   // which perf reads since 5.2), at some cost of CPU and of a buffer of 64 KiB.
   int compression_level = 0;
+  StreamListener on_stream;  // of streams alone; may be empty
 };
 
 // One thread only.
@@ -49,7 +57,7 @@ class Writer {
   static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,
                                                         std::vector<EventToWrite> events,
                                                         size_t id_capacity) {
-    return Create(path, std::move(events), WriterOptions{id_capacity, 0});
+    return Create(path, std::move(events), WriterOptions{.id_capacity = id_capacity});
   }
   virtual ~Writer() = default;
 
@@ -71,6 +79,13 @@ class Writer {
   // Writes the features and the final header. EVENT_DESC is made from the events; the rest is
   // `features`. Call it once, last. After an error the file holds the records without features.
   virtual absl::Status Finish(const Features& features) = 0;
+
+  // Adds a feature section of ours (from kFirstOwnFeature on) that was found out after Finish. Call
+  // it in the order of the bits, for at most eight. Whoever is killed on the way leaves the
+  // recording as it was: in a file the section goes behind the end, its entry into a spare place of
+  // the feature table, and then one write of the header says that it is there; in a stream it
+  // follows as further records. In a file a failed write is undone.
+  virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // The size of the file up to now.
   virtual uint64_t bytes_written() const = 0;

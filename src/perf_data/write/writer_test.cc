@@ -17,6 +17,7 @@
 
 #include "ringbuf/counted_new.h"
 #include "src/perf_data/format/file_header.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/recording_builder.h"
 
@@ -142,6 +143,20 @@ TEST(Writer, AppendsManyPiecesAndAllocatesNothing) {
   EXPECT_EQ(ToldFile(path, Order::kTime), expected);
 }
 
+// Does `write` while files may have so many bytes. A limit on a file's size stands for the full
+// disk: it cuts a write in its middle too.
+absl::Status OnADiskOf(uint64_t bytes, const std::function<absl::Status()>& write) {
+  rlimit old{};
+  EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit limit = old;
+  limit.rlim_cur = bytes;
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  absl::Status status = write();
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  return status;
+}
+
 TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   const std::string path = TestPath("full.data");
   auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
@@ -149,15 +164,9 @@ TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   ASSERT_TRUE(AppendAll(**writer, records.At(1).Sample(1)).ok());
   ASSERT_TRUE((*writer)->FinishRound().ok());
 
-  // A limit on the file's size stands for the full disk: it cuts a write in its middle too.
-  rlimit old;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
-  signal(SIGXFSZ, SIG_IGN);
-  rlimit limit = old;
-  limit.rlim_cur = (*writer)->bytes_written() + 20;
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  const absl::Status status = AppendAll(**writer, records.At(2).Sample(2));
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  const absl::Status status = OnADiskOf((*writer)->bytes_written() + 20, [&] {
+    return AppendAll(**writer, records.At(2).Sample(2));
+  });
 
   EXPECT_THAT(std::string(status.message()), HasSubstr("cannot write"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("File too large"));
@@ -166,6 +175,57 @@ TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   ASSERT_TRUE((*writer)->Finish(UsualFeatures()).ok());
   EXPECT_EQ(ToldFile(path, Order::kTime), "1 SAMPLE, 3 SAMPLE");
   EXPECT_EQ((*Recording::Open(path))->features(), UsualFeatures());
+}
+
+// --- a section that is found out later ---------------------------------------------------------
+
+Features FeaturesOf(const std::string& path) {
+  const auto recording = Recording::Open(path);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  return recording.ok() ? (*recording)->features() : Features();
+}
+
+TEST(Writer, AppendsASectionToWhatIsThere) {
+  const std::string path = TestPath("appended.data");
+  const auto writer = WriteUsualRecording(path);
+  Features expected = FeaturesOf(path);
+  const std::string told = ToldFile(path, Order::kTime);
+  for (const int bit : {kFeatureNames, kFeatureSums}) {
+    expected.other[bit] = "who is who";
+    ASSERT_TRUE(writer->AppendSection(bit, "who is who").ok());
+    EXPECT_EQ(FeaturesOf(path), expected);
+  }
+  EXPECT_EQ(ToldFile(path, Order::kTime), told);
+}
+
+// Whatever of the three writes came last, the recording is the one before or the one after.
+TEST(Writer, AppendsASectionWholeOrNotAtAll) {
+  const std::string path = TestPath("appended.data");
+  const auto writer = WriteUsualRecording(path);
+  const std::vector<std::byte> before = ReadFile(path);
+  const Features without = FeaturesOf(path);
+  ASSERT_TRUE(writer->AppendSection(kFeatureNames, "who is who").ok());
+  const std::vector<std::byte> after = ReadFile(path);
+  const std::string killed = TestPath("killed.data");
+
+  std::vector<std::byte> half = before;
+  half.insert(half.end(), after.begin() + static_cast<ptrdiff_t>(before.size()), after.end() - 3);
+  WriteFile(killed, half);
+  EXPECT_EQ(FeaturesOf(killed), without) << "within the section";
+
+  half = after;
+  std::copy(before.begin(), before.begin() + kFileHeaderSize, half.begin());
+  WriteFile(killed, half);
+  EXPECT_EQ(FeaturesOf(killed), without) << "before the header";
+}
+
+TEST(Writer, OnAFullDiskAppendsNothing) {
+  const std::string path = TestPath("appended.data");
+  const auto writer = WriteUsualRecording(path);
+  const std::vector<std::byte> before = ReadFile(path);
+  const auto append = [&] { return writer->AppendSection(kFeatureNames, "who is who"); };
+  EXPECT_FALSE(OnADiskOf(before.size() + 5, append).ok());
+  EXPECT_TRUE(ReadFile(path) == before);
 }
 
 // --- streams and compression -------------------------------------------------------------------
@@ -243,6 +303,35 @@ TEST(Writer, WritesAStreamToAPipe) {
     // A section of ours: as a HEADER_FEATURE record it would make perf refuse the stream.
     EXPECT_EQ((*recording)->features().other.at(200), UsualFeatures().other.at(200));
   }
+}
+
+TEST(Writer, AppendsASectionToAStream) {
+  for (int level : {0, 3}) {
+    const std::string section(200'000, 'x');  // of more than one record
+    const std::string path = TestPath("piped_section.data");
+    WriteFile(path, Piped([&](const std::string& fifo) {
+                auto writer =
+                    Writer::Create(fifo, {{UsualAttr(), "a", {}}}, {.compression_level = level});
+                RecordBuilder records(UsualAttr());
+                ASSERT_TRUE(AppendAll(**writer, records.At(5).Sample(1)).ok());
+                ASSERT_TRUE((*writer)->Finish(UsualFeatures()).ok());
+                ASSERT_TRUE((*writer)->AppendSection(kFeatureNames, section).ok());
+              }));
+    // Known before the samples are visited, as in a file that is no stream.
+    EXPECT_EQ(FeaturesOf(path).cmdline, UsualFeatures().cmdline);
+    EXPECT_TRUE(FeaturesOf(path).other.at(kFeatureNames) == section);
+  }
+}
+
+TEST(Writer, TellsAListenerWhatItWritesToAStream) {
+  std::vector<std::byte> told;
+  const std::vector<std::byte> written = Piped([&](const std::string& fifo) {
+    WriteUsualRecording(fifo, [&](std::span<const std::span<const std::byte>> pieces) {
+      for (const auto piece : pieces) told.insert(told.end(), piece.begin(), piece.end());
+    });
+  });
+  EXPECT_FALSE(told.empty());
+  EXPECT_TRUE(told == written);
 }
 
 TEST(Writer, NamesLateIdsInAStreamOfSeveralEvents) {
