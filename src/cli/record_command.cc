@@ -232,21 +232,30 @@ int EndAsTheCommand(const record::RecordSummary& summary) {
   return 128 + summary.command->signal;
 }
 
-// Looks the recorded addresses up and puts their names into the finished file. What has been
-// recorded is safe by now, so what goes wrong here is a warning.
-absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path,
-                        record::RecordSession& session) {
-  const auto began = std::chrono::steady_clock::now();
-  LowerPriority();
-  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
   naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
   naming.files_name = symbolize::FilesName::kOthers;
+  return naming;
+}
+
+// Looks the recorded addresses up and puts their names behind the recording, which is the file
+// `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
+// goes wrong here is a warning.
+absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path,
+                        naming::StreamNames& stream, record::RecordSession& session) {
+  const auto began = std::chrono::steady_clock::now();
+  LowerPriority();
   naming::CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed), naming,
-                                     monitor.callback());
+    if (perf_data::CanBeReadAgain(path)) {
+      PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
+      collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed),
+                                       NamingOptionsOf(arguments), monitor.callback());
+    } else {
+      collected = std::move(stream).Collect(monitor.callback());
+    }
   }
   PROFILER_RETURN_IF_ERROR(collected.reading);
   const std::map<int, std::string> sections = naming::SectionsOf(collected);
@@ -268,6 +277,9 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
     };
   }
   const std::string output = options.output;
+  const bool names_follow = arguments.embed != "none";
+  naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
+  if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
   auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
   if (!session.ok()) {
     PrintError(session.status());
@@ -290,8 +302,10 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (!status.ok()) PrintError(status);
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
   if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
-  if (arguments.embed != "none" && summary.samples > 0 && perf_data::CanBeReadAgain(output)) {
-    const absl::Status embedded = EmbedNames(arguments, output, **session);
+  const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
+  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(output);
+  if (names_follow && summary.samples > 0 && has_reader && is_readable) {
+    const absl::Status embedded = EmbedNames(arguments, output, stream, **session);
     if (!embedded.ok()) {
       PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
     }
@@ -329,7 +343,7 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
           "put into the file, once recording has ended, the names of all addresses (names), "
           "inlined calls and source lines as well (lines), and the code of the functions that were "
           "interrupted, for annotate (code); and of many samples the sums that reports are made "
-          "of; or none of that; not with -o -")
+          "of; or none of that; a stream (-o -) has all but the sums")
       ->type_name("code|lines|names|none")
       ->check(CLI::IsMember({"code", "lines", "names", "none"}))
       ->capture_default_str();

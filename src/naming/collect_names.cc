@@ -39,13 +39,67 @@ bool AreSumsWorthwhile(const perf_data::Recording& recording, const profile::Pro
   return samples >= kMany && !recording.layout().pipe && profile.losses.warnings.empty();
 }
 
+// Names all that a profile has, and keeps what it was named by.
+class NameCollector {
+ public:
+  NameCollector(const perf_data::Features& features, Embedding embedding, NamingOptions options,
+                const NamingProgress& progress)
+      : features_(features), embedding_(embedding), progress_(progress) {
+    options.demangle = false;  // nobody is shown these names
+    options.inlines = embedding != Embedding::kNames;
+    names_ = MakeNameStore(features, options);
+    names_->Keep([this] {
+      constexpr size_t kRarely = 256;
+      if (collected_.addresses % kRarely == 0) {
+        going_on_ = going_on_ && progress_("addresses", collected_.addresses, total_);
+      }
+      if (going_on_) ++collected_.addresses;
+      return going_on_;
+    });
+  }
+
+  symbolize::NameStore& names() { return *names_; }
+  // False once the progress has said so.
+  bool is_going_on() const { return going_on_; }
+  // How many addresses are to be named, once that is known.
+  void SetTotal(size_t addresses) { total_ = addresses; }
+  CollectedNames& collected() { return collected_; }
+
+  // Takes what `named` was named by.
+  CollectedNames Finish(const profile::Profile& named);
+
+ private:
+  void CollectCode(const profile::Profile& profile);
+
+  const perf_data::Features& features_;
+  const Embedding embedding_;
+  const NamingProgress& progress_;
+  std::unique_ptr<symbolize::NameStore> names_;
+  size_t total_ = 0;
+  bool going_on_ = true;
+  CollectedNames collected_;
+};
+
+CollectedNames NameCollector::Finish(const profile::Profile& named) {
+  collected_.names = names_->Take();
+  names_->SaveToCache();
+  collected_.addresses = 0;
+  for (const auto& image : collected_.names.images) {
+    collected_.addresses += image.addresses.size();
+  }
+  if (embedding_ == Embedding::kCode && collected_.names.is_complete) {
+    AddRecordedCode(features_, *names_);
+    CollectCode(named);
+  }
+  return std::move(collected_);
+}
+
 // What annotate would show of each function that was interrupted: those with the most samples
 // first, as far as there is room.
-void CollectCode(const profile::Profile& profile, symbolize::NameStore& names,
-                 const NamingProgress& progress, CollectedNames& collected) {
+void NameCollector::CollectCode(const profile::Profile& profile) {
   const std::vector<profile::SymbolId> functions = annotate::InterruptedFunctions(profile);
   size_t looked_up = 0;
-  names.Keep([&] { return progress("functions", looked_up, functions.size()); });
+  names_->Keep([&] { return progress_("functions", looked_up, functions.size()); });
   uint64_t bytes = 0;
   bool has_all = true;
   for (const profile::SymbolId function : functions) {
@@ -55,12 +109,12 @@ void CollectCode(const profile::Profile& profile, symbolize::NameStore& names,
       has_all = false;
       continue;
     }
-    if (!annotate::LookUpCode(profile, function, names).ok()) continue;
+    if (!annotate::LookUpCode(profile, function, *names_).ok()) continue;
     bytes += size;
-    ++collected.functions;
+    ++collected_.functions;
   }
-  collected.code = names.Take();
-  collected.code->is_complete = collected.code->is_complete && has_all;
+  collected_.code = names_->Take();
+  collected_.code->is_complete = collected_.code->is_complete && has_all;
 }
 
 }  // namespace
@@ -81,23 +135,10 @@ std::map<int, std::string> SectionsOf(const CollectedNames& collected) {
 }
 
 CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding,
-                            NamingOptions options, const NamingProgress& progress) {
-  constexpr size_t kRarely = 256;
-  options.demangle = false;  // nobody is shown these names
-  options.inlines = embedding != Embedding::kNames;
-  const auto names = MakeNameStore(recording.features(), options);
-  CollectedNames collected;
-  size_t total = 0;
-  bool going_on = true;
-  names->Keep([&] {
-    if (collected.addresses % kRarely == 0) {
-      going_on = going_on && progress("addresses", collected.addresses, total);
-    }
-    if (going_on) ++collected.addresses;
-    return going_on;
-  });
-
-  profile::BuilderOptions keep = BuilderOptionsFor(recording, options);
+                            const NamingOptions& options, const NamingProgress& progress) {
+  NameCollector collector(recording.features(), embedding, options, progress);
+  profile::BuilderOptions keep =
+      BuilderOptionsFor(recording.events(), recording.features(), options);
   keep.dimensions = profile::kAllDimensions;
   const auto& times = recording.features().sample_time;
   keep.slices = times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
@@ -109,34 +150,62 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
     keep.whole_samples = true;
     keep.on_samples = [&](const profile::Profile&, std::span<const profile::SampleRow> rows,
                           const perf_event::Sample* sample) {
-      if (!going_on) return;
+      if (!collector.is_going_on()) return;
       const auto event = static_cast<uint32_t>(rows.front().event);
       reader.Read(*sample, recording.events()[event].layout, look_ups, *at);
     };
     keep.keep_rows = embedding == Embedding::kCode;
   }
-  profile::ProfileBuilder builder(*names, keep);
+  profile::ProfileBuilder builder(collector.names(), keep);
   at = &builder;
+  CollectedNames& collected = collector.collected();
   collected.reading = ReadInto(recording, builder);
   const bool is_summed_up = collected.reading.ok() && recording.warnings().empty() &&
                             !keep.on_samples && builder.IsOfRecordsAlone();
-  total = builder.profile().frames.size();
-  const profile::Profile profile = [&] {
-    if (!is_summed_up) return std::move(builder).Finish();
-    profile::UnnamedProfile unnamed = std::move(builder).Unnamed();
-    if (AreSumsWorthwhile(recording, unnamed.profile)) {
-      collected.sums = EncodeProfile(unnamed.profile, recording.layout().data.size);
-    }
-    return Named(std::move(unnamed), *names);
-  }();
-  collected.names = names->Take();
-  names->SaveToCache();
-  collected.addresses = 0;
-  for (const auto& image : collected.names.images) collected.addresses += image.addresses.size();
-  if (embedding == Embedding::kCode && collected.names.is_complete) {
-    AddRecordedCode(recording.features(), *names);
-    CollectCode(profile, *names, progress, collected);
+  collector.SetTotal(builder.profile().frames.size());
+  if (!is_summed_up) return collector.Finish(std::move(builder).Finish());
+  profile::UnnamedProfile unnamed = std::move(builder).Unnamed();
+  if (AreSumsWorthwhile(recording, unnamed.profile)) {
+    collected.sums = EncodeProfile(unnamed.profile, recording.layout().data.size);
   }
+  return collector.Finish(Named(std::move(unnamed), collector.names()));
+}
+
+StreamNames::StreamNames(Embedding embedding, NamingOptions options)
+    : embedding_(embedding),
+      options_(std::move(options)),
+      images_(MakeNameStore({}, options_)),
+      stream_([this](const perf_data::TimedRecord& timed) { Add(timed); }) {}
+
+// The stream tells its events in front of the first record of the kernel.
+void StreamNames::Add(const perf_data::TimedRecord& timed) {
+  if (timed.record.type() >= perf_event::kRecordUserFirst) return;
+  if (!builder_) {
+    profile::BuilderOptions keep =
+        BuilderOptionsFor(stream_.events(), stream_.features(), options_);
+    keep.keep_thread = false;
+    keep.keep_rows = embedding_ == Embedding::kCode;
+    builder_.emplace(*images_, keep);
+  }
+  AddNewEvents(stream_.events(), events_, *builder_);
+  builder_->Add(timed.record, timed.event, timed.time);
+}
+
+CollectedNames StreamNames::Collect(const NamingProgress& progress) && {
+  NameCollector collector(stream_.features(), embedding_, options_, progress);
+  collector.collected().reading = stream_.Finish();
+  if (!builder_) return collector.Finish({});
+  profile::UnnamedProfile unnamed = WithLateFeatures(std::move(*builder_).Unnamed().profile,
+                                                     stream_.features(), collector.names());
+  collector.SetTotal(unnamed.profile.frames.size());
+  CollectedNames collected = collector.Finish(Named(std::move(unnamed), collector.names()));
+  // What a JIT wrote into its dump after the dump was mapped has not been seen here. With a part of
+  // the code recorded, a reader would take it for all, and leave the dump alone.
+  std::erase_if(collected.names.images, [&](const symbolize::NameFacts::Image& image) {
+    const bool is_dump = image.kind == symbolize::ImageKind::kJitDump;
+    if (is_dump) collected.addresses -= image.addresses.size();
+    return is_dump;
+  });
   return collected;
 }
 

@@ -117,7 +117,8 @@ void FetchFilesOfRecording(const NamingOptions& naming, const std::string& path)
   auto recording = perf_data::Recording::Open(path);
   if (!recording.ok()) return;  // whoever reads it in earnest says so
   const auto names = MakeNameStore((*recording)->features(), naming);
-  profile::ProfileBuilder builder(*names, BuilderOptionsFor(**recording, naming));
+  profile::ProfileBuilder builder(
+      *names, BuilderOptionsFor((*recording)->events(), (*recording)->features(), naming));
   (void)ReadInto(**recording, builder);  // likewise
   FetchMissingFiles(naming, (*recording)->features(), *names,
                     SharesOfImages(std::move(builder).Unnamed()));

@@ -1,7 +1,10 @@
 #include "src/naming/load_profile.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,20 +16,42 @@
 
 namespace profiler::naming {
 
-profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
+                                          const perf_data::Features& features,
                                           const NamingOptions& naming) {
   profile::BuilderOptions options;
   options.files = SymbolizerOptionsOf(naming);
-  const std::string& machine = recording.features().arch;
+  const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
   // Recordings of before the mark on events have the section alone.
-  const auto& events = recording.events();
-  options.exact_user_chains = perf_data::ReadChainQuality(recording.features()).has_value() ||
+  options.exact_user_chains = perf_data::ReadChainQuality(features).has_value() ||
                               std::any_of(events.begin(), events.end(), [](const auto& event) {
                                 return perf_data::HasExactUserCallers(event.attr);
                               });
   return options;
+}
+
+void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
+                  profile::ProfileBuilder& builder) {
+  for (; known < events.size(); ++known) {
+    builder.AddEvent(events[known].name, events[known].attr, events[known].ids);
+  }
+}
+
+profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
+                                         const perf_data::Features& features,
+                                         symbolize::NameStore& names) {
+  std::map<std::string_view, std::span<const std::byte>> build_ids;
+  for (const auto& entry : features.build_ids) {
+    build_ids.try_emplace(entry.filename, entry.build_id);
+  }
+  for (profile::Dso& dso : profile.dsos) {
+    const auto found = build_ids.find(profile.text(dso.long_name));
+    if (!dso.build_id.empty() || found == build_ids.end()) continue;
+    dso.build_id.assign(found->second.begin(), found->second.end());
+  }
+  return WithImages(std::move(profile), names);
 }
 
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder) {
@@ -36,16 +61,18 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
   size_t known_events = builder.profile().events.size();
   return recording.ForEach(perf_data::Recording::Order::kTime,
                            [&](const perf_data::TimedRecord& timed) {
-                             const auto& events = recording.events();
-                             for (; known_events < events.size(); ++known_events) {
-                               const auto& event = events[known_events];
-                               builder.AddEvent(event.name, event.attr, event.ids);
-                             }
+                             AddNewEvents(recording.events(), known_events, builder);
                              builder.Add(timed.record, timed.event, timed.time);
                            });
 }
 
 namespace {
+
+// How much the features say of images. It grows while a pipe is read.
+std::pair<size_t, size_t> ToldOfImages(const perf_data::Features& features) {
+  return {perf_data::OwnSection(features, perf_data::kFeatureNames).size(),
+          features.build_ids.size()};
+}
 
 // What the recording carries of its samples, where that is all that is asked for.
 std::optional<profile::Profile> StoredProfile(const perf_data::Recording& recording,
@@ -82,14 +109,16 @@ absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording&
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
   PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*recording, options));
-  auto names = MakeNameStore(recording->features(), options.naming);
+  const perf_data::Features& features = recording->features();
+  const auto told_in_front = ToldOfImages(features);
+  auto names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   absl::Status reading;
   profile::UnnamedProfile unnamed;
   if (auto stored = StoredProfile(*recording, wanted)) {
     unnamed = WithImages(*std::move(stored), *names);
   } else {
-    profile::BuilderOptions keep = BuilderOptionsFor(*recording, options.naming);
+    profile::BuilderOptions keep = BuilderOptionsFor(recording->events(), features, options.naming);
     keep.dimensions = wanted.dimensions;
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
@@ -98,8 +127,12 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
     reading = ReadInto(*recording, builder);
     unnamed = std::move(builder).Unnamed();
   }
+  if (ToldOfImages(features) != told_in_front) {
+    names = MakeNameStore(features, options.naming);
+    unnamed = WithLateFeatures(std::move(unnamed.profile), features, *names);
+  }
   if (FetchesFiles(options.naming.fetch)) {
-    FetchMissingFiles(options.naming, recording->features(), *names, SharesOfImages(unnamed));
+    FetchMissingFiles(options.naming, features, *names, SharesOfImages(unnamed));
   }
   LoadedProfile loaded{std::move(recording), Named(std::move(unnamed), *names), reading, nullptr};
   names->SaveToCache();

@@ -48,9 +48,21 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
                                                      const LoadOptions& options);
 
-// What a builder has to know of a recording, whatever is kept of its samples.
-profile::BuilderOptions BuilderOptionsFor(const perf_data::Recording& recording,
+// What a builder has to know of a recording with these events and features, whatever is kept of its
+// samples.
+profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
+                                          const perf_data::Features& features,
                                           const NamingOptions& naming);
+
+// Tells a builder of the events beyond the first `known` ones, and counts these in.
+void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
+                  profile::ProfileBuilder& builder);
+
+// The profile of a recording whose features came behind its samples, as if they had come before:
+// its images have the build-ids that these tell, and are those of `names`, a new store.
+profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
+                                         const perf_data::Features& features,
+                                         symbolize::NameStore& names);
 
 // Hands the whole recording to a builder that is new. Returns what stopped the reading early.
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);

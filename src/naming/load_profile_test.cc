@@ -16,7 +16,7 @@ using perf_event::Attr;
 
 // How the callers in the chains of a recording of this event are looked up.
 bool CallersAreExact(const perf_data::Recording& recording) {
-  return BuilderOptionsFor(recording, {}).exact_user_chains;
+  return BuilderOptionsFor(recording.events(), recording.features(), {}).exact_user_chains;
 }
 
 std::unique_ptr<perf_data::Recording> Opened(const std::string& path) {

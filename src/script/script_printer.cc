@@ -122,8 +122,8 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
       names_(naming::MakeNameStore(recording.features(), plan.naming)),
       builder_(*names_,
                [&] {
-                 profile::BuilderOptions options =
-                     naming::BuilderOptionsFor(recording, plan.naming);
+                 profile::BuilderOptions options = naming::BuilderOptionsFor(
+                     recording.events(), recording.features(), plan.naming);
                  options.keep_addresses = true;
                  options.keep_rows = false;
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields);
@@ -183,15 +183,8 @@ absl::Status ScriptPrinter::Print() {
   return status;
 }
 
-void ScriptPrinter::AddNewEvents() {
-  const auto& events = recording_.events();
-  for (; events_ < events.size(); ++events_) {
-    builder_.AddEvent(events[events_].name, events[events_].attr, events[events_].ids);
-  }
-}
-
 void ScriptPrinter::Take(const TimedRecord& timed) {
-  AddNewEvents();
+  naming::AddNewEvents(recording_.events(), events_, builder_);
   const uint32_t type = timed.record.type();
   builder_.Add(timed.record, timed.event, timed.time);
   if (type == perf_event::kRecordCgroup && timed.event < events_) {

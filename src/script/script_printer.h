@@ -59,7 +59,6 @@ class ScriptPrinter {
  private:
   static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
   absl::Status CheckRecorded() const;
-  void AddNewEvents();
   void Take(const perf_data::TimedRecord& timed);
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,

@@ -132,6 +132,41 @@ TEST_F(PortableTest, EveryViewIsTheSameWithoutTheFiles) {
   ExpectTheSameWithoutFiles();
 }
 
+TEST_F(PortableTest, AStreamBringsItsNamesThroughAPipeAndInAFile) {
+  for (const char* options : {"-g", "-g -z", "--call-graph dwarf --embed code"}) {
+    SCOPED_TRACE(options);
+    std::filesystem::copy_file(Runfile("tests/live/workload"), program_,
+                               std::filesystem::copy_options::overwrite_existing);
+    const Finished recorded = tests::Run({"sh", "-c",
+                                          profiler_ + " record -F 2999 " + options + " -o - -- " +
+                                              program_ + " busy 0.3 > perf.data"},
+                                         folder_);
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    EXPECT_THAT(recorded.err, HasSubstr("names of "));
+    ExpectTheSameWithoutFiles();
+    std::filesystem::remove(program_);
+    for (const char* view :
+         {"report", "report -s srcline,symbol -g none", "folded", "flamegraph -o -"}) {
+      const std::string shown = profiler_ + " " + view + " --symfs " + folder_ + "/empty -i ";
+      const Finished of_file = tests::Run({"sh", "-c", shown + "perf.data"}, folder_);
+      EXPECT_THAT(of_file.out, HasSubstr("Inner"));
+      EXPECT_EQ(tests::Run({"sh", "-c", shown + "- < perf.data"}, folder_).out, of_file.out);
+      EXPECT_EQ(tests::Run({"sh", "-c", "cat perf.data | " + shown + "-"}, folder_).out,
+                of_file.out);
+    }
+    ASSERT_EQ(Profiler({"convert", "perf.data", "-o", "file.data"}).exit_code, 0);
+    ASSERT_EQ(Profiler({"archive", "-i", "perf.data", "-o", "archived.data"}).exit_code, 0);
+    for (const char* file : {"file.data", "archived.data"}) {
+      EXPECT_EQ(View({"report", "-i", file}), View({"report"})) << file;
+    }
+  }
+  const std::string annotate = profiler_ + " annotate --symfs " + folder_ + "/empty -i ";
+  const Finished of_file = tests::Run({"sh", "-c", annotate + "perf.data"}, folder_);
+  EXPECT_THAT(of_file.out, HasSubstr("Disassembly"));
+  EXPECT_EQ(tests::Run({"sh", "-c", "cat perf.data | " + annotate + "-"}, folder_).out,
+            of_file.out);
+}
+
 TEST_F(PortableTest, WithoutEmbeddedNamesThereAreNone) {
   Record({"-g", "--embed", "none"});
   EXPECT_THAT(View({"report"}), HasSubstr("Inner"));
