@@ -65,7 +65,7 @@ struct AddressFacts {
 // Images that can be asked for facts. The arguments are those of Symbolizer::Name and NameAt.
 class FactSource : public Images {
  public:
-  virtual AddressFacts Find(ImageId image, FileOffset offset) = 0;
+  virtual AddressFacts Find(ImageId image, CodePlace place) = 0;
   virtual AddressFacts FindAt(ImageId image, ElfAddress address) = 0;
 };
 

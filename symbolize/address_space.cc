@@ -26,7 +26,7 @@ Mapping Part(const Mapping& mapping, uint64_t start, uint64_t last) {
   Mapping part = mapping;
   part.start.value = start;
   part.size = SizeOf(start, last);
-  part.offset.value += start - mapping.start.value;
+  part.place = mapping.place + (start - mapping.start.value);
   return part;
 }
 
@@ -61,7 +61,7 @@ void AddressSpace::Map(const Mapping& mapping) {
   const uint64_t last = LastOf(mapping);
   const Mapping* present = Find(mapping.start);
   if (present != nullptr && LastOf(*present) >= last && present->image == mapping.image &&
-      present->offset.value + (start - present->start.value) == mapping.offset.value) {
+      present->place + (start - present->start.value) == mapping.place) {
     return;
   }
   Cut(start, last);
@@ -143,8 +143,8 @@ const AddressSpace& AddressSpaces::DuringExec(uint32_t pid, bool in_user_code,
   const Mapping* const there = now.Find(*user_ip);
   exec.is_old |= there == nullptr;
   if (exec.is_old) return exec.before;
-  const bool same = there->image == then->image && there->offset.value - there->start.value ==
-                                                       then->offset.value - then->start.value;
+  const bool same = there->image == then->image &&
+                    there->place - then->place == there->start.value - then->start.value;
   return same ? now : nowhere_;
 }
 

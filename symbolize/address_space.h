@@ -19,7 +19,7 @@ namespace profiler::symbolize {
 struct Mapping {
   RuntimeAddress start;
   uint64_t size = 0;
-  FileOffset offset;  // of `start` in the image
+  CodePlace place;  // of `start` in the image
   ImageId image{};
 
   bool operator==(const Mapping&) const = default;

@@ -22,7 +22,7 @@ Mapping MakeMapping(uint64_t start, uint64_t size, uint64_t offset, uint32_t ima
 std::string Text(const AddressSpace& space) {
   return absl::StrJoin(space.mappings(), " ", [](std::string* out, const Mapping& mapping) {
     absl::StrAppend(out, absl::Hex(mapping.start.value), "+", absl::Hex(mapping.size), "=",
-                    static_cast<uint32_t>(mapping.image), "@", absl::Hex(mapping.offset.value));
+                    static_cast<uint32_t>(mapping.image), "@", absl::Hex(mapping.place.value));
   });
 }
 
@@ -239,7 +239,7 @@ TEST(AddressSpaceTest, AgreesWithAModelOfSingleBytesOverRandomChanges) {
         ByteModel::Byte byte;
         if (mapping != nullptr) {
           byte = {static_cast<uint32_t>(mapping->image),
-                  mapping->offset.value + (address - mapping->start.value)};
+                  mapping->place.value + (address - mapping->start.value)};
         }
         ASSERT_EQ(byte, model.At(address)) << "round " << round << " step " << step;
       }

@@ -29,6 +29,11 @@ enum class ImageKind : uint8_t {
   kAnonymous,  // //anon, [heap], [stack], memfd…
 };
 
+// Whether code of such an image is at offsets in a file, else at runtime addresses.
+constexpr bool IsInFile(ImageKind kind) {
+  return kind == ImageKind::kUser || kind == ImageKind::kVdso || kind == ImageKind::kJitDump;
+}
+
 enum class ImageId : uint32_t {};
 
 // What identifies an image. Equal specs are one image; build_id, where known, decides.
@@ -82,7 +87,7 @@ struct Naming {
 struct CodeBytes {
   Reason reason = Reason::kNoImageFile;  // kNamed where there are bytes
   std::span<const std::byte> bytes;
-  FileOffset offset;     // of the first one
+  CodePlace place;       // of the first one
   uint16_t machine = 0;  // EM_… of <elf.h>
 };
 
@@ -155,13 +160,12 @@ class Images {
 // address in it is named, and each image once.
 class Symbolizer : public Images {
  public:
-  // Names the code at a file offset (for kKernel, kBpf, kJit and kAnonymous the runtime address
-  // stands in for it, and for kModule it may: addresses in the upper half are taken as such). For a
-  // return address the caller passes address − 1. Cost: a binary search; the first time in an image
-  // its file is opened and its symbols are sorted, the first time in a function its name is
-  // demangled.
-  // Where there is debug information, the first address in a compilation unit reads that unit.
-  virtual Naming Name(ImageId image, FileOffset offset) = 0;
+  // Names the code at a place of the image, which is in a file if IsInFile of the image's kind says
+  // so. For a return address the caller passes the place one byte before. Cost: a binary search;
+  // the first time in an image its file is opened and its symbols are sorted, the first time in a
+  // function its name is demangled, and the first time in a compilation unit its debug information
+  // is read.
+  virtual Naming Name(ImageId image, CodePlace place) = 0;
 
   // The same by the address that an image of kind kUser or kVdso itself has for the code; of
   // kKernel by the runtime address, and of kJitDump by the place in the dump.

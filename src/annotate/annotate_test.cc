@@ -53,9 +53,10 @@ class Samples {
 
   // In `inlined`, where that is given, which is inlined into `symbol`.
   FrameId Frame(SymbolId symbol, uint64_t distance, SymbolId inlined = profile::kNoSymbol) {
-    profile::Frame frame{.dso = profile_[symbol].dso,
+    const FileOffset offset{kBias + profile_[symbol].start.value + distance};
+    profile::Frame frame{.place = offset,
                          .unnamed = profile::Unnamed::kNamed,
-                         .offset = {kBias + profile_[symbol].start.value + distance},
+                         .dso = profile_[symbol].dso,
                          .first_line = static_cast<uint32_t>(profile_.lines.size()),
                          .symbol_offset = distance};
     if (inlined != profile::kNoSymbol) {
@@ -166,7 +167,7 @@ class CodeSource : public symbolize::Symbolizer {
     return ImageId{0};
   }
   const ImageSpec& image(ImageId) const override { return spec_; }
-  Naming Name(ImageId, FileOffset) override { return {}; }
+  Naming Name(ImageId, CodePlace) override { return {}; }
   Naming NameAt(ImageId, ElfAddress address) override {
     found_.clear();
     if (const auto line = lines_.find(address.value); line != lines_.end()) {
@@ -187,10 +188,8 @@ class CodeSource : public symbolize::Symbolizer {
   CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
     if (reason_ != Reason::kNamed) return {reason_, {}};
     EXPECT_EQ(address.value, 0x1000u);
-    return {Reason::kNamed,
-            std::span(code_).first(std::min<uint64_t>(size, code_.size())),
-            {kBias + address.value},
-            EM_X86_64};
+    return {Reason::kNamed, std::span(code_).first(std::min<uint64_t>(size, code_.size())),
+            FileOffset{kBias + address.value}, EM_X86_64};
   }
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}

@@ -201,7 +201,7 @@ void CountSamples(const Profile& profile, EventId event, profile::SymbolId symbo
     const Frame& frame = profile[row.self];
     const auto lines = profile.LinesOf(frame);
     if (row.event != event || lines.empty() || lines.back().symbol != symbol) continue;
-    const uint64_t distance = frame.offset.value - code.offset.value;
+    const uint64_t distance = frame.place - code.place;
     if (distance >= code.bytes.size()) {
       function.period_elsewhere += row.period;
       continue;

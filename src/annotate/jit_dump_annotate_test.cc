@@ -66,7 +66,7 @@ class JitDumpAnnotateTest : public testing::Test {
   // Samples of a function that lies at `start`, so far into it.
   void Add(SymbolId symbol, uint64_t start, uint64_t distance, uint64_t count) {
     profile_.lines.push_back({.symbol = symbol});
-    profile_.frames.push_back({.offset = {profile_[symbol].start.value + distance},
+    profile_.frames.push_back({.place = FileOffset{profile_[symbol].start.value + distance},
                                .ip = {start + distance},
                                .first_line = static_cast<uint32_t>(profile_.lines.size() - 1),
                                .line_count = 1,

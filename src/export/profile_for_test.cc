@@ -95,7 +95,7 @@ FrameId ProfileForTest::FrameOf(const Function& function) {
   auto [it, added] = frames_.try_emplace({function.name, dso, function.inlined, function.mode},
                                          NextId<FrameId>(profile_.frames));
   if (!added) return it->second;
-  Frame frame{.dso = dso, .mode = function.mode};
+  Frame frame{.mode = function.mode, .dso = dso};
   frame.ip.value = 0x1000 + 16 * profile_.frames.size();
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
   for (size_t i = function.inlined.size(); i-- > 0;) {

@@ -50,7 +50,7 @@ symbolize::Naming LiveProcess::Name(uint64_t address) {
   const auto image = profile::ImageOf(profile, profile[frame.dso]);
   if (!image) return {};
   // The builder has added this image already; it is asked again for all that a frame does not keep.
-  return symbolizer_->Name(symbolizer_->AddImage(*image), frame.offset);
+  return symbolizer_->Name(symbolizer_->AddImage(*image), frame.place);
 }
 
 }  // namespace profiler::naming

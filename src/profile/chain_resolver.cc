@@ -131,11 +131,11 @@ void ChainResolver::AddNew(Search& search) {
   AppendEntries(search.point);
   chain.size = entries_.size() - chain.first;
   Share(chain);
-  places_.resize(entries_.size());
+  found_.resize(entries_.size());
   for (size_t i = chain.first + chain.shared; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
-    places_[i] = Place(SpaceOf(*search.process, entry.mode), entry);
-    stacks_.PrefetchFrame(places_[i]);
+    found_[i] = FrameOf(SpaceOf(*search.process, entry.mode), entry);
+    stacks_.PrefetchFrame(found_[i]);
   }
   search.process->last_in_batch = static_cast<uint32_t>(new_.size());
   new_.push_back(chain);
@@ -175,7 +175,7 @@ void ChainResolver::InternFrames() {
   frames_.resize(entries_.size());
   for (const NewChain& chain : new_) {
     for (size_t i = chain.first + chain.shared; i < chain.first + chain.size; ++i) {
-      frames_[i] = stacks_.InternFrame(places_[i]);
+      frames_[i] = stacks_.InternFrame(found_[i]);
     }
     if (chain.shared == 0) stacks_.PrefetchStack(kNoStack, frames_[chain.first]);
   }
@@ -238,23 +238,24 @@ FrameId ChainResolver::SelfOf(const NewChain& chain) {
     return frames_[chain.first + chain.size - 1];
   }
   return stacks_.InternFrame(
-      Place(SpaceOf(*chain.search->process, point.mode), {point.ip, point.mode, false}));
+      FrameOf(SpaceOf(*chain.search->process, point.mode), {point.ip, point.mode, false}));
 }
 
-FramePlace ChainResolver::Place(Space& space, const Entry& entry) {
+Frame ChainResolver::FrameOf(Space& space, const Entry& entry) {
   const uint64_t looked_up = entry.return_address && entry.ip != 0 ? entry.ip - 1 : entry.ip;
-  FramePlace place{.offset = entry.ip,
-                   .ip = entry.ip,
-                   .dso = images_.unknown_dso(),
-                   .mode = entry.mode,
-                   .return_address = entry.return_address,
-                   .mapped = false};
+  const RuntimeAddress ip{entry.ip};
+  Frame frame{.place = ip,
+              .mode = entry.mode,
+              .return_address = entry.return_address,
+              .unnamed = Unnamed::kNoMapping,
+              .dso = images_.unknown_dso(),
+              .ip = ip};
   if (const symbolize::Mapping* mapping = FindMapping(space, looked_up)) {
-    place.dso = images_.DsoOf(mapping->image);
-    place.offset = entry.ip - mapping->start.value + mapping->offset.value;
-    place.mapped = true;
+    frame.place = mapping->place + (ip.value - mapping->start.value);
+    frame.unnamed = Unnamed::kNoSymbol;
+    frame.dso = images_.DsoOf(mapping->image);
   }
-  return place;
+  return frame;
 }
 
 const symbolize::Mapping* ChainResolver::FindMapping(Space& space, uint64_t address) {

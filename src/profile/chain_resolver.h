@@ -13,7 +13,7 @@
 // them one step before any takes the next: each step asks for the memory that the next one needs.
 //
 //   Add            fingerprint                   ask for the chain's slot
-//   ResolveBatch   chain known?      if new:     place its frames, ask for their slots
+//   ResolveBatch   chain known?      if new:     find its frames, ask for their slots
 //                                                intern frames, ask for the root's stack slot
 //                                                intern stacks, level by level from the root
 //
@@ -135,7 +135,7 @@ class ChainResolver {
   FrameId SelfOf(const NewChain& chain);
   StackId SharedStack(const NewChain& chain, size_t level) const;
 
-  FramePlace Place(Space& space, const Entry& entry);
+  Frame FrameOf(Space& space, const Entry& entry);
   const symbolize::Mapping* FindMapping(Space& space, uint64_t address);
   Space& SpaceOf(Process& process, Mode mode);
   Process& ProcessOf(uint32_t pid);
@@ -153,7 +153,7 @@ class ChainResolver {
   // Of the batch at hand.
   std::vector<NewChain> new_;
   std::vector<Entry> entries_;
-  std::vector<FramePlace> places_;    // by entry
+  std::vector<Frame> found_;          // by entry: the frame before it is interned
   std::vector<FrameId> frames_;       // by entry
   std::vector<StackId> stack_after_;  // by entry
 

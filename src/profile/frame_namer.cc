@@ -40,7 +40,7 @@ void FrameNamer::NameFrames() {
   named_ = profile_.frames.size();
 }
 
-// By image and offset, as those of sums stand.
+// By image and place, as those of sums stand.
 HugeVector<uint32_t> FrameNamer::FramesToName() const {
   HugeVector<uint32_t> frames;
   for (size_t i = named_; i < profile_.frames.size(); ++i) {
@@ -49,7 +49,7 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
     if (profile_.frames[i].dso != DsoId{}) frames.push_back(static_cast<uint32_t>(i));
   }
   const auto place = [&](uint32_t i) {
-    return std::pair(profile_.frames[i].dso, profile_.frames[i].offset.value);
+    return std::pair(profile_.frames[i].dso, profile_.frames[i].place.value);
   };
   if (std::is_sorted(frames.begin(), frames.end(),
                      [&](uint32_t a, uint32_t b) { return place(a) < place(b); })) {
@@ -67,7 +67,7 @@ void FrameNamer::Name(uint32_t index) {
   Frame& frame = profile_.frames[index];
   if (!by_address_) return Name(frame);
   const auto [first, is_new] =
-      first_at_.try_emplace({frame.dso, frame.offset.value, frame.return_address}, index);
+      first_at_.try_emplace({frame.dso, frame.place.value, frame.return_address}, index);
   if (is_new) return Name(frame);
   const Frame& same = profile_.frames[first->second];
   frame.unnamed = same.unnamed;
@@ -78,13 +78,12 @@ void FrameNamer::Name(uint32_t index) {
 
 void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-  FileOffset offset = frame.offset;
-  if (frame.return_address && offset.value != 0) --offset.value;
+  const uint64_t back = frame.return_address && frame.place.value != 0 ? 1 : 0;
   const symbolize::Naming naming =
-      symbolizer_.Name(images_[static_cast<uint32_t>(frame.dso)], offset);
+      symbolizer_.Name(images_[static_cast<uint32_t>(frame.dso)], frame.place + (0 - back));
   frame.unnamed = UnnamedBecause(naming.reason);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
-  frame.symbol_offset = naming.distance + (frame.offset.value - offset.value);
+  frame.symbol_offset = naming.distance + back;
   for (const symbolize::NamedFunction& function : naming.functions) {
     profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso),
                               .inlined = function.inlined,
@@ -95,9 +94,9 @@ void FrameNamer::Name(Frame& frame) {
   if (naming.unnamed_size != 0) {
     NameByStart(naming, frame);
   } else if (naming.address) {
-    frame.symbol_offset = naming.address->value + (frame.offset.value - offset.value);
+    frame.symbol_offset = naming.address->value + back;
   } else {
-    frame.symbol_offset = frame.offset.value;
+    frame.symbol_offset = frame.place.value;
   }
 }
 

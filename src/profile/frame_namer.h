@@ -45,7 +45,7 @@ class FrameNamer {
   const std::vector<symbolize::ImageId>& images_;  // by DsoId
   symbolize::Symbolizer& symbolizer_;
   const bool by_address_;
-  // By dso, offset and return_address, the first frame named there; used if by_address_.
+  // By dso, place and return_address, the first frame named there; used if by_address_.
   absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
   size_t named_ = 0;  // frames [0, named_) are
   DenseIndex symbols_;

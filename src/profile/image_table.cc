@@ -37,8 +37,9 @@ std::string ShortName(ImageKind kind, std::string_view path) {
   }
 }
 
-Mapping MakeMapping(uint64_t start, uint64_t size, uint64_t offset, ImageId image) {
-  return {RuntimeAddress{start}, size, FileOffset{offset}, image};
+// Of an image that is no file.
+Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
+  return {RuntimeAddress{start}, size, RuntimeAddress{start}, image};
 }
 
 }  // namespace
@@ -57,20 +58,21 @@ void ImageTable::AddBuildId(std::string_view filename, std::span<const std::byte
 DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t>(image)]; }
 
 Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
-  const auto mapping = [&](uint64_t offset, std::string_view path, const FileIdentity& identity,
+  const auto mapping = [&](CodePlace place, std::string_view path, const FileIdentity& identity,
                            uint32_t pid) {
-    return MakeMapping(mmap.addr, mmap.len, offset, Intern(kind, path, identity, pid));
+    return Mapping{RuntimeAddress{mmap.addr}, mmap.len, place, Intern(kind, path, identity, pid)};
   };
+  const RuntimeAddress start{mmap.addr};
   switch (kind) {
     case ImageKind::kJit:
-      return mapping(mmap.addr, perf_event::CodeMemoryName(mmap.pid), {}, mmap.pid);
+      return mapping(start, perf_event::CodeMemoryName(mmap.pid), {}, mmap.pid);
     case ImageKind::kVdso:
-      return mapping(0, mmap.filename, {.build_id = mmap.build_id}, 0);
+      return mapping(FileOffset{0}, mmap.filename, {.build_id = mmap.build_id}, 0);
     case ImageKind::kAnonymous:
-      return mapping(mmap.addr, mmap.filename, {}, mmap.pid);
+      return mapping(start, mmap.filename, {}, mmap.pid);
     default:
-      return mapping(mmap.pgoff, mmap.filename, {mmap.build_id, mmap.maj, mmap.min, mmap.ino},
-                     mmap.pid);
+      return mapping(FileOffset{mmap.pgoff}, mmap.filename,
+                     {mmap.build_id, mmap.maj, mmap.min, mmap.ino}, mmap.pid);
   }
 }
 
@@ -93,24 +95,22 @@ uint64_t KernelImageEnd(uint64_t address) {
 Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
   if (!IsKernelItself(mmap.filename)) {
     const FileIdentity identity{.build_id = mmap.build_id};
-    return MakeMapping(mmap.addr, mmap.len, mmap.addr,
-                       Intern(ImageKind::kModule, mmap.filename, identity, 0));
+    return MappedMemory(mmap.addr, mmap.len,
+                        Intern(ImageKind::kModule, mmap.filename, identity, 0));
   }
   // Where the kernel hides its addresses, recorders write that it is at 0.
   if (mmap.addr == 0) return WholeKernel();
   const ImageId image = Intern(ImageKind::kKernel, kKernelName, {.build_id = mmap.build_id}, 0);
   const uint64_t end = std::max(mmap.addr + mmap.len, KernelImageEnd(mmap.addr));
-  return MakeMapping(mmap.addr, end - mmap.addr, mmap.addr, image);
+  return MappedMemory(mmap.addr, end - mmap.addr, image);
 }
 
 Mapping ImageTable::BpfMapping(const perf_event::Ksymbol& symbol) {
-  return MakeMapping(symbol.addr, symbol.len, symbol.addr,
-                     Intern(ImageKind::kBpf, symbol.name, {}, 0));
+  return MappedMemory(symbol.addr, symbol.len, Intern(ImageKind::kBpf, symbol.name, {}, 0));
 }
 
 Mapping ImageTable::WholeKernel() {
-  return MakeMapping(kUpperHalf, kUpperHalf, kUpperHalf,
-                     Intern(ImageKind::kKernel, kKernelName, {}, 0));
+  return MappedMemory(kUpperHalf, kUpperHalf, Intern(ImageKind::kKernel, kKernelName, {}, 0));
 }
 
 ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIdentity& identity,

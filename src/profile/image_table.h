@@ -1,5 +1,5 @@
-// What is behind a mapping: which image for the symbolizer, which DSO for the profile, and what its
-// file offsets are.
+// What is behind a mapping: which image for the symbolizer, which DSO for the profile, and where in
+// the image it begins.
 //
 //   filename of the record              image        DSO name (as perf shows it)
 //   of a user mapping (user_image.h):

@@ -17,8 +17,7 @@ UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer) {
     symbolizer.SetKernelReference(profile.text(kernel.reference), kernel.reference_address);
   }
   for (const KernelFacts::Symbol& symbol : kernel.symbols) {
-    symbolizer.AddKernelSymbol(RuntimeAddress{symbol.start}, symbol.size,
-                               profile.text(symbol.name));
+    symbolizer.AddKernelSymbol(symbol.start, symbol.size, profile.text(symbol.name));
   }
 
   std::vector<symbolize::ImageId> images(1);

@@ -78,6 +78,11 @@ enum class DsoKind : uint8_t {
   kUnknown
 };
 
+// Whether frames of such a DSO are at offsets in a file, else at runtime addresses.
+constexpr bool IsInFile(DsoKind kind) {
+  return kind == DsoKind::kUser || kind == DsoKind::kVdso || kind == DsoKind::kJitDump;
+}
+
 struct Dso {
   StringId name{};       // as perf's `dso` sort shows it: base name; "[kernel.kallsyms]", "[vdso]",
                          // "[unknown]"
@@ -114,20 +119,22 @@ enum class Unnamed : uint8_t {
 };
 
 struct Frame {
-  DsoId dso{};  // the DSO called "[unknown]" where nothing was mapped
+  // In the DSO. The members behind it fill up its last word, for there are many frames.
+  [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // a caller: looked up one byte before
   // kNoSymbol with a line: what is known is where its function starts, and the line's symbol,
   // called "image+0xSTART", stands in for it.
   Unnamed unnamed = Unnamed::kNoSymbol;
-  FileOffset offset;        // in the DSO; the runtime address itself where nothing was mapped
-  RuntimeAddress ip;        // as in the (first) sample that had it
+  DsoId dso{};              // the DSO called "[unknown]" where nothing was mapped
+  RuntimeAddress ip;        // as in the (first) sample that had it; `place` too if not in a file
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
   // From the start of the last line's symbol to the address; without a line, from where the image's
   // own addresses start, or where they are not known, its file.
   uint64_t symbol_offset = 0;
 };
+static_assert(sizeof(Frame) == 40);
 
 struct StackNode {
   StackId parent = kNoStack;  // the caller: its id is lower
@@ -186,7 +193,8 @@ struct TimeSlices {
 // What the recording itself says of the kernel's code.
 struct KernelFacts {
   struct Symbol {
-    uint64_t start = 0, size = 0;
+    RuntimeAddress start;
+    uint64_t size = 0;
     StringId name{};
   };
   StringId reference{};  // a symbol of the kernel; empty: none
@@ -254,12 +262,10 @@ struct Profile {
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
   }
-  // What the frame's image calls the address, as `addr2line -e IMAGE` takes it; the runtime address
-  // of kernel and generated code; the place in the file where that could not be read.
+  // What the frame's image calls the address, as `addr2line -e IMAGE` takes it; the offset in a
+  // file that could not be read; the runtime address of code that is in no file.
   uint64_t AddressOf(const Frame& frame) const {
-    const Dso& dso = (*this)[frame.dso];
-    if (dso.kind == DsoKind::kKernel) return frame.ip.value;
-    if (dso.kind != DsoKind::kUser && dso.kind != DsoKind::kVdso) return frame.offset.value;
+    if (!frame.place.in_file) return frame.place.value;
     const std::span<const Line> functions = LinesOf(frame);
     const bool named = !functions.empty() && functions.back().symbol != kNoSymbol;
     return (named ? (*this)[functions.back().symbol].start.value : 0) + frame.symbol_offset;

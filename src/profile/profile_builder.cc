@@ -238,7 +238,7 @@ void ProfileBuilder::Impl::SetKernelReference(std::string_view symbol, RuntimeAd
 
 void ProfileBuilder::Impl::AddKernelSymbol(RuntimeAddress start, uint64_t size,
                                            std::string_view name) {
-  profile_.kernel.symbols.push_back({start.value, size, profile_.strings.Intern(name)});
+  profile_.kernel.symbols.push_back({start, size, profile_.strings.Intern(name)});
   symbolizer_.AddKernelSymbol(start, size, name);
 }
 

@@ -71,10 +71,10 @@ void ImageFields(Io& io, Profile& profile) {
   io.Resize(kernel.symbols, 3);
   uint64_t start = 0;
   for (KernelFacts::Symbol& symbol : kernel.symbols) {
-    io.After(symbol.start, start);
+    io.After(symbol.start.value, start);
     io.Plain(symbol.size);
     io.String(symbol.name);
-    start = symbol.start;
+    start = symbol.start.value;
   }
 }
 
@@ -90,22 +90,18 @@ void FrameFields(Io& io, Profile& profile) {
     io.Flagged(mode, frame.return_address);
     frame.mode = Mode{mode};
   }
-  struct Place {
-    uint64_t offset = 0, ip = 0;
-  };
-  std::vector<Place> last(images);  // the last one of each image
+  std::vector<uint64_t> last(images);  // by image: the place of its last frame
   for (Frame& frame : frames) {
     if (!io.ok()) return;
-    Place& before = last[NumberOf(frame.dso)];
-    io.After(frame.offset.value, before.offset);
-    before.offset = frame.offset.value;
+    io.After(frame.place.value, last[NumberOf(frame.dso)]);
+    last[NumberOf(frame.dso)] = frame.place.value;
   }
-  std::fill(last.begin(), last.end(), Place());
+  std::vector<uint64_t> loaded(images);  // by image: its last frame's address less its place
   for (Frame& frame : frames) {
     if (!io.ok()) return;
-    Place& before = last[NumberOf(frame.dso)];
-    io.After(frame.ip.value, frame.offset.value + (before.ip - before.offset));
-    before = {frame.offset.value, frame.ip.value};
+    uint64_t& distance = loaded[NumberOf(frame.dso)];
+    io.After(frame.ip.value, frame.place.value + distance);
+    distance = frame.ip.value - frame.place.value;
   }
 }
 
@@ -265,8 +261,11 @@ bool IsPossible(const Profile& profile) {
   return !profile.dsos.empty() && is_unknown(profile.dsos.front()) &&
          std::all_of(profile.dsos.begin() + 1, profile.dsos.end(),
                      [](const Dso& dso) { return dso.kind < DsoKind::kUnknown; }) &&
-         std::all_of(profile.frames.begin(), profile.frames.end(),
-                     [](const Frame& frame) { return frame.mode <= Mode::kGuestKernel; });
+         std::all_of(profile.frames.begin(), profile.frames.end(), [&](const Frame& frame) {
+           const bool in_file = IsInFile(profile[frame.dso].kind);
+           return frame.mode <= Mode::kGuestKernel &&
+                  (in_file || frame.place.value == frame.ip.value);
+         });
 }
 
 // False where one is deeper than the stacks of a recording.
@@ -461,6 +460,7 @@ std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_siz
     return std::nullopt;
   }
   for (Frame& frame : profile.frames) {
+    frame.place.in_file = IsInFile(profile[frame.dso].kind);
     frame.unnamed = frame.dso == DsoId{} ? Unnamed::kNoMapping : Unnamed::kNoSymbol;
   }
   if (!IsSummary(wanted) &&

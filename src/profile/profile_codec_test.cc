@@ -28,7 +28,7 @@ std::string Written(Profile profile) { return EncodeProfile(profile, kDataSize);
 std::string FrameText(const Profile& profile, FrameId id) {
   const Frame& frame = profile[id];
   std::ostringstream text;
-  text << std::hex << profile.text(profile[frame.dso].long_name) << "+" << frame.offset.value << "@"
+  text << std::hex << profile.text(profile[frame.dso].long_name) << "+" << frame.place.value << "@"
        << frame.ip.value << "/" << NumberOf(frame.mode) << (frame.return_address ? "r" : "");
   return text.str();
 }
@@ -67,7 +67,7 @@ std::string HeadText(const Profile& profile) {
   text << "kernel " << profile.text(profile.kernel.reference) << std::hex << " "
        << profile.kernel.reference_address.value << "\n";
   for (const KernelFacts::Symbol& symbol : profile.kernel.symbols) {
-    text << profile.text(symbol.name) << " " << symbol.start << "/" << symbol.size << "\n";
+    text << profile.text(symbol.name) << " " << symbol.start.value << "/" << symbol.size << "\n";
   }
   return text.str();
 }
@@ -89,21 +89,21 @@ Profile Example() {
                    .kind = DsoKind::kKernel}};
   profile.kernel = {id("_text"),
                     RuntimeAddress{0xffffffff81000000},
-                    {{0xffffffffc0000000, 64, id("bpf_prog_1")}}};
+                    {{{0xffffffffc0000000}, 64, id("bpf_prog_1")}}};
   profile.threads = {{7, 7, id("cat"), id("cat"), id("cat")},
                      {7, 8, id("cat"), id("dog"), id("cat")},
                      {9, 9, id("dog"), id("dog"), id("dog")}};
-  const auto frame = [&](uint32_t dso, Mode mode, bool called, uint64_t offset, uint64_t ip) {
-    profile.frames.push_back({.dso = DsoId{dso},
+  const auto frame = [&](uint32_t dso, Mode mode, bool called, CodePlace place, uint64_t ip) {
+    profile.frames.push_back({.place = place,
                               .mode = mode,
                               .return_address = called,
-                              .offset = FileOffset{offset},
+                              .dso = DsoId{dso},
                               .ip = RuntimeAddress{ip}});
   };
-  frame(0, Mode::kUser, false, 0x10, 0x10);
-  frame(1, Mode::kUser, false, 0x1000, 0x401000);
-  frame(1, Mode::kUser, true, 0x1234, 0x401234);
-  frame(2, Mode::kKernel, false, 0xffffffff81000010, 0xffffffff81000010);
+  frame(0, Mode::kUser, false, RuntimeAddress{0x10}, 0x10);
+  frame(1, Mode::kUser, false, FileOffset{0x1000}, 0x401000);
+  frame(1, Mode::kUser, true, FileOffset{0x1234}, 0x401234);
+  frame(2, Mode::kKernel, false, RuntimeAddress{0xffffffff81000010}, 0xffffffff81000010);
   profile.stacks = {{kNoStack, FrameId{0}},
                     {kNoStack, FrameId{2}},
                     {StackId{1}, FrameId{1}},
@@ -176,11 +176,11 @@ TEST(ProfileCodecTest, WritesTheseNumbers) {
   profile.events = {{id("e"), 1, 60, false, true}};
   profile.threads = {{5, 6, id("a"), id("a"), id("b")}};
   profile.dsos = {{.name = id("?"), .long_name = id("?")}};
-  profile.frames = {{.mode = Mode::kUser,
+  profile.frames = {{.place = FileOffset{16},
+                     .mode = Mode::kUser,
                      .return_address = true,
-                     .offset = FileOffset{16},
                      .ip = RuntimeAddress{17}},
-                    {.mode = Mode::kUser, .offset = FileOffset{20}, .ip = RuntimeAddress{21}}};
+                    {.place = FileOffset{20}, .mode = Mode::kUser, .ip = RuntimeAddress{21}}};
   profile.stacks = {{kNoStack, FrameId{0}}, {StackId{0}, FrameId{1}}};
   profile.rows = {{EventId{0}, ThreadId{0}, FrameId{1}, StackId{1}, 1, 60}};
   profile.columns = {HugeVector<uint32_t>{3}, HugeVector<uint32_t>{0}};

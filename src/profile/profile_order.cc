@@ -37,7 +37,7 @@ Order OrderOfFrames(const HugeVector<Frame>& frames) {
   sort.SortBy([&](uint32_t i) {
     return static_cast<uint32_t>(frames[i].mode) * 2 + (frames[i].return_address ? 1 : 0);
   });
-  sort.SortBy([&](uint32_t i) { return frames[i].offset.value; });
+  sort.SortBy([&](uint32_t i) { return frames[i].place.value; });
   sort.SortBy([&](uint32_t i) { return NumberOf(frames[i].dso); });
   return sort.Order();
 }

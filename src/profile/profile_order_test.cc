@@ -15,12 +15,12 @@ using testing::IsEmpty;
 
 uint32_t NumberOf(auto id) { return static_cast<uint32_t>(id); }
 
-// The offsets of its frames, outermost first.
+// The places of its frames, outermost first.
 std::string StackText(const Profile& profile, StackId id) {
   std::string text;
   while (id != kNoStack) {
     const StackNode& stack = profile.stacks[NumberOf(id)];
-    text = std::to_string(profile.frames[NumberOf(stack.frame)].offset.value) +
+    text = std::to_string(profile.frames[NumberOf(stack.frame)].place.value) +
            (text.empty() ? "" : ";") + text;
     id = stack.parent;
   }
@@ -37,7 +37,7 @@ std::vector<std::string> StackTexts(const Profile& profile) {
 std::vector<std::string> FrameTexts(const Profile& profile) {
   std::vector<std::string> texts;
   for (const Frame& frame : profile.frames) {
-    texts.push_back(std::to_string(NumberOf(frame.dso)) + "+" + std::to_string(frame.offset.value) +
+    texts.push_back(std::to_string(NumberOf(frame.dso)) + "+" + std::to_string(frame.place.value) +
                     (frame.return_address ? " called" : ""));
   }
   return texts;
@@ -49,7 +49,7 @@ std::vector<std::string> RowTexts(const Profile& profile) {
     std::ostringstream text;
     text << NumberOf(row.event) << "/" << NumberOf(row.thread) << " "
          << StackText(profile, row.stack) << " at "
-         << profile.frames[NumberOf(row.self)].offset.value << ": " << row.count;
+         << profile.frames[NumberOf(row.self)].place.value << ": " << row.count;
     texts.push_back(text.str());
   }
   return texts;
@@ -57,11 +57,11 @@ std::vector<std::string> RowTexts(const Profile& profile) {
 
 TEST(ProfileOrderTest, FramesStandByImageAndOffset) {
   Profile profile;
-  profile.frames.push_back({.dso = DsoId{2}, .offset = FileOffset{7}});
-  profile.frames.push_back({.dso = DsoId{1}, .return_address = true, .offset = FileOffset{9}});
-  profile.frames.push_back({.offset = FileOffset{8}});
-  profile.frames.push_back({.dso = DsoId{1}, .offset = FileOffset{9}});
-  profile.frames.push_back({.dso = DsoId{1}, .offset = FileOffset{3}});
+  profile.frames.push_back({.place = FileOffset{7}, .dso = DsoId{2}});
+  profile.frames.push_back({.place = FileOffset{9}, .return_address = true, .dso = DsoId{1}});
+  profile.frames.push_back({.place = FileOffset{8}});
+  profile.frames.push_back({.place = FileOffset{9}, .dso = DsoId{1}});
+  profile.frames.push_back({.place = FileOffset{3}, .dso = DsoId{1}});
   PutInOrder(profile);
   EXPECT_THAT(FrameTexts(profile), ElementsAre("0+8", "1+3", "1+9", "1+9 called", "2+7"));
 }
@@ -69,7 +69,7 @@ TEST(ProfileOrderTest, FramesStandByImageAndOffset) {
 TEST(ProfileOrderTest, StacksStandDepthFirst) {
   Profile profile;
   for (const uint64_t offset : {40, 10, 30, 20})
-    profile.frames.push_back({.offset = FileOffset{offset}});
+    profile.frames.push_back({.place = FileOffset{offset}});
   profile.stacks.push_back({kNoStack, FrameId{0}});    // 40
   profile.stacks.push_back({kNoStack, FrameId{1}});    // 10
   profile.stacks.push_back({StackId{0}, FrameId{2}});  // 40;30
@@ -85,7 +85,7 @@ TEST(ProfileOrderTest, StacksStandDepthFirst) {
 TEST(ProfileOrderTest, RowsStandByEventThreadAndStackAndKeepTheirs) {
   Profile profile;
   for (const uint64_t offset : {40, 10, 30})
-    profile.frames.push_back({.offset = FileOffset{offset}});
+    profile.frames.push_back({.place = FileOffset{offset}});
   profile.threads = {{.comm = profile.strings.Intern("a")}, {.comm = profile.strings.Intern("b")}};
   profile.stacks.push_back({kNoStack, FrameId{0}});
   profile.stacks.push_back({StackId{0}, FrameId{2}});
@@ -110,7 +110,7 @@ TEST(ProfileOrderTest, NothingIsInOrder) {
 // So deep that no call may follow another.
 TEST(ProfileOrderTest, DeepStacksStayWhole) {
   Profile profile;
-  profile.frames.push_back({.offset = FileOffset{1}});
+  profile.frames.push_back({.place = FileOffset{1}});
   for (uint32_t i = 0; i < 1 << 15; ++i) {
     profile.stacks.push_back({StackId{i - 1}, FrameId{0}});
   }

@@ -2,15 +2,10 @@
 
 namespace profiler::profile {
 
-FrameId StackTable::InternFrame(const FramePlace& place) {
-  const FrameKey key(place, ImageOf(place));
+FrameId StackTable::InternFrame(const Frame& frame) {
+  const FrameKey key(frame, ImageOf(frame));
   return FrameId(frames_.FindOrInsert(key, key.Hash(), [&] {
-    profile_.frames.push_back({.dso = place.dso,
-                               .mode = place.mode,
-                               .return_address = place.return_address,
-                               .unnamed = place.mapped ? Unnamed::kNoSymbol : Unnamed::kNoMapping,
-                               .offset = FileOffset{place.offset},
-                               .ip = RuntimeAddress{place.ip}});
+    profile_.frames.push_back(frame);
     return static_cast<uint32_t>(profile_.frames.size() - 1);
   }));
 }

@@ -50,7 +50,7 @@ class FunctionTable::Builder {
     const std::span<const Line> lines = profile_.LinesOf(frame);
     if (!Named(lines)) {
       table_.at_.push_back(Unnamed(frame, frame.ip.value));
-      table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.offset.value) : kNoFunction);
+      table_.interrupted_.push_back(interrupted ? Unnamed(frame, frame.place.value) : kNoFunction);
     } else {
       const SymbolId base = lines.back().symbol;
       const FunctionId real = Real(base, frame, lines.front());
@@ -80,8 +80,7 @@ class FunctionTable::Builder {
       if (Named(profile_.LinesOf(frame))) continue;
       ++unnamed;
       if (!Nowhere(frame)) continue;
-      // Its offset is its address, or it would be two functions.
-      nowhere_in_order_ = nowhere_in_order_ && frame.offset.value == frame.ip.value &&
+      nowhere_in_order_ = nowhere_in_order_ &&
                           (last == nullptr || (last->dso == frame.dso && last->ip <= frame.ip));
       last = &frame;
     }

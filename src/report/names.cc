@@ -196,7 +196,7 @@ class Unresolved {
     if (HasFunctionStart(frame)) {
       return std::string(profile_.text(profile_[profile_.LinesOf(frame).back().symbol].name));
     }
-    return absl::StrCat("0x", absl::Hex(frame.offset.value));
+    return absl::StrCat("0x", absl::Hex(frame.place.value));
   }
 
   void AppendGroup(Group& group, std::string& out) const {

@@ -39,7 +39,7 @@ std::string PositionTable::TextAt(const profile::Frame& frame, const profile::Li
                                   SortKey key) const {
   if (key == SortKey::kSymoff) {
     const bool named = line != nullptr && line->symbol != profile::kNoSymbol;
-    if (!named) return absl::StrCat("0x", absl::Hex(frame.offset.value));
+    if (!named) return absl::StrCat("0x", absl::Hex(frame.place.value));
     return absl::StrCat(View(profile_.text(profile_[line->symbol].name)), "+0x",
                         absl::Hex(frame.symbol_offset));
   }

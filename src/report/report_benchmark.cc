@@ -78,9 +78,9 @@ class Generator {
            .size = 4096});
       profile_.lines.push_back({.symbol = SymbolId{i}});
       for (uint64_t k = 0; k < kAddressesPerFunction; ++k) {
-        profile_.frames.push_back({.dso = dso,
+        profile_.frames.push_back({.place = FileOffset{(uint64_t{i} << 12) + 16 * k},
                                    .mode = profile::Mode::kUser,
-                                   .offset = {(uint64_t{i} << 12) + 16 * k},
+                                   .dso = dso,
                                    .ip = {(uint64_t{i} << 12) + 16 * k},
                                    .first_line = i,
                                    .line_count = 1});

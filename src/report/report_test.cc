@@ -266,7 +266,7 @@ TEST(ReportTest, AnAddressWhereNothingIsMappedIsOneRowHoweverItsFramesStand) {
     builder.Sample("app", {first}).Sample("app", {"0x6"}, 2).Sample("app", {last}, 5);
     // Another of 0x5, as a caller and an interrupted function are two frames.
     profile::Frame& frame = builder.profile().frames[1];
-    frame.offset.value = frame.ip.value = 5;
+    frame.place = frame.ip = {5};
     const bool in_order = first == std::string_view("0x5");
     EXPECT_EQ(Rows(builder), in_order
                                  ? "    62.50%  app      [unknown]         [.] 0x0000000000000007\n"

@@ -369,7 +369,7 @@ void ScriptFormatter::AppendDso(const Frame& frame, bool offset, std::string& ou
   AppendPrintable(NameOf(profile_, dso), out);
   if (offset && (dso.kind == DsoKind::kUser || dso.kind == DsoKind::kVdso)) {
     out += "+0x";
-    AppendHex(frame.offset.value, 0, out);
+    AppendHex(frame.place.offset().value, 0, out);
   }
   out += ')';
 }
@@ -416,7 +416,7 @@ void ScriptFormatter::AppendBranchEnd(uint64_t address, FrameId id, std::string&
     AppendSymbol(frame, known ? BaseOf(profile_.LinesOf(frame)) : kNoSymbol, true, out);
   } else {
     out += "0x";
-    AppendHex(known ? frame.offset.value : address, 0, out);
+    AppendHex(known ? frame.place.value : address, 0, out);
   }
   if (has(ScriptField::kDso)) AppendDso(frame, false, out);
 }

@@ -187,7 +187,8 @@ TEST_F(DebugFetchTest, WhatWasFetchedNamesTheCodeOfAnImageThatIsGone) {
   const auto symbolizer = CreateSymbolizer(options_);
   const uint64_t code = ReadFile(TestFile("inlined_stripped")).find("<innermost>");
   std::vector<std::string> names;
-  for (const auto& function : symbolizer->Name(symbolizer->AddImage(spec), {code}).functions) {
+  for (const auto& function :
+       symbolizer->Name(symbolizer->AddImage(spec), FileOffset{code}).functions) {
     names.emplace_back(function.name);
   }
   EXPECT_EQ(absl::StrJoin(names, " "), "innermost middle outermost");

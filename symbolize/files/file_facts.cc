@@ -78,7 +78,7 @@ class FileFacts final : public FactSource {
   const ImageSpec& image(ImageId id) const override {
     return images_[static_cast<uint32_t>(id)].spec;
   }
-  AddressFacts Find(ImageId image, FileOffset offset) override;
+  AddressFacts Find(ImageId image, CodePlace place) override;
   AddressFacts FindAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
@@ -102,9 +102,9 @@ class FileFacts final : public FactSource {
   AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
   AddressFacts LookUpInFile(OpenImageState& state, ElfAddress address);
   AddressFacts::Function FunctionOf(OpenImageState& state, const Symbol& symbol);
-  AddressFacts FindInJit(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInJit(const OpenImageState& state, RuntimeAddress address) const;
   AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset) const;
-  AddressFacts FindInKernel(Image& image, uint64_t address);
+  AddressFacts FindInKernel(Image& image, RuntimeAddress address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
@@ -171,33 +171,33 @@ AddressFacts Named(const AddressFacts::Function& function, ElfAddress address) {
   return facts;
 }
 
-AddressFacts FileFacts::Find(ImageId id, FileOffset offset) {
+AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
   Image& image = images_[static_cast<uint32_t>(id)];
   switch (image.spec.kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso: {
       OpenImageState& state = Open(image);
       if (state.reason != Reason::kNamed) return Unnamed(state.reason);
-      const std::optional<ElfAddress> address = state.file->elf.AddressOf(offset);
+      const std::optional<ElfAddress> address = state.file->elf.AddressOf(place.offset());
       return address ? FindInFile(state, *address) : Unnamed(Reason::kNoSymbol);
     }
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
-      return FindInJit(Open(image), offset);
+      return FindInJit(Open(image), place.address());
     case ImageKind::kJitDump:
-      return FindInJitDump(Open(image), offset);
+      return FindInJitDump(Open(image), place.offset());
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
-      return FindInKernel(image, offset.value);
+      return FindInKernel(image, place.address());
   }
   return {};
 }
 
 AddressFacts FileFacts::FindAt(ImageId id, ElfAddress address) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  if (image.spec.kind == ImageKind::kKernel) return FindInKernel(image, address.value);
-  if (image.spec.kind == ImageKind::kJitDump) return Find(id, {address.value});
+  if (image.spec.kind == ImageKind::kKernel) return FindInKernel(image, {address.value});
+  if (image.spec.kind == ImageKind::kJitDump) return FindInJitDump(Open(image), {address.value});
   if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
   OpenImageState& state = Open(image);
   return state.reason == Reason::kNamed ? FindInFile(state, address) : Unnamed(state.reason);
@@ -228,9 +228,9 @@ CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   const ElfImage& elf = state.file->elf;
   const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
   if (bytes.empty()) return {Reason::kNoSymbol, {}};
-  const FileOffset offset =
-      is_kernel ? FileOffset{address.value} : elf.OffsetOf(address).value_or(FileOffset{});
-  return {Reason::kNamed, bytes, offset, elf.machine()};
+  const CodePlace place = is_kernel ? CodePlace(RuntimeAddress{address.value})
+                                    : elf.OffsetOf(address).value_or(FileOffset{});
+  return {Reason::kNamed, bytes, place, elf.machine()};
 }
 
 OpenImageState& FileFacts::Open(Image& image) {
@@ -388,11 +388,11 @@ void FileFacts::AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFac
   facts.at = {frames.back().file, frames.back().line, frames.back().column};
 }
 
-AddressFacts FileFacts::FindInJit(const OpenImageState& state, FileOffset offset) const {
+AddressFacts FileFacts::FindInJit(const OpenImageState& state, RuntimeAddress address) const {
   if (state.reason != Reason::kNamed) return Unnamed(state.reason);
-  const PerfMap::Function* function = state.jit->Find(offset.value);
+  const PerfMap::Function* function = state.jit->Find(address.value);
   if (function == nullptr) return Unnamed(Reason::kNoSymbol);
-  return Named({function->name, {function->start}, function->size}, {offset.value});
+  return Named({function->name, {function->start}, function->size}, {address.value});
 }
 
 absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
@@ -431,18 +431,14 @@ AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset of
   return facts;
 }
 
-AddressFacts FileFacts::FindInKernel(Image& image, uint64_t address) {
-  const bool relative = image.spec.kind == ImageKind::kModule && address >> 63 == 0;
-  if (const KernelFunction* function = relative ? nullptr : FindKernelFunction(address)) {
+AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
+  const uint64_t address = ip.value;
+  if (const KernelFunction* function = FindKernelFunction(address)) {
     return Named({function->name, {function->start}, function->size}, {address});
   }
   const OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return Unnamed(state.reason);
-  uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
-  if (relative) {
-    shift = 0 - kernel_->ModuleStart(ModuleName(image.spec.path));
-    if (shift == 0) return Unnamed(Reason::kNoSymbol);
-  }
+  const uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
   const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
   const Symbol* symbol = table.Find(address - shift);
   if (symbol == nullptr) return Unnamed(Reason::kNoSymbol);

@@ -32,12 +32,12 @@ std::string Told(const NameFacts& code) {
          << "\n"
          << std::hex;
     for (const auto& piece : image.pieces) {
-      text << "  " << piece.address << " is " << piece.offset << ":";
+      text << "  " << piece.address.value << " is " << piece.place.value << ":";
       for (const std::byte byte : piece.bytes) text << " " << std::to_integer<int>(byte);
       text << "\n";
     }
     for (const auto& address : image.instructions) {
-      text << "  " << address.offset;
+      text << "  " << address.at.value;
       if (address.symbol == kNone) {
         text << " unnamed\n";
         continue;
@@ -61,20 +61,20 @@ NameFacts Example() {
   program.path = id("/usr/bin/program");
   program.build_id.resize(4, std::byte{0xab});
   program.machine = 62;
-  program.symbols = {{id("main"), 0x401000, 4}, {id("exit@plt"), 0x400500, 16}};
+  program.symbols = {{id("main"), {0x401000}, 4}, {id("exit@plt"), {0x400500}, 16}};
   program.inlined = {{id("inner"), kNone, id("main.cc"), 12}};
   program.instructions = {
-      {.offset = 0x400500, .symbol = 1},
-      {.offset = 0x401000, .symbol = 0, .inlined = 0, .file = id("main.cc"), .line = 3},
-      {.offset = 0x401001, .distance = 1, .symbol = 0, .file = id("main.cc"), .line = 4},
-      {.offset = 0x409000, .reason = Reason{4}}};
-  program.pieces = {{0x401000, 0x1000, Bytes({0x90, 0xc3, 0x90, 0x90})},
-                    {0x403000, 0x2000, Bytes({0xcc})}};
+      {.at = {0x400500}, .symbol = 1},
+      {.at = {0x401000}, .symbol = 0, .inlined = 0, .file = id("main.cc"), .line = 3},
+      {.at = {0x401001}, .distance = 1, .symbol = 0, .file = id("main.cc"), .line = 4},
+      {.at = {0x409000}, .reason = Reason{4}}};
+  program.pieces = {{{0x401000}, FileOffset{0x1000}, Bytes({0x90, 0xc3, 0x90, 0x90})},
+                    {{0x403000}, FileOffset{0x2000}, Bytes({0xcc})}};
   NameFacts::Image& kernel = code.images.emplace_back();
   kernel.kind = ImageKind{2};
   kernel.path = id("[kernel.kallsyms]");
   kernel.machine = 183;
-  kernel.pieces = {{0xffffffff81000000, 0xffffffff81000000, Bytes({1, 2})}};
+  kernel.pieces = {{{0xffffffff81000000}, RuntimeAddress{0xffffffff81000000}, Bytes({1, 2})}};
   return code;
 }
 
@@ -108,7 +108,7 @@ TEST(CodeCodecTest, OfNothingIsAValueToo) {
 
 TEST(CodeCodecTest, IsNoPartOfTheNames) {
   NameFacts both = Example();
-  both.images[0].addresses = {{.offset = 0x1000, .symbol = 0}};
+  both.images[0].addresses = {{.at = FileOffset{0x1000}, .symbol = 0}};
   EXPECT_EQ(EncodeCode(both), EncodeCode(Example()));
   const std::string names = EncodeNames(both);
   for (auto& image : both.images) {
@@ -123,11 +123,12 @@ TEST(CodeCodecTest, IsTheseNumbers) {
   NameFacts code;
   NameFacts::Image& image = code.images.emplace_back();
   image.path = code.strings.Intern("a");
-  image.symbols = {{image.path, 16, 3, true}};
-  image.instructions = {{.offset = 16, .symbol = 0, .file = image.path, .line = 5},
-                        {.offset = 17, .distance = 1, .symbol = 0, .file = image.path, .line = 6}};
+  image.symbols = {{image.path, {16}, 3, true}};
+  image.instructions = {{.at = {16}, .symbol = 0, .file = image.path, .line = 5},
+                        {.at = {17}, .distance = 1, .symbol = 0, .file = image.path, .line = 6}};
   image.machine = 62;
-  image.pieces = {{16, 8, Bytes({0x90, 0xc3, 0xcc})}, {32, 24, Bytes({0x90})}};
+  image.pieces = {{{16}, FileOffset{8}, Bytes({0x90, 0xc3, 0xcc})},
+                  {{32}, FileOffset{24}, Bytes({0x90})}};
   const std::string section = EncodeCode(code);
   const auto unpacked = UnpackSection(section, 1);
   ASSERT_TRUE(unpacked.has_value());
@@ -177,7 +178,8 @@ TEST(CodeCodecTest, ThatWasDamagedIsNone) {
   NameFacts code = Example();
   auto& pieces = code.images[0].pieces;
   for (uint64_t i = 0; i < 100; ++i) {
-    pieces.push_back({0x500000 + 16 * i, 0x5000 + 16 * i, Bytes({0x55, 0x48, 0x89, 0xe5, 0xc3})});
+    pieces.push_back(
+        {{0x500000 + 16 * i}, FileOffset{0x5000 + 16 * i}, Bytes({0x55, 0x48, 0x89, 0xe5, 0xc3})});
   }
   const std::string whole = EncodeCode(code);
   ASSERT_EQ(whole[1], 7) << "is packed";
@@ -194,9 +196,9 @@ bool Accepts(void (*spoil)(NameFacts::Image&)) {
 
 TEST(CodeCodecTest, OutOfOrderOrWithoutBytesIsNone) {
   EXPECT_TRUE(Accepts([](auto&) {}));
-  EXPECT_FALSE(Accepts([](auto& image) { image.pieces[1].address = 0x401000; }));
+  EXPECT_FALSE(Accepts([](auto& image) { image.pieces[1].address = {0x401000}; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.pieces[0].bytes.clear(); }));
-  EXPECT_FALSE(Accepts([](auto& image) { image.instructions[1].offset = 0x400500; }));
+  EXPECT_FALSE(Accepts([](auto& image) { image.instructions[1].at = {0x400500}; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.instructions[1].symbol = 2; }));
 }
 

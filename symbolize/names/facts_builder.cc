@@ -6,11 +6,12 @@
 namespace profiler::symbolize {
 namespace {
 
-// Addresses at one place are equal.
-void SortDistinct(std::vector<NameFacts::Address>& addresses) {
-  std::ranges::sort(addresses, {}, &NameFacts::Address::offset);
-  const auto repeated = std::ranges::unique(addresses, {}, &NameFacts::Address::offset);
-  addresses.erase(repeated.begin(), repeated.end());
+// Those at one place are equal.
+template <class Where>
+void SortDistinct(std::vector<NameFacts::Entry<Where>>& entries) {
+  std::ranges::sort(entries, {}, &NameFacts::Entry<Where>::at);
+  const auto repeated = std::ranges::unique(entries, {}, &NameFacts::Entry<Where>::at);
+  entries.erase(repeated.begin(), repeated.end());
 }
 
 // Of the pieces at one place the longest is kept.
@@ -44,42 +45,39 @@ void NameFactsBuilder::AddImage(ImageId id, const ImageSpec& spec) {
   if (pids.empty() || pids.back() != spec.pid) pids.push_back(spec.pid);
 }
 
-void NameFactsBuilder::AddAddress(ImageId id, FileOffset offset, const AddressFacts& facts) {
+void NameFactsBuilder::AddAddress(ImageId id, CodePlace place, const AddressFacts& facts) {
   Growing& growing = At(id);
-  growing.image.addresses.push_back(AddressOf(growing, offset.value, facts));
+  growing.image.addresses.push_back(EntryAt(growing, place, facts));
 }
 
 void NameFactsBuilder::AddInstruction(ImageId id, ElfAddress address, const AddressFacts& facts) {
   Growing& growing = At(id);
-  growing.image.instructions.push_back(AddressOf(growing, address.value, facts));
+  growing.image.instructions.push_back(EntryAt(growing, address, facts));
 }
 
 void NameFactsBuilder::AddPiece(ImageId id, ElfAddress address, const CodeBytes& code) {
   NameFacts::Image& image = At(id).image;
   image.machine = code.machine;
-  image.pieces.push_back(
-      {address.value, code.offset.value, {code.bytes.begin(), code.bytes.end()}});
+  image.pieces.push_back({address, code.place, {code.bytes.begin(), code.bytes.end()}});
 }
 
 void NameFactsBuilder::SetCodes(ImageId id, std::span<const JitCode> codes) {
   At(id).codes = codes;
 }
 
-NameFacts::Address NameFactsBuilder::AddressOf(Growing& growing, uint64_t place,
-                                               const AddressFacts& facts) {
-  NameFacts::Address address;
-  address.offset = place;
-  address.distance = facts.distance();
-  address.reason = facts.reason;
+template <class Where>
+NameFacts::Entry<Where> NameFactsBuilder::EntryAt(Growing& growing, Where at,
+                                                  const AddressFacts& facts) {
+  NameFacts::Entry<Where> entry{.at = at, .distance = facts.distance(), .reason = facts.reason};
   growing.image.has_debug_info |= facts.has_debug_info;
   if (facts.function) {
-    address.symbol = AddSymbol(growing, *facts.function);
-    address.inlined = AddInlined(growing, facts);
-    address.file = facts_.strings.Intern(facts.innermost().file);
-    address.line = facts.innermost().line;
+    entry.symbol = AddSymbol(growing, *facts.function);
+    entry.inlined = AddInlined(growing, facts);
+    entry.file = facts_.strings.Intern(facts.innermost().file);
+    entry.line = facts.innermost().line;
   }
-  if (facts.neighbour) address.neighbour = AddSymbol(growing, *facts.neighbour);
-  return address;
+  if (facts.neighbour) entry.neighbour = AddSymbol(growing, *facts.neighbour);
+  return entry;
 }
 
 uint32_t NameFactsBuilder::AddSymbol(Growing& growing, const AddressFacts::Function& function) {
@@ -88,7 +86,7 @@ uint32_t NameFactsBuilder::AddSymbol(Growing& growing, const AddressFacts::Funct
   const auto [known, is_new] = growing.symbols.try_emplace({function.start.value, name},
                                                            static_cast<uint32_t>(symbols.size()));
   if (is_new) {
-    symbols.push_back({name, function.start.value, function.size, function.in_symbol_table});
+    symbols.push_back({name, function.start, function.size, function.in_symbol_table});
   }
   return known->second;
 }
@@ -133,10 +131,11 @@ NameFacts NameFactsBuilder::Take(bool has_lines, bool is_complete) {
     SortDistinct(image.instructions);
     SortDistinct(image.pieces);
     for (const JitCode& code : growing->codes) {
-      const auto hit = std::ranges::lower_bound(image.addresses, code.offset.value, {},
-                                                &NameFacts::Address::offset);
-      if (hit == image.addresses.end() || hit->offset - code.offset.value >= code.size) continue;
-      image.codes.push_back({code.time, code.start.value, code.size, code.offset.value});
+      const CodePlace place = code.offset;
+      const auto entry =
+          std::ranges::lower_bound(image.addresses, place, {}, &NameFacts::Address::at);
+      if (entry == image.addresses.end() || entry->at - place >= code.size) continue;
+      image.codes.push_back({code.time, code.start, code.size, code.offset});
     }
     facts_.images.push_back(std::move(image));
   }

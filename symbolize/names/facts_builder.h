@@ -27,7 +27,7 @@ class NameFactsBuilder {
   // image is added, and again with each process that asks for the image (`spec.pid`).
   void AddImage(ImageId id, const ImageSpec& spec);
 
-  void AddAddress(ImageId id, FileOffset offset, const AddressFacts& facts);
+  void AddAddress(ImageId id, CodePlace place, const AddressFacts& facts);
   void AddInstruction(ImageId id, ElfAddress address, const AddressFacts& facts);
   void AddPiece(ImageId id, ElfAddress address, const CodeBytes& code);
   // What is in a dump; only those are kept that an address lies in. They must live until Take.
@@ -47,7 +47,8 @@ class NameFactsBuilder {
   using Path = std::tuple<ImageKind, std::string, std::vector<std::byte>>;
 
   Growing& At(ImageId id) { return *images_[static_cast<size_t>(id)]; }
-  NameFacts::Address AddressOf(Growing& growing, uint64_t place, const AddressFacts& facts);
+  template <class Where>
+  NameFacts::Entry<Where> EntryAt(Growing& growing, Where at, const AddressFacts& facts);
   uint32_t AddSymbol(Growing& growing, const AddressFacts::Function& function);
   uint32_t AddInlined(Growing& growing, const AddressFacts& facts);
   void TellApartByProcess();

@@ -88,7 +88,7 @@ size_t NamedWithLines(const std::string& path) {
   std::mt19937_64 random(1);
   size_t named = 0;
   for (int i = 0; i < 2000; ++i) {
-    const Naming naming = symbolizer->Name(id, {start.value + random() % size});
+    const Naming naming = symbolizer->Name(id, FileOffset{start.value + random() % size});
     if (!naming.functions.empty() && naming.functions[0].line != 0) ++named;
   }
   return named;

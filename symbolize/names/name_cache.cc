@@ -83,7 +83,7 @@ void AddTo(NameFactsBuilder& builder, ImageId id, const NameFacts& facts,
            const NameFacts::Image& image, auto is_kept) {
   StoredImage stored(facts, image);
   for (const NameFacts::Address& address : image.addresses) {
-    if (is_kept(address)) builder.AddAddress(id, {address.offset}, *stored.Find({address.offset}));
+    if (is_kept(address)) builder.AddAddress(id, address.at, *stored.Find(address.at));
   }
 }
 

@@ -31,7 +31,7 @@ struct NameFacts {
   struct Symbol {
     // As AddressFacts::Function has them.
     StringId name{};
-    uint64_t start = 0;
+    ElfAddress start;
     uint64_t size = 0;
     bool in_symbol_table = true;
     bool operator==(const Symbol&) const = default;
@@ -46,8 +46,9 @@ struct NameFacts {
     bool operator==(const Inlined&) const = default;
   };
 
-  struct Address {
-    uint64_t offset = 0;         // as Symbolizer::Name takes it
+  template <class Where>
+  struct Entry {
+    Where at;
     uint64_t distance = 0;       // from the symbol's start; without one, from the neighbour's
     uint32_t symbol = kNone;     // kNone: nothing is known
     uint32_t neighbour = kNone;  // as AddressFacts::neighbour
@@ -55,22 +56,24 @@ struct NameFacts {
     StringId file{};             // of the instruction; empty: unknown
     uint32_t line = 0;           // 0: unknown
     Reason reason = Reason::kNamed;
-    bool operator==(const Address&) const = default;
+    bool operator==(const Entry&) const = default;
   };
+  using Address = Entry<CodePlace>;       // as Symbolizer::Name takes it
+  using Instruction = Entry<ElfAddress>;  // as Symbolizer::NameAt takes it
 
   // Of the code in a JIT's dump: from when on it lay where.
   struct Code {
     uint64_t time = 0;
-    uint64_t start = 0;
+    RuntimeAddress start;
     uint64_t size = 0;
-    uint64_t offset = 0;  // in the dump, as addresses have it
+    FileOffset offset;  // in the dump, as addresses have it
     bool operator==(const Code&) const = default;
   };
 
   // Bytes of the image's file: a function's code.
   struct Piece {
-    uint64_t address = 0;  // of the first one, as Symbolizer::CodeAt takes it
-    uint64_t offset = 0;   // the same place, as Symbolizer::Name takes it
+    ElfAddress address;  // of the first one, as Symbolizer::CodeAt takes it
+    CodePlace place;     // the same, as Symbolizer::Name takes it
     std::vector<std::byte> bytes;
     bool operator==(const Piece&) const = default;
   };
@@ -82,11 +85,10 @@ struct NameFacts {
     std::vector<std::byte> build_id;
     std::vector<Symbol> symbols;
     std::vector<Inlined> inlined;
-    std::vector<Address> addresses;  // by offset, distinct
+    std::vector<Address> addresses;  // by place, distinct
     std::vector<Code> codes;         // by time; those that were hit
-    // The instructions of the pieces, and what they call. Here `offset` is as Symbolizer::NameAt
-    // takes it; they are sorted by it, and distinct.
-    std::vector<Address> instructions;
+    // The instructions of the pieces, and what they call; by address, distinct.
+    std::vector<Instruction> instructions;
     std::vector<Piece> pieces;  // by address, distinct
     uint16_t machine = 0;       // of the pieces: EM_… of <elf.h>
     // Debug information knew one of the addresses when they were collected. Not stored.

@@ -57,32 +57,32 @@ void NameStore::AddCode(NameFacts code) {
   for (Image& image : images_) image.code = code_->Find(image.spec);
 }
 
-Naming NameStore::Name(ImageId id, FileOffset offset) {
+Naming NameStore::Name(ImageId id, CodePlace place) {
   if (keeping_ && !keeping_->GoesOn()) return {};
   Image& image = At(id);
   std::optional<AddressFacts> recorded;
-  if (image.recorded != nullptr) recorded = image.recorded->Find(offset);
-  const AddressFacts facts = Choose(image, recorded, [&] { return FindInFiles(id, offset); });
-  if (keeping_) keeping_->builder.AddAddress(id, offset, facts);
+  if (image.recorded != nullptr) recorded = image.recorded->Find(place);
+  const AddressFacts facts = Choose(image, recorded, [&] { return FindInFiles(id, place); });
+  if (keeping_) keeping_->builder.AddAddress(id, place, facts);
   return presenter_.Present(facts, image.spec.kind);
 }
 
 // What is kept of an image is read when the image is first asked about: most that are mapped never
 // are.
-AddressFacts NameStore::FindInFiles(ImageId id, FileOffset offset) {
+AddressFacts NameStore::FindInFiles(ImageId id, CodePlace place) {
   Image& image = At(id);
-  if (!cache_ || !cache_->MayKeep(image.spec)) return files_->Find(InFiles(image), offset);
+  if (!cache_ || !cache_->MayKeep(image.spec)) return files_->Find(InFiles(image), place);
   if (!image.cache_was_read) {
     image.cache_was_read = true;
     image.cache_file = Stored(cache_->Read(image.spec));
     if (image.cache_file != nullptr) image.cached = image.cache_file->Find(image.spec);
   }
   if (image.cached != nullptr) {
-    if (const auto facts = image.cached->Find(offset)) return *facts;
+    if (const auto facts = image.cached->Find(place)) return *facts;
   }
-  const AddressFacts facts = files_->Find(InFiles(image), offset);
+  const AddressFacts facts = files_->Find(InFiles(image), place);
   from_files_.AddImage(id, image.spec);
-  from_files_.AddAddress(id, offset, facts);
+  from_files_.AddAddress(id, place, facts);
   return facts;
 }
 
@@ -135,8 +135,7 @@ absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
   if (is_recorded && (recorded_->is_complete() || !codes.ok())) {
     image.jit_codes.clear();
     for (const NameFacts::Code& code : image.recorded->image().codes) {
-      image.jit_codes.push_back(
-          {code.time, image.spec.pid, {code.start}, code.size, {code.offset}});
+      image.jit_codes.push_back({code.time, image.spec.pid, code.start, code.size, code.offset});
     }
     codes = image.jit_codes;
   }

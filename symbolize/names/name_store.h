@@ -49,7 +49,7 @@ class NameStore final : public Symbolizer {
 
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override;
-  Naming Name(ImageId id, FileOffset offset) override;
+  Naming Name(ImageId id, CodePlace place) override;
   Naming NameAt(ImageId id, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override;
@@ -100,7 +100,7 @@ class NameStore final : public Symbolizer {
   const Image& At(ImageId id) const { return images_[static_cast<size_t>(id)]; }
   ImageId IdOf(const ImageSpec& spec);
   ImageId InFiles(Image& image);
-  AddressFacts FindInFiles(ImageId id, FileOffset offset);
+  AddressFacts FindInFiles(ImageId id, CodePlace place);
   template <class AskFiles>
   AddressFacts Choose(const Image& image, const std::optional<AddressFacts>& recorded,
                       AskFiles ask_files) const;

@@ -46,7 +46,7 @@ std::string AllNames(Symbolizer& symbolizer, const ImageSpec& spec) {
   const size_t size = ReadFile(spec.path).size() + 100;
   const ImageId image = symbolizer.AddImage(spec);
   for (uint64_t offset = 0; offset < size; ++offset) {
-    text += Told(symbolizer.Name(image, {offset})) + "\n";
+    text += Told(symbolizer.Name(image, FileOffset{offset})) + "\n";
   }
   return text;
 }
@@ -59,7 +59,7 @@ class FakeFiles : public FactSource {
     return ImageId{static_cast<uint32_t>(specs_.size() - 1)};
   }
   const ImageSpec& image(ImageId id) const override { return specs_[static_cast<size_t>(id)]; }
-  AddressFacts Find(ImageId, FileOffset) override { return {}; }
+  AddressFacts Find(ImageId, CodePlace) override { return {}; }
   AddressFacts FindAt(ImageId, ElfAddress) override { return {}; }
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId) override {
     return absl::NotFoundError("no dump");
@@ -82,8 +82,8 @@ AddressFacts Named(std::string_view name, uint64_t start, uint64_t address) {
 // Files that nobody must look at.
 class NoFiles final : public FakeFiles {
  public:
-  AddressFacts Find(ImageId id, FileOffset offset) override {
-    asked_ += image(id).path + " " + std::to_string(offset.value) + "\n";
+  AddressFacts Find(ImageId id, CodePlace place) override {
+    asked_ += image(id).path + " " + std::to_string(place.value) + "\n";
     return {.reason = Reason::kNoImageFile};
   }
   AddressFacts FindAt(ImageId id, ElfAddress address) override {
@@ -155,7 +155,7 @@ std::string AllCode(Symbolizer& symbolizer, const ImageSpec& spec) {
   for (uint64_t address = 0; address < size; ++address) {
     text += Told(symbolizer.NameAt(image, {address}));
     const CodeBytes code = symbolizer.CodeAt(image, {address}, 40);
-    text += " " + std::to_string(code.machine) + " " + std::to_string(code.offset.value) + " ";
+    text += " " + std::to_string(code.machine) + " " + std::to_string(code.place.value) + " ";
     text += TextOf(code.bytes);
     text += "\n";
   }
@@ -189,9 +189,10 @@ TEST(KeptNamesTest, KnowTheImagesOwnAddressesOfFunctions) {
   const ImageId in_files = files->AddImage(spec), in_names = embedded->AddImage(spec);
   size_t compared = 0;
   for (uint64_t offset = 0; offset < size; ++offset) {
-    const Naming naming = files->Name(in_files, {offset});
+    const Naming naming = files->Name(in_files, FileOffset{offset});
     if (naming.functions.empty() && naming.unnamed_size == 0) continue;
-    ASSERT_EQ(embedded->Name(in_names, {offset}).address, naming.address) << "at " << offset;
+    ASSERT_EQ(embedded->Name(in_names, FileOffset{offset}).address, naming.address)
+        << "at " << offset;
     EXPECT_NE(naming.address, ElfAddress{offset});
     ++compared;
   }
@@ -200,12 +201,12 @@ TEST(KeptNamesTest, KnowTheImagesOwnAddressesOfFunctions) {
 
 TEST(KeptNamesTest, FilesAnswerForAddressesThatWereNotCollected) {
   const auto keeping = KeepingFiles();
-  keeping->Name(keeping->AddImage(Fixture("pie")), {0x1000});
+  keeping->Name(keeping->AddImage(Fixture("pie")), FileOffset{0x1000});
   const auto embedded = FromNames(keeping->Take());
-  embedded->Name(embedded->AddImage(Fixture("pie")), {0x1000});
+  embedded->Name(embedded->AddImage(Fixture("pie")), FileOffset{0x1000});
   EXPECT_EQ(NoFiles::asked_, "");
-  embedded->Name(embedded->AddImage(Fixture("pie")), {0x1001});
-  embedded->Name(embedded->AddImage({.path = "/bin/other"}), {7});
+  embedded->Name(embedded->AddImage(Fixture("pie")), FileOffset{0x1001});
+  embedded->Name(embedded->AddImage({.path = "/bin/other"}), FileOffset{7});
   EXPECT_EQ(NoFiles::asked_, TestFile("pie") + " 4097\n/bin/other 7\n");
 }
 
@@ -213,7 +214,7 @@ TEST(KeptNamesTest, CutShortAreWhatWasCollectedBefore) {
   int left = 2;
   const auto keeping = Keeping(CreateFileFacts({}), [&] { return left-- > 0; });
   const ImageId image = keeping->AddImage(Fixture("pie"));
-  for (uint64_t offset = 0; offset < 5; ++offset) keeping->Name(image, {offset});
+  for (uint64_t offset = 0; offset < 5; ++offset) keeping->Name(image, FileOffset{offset});
   const NameFacts names = keeping->Take();
   EXPECT_FALSE(names.is_complete);
   ASSERT_EQ(names.images.size(), 1u);
@@ -229,10 +230,8 @@ class HundredBytes final : public FakeFiles {
   CodeBytes CodeAt(ImageId, ElfAddress address, uint64_t size) override {
     if (address.value < 100 || address.value >= 200) return {Reason::kNoSymbol, {}};
     const auto rest = std::span<const std::byte>(code_).subspan(address.value - 100);
-    return {Reason::kNamed,
-            rest.first(std::min<size_t>(size, rest.size())),
-            {address.value + 5000},
-            62};
+    return {Reason::kNamed, rest.first(std::min<size_t>(size, rest.size())),
+            FileOffset{address.value + 5000}, 62};
   }
 
  private:
@@ -244,8 +243,8 @@ std::string PiecesOf(const NameFacts& names) {
   std::string text;
   for (const NameFacts::Image& image : names.images) {
     for (const NameFacts::Piece& piece : image.pieces) {
-      text += std::to_string(piece.address) + " @" + std::to_string(piece.offset) + " +" +
-              std::to_string(piece.bytes.size()) + "\n";
+      text += std::to_string(piece.address.value) + " @" + std::to_string(piece.place.value) +
+              " +" + std::to_string(piece.bytes.size()) + "\n";
     }
   }
   return text;
@@ -269,7 +268,7 @@ TEST(KeptCodeTest, IsFoundFromAnyOfItsBytesOn) {
   std::string told;
   for (const uint64_t address : {109, 110, 117, 120}) {
     const CodeBytes code = embedded->CodeAt(embedded->AddImage(spec), {address}, 8);
-    told += std::to_string(code.bytes.size()) + " @" + std::to_string(code.offset.value) + "\n";
+    told += std::to_string(code.bytes.size()) + " @" + std::to_string(code.place.value) + "\n";
   }
   EXPECT_EQ(told, "0 @0\n8 @5110\n3 @5117\n0 @0\n");
 }
@@ -300,7 +299,7 @@ class Containers final : public FakeFiles {
     names_.push_back("in_root_" + std::to_string(root));
     return FakeFiles::AddImage(spec);
   }
-  AddressFacts Find(ImageId id, FileOffset) override {
+  AddressFacts Find(ImageId id, CodePlace) override {
     return Named(names_[static_cast<size_t>(id)], 0, 0);
   }
 
@@ -313,14 +312,14 @@ TEST(KeptNamesTest, TellFilesOfOnePathApartByTheProcessesThatSawThem) {
   const auto keeping = Keeping(std::make_unique<Containers>());
   const std::vector<uint32_t> pids = {1, 20, 2, 30, 3};
   for (const uint32_t pid : pids) {
-    keeping->Name(keeping->AddImage({.path = "/bin/a", .pid = pid}), {0});
+    keeping->Name(keeping->AddImage({.path = "/bin/a", .pid = pid}), FileOffset{0});
   }
   const auto embedded = FromNames(keeping->Take());
   std::string told;
   for (const uint32_t pid : pids) {
     const ImageId image = embedded->AddImage({.path = "/bin/a", .pid = pid});
     told += std::to_string(static_cast<uint32_t>(image)) + " ";
-    told += std::string(embedded->Name(image, {0}).functions[0].name) + "\n";
+    told += std::string(embedded->Name(image, FileOffset{0}).functions[0].name) + "\n";
   }
   EXPECT_EQ(told, "0 in_root_0\n1 in_root_20\n0 in_root_0\n2 in_root_30\n0 in_root_0\n");
 }
@@ -328,9 +327,9 @@ TEST(KeptNamesTest, TellFilesOfOnePathApartByTheProcessesThatSawThem) {
 // A dump with two functions, the second one at the first one's address later on.
 class Dump final : public FakeFiles {
  public:
-  AddressFacts Find(ImageId, FileOffset offset) override {
+  AddressFacts Find(ImageId, CodePlace place) override {
     AddressFacts facts =
-        Named(offset.value < 200 ? "first" : "second", offset.value / 100 * 100, offset.value);
+        Named(place.value < 200 ? "first" : "second", place.value / 100 * 100, place.value);
     facts.at = {.file = "a.js", .line = 7};
     return facts;
   }
@@ -347,7 +346,7 @@ TEST(KeptNamesTest, HaveTheCodeOfADumpThatWasHit) {
   const auto keeping = Keeping(std::make_unique<Dump>());
   const ImageId image = keeping->AddImage(spec);
   ASSERT_TRUE(keeping->JitCodes(image).ok());
-  for (const uint64_t offset : {210, 149}) keeping->Name(image, {offset});
+  for (const uint64_t offset : {210, 149}) keeping->Name(image, FileOffset{offset});
   const auto embedded = FromNames(keeping->Take(), {.inlines = false});
   const ImageId again = embedded->AddImage(spec);
   const auto codes = embedded->JitCodes(again);
@@ -355,7 +354,9 @@ TEST(KeptNamesTest, HaveTheCodeOfADumpThatWasHit) {
   std::string told;
   for (const JitCode& code : *codes) {
     told += std::to_string(code.time) + " ";
-    told += Told(embedded->Name(again, {code.offset.value + (code.time == 1 ? 49 : 10)})) + "\n";
+    told +=
+        Told(embedded->Name(again, FileOffset{code.offset.value + (code.time == 1 ? 49 : 10)})) +
+        "\n";
   }
   EXPECT_EQ(told, "1 0 +49 first 100/0 a.js:7\n2 0 +10 second 200/0 a.js:7\n");
 }
@@ -368,16 +369,16 @@ std::string WithFiles(FilesName files_name, const std::string& recorded, ImageSp
   image.path = names.strings.Intern(spec.path);
   image.build_id = spec.build_id;
   if (recorded.empty()) {
-    image.addresses = {{.reason = Reason::kNoImageFile}};
+    image.addresses = {{.at = FileOffset{0}, .reason = Reason::kNoImageFile}};
   } else {
     image.symbols = {{.name = names.strings.Intern(recorded)}};
-    image.addresses = {{.symbol = 0}};
+    image.addresses = {{.at = FileOffset{0}, .symbol = 0}};
   }
   NameStore store({.files = std::make_unique<Containers>(),
                    .recorded = std::move(names),
                    .files_name = files_name},
                   {});
-  const Naming naming = store.Name(store.AddImage(spec), {0});
+  const Naming naming = store.Name(store.AddImage(spec), FileOffset{0});
   return naming.functions.empty() ? "" : std::string(naming.functions[0].name);
 }
 
@@ -386,15 +387,16 @@ TEST(KeptNamesTest, WhatIsKnownOfCodeWithoutASymbolStaysWhenTheFileIsGone) {
   NameFacts::Image& image = names.images.emplace_back();
   image.path = names.strings.Intern("/bin/a");
   image.build_id.resize(20);
-  image.symbols = {{.start = 0x100, .size = 0x80}};
-  image.addresses = {{.offset = 0x123, .distance = 0x23, .symbol = 0, .reason = Reason::kNoSymbol}};
+  image.symbols = {{.start = {0x100}, .size = 0x80}};
+  image.addresses = {
+      {.at = FileOffset{0x123}, .distance = 0x23, .symbol = 0, .reason = Reason::kNoSymbol}};
   NoFiles::asked_.clear();
   NameStore store({.files = std::make_unique<NoFiles>(),
                    .recorded = std::move(names),
                    .files_name = FilesName::kFirst},
                   {});
   const ImageId id = store.AddImage({.path = "/bin/a", .build_id = std::vector<std::byte>(20)});
-  EXPECT_EQ(Told(store.Name(id, {0x123})), "4 +35 unnamed 256/128");
+  EXPECT_EQ(Told(store.Name(id, FileOffset{0x123})), "4 +35 unnamed 256/128");
   EXPECT_NE(NoFiles::asked_, "");
 }
 

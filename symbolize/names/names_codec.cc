@@ -17,10 +17,11 @@ constexpr uint64_t kHasLines = 1, kIsComplete = 2;  // flags
 // second.
 constexpr int kCompressionLevel = 9;
 
-// Where an address is expected to lie in its function: as far on as it is from the address before.
-uint64_t ExpectedDistance(const NameFacts::Address& address, const NameFacts::Address& before) {
-  if (address.symbol != before.symbol) return 0;
-  return before.distance + (address.offset - before.offset);
+// Where an entry is expected to lie in its function: as far on as it is from the entry before.
+template <class Entry>
+uint64_t ExpectedDistance(const Entry& entry, const Entry& before) {
+  if (entry.symbol != before.symbol) return 0;
+  return before.distance + (entry.at.value - before.at.value);
 }
 
 // The numbers of `Enum` may be those of a later version.
@@ -32,7 +33,7 @@ void EnumField(Io& io, Enum& value) {
 }
 
 template <class Io>
-void PlaceFields(Io& io, NameFacts::Image& image) {
+void ImageFields(Io& io, NameFacts::Image& image) {
   EnumField(io, image.kind);
   io.Plain(image.pid);
   io.String(image.path);
@@ -45,31 +46,30 @@ void SymbolFields(Io& io, std::vector<NameFacts::Symbol>& symbols) {
   for (auto& symbol : symbols) io.Flagged(symbol.name, symbol.in_symbol_table);
   uint64_t start = 0;
   for (auto& symbol : symbols) {
-    io.After(symbol.start, start);
-    start = symbol.start;
+    io.After(symbol.start.value, start);
+    start = symbol.start.value;
   }
   for (auto& symbol : symbols) io.Plain(symbol.size);
 }
 
-template <class Io>
-void AddressFields(Io& io, bool has_lines, size_t symbols,
-                   std::vector<NameFacts::Address>& addresses) {
-  io.Resize(addresses, has_lines ? 8 : 5);
-  NameFacts::Address before;
-  for (auto& address : addresses) {
-    io.After(address.offset, before.offset);
-    before.offset = address.offset;
+template <class Io, class Entry>
+void EntryFields(Io& io, bool has_lines, size_t symbols, std::vector<Entry>& entries) {
+  io.Resize(entries, has_lines ? 8 : 5);
+  Entry before;
+  for (auto& entry : entries) {
+    io.After(entry.at.value, before.at.value);
+    before.at = entry.at;
   }
-  for (auto& address : addresses) EnumField(io, address.reason);
-  for (auto& address : addresses) {
-    io.OptionalAfter(address.symbol, before.symbol, symbols);
-    before.symbol = address.symbol;
+  for (auto& entry : entries) EnumField(io, entry.reason);
+  for (auto& entry : entries) {
+    io.OptionalAfter(entry.symbol, before.symbol, symbols);
+    before.symbol = entry.symbol;
   }
-  for (auto& address : addresses) io.Optional(address.neighbour, symbols);
+  for (auto& entry : entries) io.Optional(entry.neighbour, symbols);
   before = {};
-  for (auto& address : addresses) {
-    io.After(address.distance, ExpectedDistance(address, before));
-    before = address;
+  for (auto& entry : entries) {
+    io.After(entry.distance, ExpectedDistance(entry, before));
+    before = entry;
   }
 }
 
@@ -79,16 +79,15 @@ void CodeFields(Io& io, std::vector<NameFacts::Code>& codes) {
   NameFacts::Code last;
   for (auto& code : codes) {
     io.After(code.time, last.time);
-    io.After(code.start, last.start);
+    io.After(code.start.value, last.start.value);
     io.Plain(code.size);
-    io.After(code.offset, last.offset);
+    io.After(code.offset.value, last.offset.value);
     last = code;
   }
 }
 
-template <class Io>
-void LineFields(Io& io, std::vector<NameFacts::Inlined>& inlined,
-                std::vector<NameFacts::Address>& addresses) {
+template <class Io, class Entry>
+void LineFields(Io& io, std::vector<NameFacts::Inlined>& inlined, std::vector<Entry>& entries) {
   io.Resize(inlined, 4);
   for (auto& call : inlined) io.String(call.name);
   for (size_t i = 0; i < inlined.size(); ++i) io.Optional(inlined[i].caller, i);
@@ -102,12 +101,12 @@ void LineFields(Io& io, std::vector<NameFacts::Inlined>& inlined,
     io.After(call.line, line);
     line = call.line;
   }
-  NameFacts::Address before;
-  for (auto& address : addresses) {
-    io.StringAfter(address.file, before.file);
-    io.After(address.line, before.line);
-    io.OptionalAfter(address.inlined, before.inlined, inlined.size());
-    before = address;
+  Entry before;
+  for (auto& entry : entries) {
+    io.StringAfter(entry.file, before.file);
+    io.After(entry.line, before.line);
+    io.OptionalAfter(entry.inlined, before.inlined, inlined.size());
+    before = entry;
   }
 }
 
@@ -118,13 +117,13 @@ void PieceFields(Io& io, NameFacts::Image& image) {
   io.Resize(pieces, 3);
   uint64_t last = 0;
   for (auto& piece : pieces) {
-    io.After(piece.address, last);
-    last = piece.address;
+    io.After(piece.address.value, last);
+    last = piece.address.value;
   }
-  uint64_t bias = 0;  // offsets less addresses: mostly one for all code of a file
+  uint64_t bias = 0;  // places less addresses: mostly one for all code of a file
   for (auto& piece : pieces) {
-    io.After(piece.offset, piece.address + bias);
-    bias = piece.offset - piece.address;
+    io.After(piece.place.value, piece.address.value + bias);
+    bias = piece.place.value - piece.address.value;
   }
   for (auto& piece : pieces) io.Bytes(piece.bytes);
 }
@@ -134,13 +133,19 @@ enum class Part : uint8_t { kNames, kCode };
 
 template <class Io>
 void Fields(Io& io, Part part, bool has_lines, NameFacts::Image& image) {
-  auto& addresses = part == Part::kNames ? image.addresses : image.instructions;
-  PlaceFields(io, image);
+  ImageFields(io, image);
   SymbolFields(io, image.symbols);
-  AddressFields(io, has_lines, image.symbols.size(), addresses);
-  if (part == Part::kNames) CodeFields(io, image.codes);
-  if (has_lines) LineFields(io, image.inlined, addresses);
-  if (part == Part::kCode) PieceFields(io, image);
+  const auto entry_fields = [&](auto& entries) {
+    EntryFields(io, has_lines, image.symbols.size(), entries);
+    if (part == Part::kNames) CodeFields(io, image.codes);
+    if (has_lines) LineFields(io, image.inlined, entries);
+  };
+  if (part == Part::kNames) {
+    entry_fields(image.addresses);
+  } else {
+    entry_fields(image.instructions);
+    PieceFields(io, image);
+  }
 }
 
 bool Ascend(const auto& elements, auto key) {
@@ -159,9 +164,8 @@ bool IsSound(const NameFacts::Image& image) {
   for (const auto& piece : image.pieces) {
     if (piece.bytes.empty()) return false;
   }
-  using Address = NameFacts::Address;
-  return Ascend(image.addresses, &Address::offset) &&
-         Ascend(image.instructions, &Address::offset) &&
+  return Ascend(image.addresses, &NameFacts::Address::at) &&
+         Ascend(image.instructions, &NameFacts::Instruction::at) &&
          Ascend(image.pieces, &NameFacts::Piece::address);
 }
 
@@ -185,6 +189,9 @@ bool DecodeContent(std::span<const std::byte> plain, Part part, NameFacts& names
   for (size_t i = 0; i < images && reading.ok(); ++i) {
     auto& image = names.images.emplace_back();
     Fields(reading, part, names.has_lines, image);
+    // What kind of places an image has is not stored, for its own kind says it.
+    for (auto& address : image.addresses) address.at.in_file = IsInFile(image.kind);
+    for (auto& piece : image.pieces) piece.place.in_file = IsInFile(image.kind);
     if (!reading.ok() || !IsSound(image)) return false;
   }
   return reading.ok();

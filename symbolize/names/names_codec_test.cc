@@ -17,7 +17,7 @@ std::string Told(const NameFacts& names) {
          << image.pid << " build-id " << image.build_id.size() << "\n"
          << std::hex;
     for (const auto& address : image.addresses) {
-      text << "  " << address.offset;
+      text << "  " << address.at.value;
       if (address.symbol == kNone) {
         text << " unnamed " << static_cast<int>(address.reason) << " beside " << address.neighbour
              << "\n";
@@ -37,12 +37,12 @@ std::string Told(const NameFacts& names) {
       const auto& symbol = image.symbols[address.symbol];
       text << " " << names.strings[symbol.name] << "+" << address.distance;
       place(file, line);
-      text << " of " << symbol.start << "/" << symbol.size
+      text << " of " << symbol.start.value << "/" << symbol.size
            << (symbol.in_symbol_table ? "\n" : " by debug information\n");
     }
     for (const auto& code : image.codes) {
-      text << "  at " << std::dec << code.time << std::hex << " " << code.start << "/" << code.size
-           << " is " << code.offset << "\n";
+      text << "  at " << std::dec << code.time << std::hex << " " << code.start.value << "/"
+           << code.size << " is " << code.offset.value << "\n";
     }
     text << std::dec;
   }
@@ -55,27 +55,28 @@ NameFacts Example() {
   NameFacts::Image& program = names.images.emplace_back();
   program.path = id("/usr/bin/program");
   program.build_id.resize(20, std::byte{0xab});
-  program.symbols = {{id("_Z4mainv"), 0x401000, 0x200, true}, {id("helper"), 0x400800, 0, false}};
+  program.symbols = {{id("_Z4mainv"), {0x401000}, 0x200, true},
+                     {id("helper"), {0x400800}, 0, false}};
   program.inlined = {{id("outer"), kNone, id("main.cc"), 12}, {id("inner"), 0, id("outer.h"), 7}};
-  program.addresses = {{.offset = 0x800, .symbol = 1, .file = id("helper.c"), .line = 3},
-                       {.offset = 0x1010,
+  program.addresses = {{.at = FileOffset{0x800}, .symbol = 1, .file = id("helper.c"), .line = 3},
+                       {.at = FileOffset{0x1010},
                         .distance = 0x10,
                         .symbol = 0,
                         .inlined = 1,
                         .file = id("inner.h"),
                         .line = 99},
-                       {.offset = 0x1018, .distance = 0x18, .symbol = 0},
-                       {.offset = 0x9000, .neighbour = 0, .reason = Reason{4}}};
+                       {.at = FileOffset{0x1018}, .distance = 0x18, .symbol = 0},
+                       {.at = FileOffset{0x9000}, .neighbour = 0, .reason = Reason{4}}};
   NameFacts::Image& kernel = names.images.emplace_back();
   kernel.kind = ImageKind{2};
   kernel.path = id("[kernel.kallsyms]");
-  kernel.symbols = {{id("do_syscall_64"), 0xffffffff81000000, 0x80, true}};
-  kernel.addresses = {{.offset = 0xffffffff81000004, .distance = 4, .symbol = 0}};
+  kernel.symbols = {{id("do_syscall_64"), {0xffffffff81000000}, 0x80, true}};
+  kernel.addresses = {{.at = RuntimeAddress{0xffffffff81000004}, .distance = 4, .symbol = 0}};
   NameFacts::Image& jit = names.images.emplace_back();
   jit.kind = ImageKind{5};
   jit.pid = 4711;
   jit.path = id("/tmp/jit-4711.dump");
-  jit.codes = {{1000, 0x7f0000001000, 0x40, 0x80}, {2000, 0x7f0000001000, 0x60, 0x200}};
+  jit.codes = {{1000, {0x7f0000001000}, 0x40, {0x80}}, {2000, {0x7f0000001000}, 0x60, {0x200}}};
   return names;
 }
 
@@ -133,12 +134,13 @@ TEST(NamesCodecTest, AreSmall) {
   NameFacts::Image& image = names.images.emplace_back();
   uint32_t random = 1;
   for (uint32_t i = 0; i < 100; ++i) {
-    image.symbols.push_back({names.strings.Intern("function" + std::to_string(i)), i * 4096, 4096});
+    image.symbols.push_back(
+        {names.strings.Intern("function" + std::to_string(i)), {i * 4096}, 4096});
     uint32_t distance = 0;
     for (uint32_t j = 0; j < 100; ++j) {
       random = random * 1664525 + 1013904223;
       distance += 1 + (random >> 28);
-      image.addresses.push_back({.offset = i * 4096 + distance,
+      image.addresses.push_back({.at = FileOffset{i * 4096 + distance},
                                  .distance = distance,
                                  .symbol = i,
                                  .line = i * 100 + (random >> 24) % 5});
@@ -180,7 +182,7 @@ TEST(NamesCodecTest, RefuseWhatPointsNowhereOrInCircles) {
   EXPECT_FALSE(Accepts([](auto& image) { image.addresses[0].inlined = 2; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.inlined[0].caller = 1; }));
   EXPECT_FALSE(Accepts([](auto& image) { image.inlined[0].caller = 0; }));
-  EXPECT_FALSE(Accepts([](auto& image) { image.addresses[1].offset = 0x800; }));
+  EXPECT_FALSE(Accepts([](auto& image) { image.addresses[1].at = FileOffset{0x800}; }));
   EXPECT_FALSE(Accepts([](auto& image) {
     image.inlined.resize(1);
     image.addresses[1].inlined = 0;

@@ -9,15 +9,16 @@ namespace profiler::symbolize {
 namespace {
 
 // Who names many asks in the order of addresses: the next one is mostly the one behind the last.
-const NameFacts::Address* FindAddress(const std::vector<NameFacts::Address>& addresses,
-                                      uint64_t offset, size_t& last) {
-  const size_t end = std::min(last + 2, addresses.size());
+template <class Where>
+const NameFacts::Entry<Where>* FindEntry(const std::vector<NameFacts::Entry<Where>>& entries,
+                                         Where at, size_t& last) {
+  const size_t end = std::min(last + 2, entries.size());
   for (size_t i = last; i < end; ++i) {
-    if (addresses[i].offset == offset) return &addresses[last = i];
+    if (entries[i].at == at) return &entries[last = i];
   }
-  const auto found = std::ranges::lower_bound(addresses, offset, {}, &NameFacts::Address::offset);
-  if (found == addresses.end() || found->offset != offset) return nullptr;
-  last = static_cast<size_t>(found - addresses.begin());
+  const auto found = std::ranges::lower_bound(entries, at, {}, &NameFacts::Entry<Where>::at);
+  if (found == entries.end() || found->at != at) return nullptr;
+  last = static_cast<size_t>(found - entries.begin());
   return &*found;
 }
 
@@ -26,45 +27,52 @@ const NameFacts::Address* FindAddress(const std::vector<NameFacts::Address>& add
 // The piece with the byte at `address` that begins nearest to it.
 CodeBytes StoredImage::CodeAt(ElfAddress address, uint64_t size) const {
   const auto after =
-      std::ranges::upper_bound(image_.pieces, address.value, {}, &NameFacts::Piece::address);
+      std::ranges::upper_bound(image_.pieces, address, {}, &NameFacts::Piece::address);
   if (after == image_.pieces.begin()) return {};
   const NameFacts::Piece& piece = *std::prev(after);
-  const uint64_t distance = address.value - piece.address;
+  const uint64_t distance = address.value - piece.address.value;
   if (distance >= piece.bytes.size()) return {};
   const std::span<const std::byte> bytes = std::span(piece.bytes).subspan(distance);
-  return {Reason::kNamed,
-          bytes.first(std::min<uint64_t>(size, bytes.size())),
-          {piece.offset + distance},
-          image_.machine};
+  return {Reason::kNamed, bytes.first(std::min<uint64_t>(size, bytes.size())),
+          piece.place + distance, image_.machine};
 }
 
 std::optional<AddressFacts::Function> StoredImage::FunctionOf(uint32_t index) const {
   if (index == NameFacts::kNone) return std::nullopt;
   const NameFacts::Symbol& symbol = image_.symbols[index];
-  return AddressFacts::Function{
-      strings_[symbol.name], {symbol.start}, symbol.size, symbol.in_symbol_table};
+  return AddressFacts::Function{strings_[symbol.name], symbol.start, symbol.size,
+                                symbol.in_symbol_table};
 }
 
-std::optional<AddressFacts> StoredImage::Read(const std::vector<NameFacts::Address>& addresses,
-                                              uint64_t offset, size_t& last) {
-  const NameFacts::Address* const address = FindAddress(addresses, offset, last);
-  if (address == nullptr) return std::nullopt;
+template <class Where>
+std::optional<AddressFacts> StoredImage::Read(const std::vector<NameFacts::Entry<Where>>& entries,
+                                              Where at, size_t& last) {
+  const NameFacts::Entry<Where>* const entry = FindEntry(entries, at, last);
+  if (entry == nullptr) return std::nullopt;
   AddressFacts facts;
-  facts.reason = address->reason;
-  facts.function = FunctionOf(address->symbol);
-  facts.neighbour = FunctionOf(address->neighbour);
+  facts.reason = entry->reason;
+  facts.function = FunctionOf(entry->symbol);
+  facts.neighbour = FunctionOf(entry->neighbour);
   if (const auto& from = facts.function ? facts.function : facts.neighbour) {
-    facts.address = ElfAddress{from->start.value + address->distance};
+    facts.address = ElfAddress{from->start.value + entry->distance};
   }
-  facts.at = {strings_[address->file], address->line};
+  facts.at = {strings_[entry->file], entry->line};
   inlined_.clear();
-  for (uint32_t i = address->inlined; i != NameFacts::kNone; i = image_.inlined[i].caller) {
+  for (uint32_t i = entry->inlined; i != NameFacts::kNone; i = image_.inlined[i].caller) {
     const NameFacts::Inlined& inlined = image_.inlined[i];
     inlined_.push_back({strings_[inlined.name], facts.at});
     facts.at = {strings_[inlined.file], inlined.line};
   }
   facts.inlined = inlined_;
   return facts;
+}
+
+std::optional<AddressFacts> StoredImage::Find(CodePlace place) {
+  return Read(image_.addresses, place, last_address_);
+}
+
+std::optional<AddressFacts> StoredImage::FindAt(ElfAddress address) {
+  return Read(image_.instructions, address, last_instruction_);
 }
 
 StoredFacts::StoredFacts(NameFacts facts) : facts_(std::move(facts)) {

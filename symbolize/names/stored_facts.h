@@ -25,18 +25,15 @@ class StoredImage {
   const NameFacts::Image& image() const { return image_; }
 
   // Nothing for addresses that were not looked up when the facts were found.
-  std::optional<AddressFacts> Find(FileOffset offset) {
-    return Read(image_.addresses, offset.value, last_address_);
-  }
-  std::optional<AddressFacts> FindAt(ElfAddress address) {
-    return Read(image_.instructions, address.value, last_instruction_);
-  }
+  std::optional<AddressFacts> Find(CodePlace place);
+  std::optional<AddressFacts> FindAt(ElfAddress address);
   // As Images::CodeAt.
   CodeBytes CodeAt(ElfAddress address, uint64_t size) const;
 
  private:
-  std::optional<AddressFacts> Read(const std::vector<NameFacts::Address>& addresses,
-                                   uint64_t offset, size_t& last);
+  template <class Where>
+  std::optional<AddressFacts> Read(const std::vector<NameFacts::Entry<Where>>& entries, Where at,
+                                   size_t& last);
   std::optional<AddressFacts::Function> FunctionOf(uint32_t symbol) const;
 
   const StringTable& strings_;

@@ -112,14 +112,16 @@ BENCHMARK(DemangleName);
 void ForkAndExec(benchmark::State& state) {
   AddressSpaces spaces;
   for (uint64_t i = 0; i < 100; ++i) {
-    spaces.Process(1).Map({{i * 0x10000}, 0x8000, {0}, ImageId(static_cast<uint32_t>(i))});
+    spaces.Process(1).Map(
+        {{i * 0x10000}, 0x8000, FileOffset{0}, ImageId(static_cast<uint32_t>(i))});
   }
   uint32_t pid = 2;
   for (auto _ : state) {
     spaces.Fork(1, pid);
     spaces.Exec(pid);
     for (uint64_t i = 0; i < 6; ++i) {
-      spaces.Process(pid).Map({{i * 0x10000}, 0x8000, {0}, ImageId(static_cast<uint32_t>(i))});
+      spaces.Process(pid).Map(
+          {{i * 0x10000}, 0x8000, FileOffset{0}, ImageId(static_cast<uint32_t>(i))});
     }
     pid = 2 + (pid - 1) % 32768;
   }

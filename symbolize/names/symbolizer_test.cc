@@ -78,8 +78,8 @@ class SymbolizerTest : public testing::Test {
   }
 
   // The name, or why there is none in brackets.
-  std::string Name(const ImageSpec& spec, FileOffset offset) {
-    const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), offset);
+  std::string Name(const ImageSpec& spec, CodePlace place) {
+    const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), place);
     if (naming.functions.empty()) return absl::StrCat("[", ReasonText(naming.reason), "]");
     EXPECT_EQ(naming.reason, Reason::kNamed);
     return std::string(naming.functions.back().name);
@@ -95,20 +95,21 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   spec.path = Copy("pie", "bin/pie");
   const ImageId id = symbolizer().AddImage(spec);
   const FileOffset offset = MarkedCode(spec.path);
-  const Naming naming = symbolizer().Name(id, {offset.value + 3});
+  const Naming naming = symbolizer().Name(id, FileOffset{offset.value + 3});
   ASSERT_EQ(naming.functions.size(), 1u);
   EXPECT_EQ(naming.functions[0].name, "marked_code");
   EXPECT_EQ(naming.functions[0].size, std::strlen("<the bytes of marked_code>"));
   EXPECT_FALSE(naming.functions[0].inlined);
   EXPECT_EQ(symbolizer().image(id).path, spec.path);
-  EXPECT_EQ(Name(spec, {~uint64_t{0}}), "[no symbol]");
+  EXPECT_EQ(Name(spec, FileOffset{~uint64_t{0}}), "[no symbol]");
 }
 
 TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
   ImageSpec spec;
   spec.path = TestFile("nopie");
   const FileOffset offset = MarkedCode(spec.path);
-  const Naming naming = symbolizer().Name(symbolizer().AddImage(spec), {offset.value + 3});
+  const Naming naming =
+      symbolizer().Name(symbolizer().AddImage(spec), FileOffset{offset.value + 3});
   for (const NmSymbol& symbol : ReadNm(TestFile("nopie.nm"))) {
     if (symbol.name != "marked_code") continue;
     EXPECT_EQ(naming.address, ElfAddress{symbol.address + 3});
@@ -179,7 +180,7 @@ TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
   std::vector<std::pair<std::string_view, std::string>> seen;
   const ElfSection* text = image->FindSection(".text");
   for (uint64_t i = 0; i < text->size; ++i) {
-    const Naming naming = symbolizer().Name(id, {text->offset.value + i});
+    const Naming naming = symbolizer().Name(id, FileOffset{text->offset.value + i});
     if (naming.functions.empty()) continue;
     seen.emplace_back(naming.functions[0].name, naming.functions[0].name);
   }
@@ -188,9 +189,9 @@ TEST_F(SymbolizerTest, NamesLiveAsLongAsTheSymbolizer) {
 }
 
 // A line a function: name, "inlined" where it is, file:line.
-std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, FileOffset offset) {
+std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, CodePlace place) {
   std::string text;
-  const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), offset);
+  const Naming naming = symbolizer.Name(symbolizer.AddImage(spec), place);
   for (const NamedFunction& function : naming.functions) {
     EXPECT_EQ(function.start, naming.functions.back().start);
     const std::string_view file = function.file.substr(function.file.rfind('/') + 1);
@@ -203,7 +204,7 @@ std::string FunctionsAt(Symbolizer& symbolizer, const ImageSpec& spec, FileOffse
 std::string FunctionsAt(Symbolizer& symbolizer, const std::string& path) {
   ImageSpec spec;
   spec.path = path;
-  return FunctionsAt(symbolizer, spec, {ReadFile(path).find("<innermost>")});
+  return FunctionsAt(symbolizer, spec, FileOffset{ReadFile(path).find("<innermost>")});
 }
 
 constexpr char kInlinedFunctions[] =
@@ -282,14 +283,14 @@ TEST_F(SymbolizerTest, DemanglingCanBeTurnedOff) {
 TEST_F(SymbolizerTest, SaysWhyThereIsNoName) {
   ImageSpec missing;
   missing.path = directory_ + "/missing";
-  EXPECT_EQ(Name(missing, {0x1000}), "[no image file]");
+  EXPECT_EQ(Name(missing, FileOffset{0x1000}), "[no image file]");
   ImageSpec script;
   script.path = directory_ + "/script";
   WriteFile(script.path, "#!/bin/sh\n");
-  EXPECT_EQ(Name(script, {0}), "[not ELF]");
+  EXPECT_EQ(Name(script, FileOffset{0}), "[not ELF]");
   ImageSpec directory;
   directory.path = directory_;
-  EXPECT_EQ(Name(directory, {0}), "[no image file]");
+  EXPECT_EQ(Name(directory, FileOffset{0}), "[no image file]");
 }
 
 TEST_F(SymbolizerTest, AnotherBuildNamesNothing) {
@@ -305,7 +306,7 @@ TEST_F(SymbolizerTest, AFileThatIsOverwrittenWhileItIsReadNamesNothingMore) {
   ImageSpec spec;
   spec.path = Copy("pie", "bin/program");
   const FileOffset offset = MarkedCode(spec.path);
-  EXPECT_EQ(Name(spec, {0}), "[no symbol]");
+  EXPECT_EQ(Name(spec, FileOffset{0}), "[no symbol]");
   WriteFile(spec.path, "");
   EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
   EXPECT_EQ(Name(spec, offset), "[build-id mismatch]");
@@ -373,10 +374,11 @@ TEST_F(SymbolizerTest, LooksBelowAnotherRootForEverything) {
   const ImageSpec dump = {
       .kind = ImageKind::kJitDump, .path = directory_ + "/jit-7.dump", .pid = 7};
   WriteFile(dump.path, JitDumpBuilder().Load(10, 0x1000, 1, "add", "abcd").bytes());
-  EXPECT_EQ(Name(dump, {100}), "[no image file]");
-  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, {0}), "[no image file]");
-  EXPECT_EQ(Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, {~uint64_t{0}}),
-            "[no image file]");
+  EXPECT_EQ(Name(dump, FileOffset{100}), "[no image file]");
+  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, FileOffset{0}), "[no image file]");
+  EXPECT_EQ(
+      Name({.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"}, RuntimeAddress{~uint64_t{0}}),
+      "[no image file]");
 }
 
 TEST_F(SymbolizerTest, FunctionsOfMiniDebugInfoJoinThoseOfDynsym) {
@@ -488,13 +490,13 @@ TEST_F(SymbolizerTest, NamesTheVdsoOfThisKernel) {
   const ImageId id = symbolizer().AddImage(spec);
   bool found = false;
   for (uint64_t offset = 0; offset < 0x4000 && !found; offset += 4) {
-    const Naming naming = symbolizer().Name(id, {offset});
+    const Naming naming = symbolizer().Name(id, FileOffset{offset});
     found = !naming.functions.empty() &&
             naming.functions[0].name.find("clock_gettime") != std::string_view::npos;
   }
   EXPECT_TRUE(found);
   spec.build_id = Bytes("01234567890123456789");
-  EXPECT_EQ(Name(spec, {0x1000}), "[build-id mismatch]");
+  EXPECT_EQ(Name(spec, FileOffset{0x1000}), "[build-id mismatch]");
 }
 
 TEST_F(SymbolizerTest, NamesTheKernelAndItsModules) {
@@ -506,30 +508,31 @@ TEST_F(SymbolizerTest, NamesTheKernelAndItsModules) {
   ImageSpec kernel;
   kernel.kind = ImageKind::kKernel;
   kernel.path = "[kernel.kallsyms]";
-  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "do_idle");
-  EXPECT_EQ(Name(kernel, {0xffffffff80000000}), "[no symbol]");
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000123}), "do_idle");
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff80000000}), "[no symbol]");
   for (const char* path : {"[nf_tables]", "/lib/modules/6.1/kernel/net/nf-tables.ko.xz"}) {
     ImageSpec module;
     module.kind = ImageKind::kModule;
     module.path = path;
-    EXPECT_EQ(Name(module, {0xffffffffc0001008}), "nf_hook");
-    EXPECT_EQ(Name(module, {0x108}), "nf_last");
+    EXPECT_EQ(Name(module, RuntimeAddress{0xffffffffc0001008}), "nf_hook");
+    EXPECT_EQ(Name(module, RuntimeAddress{0xffffffffc0001108}), "nf_last");
+    EXPECT_EQ(Name(module, RuntimeAddress{0x108}), "[no symbol]");
   }
   ImageSpec unknown;
   unknown.kind = ImageKind::kModule;
   unknown.path = "[other]";
-  EXPECT_EQ(Name(unknown, {0x108}), "[no symbol]");
+  EXPECT_EQ(Name(unknown, RuntimeAddress{0x108}), "[no symbol]");
 }
 
 TEST_F(SymbolizerTest, HiddenKernelAddressesAreSaidToBeRestricted) {
   WriteFile(options_.kallsyms_path, "0000000000000000 T _stext\n0000000000000000 t do_idle\n");
   ImageSpec kernel;
   kernel.kind = ImageKind::kKernel;
-  EXPECT_EQ(Name(kernel, {0xffffffff81000123}), "[restricted]");
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000123}), "[restricted]");
   ImageSpec module;
   module.kind = ImageKind::kModule;
   module.path = "[nf_tables]";
-  EXPECT_EQ(Name(module, {0x10}), "[restricted]");
+  EXPECT_EQ(Name(module, RuntimeAddress{0x10}), "[restricted]");
 }
 
 TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
@@ -540,7 +543,8 @@ TEST_F(SymbolizerTest, AKernelThatMovedSinceTheRecordingIsNamedAllTheSame) {
   symbolizer().SetKernelReference("_text", {0xffffffff99000000});
   ImageSpec kernel;
   kernel.kind = ImageKind::kKernel;
-  const Naming naming = symbolizer().Name(symbolizer().AddImage(kernel), {0xffffffff99000123});
+  const Naming naming =
+      symbolizer().Name(symbolizer().AddImage(kernel), RuntimeAddress{0xffffffff99000123});
   ASSERT_EQ(naming.functions.size(), 1u);
   EXPECT_EQ(naming.functions[0].name, "do_idle");
   EXPECT_EQ(naming.functions[0].start, ElfAddress{0xffffffff99000100});
@@ -577,7 +581,8 @@ class VmlinuxTest : public SymbolizerTest {
   }
 
   std::string Functions() {
-    return FunctionsAt(NewSymbolizer(), kernel_, {kRecordedText + text_.find("<innermost>")});
+    return FunctionsAt(NewSymbolizer(), kernel_,
+                       RuntimeAddress{kRecordedText + text_.find("<innermost>")});
   }
 
   ImageSpec kernel_;
@@ -608,7 +613,7 @@ TEST_F(VmlinuxTest, ItsCodeIsThereAtTheAddressesOfTheRecording) {
   Copy("vmlinux", "debug/boot/vmlinux-6.1.0-test");
   const CodeBytes code = code_at(kRecordedText);
   EXPECT_EQ(code.reason, Reason::kNamed);
-  EXPECT_EQ(code.offset, FileOffset{kRecordedText});
+  EXPECT_EQ(code.place, RuntimeAddress{kRecordedText});
   EXPECT_EQ(TextOf(code.bytes), text_.substr(0, 5));
   EXPECT_EQ(code_at(kRecordedText + 0x1000000).reason, Reason::kNoSymbol);
   const Naming naming = symbolizer().NameAt(symbolizer().AddImage(kernel_), {kRecordedText + 0x10});
@@ -637,13 +642,13 @@ TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
   ImageSpec kernel;
   kernel.kind = ImageKind::kKernel;
   kernel.build_id = Bytes(id);
-  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "_stext");
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000000}), "_stext");
   kernel.build_id[3] = std::byte{0};
-  EXPECT_EQ(Name(kernel, {0xffffffff81000000}), "[build-id mismatch]");
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000000}), "[build-id mismatch]");
   ImageSpec module = kernel;
   module.kind = ImageKind::kModule;
   module.path = "[nf_tables]";
-  EXPECT_EQ(Name(module, {0xffffffff81000000}), "[build-id mismatch]");
+  EXPECT_EQ(Name(module, RuntimeAddress{0xffffffff81000000}), "[build-id mismatch]");
 }
 
 TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
@@ -654,10 +659,10 @@ TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
   ImageSpec bpf;
   bpf.kind = ImageKind::kBpf;
   bpf.path = "bpf_prog_new";
-  EXPECT_EQ(Name(bpf, {0xffffffffc0001080}), "bpf_prog_new");
-  EXPECT_EQ(Name(bpf, {0xffffffffc000117f}), "bpf_prog_new");
-  EXPECT_EQ(Name(bpf, {0xffffffffc0001180}), "[no symbol]");
-  EXPECT_EQ(Name(bpf, {0xffffffffc0000010}), "other");
+  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0001080}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc000117f}), "bpf_prog_new");
+  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0001180}), "[no symbol]");
+  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0000010}), "other");
 }
 
 TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
@@ -666,10 +671,10 @@ TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
   jit.kind = ImageKind::kJit;
   jit.path = "//anon";
   jit.pid = 42;
-  EXPECT_EQ(Name(jit, {0x7f0000001010}), "LazyCompile:add");
-  EXPECT_EQ(Name(jit, {0x7f0000001020}), "[no symbol]");
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001010}), "LazyCompile:add");
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001020}), "[no symbol]");
   jit.pid = 43;
-  EXPECT_EQ(Name(jit, {0x7f0000001010}), "[no image file]");
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001010}), "[no image file]");
 }
 
 TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
@@ -687,17 +692,17 @@ TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
   ASSERT_TRUE(codes.ok()) << codes.status();
   ASSERT_EQ(codes->size(), 1u);
   const FileOffset code = codes->front().offset;
-  const Naming naming = symbolizer().Name(symbolizer().AddImage(dump), {code.value + 1});
+  const Naming naming = symbolizer().Name(symbolizer().AddImage(dump), FileOffset{code.value + 1});
   ASSERT_EQ(naming.functions.size(), 1u);
   EXPECT_EQ(naming.functions[0].name, "add");
   EXPECT_EQ(naming.functions[0].file, "a.js");
   EXPECT_EQ(naming.functions[0].line, 3u);
   EXPECT_EQ(naming.distance, 1u);
-  EXPECT_EQ(Name(dump, {code.value + 4}), "[no symbol]");
+  EXPECT_EQ(Name(dump, FileOffset{code.value + 4}), "[no symbol]");
   EXPECT_EQ(symbolizer().NameAt(symbolizer().AddImage(dump), {code.value + 1}).distance, 1u);
   const CodeBytes rest = symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 1}, 100);
   EXPECT_EQ(TextOf(rest.bytes), "bcd");
-  EXPECT_EQ(rest.offset, (FileOffset{code.value + 1}));
+  EXPECT_EQ(rest.place, (FileOffset{code.value + 1}));
   EXPECT_EQ(rest.machine, 62);
   EXPECT_EQ(symbolizer().CodeAt(symbolizer().AddImage(dump), {code.value + 4}, 1).reason,
             Reason::kNoSymbol);
@@ -716,7 +721,7 @@ TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {
   ImageSpec jit;
   jit.kind = ImageKind::kJit;
   jit.pid = 42;
-  EXPECT_EQ(Name(jit, {0x1010}), "inside");
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x1010}), "inside");
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ class Stepper {
       const uint64_t end = std::stoull(range.substr(range.find('-') + 1), nullptr, 16);
       addresses_.Map({{start},
                       end - start,
-                      {std::stoull(offset, nullptr, 16)},
+                      FileOffset{std::stoull(offset, nullptr, 16)},
                       ImageId(static_cast<uint32_t>(paths_.size()))});
       paths_.push_back(path);
     }
@@ -234,7 +234,7 @@ class Stepper {
     const ImageId image =
         symbolizer_->AddImage({.path = paths_[static_cast<size_t>(mapping->image)]});
     const Naming naming =
-        symbolizer_->Name(image, {address - mapping->start.value + mapping->offset.value});
+        symbolizer_->Name(image, mapping->place + (address - mapping->start.value));
     return naming.functions.empty() ? std::string_view() : naming.functions[0].name;
   }
 
@@ -256,7 +256,7 @@ class Stepper {
     const Mapping* mapping = addresses_.Find({address});
     if (mapping == nullptr) return absl::StrCat("0x", absl::Hex(address));
     return absl::StrCat(paths_[static_cast<size_t>(mapping->image)], "+0x",
-                        absl::Hex(address - mapping->start.value + mapping->offset.value));
+                        absl::Hex(address - mapping->start.value + mapping->place.value));
   }
 
   std::string Difference() const {

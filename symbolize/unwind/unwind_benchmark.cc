@@ -104,7 +104,7 @@ class Recording {
     const std::string path(reader.ReadCString());
     const auto [it, is_new] = ids_.try_emplace(path, ImageId(static_cast<uint32_t>(paths_.size())));
     if (is_new) paths_.push_back(path);
-    spaces_[pid].Map({{start}, size, {offset}, it->second});
+    spaces_[pid].Map({{start}, size, FileOffset{offset}, it->second});
   }
 
   void ReadFork(ByteReader reader) {

@@ -60,7 +60,7 @@ MappedCode UnwindImages::CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAdd
   const Image& image = Open(pid, mapping);
   if (image.table == nullptr) return code;
   const uint64_t distance = address.value - mapping.start.value;
-  const FileOffset offset{mapping.offset.value + distance};
+  const FileOffset offset = (mapping.place + distance).offset();
   const ElfSegment* const segment = FindCodeSegment(image.files->image.elf, offset);
   if (segment == nullptr) {
     code.start = address;
@@ -125,7 +125,8 @@ bool MappedSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
   if (mapping == nullptr) return false;
   const uint64_t distance = address - mapping->start.value;
   if (bytes.size() > mapping->size - distance) return false;
-  return images_.CopyFileBytes(mapping->image, {mapping->offset.value + distance}, bytes);
+  const CodePlace place = mapping->place + distance;
+  return place.in_file && images_.CopyFileBytes(mapping->image, place.offset(), bytes);
 }
 
 }  // namespace profiler::symbolize

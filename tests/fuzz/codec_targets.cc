@@ -272,14 +272,21 @@ symbolize::NameFacts SomeNames(uint32_t functions) {
   const StringId file = names.strings.Intern("a.cc");
   for (uint32_t i = 0; i < functions; ++i) {
     const StringId name = names.strings.Intern("_Z1f" + std::to_string(i));
-    image.symbols.push_back({name, i * 256, 256, i % 2 == 0});
+    image.symbols.push_back({name, {i * 256}, 256, i % 2 == 0});
     image.inlined.push_back({name, i == 0 ? symbolize::NameFacts::kNone : i - 1, file, i});
+    image.addresses.push_back({.at = FileOffset{i * 256 + 8},
+                               .distance = 8,
+                               .symbol = i,
+                               .inlined = i,
+                               .file = file,
+                               .line = i});
     image.addresses.push_back(
-        {.offset = i * 256 + 8, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
-    image.addresses.push_back({.offset = i * 256 + 9, .reason = symbolize::Reason::kNoSymbol});
-    image.pieces.push_back({i * 256, i * 256, {std::byte{0x90}, std::byte{0xc3}}});
+        {.at = FileOffset{i * 256 + 9}, .reason = symbolize::Reason::kNoSymbol});
+    image.instructions.push_back(
+        {.at = {i * 256 + 8}, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
+    image.instructions.push_back({.at = {i * 256 + 9}, .reason = symbolize::Reason::kNoSymbol});
+    image.pieces.push_back({{i * 256}, FileOffset{i * 256}, {std::byte{0x90}, std::byte{0xc3}}});
   }
-  image.instructions = image.addresses;
   return names;
 }
 
@@ -292,9 +299,10 @@ std::string SomeProfile(uint32_t samples) {
   profile.threads = {{.pid = 1, .tid = 1, .comm = name}, {.pid = 1, .tid = 2, .comm = name}};
   profile.slices = profile::TimeSlices::Of(0, 99, 2);
   for (uint32_t i = 0; i < samples; ++i) {
-    profile.frames.push_back({.dso = profile::DsoId{i % 4 == 0 ? 0u : 1u},
+    profile.frames.push_back({.place = FileOffset{i},
                               .mode = profile::Mode::kUser,
-                              .offset = FileOffset{i}});
+                              .dso = profile::DsoId{i % 4 == 0 ? 0u : 1u},
+                              .ip = RuntimeAddress{i}});
     profile.stacks.push_back({profile::StackId{i - 1}, profile::FrameId{i}});
     profile.rows.push_back({.thread = profile::ThreadId{i % 2},
                             .self = profile::FrameId{i},

@@ -26,13 +26,13 @@ class Files final : public FactSource {
     return ImageId{static_cast<uint32_t>(specs_.size() - 1)};
   }
   const ImageSpec& image(ImageId id) const override { return specs_[static_cast<size_t>(id)]; }
-  AddressFacts Find(ImageId, FileOffset offset) override {
+  AddressFacts Find(ImageId, CodePlace place) override {
     ++*asked_;
     AddressFacts facts;
     facts.reason = Reason::kNamed;
-    facts.address = {offset.value};
+    facts.address = {place.value};
     facts.function = {.name = "outer", .start = {0x100}, .size = 64};
-    facts.has_debug_info = offset.value < 0x1000;
+    facts.has_debug_info = place.value < 0x1000;
     const uint32_t line = facts.has_debug_info ? 12 : 0;
     inlined_ = {.name = "_Z5Innerv", .at = {.file = "/src/inner.h", .line = line}};
     facts.inlined = {&inlined_, 1};
@@ -70,7 +70,7 @@ class NameCacheTest : public testing::Test {
                     {.demangle = demangle});
     const ImageId id = names.AddImage({.path = path, .build_id = build_id});
     for (const uint64_t offset : offsets) {
-      const Naming naming = names.Name(id, {offset});
+      const Naming naming = names.Name(id, FileOffset{offset});
       text << offset << ":";
       for (const NamedFunction& function : naming.functions) {
         text << " " << function.name << " " << function.file << ":" << function.line;

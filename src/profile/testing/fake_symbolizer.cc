@@ -13,27 +13,27 @@ ImageId FakeSymbolizer::AddImage(const ImageSpec& spec) {
   return ImageId(static_cast<uint32_t>(images_.size() - 1));
 }
 
-Naming FakeSymbolizer::Name(ImageId id, FileOffset offset) {
+Naming FakeSymbolizer::Name(ImageId id, CodePlace place) {
   const ImageSpec& spec = image(id);
-  asked_.push_back(absl::StrFormat("%s @%#x", spec.path, offset.value));
+  asked_.push_back(absl::StrFormat("%s @%#x", spec.path, place.value));
   if (spec.path == lost_) return {symbolize::Reason::kNoImageFile, {}};
   if (spec.path == linked_) {
     return {.reason = symbolize::Reason::kNoSymbol,
-            .address = ElfAddress{offset.value + link_bias_}};
+            .address = ElfAddress{place.value + link_bias_}};
   }
   found_.clear();
-  const auto after = kernel_symbols_.upper_bound(offset.value);
+  const auto after = kernel_symbols_.upper_bound(place.value);
   if (after != kernel_symbols_.begin()) {
     const auto& [start, symbol] = *std::prev(after);
-    if (offset.value - start < symbol.first) {
+    if (place.value - start < symbol.first) {
       found_.push_back({.name = symbol.second, .start = {start}, .size = symbol.first});
       return {symbolize::Reason::kNamed, found_};
     }
   }
-  const uint64_t start = offset.value & ~uint64_t{0xff};
+  const uint64_t start = place.value & ~uint64_t{0xff};
   if (spec.path == stripped_) {
     return {.reason = symbolize::Reason::kNoSymbol,
-            .distance = offset.value - start,
+            .distance = place.value - start,
             .unnamed_start = {start},
             .unnamed_size = 0x100};
   }

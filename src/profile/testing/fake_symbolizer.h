@@ -23,9 +23,9 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   const symbolize::ImageSpec& image(symbolize::ImageId id) const override {
     return images_[static_cast<uint32_t>(id)];
   }
-  symbolize::Naming Name(symbolize::ImageId image, FileOffset offset) override;
+  symbolize::Naming Name(symbolize::ImageId image, CodePlace place) override;
   symbolize::Naming NameAt(symbolize::ImageId image, ElfAddress address) override {
-    return Name(image, {address.value});
+    return Name(image, FileOffset{address.value});
   }
   absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(symbolize::ImageId dump) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;

@@ -52,7 +52,7 @@ std::string FrameText(const Profile& profile, const Frame& frame) {
     names.push_back(profile.text(profile[line.symbol].name));
   }
   if (names.empty()) {
-    return absl::StrFormat("%#x@%s", frame.offset.value, profile.text(profile[frame.dso].name));
+    return absl::StrFormat("%#x@%s", frame.place.value, profile.text(profile[frame.dso].name));
   }
   std::string text;
   for (std::string_view name : names) {

@@ -171,13 +171,15 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
   std::string names = text.substr(0, at);
   const std::string_view dso_name =
       at == std::string::npos ? kUnknown : std::string_view(text).substr(at + 1);
-  profile::Frame frame{.dso = Dso(dso_name),
-                       .mode = StartsWith(dso_name, "[k") ? Mode::kKernel : Mode::kUser,
+  profile::Frame frame{.mode = StartsWith(dso_name, "[k") ? Mode::kKernel : Mode::kUser,
+                       .dso = Dso(dso_name),
                        .first_line = static_cast<uint32_t>(profile_.lines.size())};
+  const bool in_file = profile::IsInFile(profile_[frame.dso].kind);
   if (StartsWith(names, "0x")) {
     frame.ip.value = std::stoull(names, nullptr, 16);
-    frame.offset.value = frame.ip.value - (at == std::string::npos ? 0 : bias_);
-    frame.symbol_offset = frame.offset.value + link_bias_;
+    frame.place = frame.ip;
+    if (in_file) frame.place = FileOffset{frame.ip.value - bias_};
+    frame.symbol_offset = frame.place.value + link_bias_;
   } else {
     uint64_t distance = 0;
     if (const size_t plus = names.rfind("+0x"); plus != std::string::npos) {
@@ -190,12 +192,13 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
       const SymbolId symbol = Symbol(rest.substr(0, inlined), frame.dso);
       profile_.lines.push_back({.symbol = symbol, .inlined = inlined != std::string_view::npos});
       frame.unnamed = profile::Unnamed::kNamed;
-      frame.offset.value = profile_[symbol].start.value - link_bias_ + distance;
+      frame.place = FileOffset{profile_[symbol].start.value - link_bias_ + distance};
       frame.symbol_offset = distance;
       if (inlined == std::string_view::npos) break;
       rest.remove_prefix(inlined + 1);
     }
-    frame.ip.value = frame.offset.value + bias_;
+    frame.ip.value = frame.place.value + bias_;
+    if (!in_file) frame.place = frame.ip;
     frame.line_count = static_cast<uint32_t>(profile_.lines.size()) - frame.first_line;
   }
   profile_.frames.push_back(frame);
