@@ -264,6 +264,13 @@ TEST(ProfileCodecTest, WhatWasDamagedIsNone) {
                      [&](Profile& read) { return EncodeProfile(read, kDataSize) == whole; });
 }
 
+TEST(ProfileCodecTest, CodeInNoFileWithAnotherAddressThanItsPlaceMakesItNone) {
+  Profile profile = Example();
+  ASSERT_FALSE(profile.frames[0].place.in_file);
+  ++profile.frames[0].ip.value;
+  EXPECT_FALSE(Read(Written(std::move(profile))).has_value());
+}
+
 TEST(ProfileCodecTest, AStackThatNoRecordCanHaveMakesItNone) {
   const auto reads_depth = [](uint32_t depth) {
     Profile profile = Example();
