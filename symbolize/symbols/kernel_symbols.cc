@@ -1,6 +1,5 @@
 #include "symbolize/symbols/kernel_symbols.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -120,13 +119,12 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
   SymbolTableBuilder builder;
   // The module of each symbol as an index, 0 for the kernel itself; `enclosing` is free until
   // Build.
-  std::vector<Module>& modules = result.modules_;
-  modules.push_back({"", ~uint64_t{0}});
-  absl::flat_hash_map<std::string, uint32_t> index_of = {{"", 0}};
+  absl::flat_hash_map<std::string_view, uint32_t> index_of = {{"", 0}};
   builder.Reserve(text.size() / 48);
   bool all_zero = true;
   bool any = false;
   uint32_t module = 0;
+  std::string_view name_of_module;
   const char* const names = reinterpret_cast<const char*>(text.data());
   LineParser parser(text);
   for (LineParser::Line line; parser.Next(line);) {
@@ -136,13 +134,11 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
     if (!Counts(line.type, name)) continue;
     if (name == "_text") result.text_ = line.address;
     if (name == "_stext") result.stext_ = line.address;
-    if (modules[module].name != line.module) {
-      const auto [known, is_new] =
-          index_of.try_emplace(std::string(line.module), static_cast<uint32_t>(modules.size()));
-      if (is_new) modules.push_back({known->first, line.address});
-      module = known->second;
+    if (name_of_module != line.module) {
+      name_of_module = line.module;
+      const auto next = static_cast<uint32_t>(index_of.size());
+      module = index_of.try_emplace(name_of_module, next).first->second;
     }
-    modules[module].start = std::min(modules[module].start, line.address);
     Symbol symbol;
     symbol.start = line.address;
     symbol.end = line.address;
@@ -166,14 +162,6 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
 uint64_t KernelSymbols::ReferenceAddress(std::string_view name) const {
   if (name == "_text") return text_;
   return name == "_stext" ? stext_ : 0;
-}
-
-uint64_t KernelSymbols::ModuleStart(std::string_view module) const {
-  if (module.empty()) return 0;
-  for (const Module& known : modules_) {
-    if (known.name == module) return known.start;
-  }
-  return 0;
 }
 
 }  // namespace profiler::symbolize

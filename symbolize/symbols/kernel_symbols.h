@@ -37,20 +37,10 @@ class KernelSymbols {
   // there is none, and for other names.
   uint64_t ReferenceAddress(std::string_view name) const;
 
-  // Where a module's code starts, by the lowest of its symbols; 0 for an unknown module. `module`
-  // as in brackets: nf_conntrack.
-  uint64_t ModuleStart(std::string_view module) const;
-
  private:
-  struct Module {
-    std::string name;
-    uint64_t start = 0;
-  };
-
   SymbolTable table_;
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
-  std::vector<Module> modules_;
   bool restricted_ = false;
 };
 

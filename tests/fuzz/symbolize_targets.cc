@@ -118,7 +118,6 @@ void ReadKallsyms(std::span<const std::byte> input) {
   const symbolize::KernelSymbols symbols = symbolize::KernelSymbols::Parse(NulTerminated(input));
   UseSymbols(symbols.table());
   (void)symbols.ReferenceAddress("_stext");
-  (void)symbols.ModuleStart("nf_conntrack");
 }
 
 // Also as a name that was demangled already.
