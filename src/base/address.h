@@ -33,20 +33,20 @@ struct ElfAddress {
   auto operator<=>(const ElfAddress&) const = default;
 };
 
-// Where in its image code is: at an offset in the image's file; or where it ran, if the image is no
-// file (the kernel, its modules, BPF programs, memory that a JIT fills), or if no image is known.
-// All places of one image are of one kind. Trivially copied.
+// The place of code: an offset in the file of its image, or the address where it ran. The address
+// is the place of code that is not looked up in a file (the kernel, its modules, BPF programs,
+// memory that a JIT fills) and of code in no known image. All places in one image are of one kind.
 struct CodePlace {
-  uint64_t value = 0;  // of either kind: for texts that show both, and for orders within one image
+  uint64_t value = 0;  // of either kind; the order of places in one image
   bool in_file = false;
 
   constexpr CodePlace() = default;
-  // Implicit, for whoever has one of the two types has said which kind of place it is.
+  // The conversions are implicit: who has either type has said which kind of place it is.
   constexpr CodePlace(FileOffset offset) : value(offset.value), in_file(true) {}
   constexpr CodePlace(RuntimeAddress address) : value(address.value) {}
   auto operator<=>(const CodePlace&) const = default;
 
-  // To be asked for only where the place is of that kind.
+  // Each may be asked only of a place of its kind.
   FileOffset offset() const {
     assert(in_file);
     return {value};
@@ -57,12 +57,12 @@ struct CodePlace {
   }
 };
 
-// So many bytes further on in the same image; modulo 2^64, so that it goes back as well.
+// The place `distance` bytes further on. Sums wrap, so a negative distance leads back.
 inline CodePlace operator+(CodePlace place, uint64_t distance) {
   place.value += distance;
   return place;
 }
-// From `b` to `a`, both in one image; modulo 2^64.
+// The distance from `b` to `a`, which are of one image. Differences wrap as well.
 inline uint64_t operator-(CodePlace a, CodePlace b) {
   assert(a.in_file == b.in_file);
   return a.value - b.value;

@@ -119,7 +119,7 @@ enum class Unnamed : uint8_t {
 };
 
 struct Frame {
-  // In the DSO. The members behind it fill up its last word, for there are many frames.
+  // Where the DSO has it. The four small members that follow lie in its padding.
   [[no_unique_address]] CodePlace place;
   Mode mode = Mode::kUnknown;
   bool return_address = false;  // a caller: looked up one byte before
@@ -127,14 +127,14 @@ struct Frame {
   // called "image+0xSTART", stands in for it.
   Unnamed unnamed = Unnamed::kNoSymbol;
   DsoId dso{};              // the DSO called "[unknown]" where nothing was mapped
-  RuntimeAddress ip;        // as in the (first) sample that had it; `place` too if not in a file
+  RuntimeAddress ip;        // as in the (first) sample that had it; the place too, if not in a file
   uint32_t first_line = 0;  // lines()[first_line, first_line + line_count); 0 lines: no symbol
   uint32_t line_count = 0;
   // From the start of the last line's symbol to the address; without a line, from where the image's
   // own addresses start, or where they are not known, its file.
   uint64_t symbol_offset = 0;
 };
-static_assert(sizeof(Frame) == 40);
+static_assert(sizeof(Frame) == 40);  // there are many
 
 struct StackNode {
   StackId parent = kNoStack;  // the caller: its id is lower

@@ -46,6 +46,7 @@ struct NameFacts {
     bool operator==(const Inlined&) const = default;
   };
 
+  // What is known of the code at one address.
   template <class Where>
   struct Entry {
     Where at;
