@@ -84,9 +84,9 @@ std::string Names() {
   image.build_id = kBuildId;
   image.symbols = {{facts.strings.Intern("Leaf"), 0x30, 0x60, true},
                    {facts.strings.Intern("Caller"), 0xf0, 0x40, true}};
-  image.addresses = {{.offset = 0x34, .distance = 4, .symbol = 0},
-                     {.offset = 0x56, .distance = 0x26, .symbol = 0},
-                     {.offset = 0xff, .distance = 0xf, .symbol = 1}};
+  image.addresses = {{.at = FileOffset{0x34}, .distance = 4, .symbol = 0},
+                     {.at = FileOffset{0x56}, .distance = 0x26, .symbol = 0},
+                     {.at = FileOffset{0xff}, .distance = 0xf, .symbol = 1}};
   return symbolize::EncodeNames(facts);
 }
 
