@@ -12,6 +12,7 @@ namespace profiler {
 namespace {
 
 constexpr char kErrnoPayload[] = "profiler/errno";
+constexpr char kExcerptPayload[] = "profiler/excerpt";
 
 absl::StatusCode CodeOf(int error) {
   switch (error) {
@@ -83,6 +84,24 @@ int ErrnoOf(const absl::Status& status) {
   int error = 0;
   if (payload.has_value() && !absl::SimpleAtoi(std::string(*payload), &error)) return 0;
   return error;
+}
+
+absl::Status WithExcerpt(absl::Status status, std::string_view lines) {
+  status.SetPayload(kExcerptPayload, absl::Cord(absl::string_view(lines.data(), lines.size())));
+  return status;
+}
+
+std::string ExcerptOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kExcerptPayload);
+  return payload ? std::string(*payload) : "";
+}
+
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status) {
+  absl::Status prefixed(status.code(), absl::StrCat(absl::string_view(prefix.data(), prefix.size()),
+                                                    status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { prefixed.SetPayload(url, payload); });
+  return prefixed;
 }
 
 }  // namespace profiler

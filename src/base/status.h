@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -22,6 +23,15 @@ absl::Status ErrnoStatus(int error, std::string_view what, std::string_view reme
 
 // "cannot write PATH: why", with a remedy where there is one. Thread-safe.
 absl::Status WriteError(int error, std::string_view path);
+
+// The same with lines to be shown below its message, as they are: what was typed, with a mark where
+// it is wrong. ExcerptOf gives them back; they are lost where a status is made of another's
+// message.
+absl::Status WithExcerpt(absl::Status status, std::string_view lines);
+std::string ExcerptOf(const absl::Status& status);
+
+// The same with `prefix` in front of its message.
+absl::Status Prefixed(std::string_view prefix, const absl::Status& status);
 
 // The errno that the status was made from, 0 for any other status.
 int ErrnoOf(const absl::Status& status);

@@ -36,6 +36,10 @@ void PrintError(std::string_view message) { PrintLine("profiler: ", message, "\n
 
 void PrintError(const absl::Status& status) {
   PrintError(std::string_view(status.message().data(), status.message().size()));
+  std::string buffer;
+  const std::string excerpt = ExcerptOf(status);
+  const std::string_view shown = VisibleText(excerpt, &buffer);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 void PrintWarning(std::string_view message) { PrintLine("profiler: warning: ", message, "\n"); }

@@ -15,6 +15,7 @@ namespace profiler::cli {
 
 // One line on standard error: "profiler: MESSAGE".
 void PrintError(std::string_view message);
+// And below it the status's excerpt, if it has one.
 void PrintError(const absl::Status& status);
 // "profiler: warning: MESSAGE"
 void PrintWarning(std::string_view message);
