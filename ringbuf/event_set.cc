@@ -103,7 +103,9 @@ class PerfEventSet final : public EventSet {
     for (size_t cpu = 0; cpu < options_.cpus.size(); ++cpu) {
       const size_t first_of_cpu = batch.events.size();
       for (size_t attr = 0; attr < options_.attrs.size(); ++attr) {
-        absl::StatusOr<UniqueFd> fd = OpenEvent(attr, tid, options_.cpus[cpu]);
+        if (!IsCountedOn(attr, options_.cpus[cpu])) continue;
+        absl::StatusOr<UniqueFd> fd =
+            OpenEvent(attr, tid, options_.cpus[cpu], LeaderOf(attr, batch, first_of_cpu));
         if (ErrnoOf(fd.status()) == ENODEV) {
           offline = fd.status();
           offline_[cpu] = true;
@@ -111,16 +113,34 @@ class PerfEventSet final : public EventSet {
           break;
         }
         if (!fd.ok()) return fd.status();
+        if (!options_.filters.empty() && !options_.filters[attr].empty()) {
+          PROFILER_RETURN_IF_ERROR(kernel_.SetFilter(fd->get(), options_.filters[attr]));
+        }
         batch.events.push_back({attr, cpu, 0, *std::move(fd)});
       }
     }
     return batch.events.empty() ? offline : absl::OkStatus();
   }
 
+  bool IsCountedOn(size_t attr, int cpu) const {
+    if (options_.attr_cpus.empty() || options_.attr_cpus[attr].empty()) return true;
+    const std::vector<int>& cpus = options_.attr_cpus[attr];
+    return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
+  }
+
+  // Among the events of this thread and CPU, which begin at `first`; −1 for a leader.
+  int LeaderOf(size_t attr, const Batch& batch, size_t first) const {
+    if (options_.leaders.empty() || options_.leaders[attr] == attr) return -1;
+    for (size_t i = first; i < batch.events.size(); ++i) {
+      if (batch.events[i].attr == options_.leaders[attr]) return batch.events[i].fd.get();
+    }
+    return -1;
+  }
+
   // Raises the limit on descriptors when it is reached.
-  absl::StatusOr<UniqueFd> OpenEvent(size_t attr, pid_t tid, int cpu) {
+  absl::StatusOr<UniqueFd> OpenEvent(size_t attr, pid_t tid, int cpu, int group_fd) {
     while (true) {
-      absl::StatusOr<UniqueFd> fd = kernel_.OpenEvent(options_.attrs[attr], tid, cpu, -1);
+      absl::StatusOr<UniqueFd> fd = kernel_.OpenEvent(options_.attrs[attr], tid, cpu, group_fd);
       if (ErrnoOf(fd.status()) != EMFILE) return fd;
       const uint64_t limit = kernel_.FileLimit();
       if (kernel_.RaiseFileLimit(FilesWanted(limit)) <= limit) return TooFewFiles(limit);

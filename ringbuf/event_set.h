@@ -6,6 +6,8 @@
 //   thread 8   attr 0 ──┤            attr 0 ──┤
 //              attr 1 ──┘            attr 1 ──┘
 //
+// Groups are those of one thread on one CPU. The first attr is alone in its own: it owns rings.
+//
 // One event for all CPUs (cpu = -1) that is inherited cannot be mapped, hence one event a CPU. When
 // the owner's thread exits its descriptor hangs up, but the ring lives on: it is kept by its
 // mapping, and the other events go on writing to it.
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ringbuf/kernel.h"
@@ -30,7 +33,13 @@ namespace profiler::ringbuf {
 
 struct EventSetOptions {
   std::vector<perf_event_attr> attrs;  // in the order of the recording's events
-  std::vector<int> cpus;               // online CPUs to record on
+  // By attr, where there are groups: which attr leads its own, an earlier one or itself.
+  std::vector<size_t> leaders;
+  // By attr, where some are counted on some CPUs alone: which these are; none: all.
+  std::vector<std::vector<int>> attr_cpus;
+  // By attr, where there are any: which records of a tracepoint count; empty: all.
+  std::vector<std::string> filters;
+  std::vector<int> cpus;     // online CPUs to record on
   bool system_wide = false;  // pid −1 on each CPU; otherwise AddThread brings the targets
   size_t ring_pages = 128;   // data pages a CPU, a power of two
   // Where the limits refuse ring_pages, halves it as far down as this. 0: does not.

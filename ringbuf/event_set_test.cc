@@ -370,5 +370,42 @@ TEST(EventSet, ThreadsMayBeAddedAfterTheOwnerHasExited) {
   EXPECT_EQ(set->rings()[0].memory->view().Peek().size(), 16u);
 }
 
+TEST(EventSet, GroupsAreThoseOfOneThreadOnOneCpu) {
+  FakeKernel kernel;
+  EventSetOptions options = TwoByTwo();
+  options.attrs.push_back(Attr(30));
+  options.leaders = {0, 1, 1};
+  const auto set = MakeSet(kernel, options);
+  ASSERT_TRUE(set->AddThread(7).ok());
+  EXPECT_EQ(kernel.Describe(),
+            "id 1: tid 7 config 10 disabled owns the ring of cpu 0\n"
+            "id 2: tid 7 config 20 disabled -> ring of cpu 0\n"
+            "id 3: tid 7 config 30 disabled in the group of 2 -> ring of cpu 0\n"
+            "id 4: tid 7 config 10 disabled owns the ring of cpu 1\n"
+            "id 5: tid 7 config 20 disabled -> ring of cpu 1\n"
+            "id 6: tid 7 config 30 disabled in the group of 5 -> ring of cpu 1\n");
+}
+
+TEST(EventSet, AnEventOfSomeCpusIsOpenedThereAlone) {
+  FakeKernel kernel;
+  EventSetOptions options = TwoByTwo();
+  options.attr_cpus = {{}, {1}};
+  const auto set = MakeSet(kernel, options);
+  ASSERT_TRUE(set->AddThread(7).ok());
+  EXPECT_EQ(Ids(*set), "1: attr 0 tid 7 cpu 0\n2: attr 0 tid 7 cpu 1\n3: attr 1 tid 7 cpu 1\n");
+}
+
+TEST(EventSet, FiltersArePutOnTheirEvents) {
+  FakeKernel kernel;
+  EventSetOptions options = TwoByTwo();
+  options.cpus = {0};
+  options.filters = {"", "id == 1"};
+  const auto set = MakeSet(kernel, options);
+  ASSERT_TRUE(set->AddThread(7).ok());
+  EXPECT_EQ(kernel.Describe(),
+            "id 1: tid 7 config 10 disabled owns the ring of cpu 0\n"
+            "id 2: tid 7 config 20 disabled if id == 1 -> ring of cpu 0\n");
+}
+
 }  // namespace
 }  // namespace profiler::ringbuf

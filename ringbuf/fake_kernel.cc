@@ -102,6 +102,11 @@ size_t FakeKernel::open_events() const {
                        [this](const auto& entry) { return IsOpen(entry.first, entry.second); });
 }
 
+std::string FakeKernel::GroupOf(const Event& event) const {
+  const auto leader = events_.find(event.group_fd);
+  return leader == events_.end() ? "" : absl::StrCat(" in the group of ", leader->second.id);
+}
+
 std::string FakeKernel::Describe() const {
   std::map<uint64_t, std::string> lines;
   for (const auto& [fd, event] : events_) {
@@ -111,7 +116,8 @@ std::string FakeKernel::Describe() const {
                                                 : " -> ring of cpu ";
     lines[event.id] =
         absl::StrCat("id ", event.id, ": tid ", event.pid, " config ", event.attr.config,
-                     event.enabled ? " enabled" : " disabled", output, event.cpu, "\n");
+                     event.enabled ? " enabled" : " disabled", GroupOf(event),
+                     event.filter.empty() ? "" : " if " + event.filter, output, event.cpu, "\n");
   }
   std::string text;
   for (const auto& [id, line] : lines) text += line;
@@ -136,11 +142,20 @@ absl::StatusOr<UniqueFd> FakeKernel::OpenEvent(const perf_event_attr& attr, pid_
   event.attr = attr;
   event.pid = pid;
   event.cpu = cpu;
+  event.group_fd = group_fd;
   event.id = next_id_++;
   event.enabled = attr.disabled == 0;
   event.signal = UniqueFd(ends[1]);
   events_.insert_or_assign(ends[0], std::move(event));
   return UniqueFd(ends[0]);
+}
+
+absl::Status FakeKernel::SetFilter(int fd, const std::string& filter) {
+  if (int error = Begin(Call::kSetFilter)) return ErrnoStatus(error, "PERF_EVENT_IOC_SET_FILTER");
+  Event* event = Find(fd);
+  if (event == nullptr) return ErrnoStatus(EBADF, "PERF_EVENT_IOC_SET_FILTER");
+  event->filter = filter;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> FakeKernel::EventId(int fd) {
@@ -194,6 +209,28 @@ absl::StatusOr<std::unique_ptr<MappedRing>> FakeKernel::MapRing(int fd, size_t d
   event->owns_ring = true;
   rings_[event->cpu] = ring;
   return std::make_unique<FakeMapping>(std::move(ring));
+}
+
+absl::StatusOr<size_t> FakeKernel::ReadCounter(int fd, std::span<std::byte> buffer) {
+  if (int error = Begin(Call::kReadCounter)) return ErrnoStatus(error, "reading a counter");
+  const Event* event = Find(fd);
+  if (event == nullptr) return ErrnoStatus(EBADF, "reading a counter");
+  const Counter& counter = counters_[event->attr.config];
+  const bool is_group = (event->attr.read_format & PERF_FORMAT_GROUP) != 0;
+  std::vector<uint64_t> words = {is_group ? 1 : counter.value, counter.enabled, counter.running};
+  if (is_group) words.push_back(counter.value);
+  std::map<uint64_t, uint64_t> members;  // by id: in the order in which they were opened
+  for (const auto& [member_fd, member] : events_) {
+    if (is_group && member.group_fd == fd && IsOpen(member_fd, member)) {
+      members[member.id] = counters_[member.attr.config].value;
+    }
+  }
+  for (const auto& [id, value] : members) words.push_back(value);
+  if (is_group) words[0] = words.size() - 3;
+  const size_t size = words.size() * sizeof(uint64_t);
+  if (size > buffer.size()) return ErrnoStatus(ENOSPC, "reading a counter");
+  std::memcpy(buffer.data(), words.data(), size);
+  return size;
 }
 
 uint64_t FakeKernel::RaiseFileLimit(uint64_t wanted) {

@@ -25,8 +25,17 @@ namespace profiler::ringbuf {
 // One thread. Must outlive the descriptors and the rings that it handed out.
 class FakeKernel final : public Kernel {
  public:
-  enum class Call { kOpenEvent, kEventId, kSetOutput, kEnable, kDisable, kMapRing };
-  static constexpr size_t kCalls = 6;
+  enum class Call {
+    kOpenEvent,
+    kEventId,
+    kSetOutput,
+    kEnable,
+    kDisable,
+    kMapRing,
+    kReadCounter,
+    kSetFilter
+  };
+  static constexpr size_t kCalls = 8;
   static constexpr size_t kPageSize = 4096;
 
   // ---- what fails
@@ -54,6 +63,12 @@ class FakeKernel final : public Kernel {
   void ConsumeReadiness();
   // The thread exits: its events hang up for ever and are no longer woken.
   void HangUp(pid_t tid);
+  // What a counter of that config is read as from now on. A group is read as its members' counts,
+  // with the leader's times.
+  struct Counter {
+    uint64_t value = 0, enabled = 0, running = 0;
+  };
+  void SetCounter(uint64_t config, Counter counter) { counters_[config] = counter; }
   void AdvanceClock(uint64_t nanoseconds) { now_ += nanoseconds; }
 
   // ---- what can be seen
@@ -72,10 +87,12 @@ class FakeKernel final : public Kernel {
 
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
                                      int group_fd) override;
+  absl::Status SetFilter(int fd, const std::string& filter) override;
   absl::StatusOr<uint64_t> EventId(int fd) override;
   absl::Status SetOutput(int fd, int ring_fd) override;
   absl::Status Enable(int fd) override;
   absl::Status Disable(int fd) override;
+  absl::StatusOr<size_t> ReadCounter(int fd, std::span<std::byte> buffer) override;
   absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) override;
   uint64_t MonotonicNow() override { return now_; }
   uint64_t FileLimit() override { return soft_file_limit_; }
@@ -87,6 +104,8 @@ class FakeKernel final : public Kernel {
     perf_event_attr attr{};
     pid_t pid = 0;
     int cpu = 0;
+    int group_fd = -1;
+    std::string filter;
     uint64_t id = 0;
     bool enabled = false;
     bool owns_ring = false;
@@ -105,12 +124,15 @@ class FakeKernel final : public Kernel {
   // The event behind a descriptor, nullptr when there is none.
   Event* Find(int fd);
   static void Consume(int fd, Event& event);
+  // " in the group of ID"; empty for a leader.
+  std::string GroupOf(const Event& event) const;
   // Whether `fd` is still the pipe that it was opened as.
   bool IsOpen(int fd, const Event& event) const;
 
   std::map<int, Event> events_;  // by descriptor; one that was closed stays until it is used again
   std::map<int, std::weak_ptr<FakeRing>> rings_;  // by CPU
   std::array<CallState, kCalls> calls_;
+  std::map<uint64_t, Counter> counters_;  // by config
   std::set<pid_t> gone_;
   std::set<int> offline_;
   size_t largest_ring_ = SIZE_MAX;

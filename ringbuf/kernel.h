@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "ringbuf/ring_view.h"
 #include "src/base/status.h"
@@ -35,10 +36,14 @@ class Kernel {
   // what was asked for.
   virtual absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
                                              int group_fd) = 0;
+  // PERF_EVENT_IOC_SET_FILTER: of a tracepoint, which of its records count.
+  virtual absl::Status SetFilter(int fd, const std::string& filter) = 0;
   virtual absl::StatusOr<uint64_t> EventId(int fd) = 0;     // PERF_EVENT_IOC_ID
   virtual absl::Status SetOutput(int fd, int ring_fd) = 0;  // PERF_EVENT_IOC_SET_OUTPUT
   virtual absl::Status Enable(int fd) = 0;                  // PERF_EVENT_IOC_ENABLE
   virtual absl::Status Disable(int fd) = 0;                 // PERF_EVENT_IOC_DISABLE
+  // read(2) of a counter: the bytes that it brought, as attr.read_format lays them out.
+  virtual absl::StatusOr<size_t> ReadCounter(int fd, std::span<std::byte> buffer) = 0;
   // Maps 1 + data_pages pages; data_pages is a power of two. EPERM: over the limit of locked
   // memory.
   virtual absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) = 0;

@@ -61,6 +61,11 @@ class RealKernel final : public Kernel {
     return UniqueFd(static_cast<int>(fd));
   }
 
+  absl::Status SetFilter(int fd, const std::string& filter) override {
+    if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter.c_str()) == 0) return absl::OkStatus();
+    return ErrnoStatus(errno, "PERF_EVENT_IOC_SET_FILTER");
+  }
+
   absl::StatusOr<uint64_t> EventId(int fd) override {
     uint64_t id = 0;
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0) return ErrnoStatus(errno, "PERF_EVENT_IOC_ID");
@@ -75,6 +80,12 @@ class RealKernel final : public Kernel {
   }
   absl::Status Disable(int fd) override {
     return EventIoctl(fd, PERF_EVENT_IOC_DISABLE, 0, "PERF_EVENT_IOC_DISABLE");
+  }
+
+  absl::StatusOr<size_t> ReadCounter(int fd, std::span<std::byte> buffer) override {
+    const ssize_t size = read(fd, buffer.data(), buffer.size());
+    if (size < 0) return ErrnoStatus(errno, "reading a counter");
+    return static_cast<size_t>(size);
   }
 
   absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) override {

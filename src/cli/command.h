@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "src/base/status.h"
 
 namespace profiler::cli {
 
@@ -25,6 +26,11 @@ struct Invocation {
   std::vector<std::string> cmdline;  // all of argv, for the recording's header
   std::vector<std::string> command;  // what stands behind the first `--`
 };
+
+// The command to run below `subcommand`, which takes one: what stands behind its options and behind
+// `--`. kInvalidArgument for an option that it does not have.
+absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
+                                                   const Invocation& invocation);
 
 void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddReportCommand(CLI::App& app, Commands& commands);

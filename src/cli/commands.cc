@@ -1,5 +1,7 @@
 #include "src/cli/commands.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace profiler::cli {
 
 namespace {
@@ -13,6 +15,18 @@ constexpr AddCommand kViewsAndTools[] = {
 };
 
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
+                                                   const Invocation& invocation) {
+  std::vector<std::string> command = subcommand.remaining();
+  if (!command.empty() && command.front().starts_with("-")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(subcommand.get_name(), ": unknown option ", command.front(), "; profiler ",
+                     subcommand.get_name(), " --help lists them all"));
+  }
+  command.insert(command.end(), invocation.command.begin(), invocation.command.end());
+  return command;
+}
 
 void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation) {
   AddRecordCommand(app, commands, invocation);

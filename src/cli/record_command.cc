@@ -1,7 +1,5 @@
 // profiler record
 
-#include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "ringbuf/kernel.h"
 #include "src/base/percent.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/command_end.h"
 #include "src/cli/compression_option.h"
+#include "src/cli/event_arguments.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/naming_monitor.h"
 #include "src/cli/option_values.h"
@@ -27,7 +30,7 @@
 #include "src/naming/collect_names.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
-#include "src/perf_event/event_name.h"
+#include "src/perf_event/registers.h"
 #include "src/procfs/machine.h"
 #include "src/record/session.h"
 
@@ -39,10 +42,10 @@ constexpr double kNever = -1;
 constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
 
 struct RecordArguments {
-  std::string frequency = "999";
+  std::string frequency;
   uint64_t period = 0;
   CompressionOption compression;
-  std::vector<std::string> events;
+  EventArguments events;
   std::string pids;
   std::string tids;
   bool system_wide = false;
@@ -57,6 +60,12 @@ struct RecordArguments {
   double delay_ms = 0;
   double duration = kNever;
   bool no_inherit = false;
+  record::SampleContents contents;
+  std::string user_registers, interrupt_registers;
+  bool all_user = false, all_kernel = false;
+  bool switch_events = false;
+  bool no_bpf_events = false;
+  std::string clock = "CLOCK_MONOTONIC";
   bool quiet = false;
   bool verbose = false;
 };
@@ -75,24 +84,6 @@ absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
   }
   *frequency = value;
   return absl::OkStatus();
-}
-
-absl::Status ReadEvents(const std::vector<std::string>& texts, bool verbose,
-                        std::vector<record::EventRequest>* events) {
-  for (const std::string& text : texts) {
-    for (const std::string& name : SplitList(text)) {
-      auto attr = perf_event::ParseEvent(name);
-      if (!attr.ok())
-        return absl::Status(attr.status().code(), absl::StrCat("-e: ", attr.status().message()));
-      events->push_back({*attr, name});
-    }
-  }
-  if (texts.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(const perf_event::Attr attr, perf_event::ParseEvent(kDefaultEvent));
-    events->push_back({attr, kDefaultEvent, !verbose});
-  }
-  if (!events->empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError("-e: name at least one event");
 }
 
 // fp, dwarf, dwarf,BYTES, auto or none; -g alone is auto.
@@ -126,19 +117,53 @@ absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptio
   return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
 }
 
+std::string RegisterNames(perf_event::Architecture architecture) {
+  std::vector<std::string> names;
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::string_view name = perf_event::RegisterName(architecture, bit);
+    if (name != "unknown") names.emplace_back(name);
+  }
+  return absl::StrJoin(names, " ");
+}
+
+// "ax,ip" as bits of a register mask.
+absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& text) {
+  const auto architecture = perf_event::NativeArchitecture();
+  uint64_t mask = 0;
+  for (const std::string& name : SplitList(text)) {
+    int bit = 0;
+    while (bit < 64 &&
+           !absl::EqualsIgnoreCase(View(perf_event::RegisterName(architecture, bit)), name)) {
+      ++bit;
+    }
+    if (bit == 64) {
+      return absl::InvalidArgumentError(absl::StrCat(option, ": no register '", name,
+                                                     "'; there are ", RegisterNames(architecture)));
+    }
+    mask |= uint64_t{1} << bit;
+  }
+  return mask;
+}
+
 std::chrono::milliseconds Milliseconds(double value) {
   return std::chrono::milliseconds(std::llround(value));
 }
 
-absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& arguments,
+absl::StatusOr<record::RecordOptions> ReadOptions(const CLI::App& subcommand,
+                                                  const RecordArguments& arguments,
                                                   std::vector<std::string> command,
                                                   const std::vector<std::string>& cmdline) {
   record::RecordOptions options;
   PROFILER_ASSIGN_OR_RETURN(options.compression_level, arguments.compression.Level(command));
   options.command = std::move(command);
-  PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
+  if (!arguments.frequency.empty()) {
+    PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
+  }
   options.period = arguments.period;
-  PROFILER_RETURN_IF_ERROR(ReadEvents(arguments.events, arguments.verbose, &options.events));
+  options.rate_is_asked_for = options.period != 0 || !arguments.frequency.empty();
+  options.events_are_default = arguments.events.events.empty() && !arguments.verbose;
+  PROFILER_ASSIGN_OR_RETURN(options.events,
+                            FindEventArguments(subcommand, arguments.events, {kDefaultEvent}));
   if (!arguments.pids.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
   }
@@ -156,6 +181,15 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const RecordArguments& argumen
   }
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;
+  options.contents = arguments.contents;
+  PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
+                            ParseRegisters("--user-regs", arguments.user_registers));
+  PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
+                            ParseRegisters("--intr-regs", arguments.interrupt_registers));
+  options.all_user = arguments.all_user;
+  options.all_kernel = arguments.all_kernel;
+  options.switch_events = arguments.switch_events;
+  options.bpf_events = !arguments.no_bpf_events;
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
@@ -221,17 +255,6 @@ void PrintSummary(const record::RecordSummary& summary, const std::string& outpu
   }
 }
 
-// A command's end becomes ours, as a shell would see it: its exit code, or its signal.
-int EndAsTheCommand(const record::RecordSummary& summary) {
-  if (!summary.command || summary.command->ended_by_us) return kExitOk;
-  if (summary.command->signal == 0) return summary.command->exit_code;
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  signal(summary.command->signal, SIG_DFL);
-  raise(summary.command->signal);
-  return 128 + summary.command->signal;
-}
-
 naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
   naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
@@ -283,7 +306,7 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
   if (!session.ok()) {
     PrintError(session.status());
-    return record::CommandFailure(session.status()).value_or(kExitFailure);
+    return target::CommandFailure(session.status()).value_or(kExitFailure);
   }
   const record::RecordSummary& summary = (*session)->summary();
   size_t printed_notes = 0;
@@ -301,7 +324,7 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   print_notes();
   if (!status.ok()) PrintError(status);
   if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
-  if (!status.ok()) return record::CommandFailure(status).value_or(kExitFailure);
+  if (!status.ok()) return target::CommandFailure(status).value_or(kExitFailure);
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
   const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(output);
   if (names_follow && summary.samples > 0 && has_reader && is_readable) {
@@ -310,23 +333,50 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
       PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
     }
   }
-  return EndAsTheCommand(summary);
+  return EndAsTheCommand(summary.command);
+}
+
+// What samples have, and which records stand beside them.
+void AddContentOptions(CLI::App& command, RecordArguments& a) {
+  command.add_flag("-d,--data", a.contents.data_address,
+                   "the address of the data, where it is known");
+  command.add_flag("--phys-data", a.contents.physical_address, "its physical address as well");
+  command.add_flag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
+  command.add_flag("-R,--raw-samples", a.contents.raw,
+                   "raw data of all events, not of tracepoints alone");
+  command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
+  command.add_option("--user-regs", a.user_registers, "registers of user space")
+      ->type_name("REG,…");
+  command.add_option("--intr-regs", a.interrupt_registers, "registers where the sample was taken")
+      ->type_name("REG,…");
+  command.add_flag("--all-user", a.all_user, "user space alone, of events that do not say");
+  command.add_flag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.add_flag("--switch-events", a.switch_events, "record context switches");
+  command.add_flag("--no-bpf-event", a.no_bpf_events,
+                   "do not record that BPF programs come and go");
+  command
+      .add_option("-k,--clockid", a.clock, "times are those of this clock, the only one for now")
+      ->type_name("CLOCK")
+      ->check(CLI::IsMember({"CLOCK_MONOTONIC", "monotonic", "mono"}, CLI::ignore_case));
+  command.add_flag("-T,--timestamp,--sample-cpu,-N,--no-buildid-cache,-B,--no-buildid,--threads")
+      ->description(
+          "accepted for perf's sake: samples have time and CPU, no whole files are kept, and one "
+          "thread is enough");
 }
 
 void AddOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("-F,--freq", a.frequency, "samples a second and thread, or max")
       ->type_name("N|max")
-      ->capture_default_str();
+      ->default_str("999");
   command.add_option("-c,--count", a.period, "a sample every so many events, instead of -F")
       ->type_name("PERIOD")
       ->check(CLI::PositiveNumber);
-  command
-      .add_option(
-          "-e,--event", a.events,
-          "cpu-clock, task-clock, cycles, page-faults, context-switches, …; :u or :k behind one "
-          "keeps to user or kernel code (default: cycles, cpu-clock where there are none)")
-      ->type_name("EVENT,…")
-      ->allow_extra_args(false);
+  AddEventOptions(
+      command,
+      "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
+      "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
+      "cycles, cpu-clock where there are none)",
+      &a.events);
   command.add_option("-p,--pid", a.pids, "record these processes")->type_name("PID,…");
   command.add_option("-t,--tid", a.tids, "record these threads")->type_name("TID,…");
   command.add_flag("-a,--all-cpus", a.system_wide, "record everything on all CPUs");
@@ -363,7 +413,9 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       ->type_name("PAGES|SIZE");
   command.add_option("-D,--delay", a.delay_ms, "begin to sample so much later")->type_name("MS");
   command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
-  command.add_flag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
+  command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
+                   "do not follow new threads and children");
+  AddContentOptions(command, a);
   command.add_flag("-q,--quiet", a.quiet, "print errors only");
   command.add_flag("-v,--verbose", a.verbose, "print more about the recording itself");
 }
@@ -380,14 +432,12 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) 
   AddOptions(*command, *arguments);
 
   commands[command] = [arguments, command, invocation = std::move(invocation)] {
-    std::vector<std::string> target = command->remaining();
-    if (!target.empty() && target.front().starts_with("-")) {
-      PrintError(absl::StrCat("record: unknown option ", target.front(),
-                              "; profiler record --help lists them all"));
+    const auto target = CommandOf(*command, invocation);
+    if (!target.ok()) {
+      PrintError(target.status());
       return kExitUsage;
     }
-    target.insert(target.end(), invocation.command.begin(), invocation.command.end());
-    auto options = ReadOptions(*arguments, std::move(target), invocation.cmdline);
+    auto options = ReadOptions(*command, *arguments, *target, invocation.cmdline);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;

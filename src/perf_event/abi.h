@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace profiler::perf_event {
 
@@ -141,5 +142,10 @@ inline constexpr uint32_t kTypeTracepoint = 2;
 inline constexpr uint32_t kTypeHwCache = 3;
 inline constexpr uint32_t kTypeRaw = 4;
 inline constexpr uint32_t kTypeBreakpoint = 5;
+
+// HW_BREAKPOINT_*, include/uapi/linux/hw_breakpoint.h
+inline constexpr uint32_t kBreakpointExecute = 4;
+inline constexpr std::pair<char, uint32_t> kBreakpointAccesses[] = {
+    {'r', 1}, {'w', 2}, {'x', kBreakpointExecute}};
 
 }  // namespace profiler::perf_event

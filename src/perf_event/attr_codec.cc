@@ -90,4 +90,12 @@ void WriteAttr(const Attr& attr, std::vector<std::byte>* out) {
   std::memcpy(out->data() + start, &sized, std::min<size_t>(sized.size, sizeof(Attr)));
 }
 
+perf_event_attr ToKernelAttr(const Attr& attr) {
+  constexpr size_t kKnown = std::min(sizeof(perf_event_attr), sizeof(Attr));
+  perf_event_attr out{};
+  std::memcpy(&out, &attr, kKnown);
+  out.size = std::min<uint32_t>(SmallestSize(attr), kKnown);
+  return out;
+}
+
 }  // namespace profiler::perf_event

@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <linux/perf_event.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,5 +39,9 @@ void WriteAttr(const Attr& attr, std::vector<std::byte>* out);
 // The same attr in the other byte order, and back.
 Attr SwapAttrToNative(const Attr& foreign);
 Attr SwapAttrToForeign(const Attr& native);
+
+// For perf_event_open(2): the same bytes, with the smallest size that holds them. What is newer
+// than this build's header stays behind.
+perf_event_attr ToKernelAttr(const Attr& attr);
 
 }  // namespace profiler::perf_event

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/edit_distance.h"
+#include "src/base/text.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::perf_event {
@@ -76,10 +76,10 @@ std::optional<std::string> CacheEventName(uint64_t config) {
 
 std::optional<uint64_t> CacheEventConfig(std::string_view name) {
   for (uint64_t cache = 0; cache < std::size(kCaches); ++cache) {
-    if (!name.starts_with(kCaches[cache])) continue;
+    if (!absl::StartsWithIgnoreCase(View(name), View(kCaches[cache]))) continue;
     for (uint64_t operation = 0; operation < std::size(kOperations); ++operation) {
       for (uint64_t miss : {0, 1}) {
-        if (name == CacheEventName(cache, operation, miss != 0)) {
+        if (absl::EqualsIgnoreCase(View(name), CacheEventName(cache, operation, miss != 0))) {
           return cache | operation << 8 | miss << 16;
         }
       }
@@ -87,9 +87,6 @@ std::optional<uint64_t> CacheEventConfig(std::string_view name) {
   }
   return std::nullopt;
 }
-
-// HW_BREAKPOINT_*, include/uapi/linux/hw_breakpoint.h
-constexpr std::pair<char, uint32_t> kBreakpointAccesses[] = {{'r', 1}, {'w', 2}, {'x', 4}};
 
 std::string BreakpointName(const Attr& attr) {
   std::string name = absl::StrFormat("mem:%#x", attr.config1);
@@ -145,127 +142,6 @@ std::string Modifiers(const Attr& attr) {
   return letters;
 }
 
-absl::Status BadModifier(std::string_view modifiers) {
-  return absl::InvalidArgumentError(
-      absl::StrFormat("event modifiers '%s': expected letters of u, k, h, p, P, H, G", modifiers));
-}
-
-absl::Status ApplyModifiers(std::string_view modifiers, Attr* attr) {
-  if (modifiers.empty()) return BadModifier(modifiers);
-  uint64_t levels = 0, hosts = 0, precise = 0;  // bits that the named modes would exclude
-  for (char letter : modifiers) {
-    switch (letter) {
-      case 'u':
-        levels |= kAttrExcludeUser;
-        break;
-      case 'k':
-        levels |= kAttrExcludeKernel;
-        break;
-      case 'h':
-        levels |= kAttrExcludeHv;
-        break;
-      case 'H':
-        hosts |= kAttrExcludeHost;
-        break;
-      case 'G':
-        hosts |= kAttrExcludeGuest;
-        break;
-      case 'p':
-        ++precise;
-        break;
-      case 'P':
-        precise = 3;
-        break;
-      default:
-        return BadModifier(modifiers);
-    }
-  }
-  if (precise > 3) return BadModifier(modifiers);
-  constexpr uint64_t kLevels = kAttrExcludeUser | kAttrExcludeKernel | kAttrExcludeHv;
-  if (levels != 0) attr->flags |= kLevels & ~levels;
-  if (hosts != 0) attr->flags |= (kAttrExcludeHost | kAttrExcludeGuest) & ~hosts;
-  attr->flags |= precise << kAttrPreciseIpShift;
-  return absl::OkStatus();
-}
-
-std::optional<uint64_t> HexNumber(std::string_view text) {
-  uint64_t value;
-  const absl::string_view digits(text.data(), text.size());
-  if (text.empty() || !absl::SimpleHexAtoi(digits, &value)) return std::nullopt;
-  return value;
-}
-
-std::optional<uint64_t> Number(std::string_view text) {
-  if (text.starts_with("0x")) return HexNumber(text.substr(2));
-  uint64_t value;
-  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &value)) return std::nullopt;
-  return value;
-}
-
-// ADDR[/LEN][:ACCESS][:MODIFIERS], after "mem:". perf watches reads and writes of 4 bytes by
-// default.
-absl::StatusOr<Attr> ParseBreakpoint(std::string_view text) {
-  Attr attr{.type = kTypeBreakpoint, .bp_type = 3, .config2 = 4};
-  const std::string_view where = text.substr(0, text.find(':'));
-  const std::string_view address = where.substr(0, where.find('/'));
-  const auto number = Number(address);
-  if (!number)
-    return absl::InvalidArgumentError(
-        absl::StrCat("breakpoint: bad address in mem:", std::string(text)));
-  attr.config1 = *number;
-  bool has_length = false;
-  if (address.size() < where.size()) {
-    const auto length = Number(where.substr(address.size() + 1));
-    if (!length)
-      return absl::InvalidArgumentError(
-          absl::StrCat("breakpoint: bad length in mem:", std::string(text)));
-    attr.config2 = *length;
-    has_length = true;
-  }
-  std::string_view rest = text.substr(std::min(text.size(), where.size() + 1));
-  const std::string_view accesses = rest.substr(0, rest.find(':'));
-  if (accesses.find_first_not_of("rwx") == std::string_view::npos && !accesses.empty()) {
-    attr.bp_type = 0;
-    for (const auto& [letter, bit] : kBreakpointAccesses) {
-      if (accesses.find(letter) != std::string_view::npos) attr.bp_type |= bit;
-    }
-    rest.remove_prefix(std::min(rest.size(), accesses.size() + 1));
-  }
-  if (attr.bp_type == 4 && !has_length) attr.config2 = sizeof(long);  // the kernel insists
-  if (!rest.empty()) PROFILER_RETURN_IF_ERROR(ApplyModifiers(rest, &attr));
-  return attr;
-}
-
-std::optional<Attr> ParseBareName(std::string_view name) {
-  for (const NamedEvent& event : kEvents) {
-    if (event.name == name) return Attr{.type = event.type, .config = event.config};
-  }
-  if (const auto config = CacheEventConfig(name)) {
-    return Attr{.type = kTypeHwCache, .config = *config};
-  }
-  if (name.starts_with('r')) {
-    constexpr std::string_view kShown = "raw 0x";  // where "r1a8" is what a person types
-    if (const auto config = HexNumber(name.substr(name.starts_with(kShown) ? kShown.size() : 1))) {
-      return Attr{.type = kTypeRaw, .config = *config};
-    }
-  }
-  return std::nullopt;
-}
-
-absl::Status UnknownEvent(std::string_view name) {
-  std::string message = absl::StrFormat("event '%s' is not known", name);
-  if (name.size() < 64) {
-    const auto distance = [&](const NamedEvent& event) { return EditDistance(name, event.name); };
-    const auto nearest =
-        std::min_element(std::begin(kEvents), std::end(kEvents),
-                         [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-    if (distance(*nearest) <= std::min<size_t>(3, name.size() / 2)) {
-      absl::StrAppend(&message, absl::StrFormat("; did you mean '%s'?", nearest->name));
-    }
-  }
-  return absl::NotFoundError(message);
-}
-
 }  // namespace
 
 std::string EventName(const Attr& attr) {
@@ -280,32 +156,32 @@ bool IsDummy(const Attr& attr) {
   return attr.type == kTypeSoftware && attr.config == kSoftwareDummy;
 }
 
-absl::StatusOr<Attr> ParseEvent(std::string_view name) {
-  constexpr std::string_view kBreakpoint = "mem:", kTracepoint = "tracepoint:";
-  if (name.starts_with(kBreakpoint)) return ParseBreakpoint(name.substr(kBreakpoint.size()));
-
-  Attr attr;
-  const size_t skipped = name.starts_with(kTracepoint) ? kTracepoint.size() : 0;
-  const size_t colon = name.find(':', skipped);
-  const std::string_view bare = name.substr(0, colon);
-  if (skipped != 0) {
-    const auto id = Number(bare.substr(skipped));
-    if (!id) return absl::InvalidArgumentError(absl::StrFormat("'%s': bad tracepoint id", name));
-    attr = Attr{.type = kTypeTracepoint, .config = *id};
-  } else if (const auto parsed = ParseBareName(bare)) {
-    attr = *parsed;
-  } else {
-    return UnknownEvent(name);
+std::optional<Attr> FindKnownEvent(std::string_view name) {
+  for (const NamedEvent& event : kEvents) {
+    if (absl::EqualsIgnoreCase(View(event.name), View(name)))
+      return Attr{.type = event.type, .config = event.config};
   }
-  if (colon != std::string_view::npos) {
-    PROFILER_RETURN_IF_ERROR(ApplyModifiers(name.substr(colon + 1), &attr));
+  if (const auto config = CacheEventConfig(name)) {
+    return Attr{.type = kTypeHwCache, .config = *config};
   }
-  return attr;
+  return std::nullopt;
 }
 
 std::vector<std::string_view> KnownEventNames() {
   std::vector<std::string_view> names;
   for (const NamedEvent& event : kEvents) names.push_back(event.name);
+  return names;
+}
+
+std::vector<std::string> CacheEventNames() {
+  std::vector<std::string> names;
+  for (size_t cache = 0; cache < std::size(kCaches); ++cache) {
+    for (size_t operation = 0; operation < std::size(kOperations); ++operation) {
+      for (const bool miss : {false, true}) {
+        names.push_back(CacheEventName(cache, operation, miss));
+      }
+    }
+  }
   return names;
 }
 

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "src/procfs/memory_map.h"
 #include "src/procfs/proc_file.h"
-#include "src/record/command.h"
 #include "src/record/frame_pointers.h"
+#include "src/target/command.h"
 #include "symbolize/image_file.h"
 
 namespace profiler::record {
@@ -61,7 +61,7 @@ std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
     }
   }
   if (targets.empty() && !options.command.empty()) {
-    if (auto program = FindProgram(options.command.front()); program.ok()) {
+    if (auto program = target::FindProgram(options.command.front()); program.ok()) {
       targets.push_back({0, *std::move(program)});
     }
     // It will most likely have the C library that we have.

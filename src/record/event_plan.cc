@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/attr_codec.h"
+#include "src/target/refusal.h"
 
 namespace profiler::record {
 namespace {
@@ -18,6 +20,7 @@ using perf_event::Attr;
 constexpr uint64_t kSampleType = perf_event::kSampleIdentifier | perf_event::kSampleIp |
                                  perf_event::kSampleTid | perf_event::kSampleTime |
                                  perf_event::kSampleCpu | perf_event::kSamplePeriod;
+constexpr uint64_t kPlacement = perf_event::kAttrPinned | perf_event::kAttrExclusive;
 constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel |
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
@@ -28,16 +31,9 @@ constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
 #else
 constexpr uint64_t kUserRegisters = 0xff0fff;
 #endif
-// perf_event_attr of linux-libc-dev may be older than ours.
-constexpr size_t kKernelAttrSize = std::min(sizeof(perf_event_attr), sizeof(Attr));
-
 bool IsRefusal(int error) { return error == EACCES || error == EPERM; }
 bool IsMissing(int error) {
   return error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == ENXIO;
-}
-
-std::string Now(const std::optional<int64_t>& sysctl) {
-  return sysctl.has_value() ? absl::StrCat(" (now ", *sysctl, ")") : "";
 }
 
 class Planner {
@@ -48,10 +44,9 @@ class Planner {
 
   absl::StatusOr<EventPlan> Plan() {
     if (options_.events.empty()) return absl::InvalidArgumentError("no event to record");
-    plan_.unwinds = options_.call_graph == CallGraph::kDwarf && !options_.post_unwind;
     ChooseFrequency();
-    for (const EventRequest& request : options_.events) {
-      PROFILER_RETURN_IF_ERROR(PlanSampling(request));
+    for (const events::FoundEvent& event : options_.events) {
+      PROFILER_RETURN_IF_ERROR(PlanSampling(event));
     }
     PROFILER_RETURN_IF_ERROR(PlanSideband());
     return std::move(plan_);
@@ -71,7 +66,7 @@ class Planner {
     frequency_ = limit;
   }
 
-  // What all events of the recording have in common, so that their records have one layout.
+  // What all events of the recording have in common: their records have time and id at one place.
   Attr BaseAttr() const {
     Attr attr;
     attr.sample_type = kSampleType;
@@ -81,47 +76,119 @@ class Planner {
     return attr;
   }
 
-  absl::Status PlanSampling(EventRequest request) {
+  absl::Status PlanSampling(const events::FoundEvent& event) {
     Attr attr = BaseAttr();
-    attr.type = request.attr.type;
-    attr.config = request.attr.config;
-    attr.config1 = request.attr.config1;
-    attr.config2 = request.attr.config2;
-    attr.bp_type = request.attr.bp_type;
-    attr.flags |= perf_event::kAttrDisabled |
-                  (request.attr.flags & (kExclusions | perf_event::kAttrPreciseIpMask));
-    if (options_.period != 0) {
-      attr.sample_period = options_.period;
-    } else {
-      attr.flags |= perf_event::kAttrFreq;
-      attr.sample_period = frequency_;  // sample_freq
+    attr.type = event.attr.type;
+    attr.config = event.attr.config;
+    attr.config1 = event.attr.config1;
+    attr.config2 = event.attr.config2;
+    attr.config3 = event.attr.config3;
+    attr.config4 = event.attr.config4;
+    attr.bp_type = event.attr.bp_type;
+    attr.flags |= event.attr.flags & (kExclusions | kPlacement | perf_event::kAttrPreciseIpMask);
+    const bool is_leader = event.leader == plan_.sampling.size();
+    if (is_leader) {
+      attr.flags |= perf_event::kAttrDisabled;
+      if (target_.enable_on_exec) attr.flags |= perf_event::kAttrEnableOnExec;
     }
-    if (options_.call_graph != CallGraph::kNone) attr.sample_type |= perf_event::kSampleCallchain;
-    if (options_.call_graph == CallGraph::kDwarf) CopyStacks(&attr);
-    if (target_.enable_on_exec) attr.flags |= perf_event::kAttrEnableOnExec;
-    request.attr = attr;
-    return ProbeSampling(std::move(request));
+    if (event.sample_read) {
+      attr.sample_type |= perf_event::kSampleRead;
+      attr.read_format = perf_event::kFormatId | perf_event::kFormatGroup;
+    }
+    // Where a leader's samples carry the counts of all, the others have none of their own.
+    if (is_leader || !event.sample_read) ChooseRate(event, &attr);
+    AddContents(event, &attr);
+    PROFILER_RETURN_IF_ERROR(ChooseCallGraph(event.terms, &attr));
+    if (event.terms.inherit == false) attr.flags &= ~uint64_t{perf_event::kAttrInherit};
+    return ProbeSampling({.attr = attr,
+                          .name = event.name,
+                          .leader = event.leader,
+                          .group_name = event.group_name,
+                          .cpus = event.cpus,
+                          .filter = event.filter});
+  }
+
+  void AddContents(const events::FoundEvent& event, Attr* attr) const {
+    const SampleContents& contents = options_.contents;
+    const bool is_tracepoint = event.attr.type == perf_event::kTypeTracepoint;
+    const std::pair<bool, uint64_t> asked_for[] = {
+        {contents.raw || is_tracepoint, perf_event::kSampleRaw},
+        {contents.data_address || contents.physical_address, perf_event::kSampleAddr},
+        {contents.physical_address, perf_event::kSamplePhysAddr},
+        {contents.weight, perf_event::kSampleWeight},
+        {contents.user_registers != 0, perf_event::kSampleRegsUser},
+        {contents.interrupt_registers != 0, perf_event::kSampleRegsIntr}};
+    for (const auto& [is_asked_for, bit] : asked_for) {
+      if (is_asked_for) attr->sample_type |= bit;
+    }
+    attr->sample_regs_user = contents.user_registers;
+    attr->sample_regs_intr = contents.interrupt_registers;
+    if (contents.thread_counts && attr->has(perf_event::kAttrInherit)) {
+      attr->flags |= perf_event::kAttrInheritStat;
+    }
+    // perf's rule: what an event says of its own goes before what is asked for of all.
+    if ((attr->flags & (perf_event::kAttrExcludeUser | perf_event::kAttrExcludeKernel)) != 0)
+      return;
+    if (options_.all_user) attr->flags |= perf_event::kAttrExcludeKernel;
+    if (options_.all_kernel) attr->flags |= perf_event::kAttrExcludeUser;
+  }
+
+  // An event's own terms go before what is asked for of all.
+  void ChooseRate(const events::FoundEvent& event, Attr* attr) const {
+    uint64_t period = options_.period;
+    uint64_t frequency = frequency_;
+    if (event.is_sampled_each_time && !options_.rate_is_asked_for) period = 1;
+    if (event.terms.frequency) {
+      period = 0;
+      frequency = *event.terms.frequency;
+    }
+    if (event.terms.period) period = *event.terms.period;
+    if (period == 0) attr->flags |= perf_event::kAttrFreq;
+    attr->sample_period = period != 0 ? period : frequency;
+  }
+
+  absl::Status ChooseCallGraph(const events::SampleTerms& terms, Attr* attr) {
+    CallGraph how = options_.call_graph;
+    if (terms.call_graph == "fp") how = CallGraph::kFramePointers;
+    if (terms.call_graph == "dwarf") how = CallGraph::kDwarf;
+    if (terms.call_graph == "no") how = CallGraph::kNone;
+    if (how != CallGraph::kNone) attr->sample_type |= perf_event::kSampleCallchain;
+    if (terms.max_stack) {
+      if (*terms.max_stack > UINT16_MAX) {
+        return absl::InvalidArgumentError(absl::StrCat("max-stack: at most ", UINT16_MAX));
+      }
+      attr->sample_max_stack = static_cast<uint16_t>(*terms.max_stack);
+    }
+    if (how != CallGraph::kDwarf) return absl::OkStatus();
+    const uint64_t bytes = terms.stack_size.value_or(options_.stack_bytes);
+    if (bytes == 0 || bytes > kMostStackBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("stack-size: at most ", kMostStackBytes, " bytes"));
+    }
+    CopyStacks(static_cast<uint32_t>((bytes + 7) / 8 * 8), attr);
+    plan_.unwinds = !options_.post_unwind;
+    return absl::OkStatus();
   }
 
   // The kernel's own walk of the user stack would only stand beside ours.
-  void CopyStacks(Attr* attr) const {
+  static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
-    attr->sample_regs_user = kUserRegisters;
-    attr->sample_stack_user = options_.stack_bytes;
+    attr->sample_regs_user |= kUserRegisters;
+    attr->sample_stack_user = bytes;
   }
 
   // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
   // the stacks. exclude_callchain_user stays set: it tells that these chains are ours (FORMAT.md).
   Attr Written(Attr attr) const {
-    if (options_.call_graph != CallGraph::kDwarf || options_.post_unwind) return attr;
+    if (attr.sample_stack_user == 0 || options_.post_unwind) return attr;
     attr.sample_type &= ~(perf_event::kSampleRegsUser | perf_event::kSampleStackUser);
     attr.sample_regs_user = 0;
     attr.sample_stack_user = 0;
     return attr;
   }
 
-  absl::Status ProbeSampling(EventRequest event) {
+  absl::Status ProbeSampling(PlannedEvent event) {
     absl::Status opened = Try(event.attr);
     // The kernel asks for rights before it asks whether there is such an event, so either fall-back
     // may show that the other is needed as well. Each is taken once at most.
@@ -139,7 +206,8 @@ class Planner {
     if (!opened.ok()) return Explain(opened, event.name);
     if (user_only) FallBackToUser(event);
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
-    plan_.sampling.push_back({event.attr, Written(event.attr), std::move(event.name)});
+    event.written = Written(event.attr);
+    plan_.sampling.push_back(std::move(event));
     return absl::OkStatus();
   }
 
@@ -147,8 +215,8 @@ class Planner {
     return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES;
   }
 
-  void FallBackToCpuClock(EventRequest& event) {
-    if (!event.is_default) {
+  void FallBackToCpuClock(PlannedEvent& event) {
+    if (!options_.events_are_default) {
       plan_.notes.push_back(absl::StrCat(event.name,
                                          ": this machine has no hardware counters, as most "
                                          "virtual machines; recording cpu-clock instead"));
@@ -164,14 +232,14 @@ class Planner {
     return !attr.has(perf_event::kAttrExcludeKernel) && !attr.has(perf_event::kAttrExcludeUser);
   }
 
-  void FallBackToUser(EventRequest& event) {
+  void FallBackToUser(PlannedEvent& event) {
     if (event.name.find(':') == std::string::npos) event.name += ":u";
     if (user_only_noted_) return;
     user_only_noted_ = true;
     plan_.notes.push_back(
         absl::StrCat("not allowed to sample the kernel: recording user space only; `sudo sysctl "
                      "kernel.perf_event_paranoid=1` lifts that",
-                     Now(limits_.paranoid)));
+                     target::NowIs(limits_.paranoid)));
   }
 
   absl::Status PlanSideband() {
@@ -181,6 +249,7 @@ class Planner {
     attr.sample_period = 1;
     attr.flags |= perf_event::kAttrMmap | perf_event::kAttrMmap2 | perf_event::kAttrComm |
                   perf_event::kAttrCommExec | perf_event::kAttrTask;
+    if (options_.contents.data_address) attr.flags |= perf_event::kAttrMmapData;
     std::string name = "dummy";
     absl::Status opened = Try(attr);
     if (IsRefusal(ErrnoOf(opened))) {
@@ -190,23 +259,32 @@ class Planner {
     }
     if (!opened.ok()) return Explain(opened, name);
     // Each on its own: one that this kernel does not know must not cost the others.
-    for (const uint64_t flag :
-         {perf_event::kAttrBuildId, perf_event::kAttrKsymbol, perf_event::kAttrBpfEvent}) {
+    for (const auto& [is_wanted, flag] :
+         {std::pair(true, perf_event::kAttrBuildId),
+          std::pair(options_.bpf_events, perf_event::kAttrKsymbol),
+          std::pair(options_.bpf_events, perf_event::kAttrBpfEvent),
+          std::pair(options_.switch_events, perf_event::kAttrContextSwitch)}) {
+      if (!is_wanted) continue;
       Attr with_flag = attr;
       with_flag.flags |= flag;
       if (Try(with_flag).ok()) attr = with_flag;
     }
-    plan_.sideband = {attr, attr, std::move(name)};
+    plan_.sideband = {.attr = attr, .written = attr, .name = std::move(name)};
     return absl::OkStatus();
   }
 
   absl::Status Try(const Attr& attr) {
-    return kernel_.OpenEvent(ToKernelAttr(attr), target_.pid, target_.cpu, -1).status();
+    return kernel_.OpenEvent(perf_event::ToKernelAttr(attr), target_.pid, target_.cpu, -1).status();
   }
 
   absl::Status Explain(const absl::Status& status, const std::string& name) const {
     const int error = ErrnoOf(status);
-    if (IsRefusal(error)) return ExplainRefusal(error, name);
+    if (IsRefusal(error)) {
+      const bool is_other = target_.pid > 0 && !target_.enable_on_exec;
+      return target::ExplainRefusal(
+          error, "recording", name,
+          {.system_wide = target_.pid == -1, .other_process = is_other ? target_.pid : 0}, limits_);
+    }
     if (error == ESRCH) {
       return ErrnoStatus(ESRCH, absl::StrCat("process ", target_.pid));
     }
@@ -223,26 +301,6 @@ class Planner {
     return ErrnoStatus(error, "perf_event_open for " + name);
   }
 
-  absl::Status ExplainRefusal(int error, const std::string& name) const {
-    const std::string now = Now(limits_.paranoid);
-    if (target_.pid == -1) {
-      return ErrnoStatus(error, "recording all CPUs",
-                         "run as root, give the program CAP_PERFMON, or `sudo sysctl "
-                         "kernel.perf_event_paranoid=0`" +
-                             now);
-    }
-    if (limits_.paranoid.value_or(0) > 2) {
-      return ErrnoStatus(error, "recording as an ordinary user",
-                         "run as root, or `sudo sysctl kernel.perf_event_paranoid=2`" + now);
-    }
-    if (target_.pid > 0 && !target_.enable_on_exec) {
-      return ErrnoStatus(error, absl::StrCat("recording process ", target_.pid),
-                         "it may belong to another user: run as root");
-    }
-    return ErrnoStatus(error, absl::StrCat("event ", name),
-                       "run as root, or `sudo sysctl kernel.perf_event_paranoid=1`" + now);
-  }
-
   ringbuf::Kernel& kernel_;
   const RecordOptions& options_;
   const procfs::PerfLimits& limits_;
@@ -257,13 +315,6 @@ class Planner {
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target) {
   return Planner(kernel, options, limits, target).Plan();
-}
-
-perf_event_attr ToKernelAttr(const Attr& attr) {
-  perf_event_attr out{};
-  std::memcpy(&out, &attr, kKernelAttrSize);
-  out.size = std::min<uint32_t>(perf_event::SmallestSize(attr), kKernelAttrSize);
-  return out;
 }
 
 }  // namespace profiler::record

@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <linux/perf_event.h>
 #include <sys/types.h>
 
 #include <string>
@@ -25,6 +24,10 @@ struct PlannedEvent {
   perf_event::Attr attr;
   perf_event::Attr written;
   std::string name;
+  size_t leader = 0;  // of its group, in EventPlan::sampling; its own place where it is alone
+  std::string group_name;
+  std::vector<int> cpus;  // on which it is counted; empty: on all
+  std::string filter;     // of a tracepoint's records
 };
 
 struct EventPlan {
@@ -48,14 +51,11 @@ struct ProbeTarget {
 
 // `cycles` becomes cpu-clock where there are no hardware counters; events of kernel and user become
 // user only where the kernel may not be sampled; a frequency over the limit is clamped: each with a
-// note (of cpu-clock only where the event was asked for, see EventRequest::is_default). Errors:
+// note (of cpu-clock only where the event was asked for). Errors:
 // kInvalidArgument or kNotFound for an event that this machine has not, kPermissionDenied with the
 // sysctl that would permit it, kNotFound (ESRCH) for a dead target. `options.call_graph` is not
 // kAuto.
 absl::StatusOr<EventPlan> PlanEvents(ringbuf::Kernel& kernel, const RecordOptions& options,
                                      const procfs::PerfLimits& limits, const ProbeTarget& target);
-
-// For perf_event_open(2): the same bytes, with the smallest size that holds them.
-perf_event_attr ToKernelAttr(const perf_event::Attr& attr);
 
 }  // namespace profiler::record

@@ -20,8 +20,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "src/events/find_events.h"
 #include "src/perf_data/sections/own_sections.h"
-#include "src/perf_event/event_name.h"
 #include "src/record/recorded_file.h"
 #include "src/record/session.h"
 
@@ -75,7 +75,7 @@ class LiveTest : public testing::Test {
     std::filesystem::create_directories(directory_);
     options_.output = (directory_ / "perf.data").string();
     options_.frequency = 2000;
-    options_.events.push_back({*perf_event::ParseEvent("cpu-clock"), "cpu-clock"});
+    options_.events = *events::FindEvents({}, "cpu-clock");
   }
   ~LiveTest() override { std::filesystem::remove_all(directory_); }
 

@@ -13,21 +13,13 @@
 #include <vector>
 
 #include "src/base/chain_quality.h"
+#include "src/events/find_events.h"
 #include "src/perf_data/write/writer.h"
-#include "src/perf_event/attr.h"
 #include "src/procfs/proc_file.h"
 #include "src/record/ring_size.h"
+#include "src/target/command.h"
 
 namespace profiler::record {
-
-// An event as a person asked for it: of `attr`, type, config*, bp_type, exclude_* and precise_ip
-// count; the session adds the rest.
-struct EventRequest {
-  perf_event::Attr attr;
-  std::string name;  // as the file and messages have it: "cpu-clock", "cycles:u"
-  // Nobody asked for it by name: what this machine has instead needs no note.
-  bool is_default = false;
-};
 
 struct RecordProgress {
   std::chrono::milliseconds elapsed{0};  // since sampling began
@@ -44,6 +36,17 @@ enum class CallGraph : uint8_t {
   kAuto,           // kDwarf where the targets' images lack frame pointers, else kFramePointers
 };
 
+// What samples have beside address, thread, time, CPU and period.
+struct SampleContents {
+  bool data_address = false;      // ADDR, and mappings of data
+  bool physical_address = false;  // PHYS_ADDR as well
+  bool weight = false;
+  bool raw = false;             // RAW, which tracepoints have in any case
+  bool thread_counts = false;   // READ records at the end of threads
+  uint64_t user_registers = 0;  // REGS_USER, bits of registers.h
+  uint64_t interrupt_registers = 0;
+};
+
 struct RecordOptions {
   // Targets: processes, threads, all CPUs, or a command. A command may go together with any of the
   // others and then only says how long to record; alone, it is what is recorded.
@@ -53,10 +56,15 @@ struct RecordOptions {
   std::vector<std::string> command;  // argv; found through PATH
   std::vector<int> cpus;             // empty: all that are online
 
-  std::vector<EventRequest> events;  // at least one
+  // At least one; of their attrs what events::FoundEvent says, the session adds the rest.
+  std::vector<events::FoundEvent> events;
+  // Nobody asked for them by name: what this machine has instead needs no note.
+  bool events_are_default = false;
   static constexpr uint64_t kMaxFrequency = UINT64_MAX;
   uint64_t frequency = 999;  // Hz; kMaxFrequency: as high as the kernel permits
   uint64_t period = 0;       // if not 0: a sample every so many events, instead of `frequency`
+  // Frequency or period were asked for, and hold for tracepoints, breakpoints and probes as well.
+  bool rate_is_asked_for = false;
   CallGraph call_graph = CallGraph::kNone;
   // Of stack copied a sample with kDwarf: a multiple of 8, at most kMostStackBytes. 0:
   // DefaultStackBytes decides (ring_size.h), or kModestStackBytes with post_unwind.
@@ -64,6 +72,10 @@ struct RecordOptions {
   // With kDwarf: registers and stack bytes go into the file as they are, for others to unwind.
   bool post_unwind = false;
   bool inherit = true;  // follow new threads and children
+  SampleContents contents;
+  bool all_user = false, all_kernel = false;  // events that do not say leave out the other one
+  bool switch_events = false;                 // SWITCH records
+  bool bpf_events = true;                     // KSYMBOL and BPF_EVENT records
 
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
@@ -116,12 +128,7 @@ struct RecordSummary {
   int stop_signal = 0;  // with kSignal
 
   // How the command ended; absent without one, or when it outlived the wait for it.
-  struct CommandEnd {
-    int exit_code = 0;
-    int signal = 0;            // that killed it; 0 when it exited
-    bool ended_by_us = false;  // with SIGTERM, because the recording was over first
-  };
-  std::optional<CommandEnd> command;
+  std::optional<target::Command::End> command;
 
   // Lines for the user: what was recorded otherwise than asked for, why, and what would lift it.
   std::vector<std::string> notes;

@@ -15,12 +15,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/procfs/machine.h"
 #include "src/record/priority.h"
 #include "src/record/session_setup.h"
-#include "src/record/stop_signals.h"
-#include "src/record/target_watch.h"
+#include "src/target/stop_signals.h"
+#include "src/target/target_watch.h"
 
 namespace profiler::record {
 namespace {
@@ -54,6 +56,23 @@ uint64_t ClockResolution() {
   timespec resolution{};
   clock_getres(CLOCK_MONOTONIC, &resolution);
   return static_cast<uint64_t>(resolution.tv_nsec);
+}
+
+// Those of more than one event.
+std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
+  std::vector<perf_data::EventGroup> groups;
+  for (size_t i = 0; i < plan.sampling.size(); ++i) {
+    const PlannedEvent& event = plan.sampling[i];
+    if (event.leader == i) continue;
+    if (groups.empty() || groups.back().leader != event.leader) {
+      const std::string& name = event.group_name;
+      groups.push_back({.name = name.empty() ? "{anon_group}" : name,
+                        .leader = static_cast<uint32_t>(event.leader),
+                        .members = 1});
+    }
+    ++groups.back().members;
+  }
+  return groups;
 }
 
 class Session final : public RecordSession {
@@ -239,10 +258,10 @@ class Session final : public RecordSession {
   // ---- what ends it
 
   absl::Status WatchSignals() {
-    PROFILER_ASSIGN_OR_RETURN(StopSignals signals, StopSignals::Block());
+    PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
     signals_.emplace(std::move(signals));
     return OnReadable(signal_descriptor_, signals_->fd(), [this] {
-      const std::optional<StopSignals::Signal> signal = signals_->Take();
+      const std::optional<target::StopSignals::Signal> signal = signals_->Take();
       if (!signal.has_value()) return;
       summary_.stop_signal = signal->number;
       if (setup_.command != nullptr && signal->sent_to_us) setup_.command->Kill(signal->number);
@@ -308,6 +327,12 @@ class Session final : public RecordSession {
     features.clock_data = clock_data_;
     features.build_ids = setup_.tally->images().Entries(
         setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
+    if (!setup_.tracing_data.empty()) {
+      features.other[perf_data::kFeatureTracingData] = setup_.tracing_data;
+    }
+    if (const auto groups = GroupsOf(setup_.plan); !groups.empty()) {
+      perf_data::SetGroups(groups, &features);
+    }
     if (setup_.unwinding != nullptr) {
       perf_data::SetChainQuality(setup_.unwinding->quality(), &features);
     }
@@ -347,8 +372,8 @@ class Session final : public RecordSession {
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<StopSignals> signals_;
-  TargetWatch watch_;
+  std::optional<target::StopSignals> signals_;
+  target::TargetWatch watch_;
   stream_descriptor signal_descriptor_, command_descriptor_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
   perf_data::ClockData clock_data_;

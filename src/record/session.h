@@ -27,7 +27,7 @@ class RecordSession {
   // `kernel` must outlive the session. Every error is a line for the user, with a remedy where
   // there is one:
   //   kInvalidArgument     nothing to record, an offline CPU, an event that the kernel refuses
-  //   kNotFound            no such process; no such command (CommandFailure says which)
+  //   kNotFound            no such process; no such command (target::CommandFailure says which)
   //   kPermissionDenied    with the sysctl or capability that would permit it
   //   kResourceExhausted   descriptors, ring memory, disk
   //   others               those of open(2) for the output
@@ -57,9 +57,5 @@ class RecordSession {
   // Complete once Run has returned; its notes from Create on.
   virtual const RecordSummary& summary() const = 0;
 };
-
-// The exit code that a shell gives to a command that cannot be started: 127 when it is not found,
-// 126 when it is no program or may not be executed. Nothing when `status` is not about that.
-std::optional<int> CommandFailure(const absl::Status& status);
 
 }  // namespace profiler::record

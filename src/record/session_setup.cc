@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/events/tracing_data.h"
+#include "src/perf_event/attr_codec.h"
 #include "src/procfs/machine.h"
 #include "src/procfs/synthesizer.h"
 #include "src/procfs/tasks.h"
@@ -49,17 +51,15 @@ class SetupSteps {
     }
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
+    PROFILER_RETURN_IF_ERROR(DescribeTracepoints());
     if (!options_.command.empty()) {
       PROFILER_ASSIGN_OR_RETURN(setup_.command,
-                                Command::Fork(options_.command, options_.output == "-"));
+                                target::Command::Fork(options_.command, options_.output == "-"));
     }
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
-    if (setup_.plan.unwinds) {
-      const perf_event::RecordLayout opened(setup_.plan.sampling.front().attr);
-      setup_.unwinding = std::make_unique<UnwindStage>(opened, layout, options_.roots);
-    }
+    if (setup_.plan.unwinds) MakeUnwinding();
     PROFILER_RETURN_IF_ERROR(WriteWhatRuns(layout));
     return std::move(setup_);
   }
@@ -138,6 +138,17 @@ class SetupSteps {
     return rate * options_.events.size();
   }
 
+  absl::Status DescribeTracepoints() {
+    std::vector<events::Tracepoint> tracepoints;
+    for (const events::FoundEvent& event : options_.events) {
+      if (event.tracepoint) tracepoints.push_back(*event.tracepoint);
+    }
+    if (tracepoints.empty()) return absl::OkStatus();
+    PROFILER_ASSIGN_OR_RETURN(setup_.tracing_data,
+                              events::TracingData(options_.roots, tracepoints));
+    return absl::OkStatus();
+  }
+
   absl::Status OpenEvents() {
     const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const RingSize ring = options_.ring_bytes != 0
@@ -147,9 +158,15 @@ class SetupSteps {
     ringbuf::EventSetOptions set;
     perf_event::Attr sideband = setup_.plan.sideband.attr;
     if (setup_.plan.unwinds) WakeSoon(ring.pages * page_size, &sideband);
-    set.attrs.push_back(ToKernelAttr(sideband));
+    set.attrs.push_back(perf_event::ToKernelAttr(sideband));
+    set.leaders = {0};
+    set.attr_cpus.resize(1);
+    set.filters.resize(1);
     for (const PlannedEvent& event : setup_.plan.sampling) {
-      set.attrs.push_back(ToKernelAttr(event.attr));
+      set.attrs.push_back(perf_event::ToKernelAttr(event.attr));
+      set.leaders.push_back(event.leader + 1);
+      set.attr_cpus.push_back(event.cpus);
+      set.filters.push_back(event.filter);
     }
     set.cpus = cpus_;
     set.system_wide = options_.system_wide;
@@ -165,6 +182,18 @@ class SetupSteps {
     }
     NoteLimits(ring.pages, page_size);
     return absl::OkStatus();
+  }
+
+  void MakeUnwinding() {
+    std::vector<SampleLayouts> layouts;
+    for (const PlannedEvent& event : setup_.plan.sampling) {
+      layouts.push_back(
+          {perf_event::RecordLayout(event.attr), perf_event::RecordLayout(event.written)});
+    }
+    setup_.unwinding = std::make_unique<UnwindStage>(std::move(layouts), options_.roots);
+    for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
+      if (opened.attr != 0) setup_.unwinding->AddId(opened.id, opened.attr - 1);
+    }
   }
 
   // What the stack bytes of one CPU's samples come to; 0 where they carry none.

@@ -10,16 +10,16 @@
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
 #include "src/perf_data/write/writer.h"
-#include "src/record/command.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
 #include "src/record/unwind_stage.h"
+#include "src/target/command.h"
 
 namespace profiler::record {
 
 struct SessionSetup {
-  std::unique_ptr<Command> command;  // waits; null without one
+  std::unique_ptr<target::Command> command;  // waits; null without one
   // The command's own process is what is recorded.
   bool records_command = false;
   EventPlan plan;
@@ -29,6 +29,7 @@ struct SessionSetup {
   std::unique_ptr<RecordTally> tally;         // has seen that too
   std::unique_ptr<UnwindStage> unwinding;  // likewise; null where records are written as they are
   std::string call_graph;                  // how `auto` was decided, for the summary
+  std::string tracing_data;                // of tracepoints; empty without
   std::vector<std::string> notes;
 };
 

@@ -16,7 +16,10 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "ringbuf/fake_kernel.h"
-#include "src/perf_event/event_name.h"
+#include "src/events/find_events.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/read/recording.h"
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/fake_tree.h"
 #include "src/record/recorded_file.h"
@@ -42,7 +45,9 @@ class SessionTest : public testing::Test {
     options_.cmdline = {"profiler", "record"};
   }
 
-  static EventRequest Event(const char* name) { return {*perf_event::ParseEvent(name), name}; }
+  events::FoundEvent Event(const char* name) {
+    return events::FindEvents(tree_.roots(), name)->front();
+  }
 
   // This process, in the fake tree.
   void TargetSelf() {
@@ -160,6 +165,53 @@ TEST_F(SessionTest, TakesCpuClockWhereThereAreNoHardwareCounters) {
   EXPECT_EQ(ReadBack(options_.output).events.front(), "cpu-clock");
 }
 
+TEST_F(SessionTest, AGroupIsOpenedAsOneAndTheFileTellsOfIt) {
+  TargetSelf();
+  options_.events = *events::FindEvents(tree_.roots(), "cs,mine{cpu-clock,faults}:S");
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_NE(kernel_.Describe().find("config 2 enabled in the group of"), std::string::npos)
+      << kernel_.Describe();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const RecordedFile file = ReadBack(options_.output);
+  const auto groups = perf_data::ReadGroups(file.features);
+  ASSERT_TRUE(groups.has_value());
+  ASSERT_EQ(groups->size(), 1u);
+  EXPECT_EQ(groups->front().name, "mine");
+  EXPECT_EQ(groups->front().leader, 1u);
+  EXPECT_EQ(groups->front().members, 2u);
+}
+
+// Of an event's own terms, what is asked for of all, and what is usual for its kind, the first that
+// says so decides how often it is sampled.
+TEST_F(SessionTest, EachEventIsSampledAtItsOwnRate) {
+  TargetSelf();
+  tree_.Write("sys/kernel/tracing/events/sched/sched_switch/id", "372\n")
+      .Write("sys/kernel/tracing/events/sched/sched_switch/format", "name: sched_switch\n");
+  const auto rates = [&] {
+    options_.events =
+        *events::FindEvents(tree_.roots(), "cs,cs/period=7/,cs/freq=50/,sched:sched_switch");
+    auto session = Create();
+    EXPECT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE(RunAndStop(**session).ok());
+    std::string text;
+    const auto recording = *perf_data::Recording::Open(options_.output);
+    for (const auto& event : recording->events()) {
+      const bool is_frequency = event.attr.has(perf_event::kAttrFreq);
+      absl::StrAppend(&text, event.attr.sample_period, is_frequency ? " Hz, " : ", ");
+    }
+    return text;
+  };
+  EXPECT_EQ(rates(), "999 Hz, 7, 50 Hz, 1, 1, ");
+  options_.frequency = 100;
+  options_.rate_is_asked_for = true;
+  EXPECT_EQ(rates(), "100 Hz, 7, 50 Hz, 100 Hz, 1, ");
+  EXPECT_NE(ReadBack(options_.output)
+                .features.other[perf_data::kFeatureTracingData]
+                .find("name: sched_switch"),
+            std::string::npos);
+}
+
 TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
   TargetSelf();
   options_.frequency = 250000;
@@ -236,10 +288,10 @@ TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
 TEST_F(SessionTest, SaysThatACommandCannotBeStartedBeforeItTouchesTheFile) {
   options_.command = {"no-such-command-anywhere"};
   EXPECT_EQ(Create().status().message(), "no-such-command-anywhere: command not found");
-  EXPECT_EQ(CommandFailure(Create().status()), 127);
+  EXPECT_EQ(target::CommandFailure(Create().status()), 127);
   tree_.Write("text", "");
   options_.command = {tree_.path("text")};
-  EXPECT_EQ(CommandFailure(Create().status()), 126);
+  EXPECT_EQ(target::CommandFailure(Create().status()), 126);
   EXPECT_FALSE(std::filesystem::exists(options_.output));
 }
 

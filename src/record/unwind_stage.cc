@@ -20,12 +20,18 @@ constexpr uint32_t kFramesAtOnce = 64;
 
 }  // namespace
 
-UnwindStage::UnwindStage(const perf_event::RecordLayout& opened,
-                         const perf_event::RecordLayout& written, const procfs::Roots& roots)
-    : opened_(opened),
-      written_(written),
-      merge_(opened),
-      spaces_(opened, roots.proc, [this](uint32_t tid) { Forget(tid); }) {}
+UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
+    : events_(std::move(events)),
+      merge_(events_.front().opened),
+      spaces_(events_.front().opened, roots.proc, [this](uint32_t tid) { Forget(tid); }) {}
+
+void UnwindStage::AddId(uint64_t id, size_t event) { event_of_id_[id] = event; }
+
+const SampleLayouts& UnwindStage::LayoutsOf(RawRecord sample) const {
+  if (events_.size() == 1) return events_.front();
+  const auto found = event_of_id_.find(perf_event::IdOf(sample, events_.front().opened));
+  return events_[found == event_of_id_.end() ? 0 : found->second];
+}
 
 absl::Status UnwindStage::Observe(std::span<const std::byte> records) {
   ringbuf::RingBytes bytes;
@@ -50,8 +56,12 @@ ChainQuality UnwindStage::quality() const {
 }
 
 void UnwindStage::TakeRecord(RawRecord record) {
-  if (record.type() == perf_event::kRecordSample) return TakeSample(record);
-  spaces_.Take(record);
+  if (record.type() == perf_event::kRecordSample) {
+    const SampleLayouts& layouts = LayoutsOf(record);
+    if (layouts.opened.user_stack_bytes != 0) return TakeSample(record, layouts);
+  } else {
+    spaces_.Take(record);
+  }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
 }
 
@@ -60,11 +70,12 @@ void UnwindStage::Forget(uint32_t tid) {
   calls_.Forget(tid);
 }
 
-void UnwindStage::TakeSample(RawRecord record) {
+void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   perf_event::Sample sample;
-  if (!Decode(record, opened_, &sample)) return CountLost(record);
+  if (!Decode(record, layouts.opened, &sample)) return CountLost(record);
   chain_.clear();
   overflowed_ = false;
+  stack_bytes_ = layouts.opened.user_stack_bytes;
   const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
   for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
   kernel_entries_ = chain_.size();
@@ -87,14 +98,15 @@ void UnwindStage::TakeSample(RawRecord record) {
   unwound.user_regs = {};
   unwound.user_stack = {};
   unwound.user_stack_size = 0;
-  Encode(perf_event::kRecordSample, record.misc(), written_, unwound, &output_);
+  Encode(perf_event::kRecordSample, record.misc(), layouts.written, unwound, &output_);
 }
 
 // In the place of a sample that is too short for its layout, which the kernel writes none of, the
 // file says that one was lost, as it does of those that the kernel had no room for.
 void UnwindStage::CountLost(RawRecord record) {
-  const perf_event::LostSamples lost{.lost = 1, .sample_id = {.time = TimeOf(record, opened_)}};
-  Encode(perf_event::kRecordLostSamples, 0, written_, lost, &output_);
+  const perf_event::LostSamples lost{.lost = 1,
+                                     .sample_id = {.time = TimeOf(record, events_.front().opened)}};
+  Encode(perf_event::kRecordLostSamples, 0, events_.front().written, lost, &output_);
 }
 
 void UnwindStage::Append(uint64_t instruction) {
@@ -166,7 +178,7 @@ void UnwindStage::CountUnmended(const perf_event::Sample& sample, symbolize::Sta
   };
   if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) {
     return tally_.Count(unwound_,
-                        /*copied_short=*/sample.user_stack.size() < opened_.user_stack_bytes);
+                        /*copied_short=*/sample.user_stack.size() < stack_bytes_);
   }
   tally_.CountWithoutStack();
   // Of a program that is there no more; that the next one has mapped nothing there says so.

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "ringbuf/drain_loop.h"
 #include "src/base/chain_quality.h"
 #include "src/base/status.h"
@@ -37,13 +38,22 @@
 
 namespace profiler::record {
 
+// How one event's samples are laid out: in the rings, and in the file.
+struct SampleLayouts {
+  perf_event::RecordLayout opened, written;
+};
+
 // One thread. Allocates nothing a sample once its buffers have grown; new mappings and images
 // excepted.
 class UnwindStage {
  public:
-  // `opened` is the layout of the rings' records, `written` that of the file's.
-  UnwindStage(const perf_event::RecordLayout& opened, const perf_event::RecordLayout& written,
-              const procfs::Roots& roots);
+  // `events` are the recording's, at least one. Times and ids stand at the same places in all of
+  // their records. Samples of events without copied stacks go into the file as they are.
+  UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots);
+
+  // Samples with this id are of that event, by its place in `events`. Without ids, all are of the
+  // first.
+  void AddId(uint64_t id, size_t event);
 
   // What already runs, as it stands in front of the recording: whole records.
   absl::Status Observe(std::span<const std::byte> records);
@@ -60,7 +70,7 @@ class UnwindStage {
 
  private:
   void TakeRecord(perf_event::RawRecord record);
-  void TakeSample(perf_event::RawRecord record);
+  void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   void CountLost(perf_event::RawRecord record);
   void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
@@ -75,7 +85,10 @@ class UnwindStage {
   void CountMended(bool guessed, bool late);
   void CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
-  const perf_event::RecordLayout opened_, written_;
+  const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
+
+  const std::vector<SampleLayouts> events_;
+  absl::flat_hash_map<uint64_t, size_t> event_of_id_;
   RingMerge merge_;
   LiveSpaces spaces_;
   symbolize::Unwinder unwinder_;
@@ -87,6 +100,7 @@ class UnwindStage {
   // Of the sample at hand.
   std::vector<uint64_t> chain_;  // as written
   size_t kernel_entries_ = 0;    // of it
+  size_t stack_bytes_ = 0;       // asked for
   bool overflowed_ = false;      // there was more than it may hold
   bool has_memory_ = true;       // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;

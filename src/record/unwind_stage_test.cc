@@ -175,7 +175,7 @@ class UnwindStageTest : public testing::Test {
 
   const perf_event::RecordLayout written_{Written()};
   std::array<ringbuf::FakeRing, 2> rings_{ringbuf::FakeRing(kRing), ringbuf::FakeRing(kRing)};
-  UnwindStage stage_{perf_event::RecordLayout(Opened()), written_, procfs::Roots()};
+  UnwindStage stage_{{{perf_event::RecordLayout(Opened()), written_}}, procfs::Roots()};
   std::vector<uint64_t> chain_;  // of the last sample
 };
 
@@ -188,6 +188,48 @@ TEST_F(UnwindStageTest, WritesAnOrdinaryCallChainInPlaceOfTheStack) {
   EXPECT_EQ(Quality(), "complete 1 joined 0 late 0 guessed 0 cut 0");
   EXPECT_GT(chain_.size(), 22u);
   EXPECT_EQ(chain_[0], perf_event::kContextUser);
+}
+
+// An event with a layout of its own stands beside that whose stacks are copied.
+TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
+  constexpr uint64_t kUnwound = 21, kPlain = 22;
+  UnwindStage stage({{perf_event::RecordLayout(Opened()), written_}, {written_, written_}},
+                    procfs::Roots());
+  stage.AddId(kUnwound, 0);
+  stage.AddId(kPlain, 1);
+  PublishMappings(0, 1);
+  const Captured captured = Capture(16384);
+  perf_event::Sample unwound = SampleOf(captured, 2);
+  unwound.id = kUnwound;
+  perf_event::Sample plain;
+  plain.id = kPlain;
+  plain.time = 3;
+  const std::array<uint64_t, 2> chain = {perf_event::kContextUser, 0x1234};
+  plain.callchain = perf_event::U64Array(std::as_bytes(std::span(chain)));
+  RecordBuilder opened(Opened()), written(Written());
+  opened.Add(perf_event::kRecordSample, perf_event::kMiscUser, unwound);
+  written.Add(perf_event::kRecordSample, perf_event::kMiscUser, plain);
+  Publish(0, opened);
+  Publish(0, written);
+  const ringbuf::RingBytes bytes = rings_[0].view().Peek();
+  std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
+  ASSERT_TRUE(stage.Take(passes, /*last=*/true).ok());
+
+  std::vector<std::pair<uint64_t, size_t>> found;  // ids, and how long their chains are
+  ringbuf::RingBytes output;
+  output.spans[0] = stage.output();
+  ringbuf::BounceBuffer bounce;
+  ringbuf::RecordCursor cursor(output, bounce);
+  while (const auto record = cursor.Next()) {
+    perf_event::Sample sample;
+    if (record->type() != perf_event::kRecordSample) continue;
+    ASSERT_TRUE(Decode(*record, written_, &sample));
+    found.emplace_back(sample.id, sample.callchain.size());
+  }
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].first, kUnwound);
+  EXPECT_GT(found[0].second, 2u);
+  EXPECT_EQ(found[1], (std::pair<uint64_t, size_t>(kPlain, 2)));
 }
 
 // As a build overwrites a program that ran a moment ago. Nothing of the new contents is believed,

@@ -143,6 +143,18 @@ std::optional<std::vector<EventGroup>> ReadGroups(const Features& features) {
   });
 }
 
+void SetGroups(const std::vector<EventGroup>& groups, Features* features) {
+  std::string& section = features->other[kFeatureGroupDesc];
+  section.clear();
+  FieldWriter writer(&section);
+  writer.U32(static_cast<uint32_t>(groups.size()));
+  for (const EventGroup& group : groups) {
+    writer.String(group.name);
+    writer.U32(group.leader);
+    writer.U32(group.members);
+  }
+}
+
 std::optional<std::vector<AuxtraceEntry>> ReadAuxtraceIndex(const Features& features) {
   return ReadSection(features, kFeatureAuxtrace, [](FieldReader& reader) {
     return ReadSome(reader, reader.U64(), [&reader] {

@@ -73,6 +73,7 @@ struct EventGroup {
   uint32_t members = 0;
 };
 std::optional<std::vector<EventGroup>> ReadGroups(const Features& features);
+void SetGroups(const std::vector<EventGroup>& groups, Features* features);
 
 // AUXTRACE: where in the file AUXTRACE records are.
 struct AuxtraceEntry {

@@ -1,4 +1,4 @@
-#include "src/record/stop_signals.h"
+#include "src/target/stop_signals.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace profiler::record {
+namespace profiler::target {
 
 StopSignals::StopSignals(UniqueFd fd, const sigset_t& former)
     : fd_(std::move(fd)), former_(former) {}
@@ -45,4 +45,4 @@ std::optional<StopSignals::Signal> StopSignals::Take() {
   return Signal{static_cast<int>(info.ssi_signo), info.ssi_code <= 0};
 }
 
-}  // namespace profiler::record
+}  // namespace profiler::target

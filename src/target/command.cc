@@ -1,4 +1,4 @@
-#include "src/record/command.h"
+#include "src/target/command.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,9 +17,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/write_signals.h"
-#include "src/record/session.h"
 
-namespace profiler::record {
+namespace profiler::target {
 namespace {
 
 constexpr char kFailurePayload[] = "profiler/command-exit-code";
@@ -171,13 +170,13 @@ void Command::Kill(int signal) {
   if (!reaped_ && pid_ > 0) kill(pid_, signal);
 }
 
-absl::StatusOr<RecordSummary::CommandEnd> Command::Reap() {
+absl::StatusOr<Command::End> Command::Reap() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0) {
     if (errno != EINTR) return ErrnoStatus(errno, name_);
   }
   reaped_ = true;
-  RecordSummary::CommandEnd end;
+  End end;
   if (WIFSIGNALED(status)) {
     end.signal = WTERMSIG(status);
   } else {
@@ -186,4 +185,4 @@ absl::StatusOr<RecordSummary::CommandEnd> Command::Reap() {
   return end;
 }
 
-}  // namespace profiler::record
+}  // namespace profiler::target

@@ -1,4 +1,4 @@
-// The command that is recorded, or that says how long to record.
+// The command that is recorded or counted, or that says how long.
 //
 //   parent                          child
 //   Fork ─────────────────────────► waits in read(go)
@@ -14,22 +14,32 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
-#include "src/record/options.h"
 
-namespace profiler::record {
+namespace profiler::target {
 
 // Where execvp(3) will find `name`, made absolute or not as PATH has it. Errors: kNotFound,
 // kPermissionDenied (see CommandFailure).
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 
+// The exit code that a shell gives to a command that cannot be started: 127 when it is not found,
+// 126 when it is no program or may not be executed. Nothing when `status` is not about that.
+std::optional<int> CommandFailure(const absl::Status& status);
+
 // One thread.
 class Command {
  public:
+  struct End {
+    int exit_code = 0;
+    int signal = 0;            // that killed it; 0 when it exited
+    bool ended_by_us = false;  // with SIGTERM, because what it ran for was over first
+  };
+
   // Looks the program up and forks. Errors: kNotFound, kPermissionDenied (see CommandFailure);
   // those of fork(2), pipe(2) and pidfd_open(2).
   // `output_to_error`: the command's standard output goes where its standard error goes, for the
@@ -50,7 +60,7 @@ class Command {
   // Sends `signal` to it, if it runs.
   void Kill(int signal);
   // Waits for its end. Once.
-  absl::StatusOr<RecordSummary::CommandEnd> Reap();
+  absl::StatusOr<End> Reap();
 
  private:
   Command() = default;
@@ -64,4 +74,4 @@ class Command {
   bool reaped_ = false;
 };
 
-}  // namespace profiler::record
+}  // namespace profiler::target

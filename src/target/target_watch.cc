@@ -1,4 +1,4 @@
-#include "src/record/target_watch.h"
+#include "src/target/target_watch.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
 
-namespace profiler::record {
+namespace profiler::target {
 namespace {
 
 constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
@@ -76,4 +76,4 @@ void TargetWatch::PollThreads() {
   });
 }
 
-}  // namespace profiler::record
+}  // namespace profiler::target

@@ -14,7 +14,7 @@
 
 #include "src/base/status.h"
 
-namespace profiler::record {
+namespace profiler::target {
 
 // One thread: that of the io_context. A process is watched by its pidfd(2). So is a thread, since
 // Linux 6.9; before that its directory in /proc is looked at five times a second.
@@ -43,4 +43,4 @@ class TargetWatch {
   size_t alive_ = 0;
 };
 
-}  // namespace profiler::record
+}  // namespace profiler::target

@@ -13,7 +13,7 @@
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 
-namespace profiler::record {
+namespace profiler::target {
 
 // One thread: that whose mask is changed. Other threads must have these signals blocked.
 class StopSignals {
@@ -39,4 +39,4 @@ class StopSignals {
   sigset_t former_;
 };
 
-}  // namespace profiler::record
+}  // namespace profiler::target

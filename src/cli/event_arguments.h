@@ -1,0 +1,31 @@
+// -e and --filter of record and stat.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "src/base/status.h"
+#include "src/events/find_events.h"
+
+namespace profiler::cli {
+
+struct EventArguments {
+  std::vector<std::string> events;   // of each -e
+  std::vector<std::string> filters;  // of each --filter
+  const CLI::Option* event_option = nullptr;
+  const CLI::Option* filter_option = nullptr;
+};
+
+// Adds both options; `arguments` must live as long as the command.
+void AddEventOptions(CLI::App& command, const std::string& description, EventArguments* arguments);
+
+// The events of all -e, or of `defaults` where there is none, in their order. A --filter is that of
+// the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
+// kInvalidArgument for a filter without a tracepoint.
+absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
+    const CLI::App& command, const EventArguments& arguments,
+    const std::vector<std::string>& defaults);
+
+}  // namespace profiler::cli

@@ -1,0 +1,122 @@
+// The grammar of events: what a person types after -e, taken apart. It is perf's, and uprobes by
+// path and symbol beside it.
+//
+//   {cycles:u,cpu/event=0x3c,umask=1/p}:S,sched:sched_switch,mem:0x601040/8:w
+//    └word┘ │ └┬┘ └─────terms──────┘│  │  └────tracepoint────┘ └──breakpoint──┘
+//           │ PMU                   └──┴ modifiers, of an event and of the group
+//           └ modifiers
+//
+//   list        = item { "," item }
+//   item        = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
+//   event       = word [ "/" terms "/" ] [ [ ":" ] modifiers ]   cycles  L1-dcache-loads/freq=99/u
+//               | pmu "/" terms "/" [ modifiers ]                cpu/event=0x3c/  msr/tsc/
+//               | "r" HEX …  |  TYPE ":" CONFIG …                r1a8  1:0
+//               | system ":" name …                              sched:sched_switch  sched:*
+//               | "mem:" ADDRESS [ "/" LENGTH ] [ ":" access ] [ ":" modifiers ]
+//               | path ":" symbol [ "+" OFFSET ] [ "%return" ] [ ":" modifiers ]
+//               | "kprobe:" symbol [ "+" OFFSET ] [ "%return" ] [ ":" modifiers ]
+//   terms       = term { "," term }       term = name [ "=" value ]
+//   access      = letters of r w x
+//   modifiers   = letters of u k h H G p P S D I W e b
+//
+// A path begins with "/", "./" or "../". The text alone decides what an event is; whether the
+// machine has it is asked later (event_choice.h). Spaces around events are passed over.
+//
+// Source: tools/perf/util/parse-events.y as perf 7.2 answers to it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "src/base/status.h"
+
+namespace profiler::events {
+
+// Letters behind an event or a group, as they were typed: what they mean together is the attr's
+// matter (modifiers.h).
+struct Modifiers {
+  std::string letters;
+  size_t position = 0;  // of the first letter in the whole text
+
+  bool has(char letter) const { return letters.find(letter) != std::string::npos; }
+};
+
+// "period=1000" between the slashes of an event.
+struct Term {
+  std::string name;
+  std::string value;
+  bool has_value = false;
+  size_t position = 0;
+  size_t value_position = 0;
+};
+
+// "cycles", "L1-dcache-loads", or the name that a PMU has for one of its events.
+struct Word {
+  std::string name;
+};
+// "r1a8" is {PERF_TYPE_RAW, 0x1a8}, "1:0" is {1, 0}.
+struct NumberedEvent {
+  uint32_t type = 0;
+  uint64_t config = 0;
+};
+// What it counts is in the event's terms.
+struct PmuEvent {
+  std::string pmu;
+};
+// Both may be patterns of *, ? and […].
+struct TracepointEvent {
+  std::string system;
+  std::string name;
+};
+struct Breakpoint {
+  uint64_t address = 0;
+  uint64_t length = 0;
+  uint32_t accesses = 0;  // HW_BREAKPOINT_R, _W and _X
+};
+struct Probe {
+  std::string path;  // of the program or library; empty: the kernel
+  std::string symbol;
+  uint64_t offset = 0;  // in bytes, from the symbol
+  bool at_return = false;
+};
+
+struct EventText {
+  std::variant<Word, NumberedEvent, PmuEvent, TracepointEvent, Breakpoint, Probe> what;
+  std::vector<Term> terms;
+  Modifiers modifiers;
+  std::string text;     // all of it, as typed: the event's name, if no term gives it one
+  size_t position = 0;  // of `text` in the whole
+};
+
+// Events that are counted together. One that was not in braces is a group of its own.
+struct EventGroup {
+  bool in_braces = false;
+  std::string name;
+  std::vector<EventText> events;  // at least one
+  Modifiers modifiers;
+};
+
+// kInvalidArgument says what is wrong, and has an excerpt (WithExcerpt) that shows where:
+//
+//   cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b
+//     cycles:q
+//            ^
+absl::StatusOr<std::vector<EventGroup>> ParseEventList(std::string_view text);
+
+// An error at this byte of what was typed, as ParseEventList's are.
+absl::Status ErrorAt(std::string_view text, size_t position, std::string_view message,
+                     absl::StatusCode code = absl::StatusCode::kInvalidArgument);
+
+// "1a8" of "r1a8" as a number; nothing for other words.
+std::optional<uint64_t> RawConfig(std::string_view word);
+
+// Decimal, or hexadecimal after 0x; nothing for anything else.
+std::optional<uint64_t> NumberOf(std::string_view text);
+
+}  // namespace profiler::events

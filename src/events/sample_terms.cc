@@ -1,0 +1,133 @@
+#include "src/events/sample_terms.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "src/procfs/machine.h"
+
+namespace profiler::events {
+namespace {
+
+// Everything that a term's value goes into.
+struct Target {
+  const Term& term;
+  std::string_view text;
+  FoundEvent& event;
+
+  absl::Status Bad(std::string_view message) const {
+    return ErrorAt(text, term.has_value ? term.value_position : term.position, message);
+  }
+};
+
+absl::StatusOr<uint64_t> Number(const Target& target) {
+  const auto value = NumberOf(target.term.value);
+  if (value) return *value;
+  return target.Bad(absl::StrCat("'", target.term.name, "' takes a number"));
+}
+
+template <uint64_t perf_event::Attr::*kField>
+absl::Status Config(const Target& target) {
+  PROFILER_ASSIGN_OR_RETURN(target.event.attr.*kField, Number(target));
+  return absl::OkStatus();
+}
+
+template <std::optional<uint64_t> SampleTerms::*kField>
+absl::Status Count(const Target& target) {
+  PROFILER_ASSIGN_OR_RETURN(target.event.terms.*kField, Number(target));
+  return absl::OkStatus();
+}
+
+// Alone it means yes, as "overwrite"; "no-overwrite" is the other one.
+template <std::optional<bool> SampleTerms::*kField>
+absl::Status YesOrNo(const Target& target) {
+  const bool negated = target.term.name.starts_with("no-");
+  if (target.term.has_value && target.term.value != "0" && target.term.value != "1") {
+    return target.Bad("0 or 1 is expected");
+  }
+  const bool yes = !target.term.has_value || target.term.value == "1";
+  target.event.terms.*kField = yes != negated;
+  return absl::OkStatus();
+}
+
+absl::Status Name(const Target& target) {
+  if (!target.term.has_value) return target.Bad("'name' takes a text");
+  target.event.name = target.term.value;
+  return absl::OkStatus();
+}
+
+absl::Status CallGraph(const Target& target) {
+  static constexpr std::array<std::string_view, 4> kKnown = {"fp", "dwarf", "no", "auto"};
+  if (std::find(kKnown.begin(), kKnown.end(), target.term.value) == kKnown.end()) {
+    return target.Bad("call-graph is fp, dwarf, auto or no");
+  }
+  target.event.terms.call_graph = target.term.value;
+  return absl::OkStatus();
+}
+
+// Rings are merged by time, so samples have it in any case.
+absl::Status Time(const Target& target) {
+  if (target.term.value == "0" || target.term.value == "1") return absl::OkStatus();
+  return target.Bad("0 or 1 is expected");
+}
+
+absl::Status Cpus(const Target& target) {
+  auto cpus = procfs::ParseCpuList(target.term.value);
+  if (!cpus.ok()) return target.Bad("a list of CPUs like 0-3 is expected");
+  target.event.cpus = *std::move(cpus);
+  return absl::OkStatus();
+}
+
+struct KnownTerm {
+  std::string_view name;
+  absl::Status (*apply)(const Target&);
+};
+
+constexpr KnownTerm kTerms[] = {
+    {"config", Config<&perf_event::Attr::config>},
+    {"config1", Config<&perf_event::Attr::config1>},
+    {"config2", Config<&perf_event::Attr::config2>},
+    {"config3", Config<&perf_event::Attr::config3>},
+    {"config4", Config<&perf_event::Attr::config4>},
+    {"name", Name},
+    {"period", Count<&SampleTerms::period>},
+    {"freq", Count<&SampleTerms::frequency>},
+    {"call-graph", CallGraph},
+    {"stack-size", Count<&SampleTerms::stack_size>},
+    {"max-stack", Count<&SampleTerms::max_stack>},
+    {"time", Time},
+    {"inherit", YesOrNo<&SampleTerms::inherit>},
+    {"no-inherit", YesOrNo<&SampleTerms::inherit>},
+    {"overwrite", YesOrNo<&SampleTerms::overwrite>},
+    {"no-overwrite", YesOrNo<&SampleTerms::overwrite>},
+    {"cpu", Cpus},
+};
+
+// Of perf's terms, those that nothing here could honour.
+constexpr std::string_view kRefused[] = {"branch_type", "nr",           "percore",
+                                         "aux-output",  "aux-action",   "aux-sample-size",
+                                         "metric-id",   "ratio-to-prev"};
+
+}  // namespace
+
+absl::StatusOr<bool> ApplySampleTerm(const Term& term, std::string_view text, FoundEvent* event) {
+  for (const KnownTerm& known : kTerms) {
+    if (known.name != term.name) continue;
+    PROFILER_RETURN_IF_ERROR(known.apply({term, text, *event}));
+    return true;
+  }
+  if (std::find(std::begin(kRefused), std::end(kRefused), term.name) == std::end(kRefused)) {
+    return false;
+  }
+  return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' cannot be had here"));
+}
+
+std::vector<std::string_view> SampleTermNames() {
+  std::vector<std::string_view> names;
+  for (const KnownTerm& known : kTerms) names.push_back(known.name);
+  return names;
+}
+
+}  // namespace profiler::events
