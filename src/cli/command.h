@@ -33,6 +33,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
                                                    const Invocation& invocation);
 
 void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
+void AddStatCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddReportCommand(CLI::App& app, Commands& commands);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);

@@ -30,6 +30,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
 
 void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation) {
   AddRecordCommand(app, commands, invocation);
+  AddStatCommand(app, commands, invocation);
   for (const AddCommand add : kViewsAndTools) add(app, commands);
 }
 

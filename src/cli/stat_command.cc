@@ -1,0 +1,266 @@
+// profiler stat
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "ringbuf/kernel.h"
+#include "src/cli/command.h"
+#include "src/cli/command_end.h"
+#include "src/cli/event_arguments.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/count/metrics.h"
+#include "src/count/print_counts.h"
+#include "src/count/stat_session.h"
+#include "src/procfs/machine.h"
+
+namespace profiler::cli {
+namespace {
+
+// What is counted without -e; what the machine has not is said. Of the whole system the clock is
+// that of its CPUs.
+constexpr char kDefaultEvents[] =
+    "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
+// -d, -dd and -ddd, each on top of the ones before.
+constexpr const char* kDetails[] = {
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses"};
+
+struct StatArguments {
+  EventArguments events;
+  std::vector<std::string> metrics;
+  int details = 0;
+  std::string pids;
+  std::string tids;
+  bool system_wide = false;
+  std::string cpus;
+  bool by_cpu = false, by_core = false, by_socket = false, by_node = false, by_thread = false;
+  bool no_inherit = false;
+  uint32_t repeat = 1;
+  uint32_t interval_ms = 0;
+  uint32_t interval_count = 0;
+  double delay_ms = 0;
+  double timeout_ms = 0;
+  std::string separator;
+  bool json = false;
+  std::string output;
+  bool append = false;
+  bool big_numbers = true;
+  bool null_run = false;
+};
+
+// What is counted where no event is named.
+absl::StatusOr<std::vector<std::string>> EventTexts(const StatArguments& arguments) {
+  std::vector<std::string> texts;
+  for (const std::string& list : arguments.metrics) {
+    for (const std::string& name : SplitList(list)) {
+      PROFILER_ASSIGN_OR_RETURN(texts.emplace_back(), count::EventsOfMetric(name));
+    }
+  }
+  if (!texts.empty()) return texts;
+  texts = {arguments.system_wide ? "cpu-clock" : "task-clock", kDefaultEvents};
+  for (int i = 0; i < std::min<int>(arguments.details, std::size(kDetails)); ++i) {
+    texts.emplace_back(kDetails[i]);
+  }
+  return texts;
+}
+
+count::Aggregation AggregationOf(const StatArguments& arguments) {
+  if (arguments.by_cpu) return count::Aggregation::kCpu;
+  if (arguments.by_core) return count::Aggregation::kCore;
+  if (arguments.by_socket) return count::Aggregation::kSocket;
+  if (arguments.by_node) return count::Aggregation::kNode;
+  if (arguments.by_thread) return count::Aggregation::kThread;
+  return count::Aggregation::kAll;
+}
+
+std::chrono::milliseconds Milliseconds(double value) {
+  return std::chrono::milliseconds(std::llround(value));
+}
+
+absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
+                                               const StatArguments& arguments,
+                                               std::vector<std::string> command) {
+  count::StatOptions options;
+  options.command = std::move(command);
+  if (!arguments.pids.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
+  }
+  if (!arguments.tids.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.tids, ParseIdList(arguments.tids));
+  }
+  if (!arguments.cpus.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.cpus, procfs::ParseCpuList(arguments.cpus));
+  }
+  options.aggregation = AggregationOf(arguments);
+  const bool has_pids = !options.pids.empty() || !options.tids.empty();
+  // perf's rule: CPUs, or places of CPUs, alone mean everything that runs on them.
+  options.system_wide = arguments.system_wide || (!options.cpus.empty() && !has_pids);
+  if (!arguments.metrics.empty() && !arguments.events.events.empty()) {
+    return absl::InvalidArgumentError("-M: names events of its own, so it does not go with -e");
+  }
+  if (!arguments.null_run) {
+    PROFILER_ASSIGN_OR_RETURN(const std::vector<std::string> texts, EventTexts(arguments));
+    PROFILER_ASSIGN_OR_RETURN(options.events,
+                              FindEventArguments(subcommand, arguments.events, texts));
+  }
+  options.inherit = !arguments.no_inherit;
+  options.repeat = arguments.repeat;
+  options.interval = std::chrono::milliseconds(arguments.interval_ms);
+  options.interval_count = arguments.interval_count;
+  if (arguments.delay_ms < 0) return absl::InvalidArgumentError("-D: cannot be negative");
+  options.delay = Milliseconds(arguments.delay_ms);
+  if (arguments.timeout_ms > 0) options.timeout = Milliseconds(arguments.timeout_ms);
+  return options;
+}
+
+std::string TargetOf(const count::StatOptions& options) {
+  if (options.system_wide) {
+    return options.cpus.empty() ? "'system wide'"
+                                : absl::StrCat("'CPU(s) ", absl::StrJoin(options.cpus, ","), "'");
+  }
+  if (!options.pids.empty()) {
+    return absl::StrCat("process id '", absl::StrJoin(options.pids, ","), "'");
+  }
+  if (!options.tids.empty()) {
+    return absl::StrCat("thread id '", absl::StrJoin(options.tids, ","), "'");
+  }
+  return absl::StrCat("'", absl::StrJoin(options.command, " "), "'");
+}
+
+// Standard error, where perf puts counts as well: standard output is the command's.
+class CountOutput {
+ public:
+  absl::Status Open(const std::string& path, bool append) {
+    if (path.empty()) return absl::OkStatus();
+    path_ = path;
+    file_.reset(std::fopen(path.c_str(), append ? "ae" : "we"));
+    return file_ == nullptr ? ErrnoStatus(errno, path) : absl::OkStatus();
+  }
+  void Write(const std::string& text) {
+    std::FILE* file = file_ != nullptr ? file_.get() : stderr;
+    std::fwrite(text.data(), 1, text.size(), file);
+    if (std::fflush(file) != 0 && status_.ok() && !path_.empty()) {
+      status_ = WriteError(errno, path_);
+    }
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  absl::Status status_;
+};
+
+int Stat(const StatArguments& arguments, const count::StatOptions& options) {
+  CountOutput output;
+  if (const absl::Status opened = output.Open(arguments.output, arguments.append); !opened.ok()) {
+    PrintError(opened);
+    return kExitFailure;
+  }
+  count::PrintOptions print{.big_numbers = arguments.big_numbers,
+                            .aggregation = options.aggregation};
+  if (arguments.json) {
+    print.format = count::Format::kJson;
+  } else if (!arguments.separator.empty()) {
+    print.format = count::Format::kSeparated;
+    print.separator = arguments.separator == "\\t" ? "\t" : arguments.separator;
+  }
+  const count::CountPrinter printer(options.events, print);
+  if (options.interval.count() > 0) output.Write(printer.IntervalHead());
+  const auto result =
+      count::RunStat(ringbuf::LinuxKernel(), options,
+                     [&](const count::StatResult& so_far, const count::CountTable& interval) {
+                       output.Write(printer.Interval(so_far, interval));
+                     });
+  if (!result.ok()) {
+    PrintError(result.status());
+    return target::CommandFailure(result.status()).value_or(kExitFailure);
+  }
+  if (options.interval.count() == 0) output.Write(printer.Result(*result, TargetOf(options)));
+  for (size_t i = 0; i < options.events.size(); ++i) {
+    if (!result->excludes_kernel[i]) continue;
+    PrintWarning(
+        "not allowed to count in the kernel: events are counted in user space only; `sudo sysctl "
+        "kernel.perf_event_paranoid=1` lifts that");
+    break;
+  }
+  if (!output.status().ok()) {
+    PrintError(output.status());
+    return kExitFailure;
+  }
+  return EndAsTheCommand(result->command);
+}
+
+void AddOptions(CLI::App& command, StatArguments& a) {
+  AddEventOptions(command, "what to count: profiler list shows what there is", &a.events);
+  command
+      .add_option("-M,--metrics", a.metrics,
+                  "count what a ratio takes: " + absl::StrJoin(count::MetricNames(), ", "))
+      ->type_name("NAME,…")
+      ->allow_extra_args(false);
+  command.add_flag("-d,--detailed", a.details,
+                   "caches as well; -dd: and TLBs; -ddd: and prefetches");
+  command.add_option("-p,--pid", a.pids, "count these processes")->type_name("PID,…");
+  command.add_option("-t,--tid", a.tids, "count these threads")->type_name("TID,…");
+  command.add_flag("-a,--all-cpus", a.system_wide, "count everything on all CPUs");
+  command.add_option("-C,--cpu", a.cpus, "only on these CPUs")->type_name("0,2-3");
+  command.add_flag("-A,--no-aggr", a.by_cpu, "a line for each CPU");
+  command.add_flag("--per-core", a.by_core, "a line for each core");
+  command.add_flag("--per-socket", a.by_socket, "a line for each socket");
+  command.add_flag("--per-node", a.by_node, "a line for each memory node");
+  command.add_flag("--per-thread", a.by_thread, "a line for each thread");
+  command.add_flag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
+  command.add_option("-r,--repeat", a.repeat, "run the command so often: means, and how sure")
+      ->type_name("N");
+  command.add_option("-I,--interval-print", a.interval_ms, "counts of every so many milliseconds")
+      ->type_name("MS")
+      ->check(CLI::Range(1u, UINT32_MAX));
+  command.add_option("--interval-count", a.interval_count, "with -I: end after so many")
+      ->type_name("N");
+  command.add_option("-D,--delay", a.delay_ms, "begin to count so much later")->type_name("MS");
+  command.add_option("--timeout", a.timeout_ms, "end after so many milliseconds")->type_name("MS");
+  command.add_option("-x,--field-separator", a.separator, "separated values")->type_name("SEP");
+  command.add_flag("-j,--json-output", a.json, "JSON, an object a line");
+  command.add_option("-o,--output", a.output, "file to write, instead of standard error")
+      ->type_name("FILE");
+  command.add_flag("--append", a.append, "with -o: behind what is in the file");
+  command.add_flag("-B,--big-num,!--no-big-num", a.big_numbers, "1,234,567 (default)");
+  command.add_flag("-n,--null", a.null_run, "count nothing: time the command alone");
+}
+
+}  // namespace
+
+void AddStatCommand(CLI::App& app, Commands& commands, Invocation invocation) {
+  CLI::App* command = app.add_subcommand("stat", "Count events while a program runs");
+  command->footer("Then: a command to count, with its arguments: profiler stat -e cs -- CMD ARGS…");
+  command->prefix_command();
+  auto arguments = std::make_shared<StatArguments>();
+  AddOptions(*command, *arguments);
+
+  commands[command] = [arguments, command, invocation = std::move(invocation)] {
+    const auto target = CommandOf(*command, invocation);
+    if (!target.ok()) {
+      PrintError(target.status());
+      return kExitUsage;
+    }
+    const auto options = ReadOptions(*command, *arguments, *target);
+    if (!options.ok()) {
+      PrintError(options.status());
+      return kExitUsage;
+    }
+    return Stat(*arguments, *options);
+  };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,116 @@
+// Counting on this machine's kernel. Needs the right to count; says what it skips where it has not.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "src/count/stat_session.h"
+
+namespace profiler::count {
+namespace {
+
+constexpr int kCalls = 1000;
+constexpr char kCallMe[] = "PROFILER_TEST_CALLS";
+
+// What the command does, which is this program again.
+extern "C" [[gnu::noinline]] void CalledAThousandTimes() { asm volatile(""); }
+
+const bool kIsCommand = [] {
+  if (getenv(kCallMe) == nullptr) return false;
+  for (int i = 0; i < kCalls; ++i) CalledAThousandTimes();
+  _exit(7);
+}();
+
+class LiveCountTest : public testing::Test {
+ protected:
+  LiveCountTest() : self_(std::filesystem::read_symlink("/proc/self/exe").string()) {
+    options_.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
+  }
+
+  // The counts of all rows together, by event.
+  std::vector<Count> Counts(const std::string& events) {
+    auto found = events::FindEvents({}, events);
+    EXPECT_TRUE(found.ok()) << found.status();
+    if (!found.ok()) return {};
+    options_.events = *std::move(found);
+    result_ = RunStat(ringbuf::LinuxKernel(), options_, [this](const auto&, const auto& interval) {
+      intervals_.push_back(interval);
+    });
+    EXPECT_TRUE(result_.ok()) << result_.status();
+    if (!result_.ok()) return {};
+    std::vector<Count> sums(options_.events.size());
+    for (const CountRow& row : result_->runs.back().total.rows) {
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += row.counts[i];
+    }
+    return sums;
+  }
+
+  bool HasUprobes() {
+    const auto found = events::FindEvents({}, self_ + ":CalledAThousandTimes");
+    if (!found.ok()) return false;
+    const auto fd = ringbuf::LinuxKernel().OpenEvent(
+        [&] {
+          perf_event_attr attr{};
+          attr.size = sizeof(attr);
+          attr.type = found->front().attr.type;
+          attr.config1 = found->front().attr.config1;
+          attr.config2 = found->front().attr.config2;
+          return attr;
+        }(),
+        0, -1, -1);
+    return fd.ok();
+  }
+
+  const std::string self_;
+  StatOptions options_;
+  absl::StatusOr<StatResult> result_;
+  std::vector<CountTable> intervals_;
+};
+
+TEST_F(LiveCountTest, AUprobeCountsEveryCall) {
+  if (!HasUprobes()) GTEST_SKIP() << "no uprobes here, or not for this user";
+  const std::string function = self_ + ":CalledAThousandTimes";
+  const auto counts =
+      Counts(absl::StrCat("{", function, ",", function, "%return},page-faults:u,", function, "+0"));
+  ASSERT_EQ(counts.size(), 4u);
+  EXPECT_EQ(counts[0].value, uint64_t{kCalls});
+  EXPECT_EQ(counts[1].value, uint64_t{kCalls});
+  EXPECT_GT(counts[2].value, 0u);
+  EXPECT_EQ(counts[3].value, uint64_t{kCalls});
+  EXPECT_EQ(result_->command->exit_code, 7);
+  EXPECT_EQ(result_->command->signal, 0);
+}
+
+TEST_F(LiveCountTest, EachRepetitionIsARunOfItsOwn) {
+  options_.repeat = 3;
+  const auto counts = Counts("task-clock:u");
+  ASSERT_EQ(counts.size(), 1u);
+  ASSERT_EQ(result_->runs.size(), 3u);
+  for (const StatRun& run : result_->runs) {
+    EXPECT_GT(run.total.rows[0].counts[0].value, 0u);
+    EXPECT_GT(run.total.duration.count(), 0);
+  }
+}
+
+TEST_F(LiveCountTest, IntervalsAddUpToTheWhole) {
+  options_.interval = std::chrono::milliseconds(1);
+  const auto counts = Counts("page-faults:u");
+  ASSERT_EQ(counts.size(), 1u);
+  uint64_t sum = 0;
+  for (const CountTable& interval : intervals_) sum += interval.rows[0].counts[0].value;
+  EXPECT_EQ(sum, counts[0].value);
+}
+
+TEST_F(LiveCountTest, ACommandThatIsNotThereIsNamed) {
+  options_.command = {"no-such-command"};
+  options_.events = *events::FindEvents({}, "page-faults:u");
+  const auto result = RunStat(ringbuf::LinuxKernel(), options_, nullptr);
+  EXPECT_EQ(target::CommandFailure(result.status()), 127);
+}
+
+}  // namespace
+}  // namespace profiler::count

@@ -1,0 +1,228 @@
+#include "src/count/print_counts.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/percent.h"
+#include "src/count/metrics.h"
+#include "src/count/spread.h"
+#include "src/perf_event/attr.h"
+
+namespace profiler::count {
+namespace {
+
+constexpr double kNanosecondsInMillisecond = 1e6;
+
+// 1234567 → 1,234,567
+std::string Grouped(std::string digits) {
+  const size_t end = std::min(digits.find('.'), digits.size());
+  for (size_t i = end; i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+double Seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+}  // namespace
+
+// One event in one row, over all runs.
+struct CountPrinter::Line {
+  std::optional<double> interval_end;  // in seconds
+  const CountRow* row = nullptr;
+  std::string event;
+  std::string value;  // in `unit`; "<not counted>"
+  bool is_number = false;
+  std::string unit;
+  double margin = 0;  // in percent of the value
+  bool repeated = false;
+  Count count;  // of all runs together
+  std::optional<Metric> metric;
+};
+
+CountPrinter::Line CountPrinter::LineOf(const StatResult& result,
+                                        const std::vector<const CountTable*>& runs, size_t row,
+                                        size_t event) const {
+  const events::FoundEvent& counted = events_[event];
+  const bool is_clock = IsClock(counted.attr);
+  const double factor = is_clock ? 1 / kNanosecondsInMillisecond : counted.scale;
+  Line line{.row = &runs.front()->rows[row],
+            .event = counted.name,
+            .unit = is_clock ? "msec" : counted.unit,
+            .repeated = runs.size() > 1};
+  if (result.excludes_kernel[event] && line.event.find(':') == std::string::npos) {
+    line.event += ":u";
+  }
+  Spread values;
+  std::optional<Metric> metric;
+  Spread metrics;
+  for (const CountTable* run : runs) {
+    const Count& count = run->rows[row].counts[event];
+    line.count += count;
+    if (count.running == 0) continue;
+    values.Add(count.scaled() * factor);
+    metric = MetricOf(events_, run->rows[row], event, run->duration);
+    if (metric) metrics.Add(metric->value);
+  }
+  if (metric && options_.metrics) line.metric = Metric{metrics.mean(), metric->unit};
+  if (!result.supported[event]) {
+    line.value = "<not supported>";
+  } else if (values.count() == 0) {
+    line.value = "<not counted>";
+  } else {
+    line.is_number = true;
+    const bool is_whole = factor == 1;
+    line.value = absl::StrFormat("%.*f", is_whole ? 0 : 2, values.mean());
+    if (values.mean() != 0) line.margin = 100 * values.margin() / values.mean();
+  }
+  return line;
+}
+
+std::string CountPrinter::Rows(const StatResult& result, const std::vector<const CountTable*>& runs,
+                               std::optional<double> interval_end) const {
+  std::string out;
+  for (size_t row = 0; row < runs.front()->rows.size(); ++row) {
+    for (size_t event = 0; event < events_.size(); ++event) {
+      Line line = LineOf(result, runs, row, event);
+      line.interval_end = interval_end;
+      switch (options_.format) {
+        case Format::kText:
+          AppendText(line, out);
+          break;
+        case Format::kSeparated:
+          AppendSeparated(line, out);
+          break;
+        case Format::kJson:
+          AppendJson(line, out);
+          break;
+      }
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// Cores, sockets and nodes say of how many CPUs they are.
+bool ShowsPlaces(Aggregation aggregation) {
+  return aggregation == Aggregation::kCore || aggregation == Aggregation::kSocket ||
+         aggregation == Aggregation::kNode;
+}
+
+const char* KeyOf(Aggregation aggregation) {
+  switch (aggregation) {
+    case Aggregation::kCpu:
+      return "cpu";
+    case Aggregation::kCore:
+      return "core";
+    case Aggregation::kSocket:
+      return "socket";
+    case Aggregation::kNode:
+      return "node";
+    case Aggregation::kAll:
+    case Aggregation::kThread:
+      break;
+  }
+  return "thread";
+}
+
+}  // namespace
+
+void CountPrinter::AppendText(const Line& line, std::string& out) const {
+  std::string text;
+  if (line.interval_end) absl::StrAppendFormat(&text, "%16.9f ", *line.interval_end);
+  if (!line.row->name.empty()) {
+    const bool threads = options_.aggregation == Aggregation::kThread;
+    absl::StrAppendFormat(&text, threads ? "%16s " : "%-12s ", line.row->name);
+  }
+  if (ShowsPlaces(options_.aggregation)) absl::StrAppendFormat(&text, "%6d ", line.row->places);
+  const bool grouped = line.is_number && options_.big_numbers;
+  absl::StrAppendFormat(&text, "%18s %-4s %-32s", grouped ? Grouped(line.value) : line.value,
+                        line.unit, line.event);
+  if (line.metric) {
+    absl::StrAppendFormat(&text, " # %8.3f %-24s", line.metric->value, line.metric->unit);
+  }
+  if (line.repeated && line.is_number) absl::StrAppendFormat(&text, "  ( +- %.2f%% )", line.margin);
+  if (line.count.is_guess() && line.is_number) {
+    absl::StrAppendFormat(&text, "  (%.2f%%)", Percent(line.count.running, line.count.enabled));
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  out += text + "\n";
+}
+
+void CountPrinter::AppendSeparated(const Line& line, std::string& out) const {
+  const std::string& separator = options_.separator;
+  if (line.interval_end) absl::StrAppendFormat(&out, "%.9f%s", *line.interval_end, separator);
+  if (!line.row->name.empty()) absl::StrAppend(&out, line.row->name, separator);
+  if (ShowsPlaces(options_.aggregation)) absl::StrAppend(&out, line.row->places, separator);
+  absl::StrAppend(&out, line.value, separator, line.unit, separator, line.event, separator);
+  if (line.repeated) absl::StrAppendFormat(&out, "%.2f%%%s", line.margin, separator);
+  absl::StrAppendFormat(&out, "%d%s%.2f%s", line.count.running, separator,
+                        Percent(line.count.running, line.count.enabled), separator);
+  if (line.metric) {
+    absl::StrAppendFormat(&out, "%.3f%s%s\n", line.metric->value, separator, line.metric->unit);
+  } else {
+    absl::StrAppend(&out, separator, "\n");
+  }
+}
+
+void CountPrinter::AppendJson(const Line& line, std::string& out) const {
+  nlohmann::ordered_json object;
+  if (line.interval_end) object["interval"] = *line.interval_end;
+  if (!line.row->name.empty()) object[KeyOf(options_.aggregation)] = line.row->name;
+  if (ShowsPlaces(options_.aggregation)) object["aggregate-number"] = line.row->places;
+  object["counter-value"] = line.value;
+  object["unit"] = line.unit;
+  object["event"] = line.event;
+  if (line.repeated) object["variance"] = line.margin;
+  object["event-runtime"] = line.count.running;
+  object["pcnt-running"] = Percent(line.count.running, line.count.enabled);
+  if (line.metric) {
+    object["metric-value"] = absl::StrFormat("%f", line.metric->value);
+    object["metric-unit"] = line.metric->unit;
+  }
+  // Names of events and threads are any bytes.
+  out += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string CountPrinter::IntervalHead() const {
+  if (options_.format != Format::kText) return "";
+  return "#           time             counts unit events\n";
+}
+
+std::string CountPrinter::Interval(const StatResult& so_far, const CountTable& interval) const {
+  return Rows(so_far, {&interval}, Seconds(interval.end));
+}
+
+std::string CountPrinter::Times(const StatResult& result) const {
+  Spread elapsed, user, system;
+  for (const StatRun& run : result.runs) {
+    elapsed.Add(Seconds(run.total.duration));
+    user.Add(Seconds(run.user_time));
+    system.Add(Seconds(run.system_time));
+  }
+  if (result.runs.size() > 1) {
+    return absl::StrFormat("%18.9f +- %.9f seconds time elapsed  ( +- %.2f%% )\n\n", elapsed.mean(),
+                           elapsed.margin(), 100 * elapsed.margin() / elapsed.mean());
+  }
+  std::string text = absl::StrFormat("%18.9f seconds time elapsed\n\n", elapsed.mean());
+  if (result.counts_command) {
+    absl::StrAppendFormat(&text, "%18.9f seconds user\n%18.9f seconds sys\n\n", user.mean(),
+                          system.mean());
+  }
+  return text;
+}
+
+std::string CountPrinter::Result(const StatResult& result, const std::string& target) const {
+  std::vector<const CountTable*> runs;
+  for (const StatRun& run : result.runs) runs.push_back(&run.total);
+  const std::string rows = Rows(result, runs, std::nullopt);
+  if (options_.format != Format::kText) return rows;
+  std::string head = absl::StrCat("\n Performance counter stats for ", target);
+  if (runs.size() > 1) absl::StrAppend(&head, " (", runs.size(), " runs)");
+  return absl::StrCat(head, ":\n\n", rows, "\n", Times(result));
+}
+
+}  // namespace profiler::count

@@ -1,0 +1,63 @@
+// Counts as text for people, as separated values, as JSON.
+//
+//              0.86 msec task-clock                #    0.455 CPUs utilized     ( +- 3.32% )
+//              (75.02%)
+//                49      page-faults               #   56.863 K/sec
+//   <not supported>      cycles
+//
+//   0.86,msec,task-clock,860000,100.00,0.455,CPUs utilized
+//   {"counter-value" : "0.86", "unit" : "msec", "event" : "task-clock", …}
+//
+// The layouts are those of perf stat, so that what reads these reads ours. ± is the 95 % interval
+// of the mean (spread.h), where perf has one standard error.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/count/stat_session.h"
+#include "src/events/find_events.h"
+
+namespace profiler::count {
+
+enum class Format { kText, kSeparated, kJson };
+
+struct PrintOptions {
+  Format format = Format::kText;
+  std::string separator = ",";
+  bool big_numbers = true;  // 1,234,567
+  bool metrics = true;
+  Aggregation aggregation = Aggregation::kAll;
+};
+
+class CountPrinter {
+ public:
+  // Both must outlive the printer.
+  CountPrinter(const std::vector<events::FoundEvent>& events, const PrintOptions& options)
+      : events_(events), options_(options) {}
+
+  // Above the first interval; empty for other formats than text.
+  std::string IntervalHead() const;
+  std::string Interval(const StatResult& so_far, const CountTable& interval) const;
+  // All of it: `target` is what was counted, in words.
+  std::string Result(const StatResult& result, const std::string& target) const;
+
+ private:
+  struct Line;
+
+  std::string Rows(const StatResult& result, const std::vector<const CountTable*>& runs,
+                   std::optional<double> interval_end) const;
+  Line LineOf(const StatResult& result, const std::vector<const CountTable*>& runs, size_t row,
+              size_t event) const;
+  void AppendText(const Line& line, std::string& out) const;
+  void AppendSeparated(const Line& line, std::string& out) const;
+  void AppendJson(const Line& line, std::string& out) const;
+  std::string Times(const StatResult& result) const;
+
+  const std::vector<events::FoundEvent>& events_;
+  const PrintOptions& options_;
+};
+
+}  // namespace profiler::count

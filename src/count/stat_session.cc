@@ -1,0 +1,387 @@
+#include "src/count/stat_session.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/perf_event/attr_codec.h"
+#include "src/procfs/machine.h"
+#include "src/procfs/tasks.h"
+#include "src/target/refusal.h"
+#include "src/target/stop_signals.h"
+#include "src/target/target_watch.h"
+
+namespace profiler::count {
+namespace {
+
+using boost::asio::posix::stream_descriptor;
+using boost::system::error_code;
+using std::chrono::steady_clock;
+
+std::chrono::microseconds Microseconds(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+// Of all children that were waited for so far.
+struct ChildTime {
+  std::chrono::microseconds user, system;
+
+  static ChildTime Now() {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return {Microseconds(usage.ru_utime), Microseconds(usage.ru_stime)};
+  }
+};
+
+// Where events are counted, and which row each place belongs to.
+struct Places {
+  std::vector<CounterPlace> places;
+  std::vector<size_t> row_of;  // by place
+  std::vector<CountRow> rows;  // without counts
+
+  void Add(CounterPlace place, const std::string& row) {
+    auto found = std::find_if(rows.begin(), rows.end(),
+                              [&](const CountRow& known) { return known.name == row; });
+    if (found == rows.end()) found = rows.insert(rows.end(), CountRow{.name = row});
+    ++found->places;
+    places.push_back(place);
+    row_of.push_back(static_cast<size_t>(found - rows.begin()));
+  }
+};
+
+absl::StatusOr<std::vector<int>> CpusOf(const StatOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<int> online, procfs::OnlineCpus(options.roots));
+  for (const int cpu : options.cpus) {
+    if (std::binary_search(online.begin(), online.end(), cpu)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(online, ",")));
+  }
+  return options.cpus.empty() ? online : options.cpus;
+}
+
+absl::StatusOr<std::vector<std::pair<pid_t, pid_t>>> ThreadsOf(const StatOptions& options) {
+  std::vector<std::pair<pid_t, pid_t>> threads;  // process and thread
+  for (const pid_t pid : options.pids) {
+    const auto tids = procfs::ThreadIds(options.roots, pid);
+    if (absl::IsNotFound(tids.status())) return ErrnoStatus(ESRCH, absl::StrCat("process ", pid));
+    if (!tids.ok()) return tids.status();
+    for (const pid_t tid : *tids) threads.emplace_back(pid, tid);
+  }
+  for (const pid_t tid : options.tids) {
+    const auto pid = procfs::ProcessOf(options.roots, tid);
+    if (!pid.ok()) return ErrnoStatus(ESRCH, absl::StrCat("thread ", tid));
+    threads.emplace_back(*pid, tid);
+  }
+  return threads;
+}
+
+// One run of the command, or one count of the other targets.
+class Run {
+ public:
+  Run(ringbuf::Kernel& kernel, const StatOptions& options, StatResult& result,
+      const IntervalSink& on_interval)
+      : kernel_(kernel),
+        options_(options),
+        result_(result),
+        on_interval_(on_interval),
+        signal_descriptor_(io_),
+        command_descriptor_(io_),
+        watch_(io_, [this] { io_.stop(); }),
+        begin_timer_(io_),
+        end_timer_(io_),
+        interval_timer_(io_) {}
+
+  ~Run() {
+    // Their owners close them.
+    if (signal_descriptor_.is_open()) signal_descriptor_.release();
+    if (command_descriptor_.is_open()) command_descriptor_.release();
+  }
+
+  absl::Status Count() {
+    if (!options_.command.empty()) {
+      PROFILER_ASSIGN_OR_RETURN(command_, target::Command::Fork(options_.command, false));
+    }
+    counts_command_ = options_.pids.empty() && options_.tids.empty() && !options_.system_wide;
+    result_.counts_command = counts_command_;
+    PROFILER_RETURN_IF_ERROR(Open());
+    PROFILER_RETURN_IF_ERROR(WatchEnd());
+    const ChildTime before = ChildTime::Now();
+    began_ = steady_clock::now();
+    PROFILER_RETURN_IF_ERROR(Begin());
+    io_.run();
+    PROFILER_RETURN_IF_ERROR(failure_);
+    const bool is_over = signal_descriptor_.is_open() && result_.interrupted;
+    PROFILER_RETURN_IF_ERROR(EndCommand(is_over));
+    const auto duration = steady_clock::now() - began_;
+    PROFILER_RETURN_IF_ERROR(counters_->Disable());
+    PROFILER_ASSIGN_OR_RETURN(const std::vector<count::Count> counts, counters_->Read());
+    if (options_.interval.count() > 0 && !intervals_are_over_) EndInterval(counts);
+    StatRun run{.total = TableOf(counts, duration, duration)};
+    const ChildTime after = ChildTime::Now();
+    run.user_time = after.user - before.user;
+    run.system_time = after.system - before.system;
+    result_.runs.push_back(std::move(run));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Open() {
+    PROFILER_RETURN_IF_ERROR(FindPlaces());
+    std::vector<CounterEvent> counters;
+    for (const events::FoundEvent& event : options_.events) {
+      CounterEvent& counter = counters.emplace_back();
+      counter.attr = ToCounterAttr(event);
+      counter.leader = event.leader;
+      counter.weak = event.weak;
+      counter.cpus = event.cpus;
+      counter.filter = event.filter;
+    }
+    auto opened = CounterSet::Open(kernel_, std::move(counters), places_.places);
+    if (!opened.ok()) return Explained(opened.status());
+    counters_ = *std::move(opened);
+    result_.supported.clear();
+    result_.excludes_kernel.clear();
+    for (size_t event = 0; event < options_.events.size(); ++event) {
+      result_.supported.push_back(counters_->is_supported(event));
+      result_.excludes_kernel.push_back(counters_->excludes_kernel(event));
+    }
+    before_.resize(options_.events.size() * places_.places.size());
+    return absl::OkStatus();
+  }
+
+  absl::Status Explained(const absl::Status& status) const {
+    const int error = ErrnoOf(status);
+    if (error == EINVAL) {
+      return absl::InvalidArgumentError(
+          "the kernel refuses an event with these options (EINVAL): a group may be too large for "
+          "the CPU's counters (:W gives it up then), or its PMU may count whole CPUs alone (-a)");
+    }
+    if (error != EACCES && error != EPERM) return status;
+    const pid_t other = options_.pids.empty() ? 0 : options_.pids.front();
+    return target::ExplainRefusal(error, "counting", options_.events.front().name,
+                                  {.system_wide = options_.system_wide, .other_process = other},
+                                  procfs::ReadPerfLimits(options_.roots));
+  }
+
+  absl::Status FindPlaces() {
+    if (counts_command_) {
+      places_.Add({.tid = command_->pid()}, "");
+      return absl::OkStatus();
+    }
+    if (options_.system_wide) {
+      PROFILER_ASSIGN_OR_RETURN(const std::vector<int> cpus, CpusOf(options_));
+      for (const int cpu : cpus) {
+        places_.Add({.cpu = cpu}, PlaceName(options_.roots, options_.aggregation, cpu));
+      }
+      return absl::OkStatus();
+    }
+    PROFILER_ASSIGN_OR_RETURN(const auto threads, ThreadsOf(options_));
+    for (const auto& [pid, tid] : threads) {
+      std::string row;
+      if (options_.aggregation == Aggregation::kThread) {
+        row = absl::StrCat(procfs::CommOf(options_.roots, pid, tid).value_or("?"), "-", tid);
+      }
+      places_.Add({.tid = tid}, row);
+    }
+    return absl::OkStatus();
+  }
+
+  perf_event_attr ToCounterAttr(const events::FoundEvent& event) const {
+    perf_event::Attr attr = event.attr;
+    attr.flags |= perf_event::kAttrDisabled;
+    if (options_.inherit && !options_.system_wide) attr.flags |= perf_event::kAttrInherit;
+    if (counts_command_ && options_.delay.count() == 0) {
+      attr.flags |= perf_event::kAttrEnableOnExec;
+    }
+    return perf_event::ToKernelAttr(attr);
+  }
+
+  absl::Status WatchEnd() {
+    PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
+    signals_.emplace(std::move(signals));
+    PROFILER_RETURN_IF_ERROR(OnReadable(signal_descriptor_, signals_->fd(), [this] {
+      const auto signal = signals_->Take();
+      if (!signal.has_value()) return;
+      result_.interrupted = true;
+      if (command_ != nullptr && signal->sent_to_us) command_->Kill(signal->number);
+      io_.stop();
+    }));
+    if (command_ != nullptr) {
+      return OnReadable(command_descriptor_, command_->pidfd(), [this] {
+        command_exited_ = true;
+        io_.stop();
+      });
+    }
+    if (options_.system_wide) return absl::OkStatus();
+    for (const pid_t pid : options_.pids) PROFILER_RETURN_IF_ERROR(watch_.WatchProcess(pid));
+    for (const pid_t tid : options_.tids) PROFILER_RETURN_IF_ERROR(watch_.WatchThread(tid));
+    watch_.Start();
+    return absl::OkStatus();
+  }
+
+  template <class Handler>
+  static absl::Status OnReadable(stream_descriptor& descriptor, int fd, Handler handler) {
+    error_code error;
+    descriptor.assign(fd, error);
+    if (error) return ErrnoStatus(error.value(), "watching a descriptor");
+    descriptor.async_wait(stream_descriptor::wait_read, [handler](const error_code& failed) {
+      if (!failed) handler();
+    });
+    return absl::OkStatus();
+  }
+
+  absl::Status Begin() {
+    const bool waits = options_.delay.count() > 0;
+    if (!waits && !counts_command_) PROFILER_RETURN_IF_ERROR(counters_->Enable());
+    if (command_ != nullptr) PROFILER_RETURN_IF_ERROR(command_->Start());
+    if (!waits) {
+      StartTimers();
+      return absl::OkStatus();
+    }
+    After(begin_timer_, options_.delay, [this] {
+      if (Failed(counters_->Enable())) return;
+      began_ = steady_clock::now();
+      StartTimers();
+    });
+    return absl::OkStatus();
+  }
+
+  void StartTimers() {
+    interval_began_ = steady_clock::now();
+    if (options_.timeout) After(end_timer_, *options_.timeout, [this] { io_.stop(); });
+    if (options_.interval.count() > 0) NextInterval();
+  }
+
+  void NextInterval() {
+    After(interval_timer_, options_.interval, [this] {
+      const auto counts = counters_->Read();
+      if (Failed(counts.status())) return;
+      EndInterval(*counts);
+      if (++intervals_ == options_.interval_count) {
+        intervals_are_over_ = true;
+        io_.stop();
+      } else {
+        NextInterval();
+      }
+    });
+  }
+
+  void EndInterval(const std::vector<count::Count>& counts) {
+    const auto now = steady_clock::now();
+    std::vector<count::Count> differences;
+    for (size_t i = 0; i < counts.size(); ++i) differences.push_back(counts[i] - before_[i]);
+    before_ = counts;
+    on_interval_(result_, TableOf(differences, now - began_, now - interval_began_));
+    interval_began_ = now;
+  }
+
+  template <class Handler>
+  static void After(boost::asio::steady_timer& timer, std::chrono::milliseconds time,
+                    Handler handler) {
+    timer.expires_after(time);
+    timer.async_wait([handler](const error_code& failed) {
+      if (!failed) handler();
+    });
+  }
+
+  bool Failed(const absl::Status& status) {
+    if (status.ok()) return false;
+    failure_ = status;
+    io_.stop();
+    return true;
+  }
+
+  // One that outlives the count ends with it; one that was interrupted does so by itself.
+  absl::Status EndCommand(bool interrupted) {
+    if (command_ == nullptr) return absl::OkStatus();
+    const bool end_it = !command_exited_ && !interrupted;
+    if (end_it) command_->Kill(SIGTERM);
+    PROFILER_ASSIGN_OR_RETURN(result_.command, command_->Reap());
+    result_.command->ended_by_us = end_it;
+    return absl::OkStatus();
+  }
+
+  CountTable TableOf(const std::vector<count::Count>& counts, std::chrono::nanoseconds end,
+                     std::chrono::nanoseconds duration) const {
+    CountTable table{.end = end, .duration = duration, .rows = places_.rows};
+    const size_t places = places_.places.size();
+    for (CountRow& row : table.rows) row.counts.resize(options_.events.size());
+    for (size_t i = 0; i < counts.size(); ++i) {
+      table.rows[places_.row_of[i % places]].counts[i / places] += counts[i];
+    }
+    return table;
+  }
+
+  ringbuf::Kernel& kernel_;
+  const StatOptions& options_;
+  StatResult& result_;
+  const IntervalSink& on_interval_;
+  boost::asio::io_context io_{1};
+  std::unique_ptr<target::Command> command_;
+  bool counts_command_ = false;
+  Places places_;
+  std::unique_ptr<CounterSet> counters_;
+  std::vector<count::Count> before_;  // at the end of the last interval
+  std::optional<target::StopSignals> signals_;
+  stream_descriptor signal_descriptor_, command_descriptor_;
+  target::TargetWatch watch_;
+  boost::asio::steady_timer begin_timer_, end_timer_, interval_timer_;
+  steady_clock::time_point began_, interval_began_;
+  uint32_t intervals_ = 0;
+  bool intervals_are_over_ = false;
+  bool command_exited_ = false;
+  absl::Status failure_;
+};
+
+absl::Status CheckTargets(const StatOptions& options) {
+  const bool has_pids = !options.pids.empty() || !options.tids.empty();
+  if (options.command.empty() && !has_pids && !options.system_wide) {
+    return absl::InvalidArgumentError(
+        "nothing to count: name processes (-p PID), threads (-t TID), all CPUs (-a) or a command "
+        "(-- CMD)");
+  }
+  if (options.system_wide && has_pids) {
+    return absl::InvalidArgumentError("-a counts everything: -p and -t do not go with it");
+  }
+  const bool by_cpu =
+      options.aggregation != Aggregation::kAll && options.aggregation != Aggregation::kThread;
+  if (by_cpu && !options.system_wide) {
+    return absl::InvalidArgumentError("counts by CPU are those of the whole system: add -a");
+  }
+  if (options.aggregation == Aggregation::kThread && !has_pids) {
+    return absl::InvalidArgumentError("--per-thread: name processes (-p) or threads (-t)");
+  }
+  if (options.repeat == 0) return absl::InvalidArgumentError("-r: once at least");
+  if (options.repeat > 1 && options.command.empty()) {
+    return absl::InvalidArgumentError("-r: a command can be run again, nothing else");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& options,
+                                   const IntervalSink& on_interval) {
+  PROFILER_RETURN_IF_ERROR(CheckTargets(options));
+  StatResult result;
+  try {
+    while (result.runs.size() < options.repeat && !result.interrupted) {
+      PROFILER_RETURN_IF_ERROR(Run(kernel, options, result, on_interval).Count());
+    }
+  } catch (const boost::system::system_error& error) {
+    return ErrnoStatus(error.code().value(), "starting the event loop");
+  }
+  return result;
+}
+
+}  // namespace profiler::count
