@@ -41,6 +41,10 @@ void AddArchiveCommand(CLI::App& app, Commands& commands);
 void AddDumpCommand(CLI::App& app, Commands& commands);
 void AddSymbolizeCommand(CLI::App& app, Commands& commands);
 void AddAnnotateCommand(CLI::App& app, Commands& commands);
+void AddEvlistCommand(CLI::App& app, Commands& commands);
+void AddBuildIdListCommand(CLI::App& app, Commands& commands);
+void AddListCommand(CLI::App& app, Commands& commands);
+void AddVersionAndHelpCommands(CLI::App& app, Commands& commands);
 void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded
 
 }  // namespace profiler::cli

@@ -1,6 +1,10 @@
 #include "src/cli/commands.h"
 
+#include <memory>
+
 #include "absl/strings/str_cat.h"
+#include "src/cli/output.h"
+#include "src/cli/version.h"
 
 namespace profiler::cli {
 
@@ -12,6 +16,7 @@ using AddCommand = void (*)(CLI::App& app, Commands& commands);
 constexpr AddCommand kViewsAndTools[] = {
     AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand, AddScriptCommand,
     AddConvertCommand, AddArchiveCommand,     AddDumpCommand,     AddSymbolizeCommand,
+    AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,     AddVersionAndHelpCommands,
 };
 
 }  // namespace
@@ -26,6 +31,31 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
   }
   command.insert(command.end(), invocation.command.begin(), invocation.command.end());
   return command;
+}
+
+void AddVersionAndHelpCommands(CLI::App& app, Commands& commands) {
+  CLI::App* const version = app.add_subcommand("version", "Print the version");
+  commands[version] = [] {
+    Output output("-");
+    output.Write(absl::StrCat(kVersion, "\n"));
+    return output.Close().ok() ? kExitOk : kExitFailure;
+  };
+  CLI::App* const help = app.add_subcommand("help", "Print this, or the help of a command");
+  auto about = std::make_shared<std::string>();
+  help->add_option("COMMAND", *about, "one of the commands");
+  commands[help] = [&app, &commands, about] {
+    const CLI::App* shown = about->empty() ? &app : nullptr;
+    for (const auto& [command, run] : commands) {
+      if (command->get_name() == *about) shown = command;
+    }
+    if (shown == nullptr) {
+      PrintError(absl::StrCat("help: there is no command '", *about, "'"));
+      return kExitUsage;
+    }
+    Output output("-");
+    output.Write(shown->help());
+    return output.Close().ok() ? kExitOk : kExitFailure;
+  };
 }
 
 void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation) {

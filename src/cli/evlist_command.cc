@@ -1,0 +1,140 @@
+// profiler evlist and profiler buildid-list
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/view.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_event/describe.h"
+#include "src/profile/profile.h"
+
+namespace profiler::cli {
+namespace {
+
+using perf_data::EventDescription;
+
+struct EvlistArguments {
+  std::string input = "perf.data";
+  bool verbose = false, rate = false, groups = false;
+};
+
+std::string Details(const EventDescription& event) {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : perf_event::DescribeAttr(event.attr)) {
+    fields.push_back(absl::StrCat(name, ": ", value));
+  }
+  return absl::StrCat(event.name, ": ", absl::StrJoin(fields, ", "));
+}
+
+std::string Rate(const EventDescription& event) {
+  const bool is_frequency = event.attr.has(perf_event::kAttrFreq);
+  return absl::StrCat(event.name, ": sample_", is_frequency ? "freq" : "period", "=",
+                      event.attr.sample_period);
+}
+
+// A line for each event or, with `as_groups`, for each group.
+std::string EventLines(const perf_data::Recording& recording, const EvlistArguments& arguments) {
+  const std::vector<EventDescription>& events = recording.events();
+  const auto groups = perf_data::ReadGroups(recording.features());
+  std::string lines;
+  for (size_t i = 0; i < events.size(); ++i) {
+    std::vector<std::string> members = {events[i].name};
+    for (const perf_data::EventGroup& group :
+         groups.value_or(std::vector<perf_data::EventGroup>())) {
+      if (!arguments.groups || group.leader != i) continue;
+      while (members.size() < group.members && i + 1 < events.size()) {
+        members.push_back(events[++i].name);
+      }
+      if (group.name != "{anon_group}") lines += group.name;
+    }
+    if (members.size() > 1) {
+      absl::StrAppend(&lines, "{", absl::StrJoin(members, ","), "}\n");
+    } else {
+      absl::StrAppend(&lines,
+                      arguments.verbose ? Details(events[i])
+                      : arguments.rate  ? Rate(events[i])
+                                        : events[i].name,
+                      "\n");
+    }
+  }
+  return lines;
+}
+
+int WriteEvents(const EvlistArguments& arguments) {
+  const auto recording = OpenRecordingOrPrint(arguments.input);
+  if (recording == nullptr) return kExitFailure;
+  Output output("-");
+  output.Write(EventLines(*recording, arguments));
+  return Finish(*recording, absl::OkStatus(), output);
+}
+
+struct BuildIdArguments {
+  std::string input = "perf.data";
+  bool with_hits = false;
+};
+
+// The long names of images that samples were taken in.
+std::set<std::string_view> HitImages(const profile::Profile& profile) {
+  std::set<std::string_view> images;
+  for (const profile::Row& row : profile.rows) {
+    images.insert(profile.text(profile[profile[row.self].dso].long_name));
+  }
+  return images;
+}
+
+// Build-ids stand in a section behind the samples, or in the records of mappings.
+int WriteBuildIds(const BuildIdArguments& arguments) {
+  naming::LoadOptions load;
+  load.naming.fetch.off = true;
+  const auto loaded = LoadProfileOrPrint(arguments.input, load);
+  if (!loaded) return kExitFailure;
+  std::map<std::string_view, std::string> ids;  // by image
+  for (const profile::Dso& dso : loaded->profile.dsos) {
+    if (!dso.build_id.empty()) ids[loaded->profile.text(dso.long_name)] = HexOf(dso.build_id);
+  }
+  for (const perf_data::BuildIdEntry& entry : loaded->recording->features().build_ids) {
+    ids.try_emplace(entry.filename, HexOf(entry.build_id));
+  }
+  const std::set<std::string_view> hits = HitImages(loaded->profile);
+  Output output("-");
+  for (const auto& [image, id] : ids) {
+    if (arguments.with_hits && hits.count(image) == 0) continue;
+    output.Write(absl::StrCat(id, " ", View(image), "\n"));
+  }
+  return Finish(*loaded->recording, loaded->reading, output);
+}
+
+}  // namespace
+
+void AddEvlistCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand("evlist", "List the events of a recording");
+  auto arguments = std::make_shared<EvlistArguments>();
+  EvlistArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command->add_flag("-v,--verbose", a.verbose, "all fields of their perf_event_attr");
+  command->add_flag("-F,--freq", a.rate, "how often they are sampled");
+  command->add_flag("-g,--group", a.groups, "which of them are a group");
+  commands[command] = [arguments] { return WriteEvents(*arguments); };
+}
+
+void AddBuildIdListCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand("buildid-list", "List the build-ids of a recording");
+  auto arguments = std::make_shared<BuildIdArguments>();
+  BuildIdArguments& a = *arguments;
+  command->add_option("-i,--input", a.input, "recording; - for standard input")
+      ->capture_default_str();
+  command->add_flag("-H,--with-hits", a.with_hits, "only those that samples were taken in");
+  commands[command] = [arguments] { return WriteBuildIds(*arguments); };
+}
+
+}  // namespace profiler::cli
