@@ -209,7 +209,7 @@ class Run {
   absl::Status WatchEnd() {
     PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
     signals_.emplace(std::move(signals));
-    PROFILER_RETURN_IF_ERROR(OnReadable(signal_descriptor_, signals_->fd(), [this] {
+    PROFILER_RETURN_IF_ERROR(target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
       const auto signal = signals_->Take();
       if (!signal.has_value()) return;
       result_.interrupted = true;
@@ -217,27 +217,13 @@ class Run {
       io_.stop();
     }));
     if (command_ != nullptr) {
-      return OnReadable(command_descriptor_, command_->pidfd(), [this] {
+      return target::OnReadable(command_descriptor_, command_->pidfd(), [this] {
         command_exited_ = true;
         io_.stop();
       });
     }
     if (options_.system_wide) return absl::OkStatus();
-    for (const pid_t pid : options_.pids) PROFILER_RETURN_IF_ERROR(watch_.WatchProcess(pid));
-    for (const pid_t tid : options_.tids) PROFILER_RETURN_IF_ERROR(watch_.WatchThread(tid));
-    watch_.Start();
-    return absl::OkStatus();
-  }
-
-  template <class Handler>
-  static absl::Status OnReadable(stream_descriptor& descriptor, int fd, Handler handler) {
-    error_code error;
-    descriptor.assign(fd, error);
-    if (error) return ErrnoStatus(error.value(), "watching a descriptor");
-    descriptor.async_wait(stream_descriptor::wait_read, [handler](const error_code& failed) {
-      if (!failed) handler();
-    });
-    return absl::OkStatus();
+    return watch_.Watch(options_.pids, options_.tids);
   }
 
   absl::Status Begin() {

@@ -260,7 +260,7 @@ class Session final : public RecordSession {
   absl::Status WatchSignals() {
     PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
     signals_.emplace(std::move(signals));
-    return OnReadable(signal_descriptor_, signals_->fd(), [this] {
+    return target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
       const std::optional<target::StopSignals::Signal> signal = signals_->Take();
       if (!signal.has_value()) return;
       summary_.stop_signal = signal->number;
@@ -271,27 +271,13 @@ class Session final : public RecordSession {
 
   absl::Status WatchEnd() {
     if (setup_.command != nullptr) {
-      return OnReadable(command_descriptor_, setup_.command->pidfd(), [this] {
+      return target::OnReadable(command_descriptor_, setup_.command->pidfd(), [this] {
         command_exited_ = true;
         Stop(StopReason::kCommandExited);
       });
     }
     if (options_.system_wide) return absl::OkStatus();
-    for (const pid_t pid : options_.pids) PROFILER_RETURN_IF_ERROR(watch_.WatchProcess(pid));
-    for (const pid_t tid : options_.tids) PROFILER_RETURN_IF_ERROR(watch_.WatchThread(tid));
-    watch_.Start();
-    return absl::OkStatus();
-  }
-
-  template <class Handler>
-  static absl::Status OnReadable(stream_descriptor& descriptor, int fd, Handler handler) {
-    error_code error;
-    descriptor.assign(fd, error);
-    if (error) return ErrnoStatus(error.value(), "watching a descriptor");
-    descriptor.async_wait(stream_descriptor::wait_read, [handler](const error_code& failed) {
-      if (!failed) handler();
-    });
-    return absl::OkStatus();
+    return watch_.Watch(options_.pids, options_.tids);
   }
 
   // ---- after it

@@ -24,6 +24,25 @@ bool ThreadLives(pid_t tid) { return access(absl::StrCat("/proc/", tid).c_str(),
 
 }  // namespace
 
+absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
+                        std::function<void()> handler) {
+  boost::system::error_code error;
+  descriptor.assign(fd, error);
+  if (error) return ErrnoStatus(error.value(), "watching a descriptor");
+  descriptor.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                        [handler = std::move(handler)](const boost::system::error_code& failed) {
+                          if (!failed) handler();
+                        });
+  return absl::OkStatus();
+}
+
+absl::Status TargetWatch::Watch(const std::vector<pid_t>& pids, const std::vector<pid_t>& tids) {
+  for (const pid_t pid : pids) PROFILER_RETURN_IF_ERROR(WatchProcess(pid));
+  for (const pid_t tid : tids) PROFILER_RETURN_IF_ERROR(WatchThread(tid));
+  Start();
+  return absl::OkStatus();
+}
+
 absl::Status TargetWatch::WatchProcess(pid_t pid) {
   const int pidfd = OpenPidfd(pid, 0);
   if (pidfd >= 0) return Watch(pidfd);

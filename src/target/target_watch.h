@@ -16,6 +16,11 @@
 
 namespace profiler::target {
 
+// Calls `handler` once, when `fd` has something to read. `descriptor` takes it over: whoever owns
+// `fd` releases it there before it is closed. Errors: those of epoll_ctl(2).
+absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
+                        std::function<void()> handler);
+
 // One thread: that of the io_context. A process is watched by its pidfd(2). So is a thread, since
 // Linux 6.9; before that its directory in /proc is looked at five times a second.
 class TargetWatch {
@@ -24,13 +29,14 @@ class TargetWatch {
   TargetWatch(boost::asio::io_context& io, std::function<void()> on_end)
       : io_(io), poll_timer_(io), on_end_(std::move(on_end)) {}
 
-  // Errors: those of pidfd_open(2) but ESRCH: one that is gone already counts as that.
-  absl::Status WatchProcess(pid_t pid);
-  absl::Status WatchThread(pid_t tid);
-  // After the last Watch.
-  void Start();
+  // All processes and threads to watch, once. Errors: those of pidfd_open(2) but ESRCH: one that is
+  // gone already counts as that.
+  absl::Status Watch(const std::vector<pid_t>& pids, const std::vector<pid_t>& tids);
 
  private:
+  absl::Status WatchProcess(pid_t pid);
+  absl::Status WatchThread(pid_t tid);
+  void Start();
   absl::Status Watch(int pidfd);
   void Gone();
   void PollThreads();

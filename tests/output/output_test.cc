@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "src/perf_data/format/field_io.h"
+#include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/recording_builder.h"
 #include "tests/live/command.h"
@@ -135,11 +135,7 @@ void WriteTwoEvents(const std::string& path, uint32_t members) {
   EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
   perf_data::Features features = perf_data::UsualFeatures();
   if (members != 0) {
-    perf_data::FieldWriter group(&features.other[perf_data::kFeatureGroupDesc]);
-    group.U32(1);
-    group.String("{anon_group}");
-    group.U32(0);
-    group.U32(members);
+    perf_data::SetGroups({{.name = "{anon_group}", .leader = 0, .members = members}}, &features);
   }
   EXPECT_TRUE((*writer)->Finish(features).ok());
 }
@@ -168,6 +164,70 @@ TEST_F(OutputTest, ReportShowsTheEventsOfAGroupTogetherUnlessItIsToldNotTo) {
 }
 
 // ---- a recording that is written anew
+
+TEST_F(OutputTest, EventsOfARecordingAreListed) {
+  perf_data::Features features;
+  perf_data::SetGroups({{.name = "{anon_group}", .leader = 0, .members = 2}}, &features);
+  perf_event::Attr sampled = perf_data::UsualAttr();
+  sampled.flags |= perf_event::kAttrFreq;
+  sampled.sample_period = 99;
+  auto writer = perf_data::Writer::Create(
+      File("grouped"),
+      {{sampled, "cs:u", {1}}, {sampled, "faults", {2}}, {perf_data::UsualAttr(), "dummy", {3}}},
+      0);
+  EXPECT_TRUE((*writer)->Finish(features).ok());
+  const std::string path = File("grouped");
+  EXPECT_EQ(Profiler({"evlist", "-i", path}).out, "cs:u\nfaults\ndummy\n");
+  EXPECT_EQ(Profiler({"evlist", "-g", "-i", path}).out, "{cs:u,faults}\ndummy\n");
+  EXPECT_THAT(Profiler({"evlist", "-F", "-i", path}).out,
+              testing::StartsWith("cs:u: sample_freq=99\n"));
+  EXPECT_THAT(Profiler({"evlist", "-v", "-i", path}).out,
+              testing::StartsWith("cs:u: type: 1 (PERF_TYPE_SOFTWARE), size: "));
+  ExpectRefused(Profiler({"evlist", "-i", File("none")}), 1, "No such file");
+}
+
+TEST_F(OutputTest, BuildIdsOfARecordingAreListed) {
+  const std::vector<std::byte> id(20, std::byte{0xab});
+  perf_data::Features features;
+  features.build_ids = {{7, 2, id, "/bin/hit"}, {7, 2, id, "/bin/missed"}};
+  auto writer =
+      perf_data::Writer::Create(File("images"), {{perf_data::UsualAttr(), "cpu-clock", {1}}}, 0);
+  RecordBuilder records(perf_data::UsualAttr());
+  records.By(7, 7).Id(1).At(1).Comm("program").Mmap2(0x1000, 0x1000, 0, "/bin/hit");
+  records.At(2).Sample(0x1010);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->Finish(features).ok());
+  std::string hex;
+  for (int i = 0; i < 20; ++i) hex += "ab";
+  EXPECT_EQ(Profiler({"buildid-list", "-i", File("images")}).out,
+            hex + " /bin/hit\n" + hex + " /bin/missed\n");
+  EXPECT_EQ(Profiler({"buildid-list", "-H", "-i", File("images")}).out, hex + " /bin/hit\n");
+}
+
+TEST_F(OutputTest, EventsAreListedByKindAndName) {
+  EXPECT_THAT(Profiler({"list", "sw"}).out, HasSubstr("\n  task-clock "));
+  EXPECT_THAT(Profiler({"list", "page-f*"}).out, testing::StartsWith("  page-faults "));
+  EXPECT_THAT(Profiler({"list", "-j", "page-faults"}).out,
+              HasSubstr("{\"EventName\":\"page-faults\",\"EventType\":\"software\""));
+  EXPECT_EQ(Profiler({"list", "no-such-event"}).exit_code, 1);
+}
+
+TEST_F(OutputTest, HelpIsThatOfTheOption) {
+  EXPECT_EQ(Profiler({"help"}).out, Profiler({"--help"}).out);
+  EXPECT_EQ(Profiler({"help", "stat"}).out, Profiler({"stat", "--help"}).out);
+  EXPECT_EQ(Profiler({"version"}).out, Profiler({"--version"}).out);
+  ExpectRefused(Profiler({"help", "nothing"}), 2, "there is no command 'nothing'");
+}
+
+// What is wrong with an event is marked below the line that says it.
+TEST_F(OutputTest, AWrongEventIsShownWithAMark) {
+  const Finished finished = Profiler({"stat", "-e", "cycles:q", "true"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_EQ(finished.err,
+            "profiler: -e: cycles:q: no modifier 'q'; there are u k h H G p P S D I W e b\n"
+            "  cycles:q\n"
+            "         ^\n");
+}
 
 TEST_F(OutputTest, ArchiveOnAFullDiskLeavesTheRecordingAsItWasHoweverOftenItIsTried) {
   SmallDisk disk(files_);
