@@ -53,7 +53,10 @@ void AddVersionAndHelpCommands(CLI::App& app, Commands& commands) {
       return kExitUsage;
     }
     Output output("-");
-    output.Write(shown->help());
+    // App::help() is about the command that was given, which is this one.
+    const std::string name =
+        shown == &app ? app.get_name() : absl::StrCat(app.get_name(), " ", shown->get_name());
+    output.Write(app.get_formatter()->make_help(shown, name, CLI::AppFormatMode::Normal));
     return output.Close().ok() ? kExitOk : kExitFailure;
   };
 }
