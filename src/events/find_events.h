@@ -33,7 +33,6 @@ struct SampleTerms {
   std::optional<uint64_t> stack_size;     // bytes
   std::optional<uint64_t> max_stack;      // frames
   std::optional<bool> inherit;
-  std::optional<bool> overwrite;
 };
 
 struct FoundEvent {

@@ -141,15 +141,14 @@ TEST_F(FindEventsTest, TermsSayHowAnEventIsSampled) {
   EXPECT_EQ(Found("cs/period=0x10,name=switch/u"), "switch 1:0x3 -kernel -hv period=16");
   EXPECT_EQ(Found("cycles/freq=99/"), "cycles/freq=99/ 0:0x0 freq=99");
   EXPECT_EQ(Found("cs/cpu=0-1/"), "cs/cpu=0-1/ 1:0x3 cpus=0,1");
-  const auto found = FindEvents(
-      tree_.roots(), "cs/call-graph=dwarf,stack-size=1024,max-stack=9,no-inherit,overwrite/");
+  const auto found =
+      FindEvents(tree_.roots(), "cs/call-graph=dwarf,stack-size=1024,max-stack=9,no-inherit/");
   ASSERT_TRUE(found.ok());
   const SampleTerms& terms = found->front().terms;
   EXPECT_EQ(terms.call_graph, "dwarf");
   EXPECT_EQ(terms.stack_size, 1024u);
   EXPECT_EQ(terms.max_stack, 9u);
   EXPECT_EQ(terms.inherit, false);
-  EXPECT_EQ(terms.overwrite, true);
 }
 
 TEST_F(FindEventsTest, TracepointsAreFoundByNameAndPattern) {
@@ -213,7 +212,7 @@ TEST_F(FindEventsTest, TermsThatCannotBeAreRefused) {
   EXPECT_EQ(Found("msr/x=1/"),
             "msr/x=1/: no term 'x' for msr; there are event, tsc, config, config1, config2, "
             "config3, config4, name, period, freq, call-graph, stack-size, max-stack, time, "
-            "inherit, no-inherit, overwrite, no-overwrite, cpu");
+            "inherit, no-inherit, cpu");
   EXPECT_EQ(Found("cpu/event=0x1000/"), "cpu/event=0x1000/: 'event' has 12 bits");
   EXPECT_EQ(Found("cpu/event=a/"), "cpu/event=a/: a number is expected");
   EXPECT_EQ(Found("cpu/event/"), "cpu/event/: 'event' takes a number");

@@ -40,7 +40,7 @@ absl::Status Count(const Target& target) {
   return absl::OkStatus();
 }
 
-// Alone it means yes, as "overwrite"; "no-overwrite" is the other one.
+// Alone it means yes, as "inherit"; "no-inherit" is the other one.
 template <std::optional<bool> SampleTerms::*kField>
 absl::Status YesOrNo(const Target& target) {
   const bool negated = target.term.name.starts_with("no-");
@@ -100,15 +100,13 @@ constexpr KnownTerm kTerms[] = {
     {"time", Time},
     {"inherit", YesOrNo<&SampleTerms::inherit>},
     {"no-inherit", YesOrNo<&SampleTerms::inherit>},
-    {"overwrite", YesOrNo<&SampleTerms::overwrite>},
-    {"no-overwrite", YesOrNo<&SampleTerms::overwrite>},
     {"cpu", Cpus},
 };
 
 // Of perf's terms, those that nothing here could honour.
-constexpr std::string_view kRefused[] = {"branch_type", "nr",           "percore",
-                                         "aux-output",  "aux-action",   "aux-sample-size",
-                                         "metric-id",   "ratio-to-prev"};
+constexpr std::string_view kRefused[] = {
+    "branch_type",     "nr",        "percore",       "aux-output", "aux-action",
+    "aux-sample-size", "metric-id", "ratio-to-prev", "overwrite"};
 
 }  // namespace
 
