@@ -7,9 +7,10 @@ namespace profiler::fuzz {
 
 std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
-      FileTarget(),    PipeTarget(),     CompressedTarget(), ConvertTarget(), DumpTarget(),
-      FeatureTarget(), RecordTarget(),   AttrTarget(),       ElfTarget(),     DebugInfoTarget(),
-      PerfMapTarget(), KallsymsTarget(), DemangleTarget(),   CodeTarget(),    UnwindTarget(),
+      FileTarget(),     PipeTarget(),      CompressedTarget(), ConvertTarget(),
+      DumpTarget(),     FeatureTarget(),   RecordTarget(),     AttrTarget(),
+      ElfTarget(),      DebugInfoTarget(), PerfMapTarget(),    KallsymsTarget(),
+      DemangleTarget(), CodeTarget(),      UnwindTarget(),     EventTarget(),
   };
   return kTargets;
 }
