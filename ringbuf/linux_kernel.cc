@@ -63,7 +63,7 @@ class RealKernel final : public Kernel {
 
   absl::Status SetFilter(int fd, const std::string& filter) override {
     if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter.c_str()) == 0) return absl::OkStatus();
-    return ErrnoStatus(errno, "PERF_EVENT_IOC_SET_FILTER");
+    return ErrnoStatus(errno, absl::StrCat("the kernel refuses the filter '", filter, "'"));
   }
 
   absl::StatusOr<uint64_t> EventId(int fd) override {

@@ -167,6 +167,34 @@ TEST_F(FindEventsTest, TracepointsAreFoundByNameAndPattern) {
   EXPECT_EQ(Found("sched:sched_switch"), "sched:sched_switch 2:0x5 each");
 }
 
+TEST_F(FindEventsTest, AFilterIsCheckedAgainstTheFieldsOfItsTracepoint) {
+  tree_.Write("sys/kernel/tracing/events/raw_syscalls/sys_enter/id", "22\n");
+  tree_.Write("sys/kernel/tracing/events/raw_syscalls/sys_enter/format",
+              "name: sys_enter\n"
+              "ID: 22\n"
+              "format:\n"
+              "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+              "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+              "\n"
+              "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+              "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n"
+              "\n"
+              "print fmt: \"NR %ld\", REC->id\n");
+  const Tracepoint tracepoint{"raw_syscalls", "sys_enter", 22};
+  const auto check = [&](const std::string& filter) {
+    return std::string(CheckFilter(tree_.roots(), tracepoint, filter).message());
+  };
+  EXPECT_EQ(check("id == 1"), "");
+  EXPECT_EQ(check("id == 1 && common_pid != 7 && (CPU < 2 || comm ~ \"a==b*\")"), "");
+  EXPECT_EQ(
+      check("id == 1 || nosuch>=2"),
+      "--filter: 'id == 1 || nosuch>=2': raw_syscalls:sys_enter has no field 'nosuch'; it has "
+      "id, args, common_type, common_pid, CPU, cpu, COMM, comm, stacktrace");
+  for (const char* odd : {"", "id ==", "id 1", "(id == 1", "&&", "\"", "'", "=="}) {
+    EXPECT_EQ(check(odd), "") << odd;
+  }
+}
+
 TEST_F(FindEventsTest, CpusOfSeveralKindsCountAGenericEventEach) {
   std::filesystem::remove_all(tree_.path(absl::StrCat(kDevices, "cpu")));
   Device("cpu_core/type", "4\n");

@@ -40,8 +40,9 @@ absl::StatusOr<std::vector<Tracepoint>> FindTracepoints(const procfs::Roots& roo
 absl::StatusOr<std::string> TracepointFormat(const procfs::Roots& roots,
                                              const Tracepoint& tracepoint);
 
-// Whether the kernel will take this filter of the tracepoint's records ("prev_pid == 0 && …").
-// kInvalidArgument says what is wrong with it, and which fields there are.
+// Whether all that this filter of the tracepoint's records ("prev_pid == 0 && …") compares are
+// fields of it; kInvalidArgument names the first that is none, and those that there are. Its syntax
+// is the kernel's to judge: libtraceevent's parser of filters crashes on wrong ones (1.7.1).
 absl::Status CheckFilter(const procfs::Roots& roots, const Tracepoint& tracepoint,
                          const std::string& filter);
 
