@@ -189,7 +189,10 @@ class Planner {
   }
 
   absl::Status ProbeSampling(PlannedEvent event) {
-    absl::Status opened = Try(event.attr);
+    // Who may open one tracepoint may open all. Closing one takes the kernel some 10 ms.
+    const bool is_tracepoint = event.attr.type == perf_event::kTypeTracepoint;
+    absl::Status opened = is_tracepoint && tracepoints_open_ ? absl::OkStatus() : Try(event.attr);
+    tracepoints_open_ = tracepoints_open_ || (is_tracepoint && opened.ok());
     // The kernel asks for rights before it asks whether there is such an event, so either fall-back
     // may show that the other is needed as well. Each is taken once at most.
     bool user_only = false;
@@ -307,6 +310,7 @@ class Planner {
   const ProbeTarget target_;
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false;
+  bool tracepoints_open_ = false;  // one did
   EventPlan plan_;
 };
 

@@ -212,6 +212,23 @@ TEST_F(SessionTest, EachEventIsSampledAtItsOwnRate) {
             std::string::npos);
 }
 
+TEST_F(SessionTest, OneTracepointIsTriedForAll) {
+  TargetSelf();
+  for (const char* name : {"one", "two", "three"}) {
+    tree_.Write(absl::StrCat("sys/kernel/tracing/events/many/", name, "/id"), "5\n")
+        .Write(absl::StrCat("sys/kernel/tracing/events/many/", name, "/format"), "name: x\n");
+  }
+  const auto opened = [&](const char* events) {
+    options_.events = *events::FindEvents(tree_.roots(), events);
+    const uint64_t before = kernel_.calls(Call::kOpenEvent);
+    EXPECT_TRUE(Create().ok());
+    return kernel_.calls(Call::kOpenEvent) - before;
+  };
+  // One more on each of two CPUs, and none to try.
+  EXPECT_EQ(opened("many:one,many:two") - opened("many:one"), 2u);
+  EXPECT_EQ(opened("many:*") - opened("many:one"), 4u);
+}
+
 TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
   TargetSelf();
   options_.frequency = 250000;
