@@ -115,7 +115,7 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
   const auto described = perf_data::ReadGroups(recording.features());
   for (const perf_data::EventGroup& group :
        described.value_or(std::vector<perf_data::EventGroup>())) {
-    add(group.name == "{anon_group}" ? "anon group" : group.name, group.leader,
+    add(group.name.empty() ? "anon group" : group.name, group.leader,
         uint64_t{group.leader} + group.members);
   }
   if (groups.empty() && (arguments.group || arguments.no_group)) add("", 0, events);

@@ -65,10 +65,8 @@ std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
     const PlannedEvent& event = plan.sampling[i];
     if (event.leader == i) continue;
     if (groups.empty() || groups.back().leader != event.leader) {
-      const std::string& name = event.group_name;
-      groups.push_back({.name = name.empty() ? "{anon_group}" : name,
-                        .leader = static_cast<uint32_t>(event.leader),
-                        .members = 1});
+      groups.push_back(
+          {.name = event.group_name, .leader = static_cast<uint32_t>(event.leader), .members = 1});
     }
     ++groups.back().members;
   }

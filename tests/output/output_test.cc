@@ -135,7 +135,7 @@ void WriteTwoEvents(const std::string& path, uint32_t members) {
   EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
   perf_data::Features features = perf_data::UsualFeatures();
   if (members != 0) {
-    perf_data::SetGroups({{.name = "{anon_group}", .leader = 0, .members = members}}, &features);
+    perf_data::SetGroups({{.leader = 0, .members = members}}, &features);
   }
   EXPECT_TRUE((*writer)->Finish(features).ok());
 }
@@ -167,7 +167,7 @@ TEST_F(OutputTest, ReportShowsTheEventsOfAGroupTogetherUnlessItIsToldNotTo) {
 
 TEST_F(OutputTest, EventsOfARecordingAreListed) {
   perf_data::Features features;
-  perf_data::SetGroups({{.name = "{anon_group}", .leader = 0, .members = 2}}, &features);
+  perf_data::SetGroups({{.leader = 0, .members = 2}}, &features);
   perf_event::Attr sampled = perf_data::UsualAttr();
   sampled.flags |= perf_event::kAttrFreq;
   sampled.sample_period = 99;

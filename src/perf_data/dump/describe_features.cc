@@ -74,8 +74,7 @@ std::optional<Lines> Groups(const Recording& recording) {
     for (uint64_t i = group.leader; i < events.size() && i - group.leader < group.members; ++i) {
       names.push_back(events[i].name);
     }
-    const std::string name = group.name == "{anon_group}" ? "" : group.name;
-    lines.push_back(absl::StrCat("group: ", name, "{", absl::StrJoin(names, ","), "}"));
+    lines.push_back(absl::StrCat("group: ", group.name, "{", absl::StrJoin(names, ","), "}"));
   }
   return lines;
 }

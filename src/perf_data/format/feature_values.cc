@@ -48,9 +48,8 @@ PmuCaps ReadCaps(FieldReader& reader) {
   });
 }
 
-}  // namespace
-
-namespace {
+// What perf calls a group without a name.
+constexpr std::string_view kNameless = "{anon_group}";
 
 // It came in three revisions, each with more behind. In streams up to 7 bytes of padding follow.
 CpuTopology ReadTopology(FieldReader& reader, uint32_t cpu_count) {
@@ -136,6 +135,7 @@ std::optional<std::vector<EventGroup>> ReadGroups(const Features& features) {
     return ReadList(reader, [&reader] {
       EventGroup group;
       group.name = reader.String();
+      if (group.name == kNameless) group.name.clear();
       group.leader = reader.U32();
       group.members = reader.U32();
       return group;
@@ -149,7 +149,7 @@ void SetGroups(const std::vector<EventGroup>& groups, Features* features) {
   FieldWriter writer(&section);
   writer.U32(static_cast<uint32_t>(groups.size()));
   for (const EventGroup& group : groups) {
-    writer.String(group.name);
+    writer.String(group.name.empty() ? kNameless : group.name);
     writer.U32(group.leader);
     writer.U32(group.members);
   }

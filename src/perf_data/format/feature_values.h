@@ -68,7 +68,7 @@ std::optional<std::vector<PmuMapping>> ReadPmuMappings(const Features& features)
 
 // GROUP_DESC
 struct EventGroup {
-  std::string name;
+  std::string name;     // empty where it has none, for which the file has "{anon_group}"
   uint32_t leader = 0;  // index of the event
   uint32_t members = 0;
 };
