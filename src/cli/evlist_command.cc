@@ -1,5 +1,6 @@
 // profiler evlist and profiler buildid-list
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -41,30 +42,32 @@ std::string Rate(const EventDescription& event) {
                       event.attr.sample_period);
 }
 
-// A line for each event or, with `as_groups`, for each group.
+std::string EventLine(const EventDescription& event, const EvlistArguments& arguments) {
+  if (arguments.verbose) return Details(event) + "\n";
+  return (arguments.rate ? Rate(event) : event.name) + "\n";
+}
+
+// "name{a,b}" of the `count` events from `leader` on.
+std::string GroupLine(const std::vector<EventDescription>& events, size_t leader, size_t count,
+                      const std::string& name) {
+  std::vector<std::string> members;
+  for (size_t i = leader; i < leader + count; ++i) members.push_back(events[i].name);
+  return absl::StrCat(name, "{", absl::StrJoin(members, ","), "}\n");
+}
+
+// A line for each event or, where groups are asked for, for each group.
 std::string EventLines(const perf_data::Recording& recording, const EvlistArguments& arguments) {
   const std::vector<EventDescription>& events = recording.events();
-  const auto groups = perf_data::ReadGroups(recording.features());
+  std::map<size_t, perf_data::EventGroup> groups;  // by leader
+  if (const auto found = perf_data::ReadGroups(recording.features()); found && arguments.groups) {
+    for (const perf_data::EventGroup& group : *found) groups.emplace(group.leader, group);
+  }
   std::string lines;
-  for (size_t i = 0; i < events.size(); ++i) {
-    std::vector<std::string> members = {events[i].name};
-    for (const perf_data::EventGroup& group :
-         groups.value_or(std::vector<perf_data::EventGroup>())) {
-      if (!arguments.groups || group.leader != i) continue;
-      while (members.size() < group.members && i + 1 < events.size()) {
-        members.push_back(events[++i].name);
-      }
-      if (group.name != "{anon_group}") lines += group.name;
-    }
-    if (members.size() > 1) {
-      absl::StrAppend(&lines, "{", absl::StrJoin(members, ","), "}\n");
-    } else {
-      absl::StrAppend(&lines,
-                      arguments.verbose ? Details(events[i])
-                      : arguments.rate  ? Rate(events[i])
-                                        : events[i].name,
-                      "\n");
-    }
+  for (size_t i = 0; i < events.size();) {
+    const perf_data::EventGroup& group = groups[i];
+    const size_t count = std::clamp<size_t>(group.members, 1, events.size() - i);
+    lines += count > 1 ? GroupLine(events, i, count, group.name) : EventLine(events[i], arguments);
+    i += count;
   }
   return lines;
 }
