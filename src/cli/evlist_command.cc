@@ -96,10 +96,11 @@ std::set<std::string_view> HitImages(const profile::Profile& profile) {
 
 // Build-ids stand in a section behind the samples, or in the records of mappings.
 int WriteBuildIds(const BuildIdArguments& arguments) {
-  naming::LoadOptions load;
-  load.naming.fetch.off = true;
-  const auto loaded = LoadProfileOrPrint(arguments.input, load);
-  if (!loaded) return kExitFailure;
+  const auto loaded = naming::LoadUnnamedProfile(arguments.input, {});
+  if (!loaded.ok()) {
+    PrintError(loaded.status());
+    return kExitFailure;
+  }
   std::map<std::string_view, std::string> ids;  // by image
   for (const profile::Dso& dso : loaded->profile.dsos) {
     if (!dso.build_id.empty()) ids[loaded->profile.text(dso.long_name)] = HexOf(dso.build_id);

@@ -83,6 +83,14 @@ std::optional<profile::Profile> StoredProfile(const perf_data::Recording& record
       recording.layout().data.size, wanted);
 }
 
+// A recording that was read: what there is before frames have names.
+struct ReadRecording {
+  std::unique_ptr<perf_data::Recording> recording;
+  profile::UnnamedProfile unnamed;
+  absl::Status reading;
+  std::unique_ptr<symbolize::NameStore> names;
+};
+
 }  // namespace
 
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
@@ -107,40 +115,58 @@ absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording&
   return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
 }
 
-absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-  PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*recording, options));
-  const perf_data::Features& features = recording->features();
+namespace {
+
+absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& options) {
+  ReadRecording read;
+  PROFILER_ASSIGN_OR_RETURN(read.recording, perf_data::Recording::Open(path));
+  PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*read.recording, options));
+  const perf_data::Features& features = read.recording->features();
   const auto told_in_front = ToldOfImages(features);
-  auto names = MakeNameStore(features, options.naming);
+  read.names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
-  absl::Status reading;
-  profile::UnnamedProfile unnamed;
-  if (auto stored = StoredProfile(*recording, wanted)) {
-    unnamed = WithImages(*std::move(stored), *names);
+  if (auto stored = StoredProfile(*read.recording, wanted)) {
+    read.unnamed = WithImages(*std::move(stored), *read.names);
   } else {
-    profile::BuilderOptions keep = BuilderOptionsFor(recording->events(), features, options.naming);
+    profile::BuilderOptions keep =
+        BuilderOptionsFor(read.recording->events(), features, options.naming);
     keep.dimensions = wanted.dimensions;
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
     keep.keep_branches = options.keep_branches;
-    profile::ProfileBuilder builder(*names, keep);
-    reading = ReadInto(*recording, builder);
-    unnamed = std::move(builder).Unnamed();
+    profile::ProfileBuilder builder(*read.names, keep);
+    read.reading = ReadInto(*read.recording, builder);
+    read.unnamed = std::move(builder).Unnamed();
   }
   if (ToldOfImages(features) != told_in_front) {
-    names = MakeNameStore(features, options.naming);
-    unnamed = WithLateFeatures(std::move(unnamed.profile), features, *names);
+    read.names = MakeNameStore(features, options.naming);
+    read.unnamed = WithLateFeatures(std::move(read.unnamed.profile), features, *read.names);
   }
+  return read;
+}
+
+}  // namespace
+
+absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
+                                                 const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(ReadRecording read, Read(path, options));
+  return LoadedProfile{std::move(read.recording), std::move(read.unnamed.profile), read.reading,
+                       nullptr};
+}
+
+absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(ReadRecording read, Read(path, options));
+  const perf_data::Features& features = read.recording->features();
   if (FetchesFiles(options.naming.fetch)) {
-    FetchMissingFiles(options.naming, features, *names, SharesOfImages(unnamed));
+    FetchMissingFiles(options.naming, features, *read.names, SharesOfImages(read.unnamed));
   }
-  LoadedProfile loaded{std::move(recording), Named(std::move(unnamed), *names), reading, nullptr};
-  names->SaveToCache();
+  LoadedProfile loaded{std::move(read.recording), Named(std::move(read.unnamed), *read.names),
+                       read.reading, nullptr};
+  read.names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
   query::SimplifyNames(loaded.profile, options.names);
-  if (options.keep_names) loaded.names = std::move(names);
+  if (options.keep_names) loaded.names = std::move(read.names);
   return loaded;
 }
 

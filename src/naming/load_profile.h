@@ -42,6 +42,11 @@ struct LoadedProfile {
 // An error when there is nothing to show at all.
 absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOptions& options);
 
+// Likewise, but its frames have an image and an address alone: for who asks which images there are.
+// Opens no image, and fetches none.
+absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
+                                                 const LoadOptions& options);
+
 // Which samples `time` and `cpus` choose. kInvalidArgument where the recording does not say when
 // its samples were taken, and percents of that time are asked for, or where samples of an event do
 // not say their CPU.
