@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -67,6 +68,10 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
   if (good) return range;
   return absl::InvalidArgumentError(absl::StrCat(
       "--time: '", View(text), "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20%"));
+}
+
+std::chrono::milliseconds Milliseconds(double value) {
+  return std::chrono::milliseconds(std::llround(value));
 }
 
 std::vector<std::string> SplitList(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,9 @@ absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size);
 // What is between two times, in the notation of perf's --time: "12.5,13" is seconds of the samples'
 // clock, "12.5," and ",13" leave an end open, "10%-20%" is percent of the whole.
 absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);
+
+// Rounded to whole ones.
+std::chrono::milliseconds Milliseconds(double value);
 
 // "a,b" → {"a", "b"}; empty pieces are dropped.
 std::vector<std::string> SplitList(std::string_view text);

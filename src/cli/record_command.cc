@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -143,10 +142,6 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
     mask |= uint64_t{1} << bit;
   }
   return mask;
-}
-
-std::chrono::milliseconds Milliseconds(double value) {
-  return std::chrono::milliseconds(std::llround(value));
 }
 
 absl::StatusOr<record::RecordOptions> ReadOptions(const CLI::App& subcommand,

@@ -1,7 +1,6 @@
 // profiler stat
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -79,10 +78,6 @@ count::Aggregation AggregationOf(const StatArguments& arguments) {
   if (arguments.by_node) return count::Aggregation::kNode;
   if (arguments.by_thread) return count::Aggregation::kThread;
   return count::Aggregation::kAll;
-}
-
-std::chrono::milliseconds Milliseconds(double value) {
-  return std::chrono::milliseconds(std::llround(value));
 }
 
 absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
