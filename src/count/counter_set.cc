@@ -9,14 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
+#include "src/target/refusal.h"
 
 namespace profiler::count {
 namespace {
-
-bool IsMissing(int error) {
-  return error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == ENXIO;
-}
-bool IsRefusal(int error) { return error == EACCES || error == EPERM; }
 
 // What read(2) brings of a group:   nr  enabled  running  value of the leader  of the next …
 //                    of one event:   value  enabled  running
@@ -127,7 +123,7 @@ class OpenedCounters final : public CounterSet {
         if (!leader->has_value() && event == 0) ++gone_;
         return absl::OkStatus();
       }
-      return IsMissing(error) ? absl::OkStatus() : fd.status();
+      return target::IsMissing(error) ? absl::OkStatus() : fd.status();
     }
     opened.fd = *std::move(fd);
     if (const std::string& filter = events_[event].filter; !filter.empty()) {
@@ -156,7 +152,7 @@ class OpenedCounters final : public CounterSet {
       auto fd = kernel_.OpenEvent(member, where.tid, where.cpu, group_fd);
       if (fd.ok()) return fd;
       const int error = ErrnoOf(fd.status());
-      if (IsRefusal(error) && !attr.exclude_kernel && !attr.exclude_user) {
+      if (target::IsRefusal(error) && !attr.exclude_kernel && !attr.exclude_user) {
         attr.exclude_kernel = attr.exclude_hv = 1;
         user_only_[event] = true;
       } else if (error == EINVAL && in_group && reads_groups_ && group_fd == -1) {

@@ -16,6 +16,8 @@ namespace profiler::record {
 namespace {
 
 using perf_event::Attr;
+using target::IsMissing;
+using target::IsRefusal;
 
 constexpr uint64_t kSampleType = perf_event::kSampleIdentifier | perf_event::kSampleIp |
                                  perf_event::kSampleTid | perf_event::kSampleTime |
@@ -31,10 +33,6 @@ constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
 #else
 constexpr uint64_t kUserRegisters = 0xff0fff;
 #endif
-bool IsRefusal(int error) { return error == EACCES || error == EPERM; }
-bool IsMissing(int error) {
-  return error == ENOENT || error == EOPNOTSUPP || error == ENODEV || error == ENXIO;
-}
 
 class Planner {
  public:

@@ -1,8 +1,16 @@
 #include "src/target/refusal.h"
 
+#include <cerrno>
+
 #include "absl/strings/str_cat.h"
 
 namespace profiler::target {
+
+bool IsRefusal(int error) { return error == EACCES || error == EPERM; }
+
+bool IsMissing(int error) {
+  return error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == ENXIO;
+}
 
 std::string NowIs(const std::optional<int64_t>& sysctl) {
   return sysctl.has_value() ? absl::StrCat(" (now ", *sysctl, ")") : "";

@@ -1,4 +1,4 @@
-// Why the kernel refuses to observe a target, and what would lift that.
+// Why the kernel does not observe a target, and what would lift that.
 
 #pragma once
 
@@ -10,6 +10,11 @@
 #include "src/procfs/machine.h"
 
 namespace profiler::target {
+
+// What errno says where perf_event_open(2) fails: one may not, or this machine or kernel has no
+// such event.
+bool IsRefusal(int error);
+bool IsMissing(int error);
 
 struct RefusedTarget {
   bool system_wide = false;
