@@ -22,10 +22,6 @@ bool IsWordCharacter(char c) {
          std::string_view("_-.*?[]!").find(c) != std::string_view::npos;
 }
 
-bool IsPattern(std::string_view text) {
-  return text.find_first_of("*?[") != std::string_view::npos;
-}
-
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -323,6 +319,10 @@ absl::Status ErrorAt(std::string_view text, size_t position, std::string_view me
   return WithExcerpt(
       absl::Status(code, absl::StrCat(shown, ": ", View(message))),
       absl::StrCat("  ", shown, "\n  ", std::string(std::min(position, shown.size()), ' '), "^\n"));
+}
+
+bool IsPattern(std::string_view name) {
+  return name.find_first_of("*?[") != std::string_view::npos;
 }
 
 std::optional<uint64_t> RawConfig(std::string_view word) {

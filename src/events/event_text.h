@@ -113,6 +113,9 @@ absl::StatusOr<std::vector<EventGroup>> ParseEventList(std::string_view text);
 absl::Status ErrorAt(std::string_view text, size_t position, std::string_view message,
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument);
 
+// Whether a name stands for all that fit it: whether it has one of * ? [.
+bool IsPattern(std::string_view name);
+
 // "1a8" of "r1a8" as a number; nothing for other words.
 std::optional<uint64_t> RawConfig(std::string_view word);
 

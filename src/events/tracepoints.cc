@@ -14,11 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
+#include "src/events/event_text.h"
 
 namespace profiler::events {
 namespace {
-
-bool IsPattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
 bool IsFolder(const std::string& path) {
   return access((path + "/events").c_str(), F_OK) == 0 || errno == EACCES;
