@@ -45,6 +45,32 @@ std::string Nearest(std::string_view name) {
   return nearest.empty() ? "" : absl::StrCat("; did you mean '", View(nearest), "'?");
 }
 
+// `text` is what the term stands in, typed or from sysfs.
+absl::Status UnknownTerm(const Term& term, std::string_view text, const Pmu* pmu) {
+  std::vector<std::string> known;
+  if (pmu != nullptr) {
+    known = pmu->FormatNames();
+    for (std::string& alias : pmu->AliasNames()) known.push_back(std::move(alias));
+  }
+  for (const std::string_view name : SampleTermNames()) known.emplace_back(name);
+  return ErrorAt(text, term.position,
+                 absl::StrCat("no term '", term.name, "'",
+                              pmu != nullptr ? absl::StrCat(" for ", pmu->name) : "",
+                              "; there are ", absl::StrJoin(known, ", ")));
+}
+
+absl::Status PutTerm(const Term& term, std::string_view text, const PmuFormat& format,
+                     FoundEvent* one) {
+  if (!term.has_value && format.width() > 1) {
+    return ErrorAt(text, term.position, absl::StrCat("'", term.name, "' takes a number"));
+  }
+  const auto value = term.has_value ? NumberOf(term.value) : std::optional<uint64_t>(1);
+  if (!value) return ErrorAt(text, term.value_position, "a number is expected");
+  if (format.Put(*value, &one->attr)) return absl::OkStatus();
+  return ErrorAt(text, term.value_position,
+                 absl::StrCat("'", term.name, "' has ", format.width(), " bits"));
+}
+
 class Finder {
  public:
   Finder(const procfs::Roots& roots, std::string_view text) : roots_(roots), text_(text) {}
@@ -79,7 +105,7 @@ class Finder {
       return OnEachCore(std::move(one));
     }
     Candidates candidates;
-    for (Pmu& pmu : FindPmus(roots_, "*")) {
+    for (const Pmu& pmu : pmus()) {
       const auto alias = pmu.FindAlias(word.name);
       if (!alias) continue;
       PROFILER_ASSIGN_OR_RETURN(candidates.emplace_back(), OfAlias(pmu, *alias, event, one));
@@ -100,15 +126,16 @@ class Finder {
   absl::StatusOr<Candidates> Resolve(const PmuEvent& what, const EventText& event,
                                      const FoundEvent& one) {
     Candidates candidates;
-    for (const Pmu& pmu : FindPmus(roots_, what.pmu)) {
+    for (const Pmu& pmu : FindPmus(pmus(), what.pmu)) {
       FoundEvent& candidate = candidates.emplace_back(one);
       candidate.attr.type = pmu.type;
       candidate.cpus = pmu.cpus;
       PROFILER_RETURN_IF_ERROR(ApplyTerms(event, &pmu, &candidate));
     }
     if (!candidates.empty()) return candidates;
+    const auto append_name = [](std::string* names, const Pmu& pmu) { *names += pmu.name; };
     const std::string message = absl::StrCat("this machine has no PMU '", what.pmu, "'; it has ",
-                                             absl::StrJoin(PmuNames(roots_), ", "));
+                                             absl::StrJoin(pmus(), ", ", append_name));
     return ErrorAt(text_, event.position, message, absl::StatusCode::kNotFound);
   }
 
@@ -167,7 +194,7 @@ class Finder {
 
   Candidates OnEachCore(FoundEvent one) {
     if (!IsGeneric(one.attr)) return {std::move(one)};
-    const std::vector<Pmu> cores = CorePmus(roots_);
+    const std::vector<Pmu> cores = CorePmus();
     if (cores.size() < 2) return {std::move(one)};
     Candidates candidates;
     for (const Pmu& core : cores) {
@@ -185,7 +212,7 @@ class Finder {
     for (const Term& term : event.terms) {
       PROFILER_ASSIGN_OR_RETURN(const bool applied, ApplySampleTerm(term, text_, one));
       if (applied) continue;
-      if (pmu == nullptr) return UnknownTerm(term, nullptr);
+      if (pmu == nullptr) return UnknownTerm(term, text_, nullptr);
       PROFILER_RETURN_IF_ERROR(ApplyPmuTerm(term, *pmu, event, one));
     }
     return absl::OkStatus();
@@ -193,15 +220,15 @@ class Finder {
 
   absl::Status ApplyPmuTerm(const Term& term, const Pmu& pmu, const EventText& event,
                             FoundEvent* one) {
-    if (const auto format = pmu.FindFormat(term.name)) return PutTerm(term, *format, one);
-    if (term.has_value) return UnknownTerm(term, &pmu);
+    if (const auto format = pmu.FindFormat(term.name)) return PutTerm(term, text_, *format, one);
+    if (term.has_value) return UnknownTerm(term, text_, &pmu);
     if (const auto alias = pmu.FindAlias(term.name)) return ApplyAlias(pmu, *alias, event, one);
     if (const auto attr = perf_event::FindKnownEvent(term.name)) {
       const bool is_its_own = attr->type == pmu.type || (pmu.is_core && IsGeneric(*attr));
       if (is_its_own) {
         one->attr.type = attr->type;
         one->attr.config = attr->config;
-        if (IsGeneric(*attr) && CorePmus(roots_).size() > 1) {
+        if (IsGeneric(*attr) && CorePmus().size() > 1) {
           one->attr.config |= uint64_t{pmu.type} << kPmuTypeShift;
         }
         return absl::OkStatus();
@@ -211,18 +238,7 @@ class Finder {
       one->attr.config = *raw;
       return absl::OkStatus();
     }
-    return UnknownTerm(term, &pmu);
-  }
-
-  absl::Status PutTerm(const Term& term, const PmuFormat& format, FoundEvent* one) {
-    if (!term.has_value && format.width() > 1) {
-      return ErrorAt(text_, term.position, absl::StrCat("'", term.name, "' takes a number"));
-    }
-    const auto value = term.has_value ? NumberOf(term.value) : std::optional<uint64_t>(1);
-    if (!value) return ErrorAt(text_, term.value_position, "a number is expected");
-    if (format.Put(*value, &one->attr)) return absl::OkStatus();
-    return ErrorAt(text_, term.value_position,
-                   absl::StrCat("'", term.name, "' has ", format.width(), " bits"));
+    return UnknownTerm(term, text_, &pmu);
   }
 
   // What sysfs says is applied like what was typed; "?" asks for a term of that name.
@@ -237,29 +253,15 @@ class Finder {
         return ErrorAt(text_, event.position,
                        absl::StrCat("this event takes a term ", term.name, "=NUMBER"));
       }
-      Finder of_alias(roots_, text);
       PROFILER_ASSIGN_OR_RETURN(const bool applied, ApplySampleTerm(term, text, one));
       if (applied) continue;
       const auto format = pmu.FindFormat(term.name);
-      if (!format) return of_alias.UnknownTerm(term, &pmu);
-      PROFILER_RETURN_IF_ERROR(of_alias.PutTerm(term, *format, one));
+      if (!format) return UnknownTerm(term, text, &pmu);
+      PROFILER_RETURN_IF_ERROR(PutTerm(term, text, *format, one));
     }
     one->unit = alias.unit;
     one->scale = alias.scale;
     return absl::OkStatus();
-  }
-
-  absl::Status UnknownTerm(const Term& term, const Pmu* pmu) const {
-    std::vector<std::string> known;
-    if (pmu != nullptr) {
-      known = pmu->FormatNames();
-      for (std::string& alias : pmu->AliasNames()) known.push_back(std::move(alias));
-    }
-    for (const std::string_view name : SampleTermNames()) known.emplace_back(name);
-    return ErrorAt(text_, term.position,
-                   absl::StrCat("no term '", term.name, "'",
-                                pmu != nullptr ? absl::StrCat(" for ", pmu->name) : "",
-                                "; there are ", absl::StrJoin(known, ", ")));
   }
 
   absl::Status AddSingles(const EventGroup& group, const Candidates& candidates) {
@@ -309,8 +311,22 @@ class Finder {
     return absl::OkStatus();
   }
 
+  // Read when the first event asks for them: that can be some hundred files.
+  const std::vector<Pmu>& pmus() {
+    if (!pmus_) pmus_ = ReadPmus(roots_);
+    return *pmus_;
+  }
+
+  // Several on machines whose CPUs are of different kinds.
+  std::vector<Pmu> CorePmus() {
+    std::vector<Pmu> cores = pmus();
+    std::erase_if(cores, [](const Pmu& pmu) { return !pmu.is_core; });
+    return cores;
+  }
+
   const procfs::Roots& roots_;
   std::string_view text_;
+  std::optional<std::vector<Pmu>> pmus_;
   std::vector<FoundEvent> found_;
 };
 

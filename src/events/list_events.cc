@@ -76,7 +76,7 @@ class Lister {
           is_alias ? "the same as " + canonical : DescriptionOf(name));
     }
     for (const std::string& name : perf_event::CacheEventNames()) Add(name, kCache, "");
-    for (const Pmu& pmu : FindPmus(roots_, "*")) {
+    for (const Pmu& pmu : ReadPmus(roots_)) {
       for (const std::string& alias : pmu.AliasNames()) {
         const auto found = pmu.FindAlias(alias);
         Add(absl::StrCat(pmu.name, "/", alias, "/"), kPmu, found ? found->terms : "");

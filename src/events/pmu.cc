@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
@@ -133,27 +134,24 @@ std::vector<std::string> Pmu::AliasNames() const {
   return names;
 }
 
-std::vector<std::string> PmuNames(const procfs::Roots& roots) { return NamesIn(DevicesOf(roots)); }
-
-std::vector<Pmu> FindPmus(const procfs::Roots& roots, std::string_view pattern) {
-  const std::string text(pattern);
-  const std::vector<std::string> names = PmuNames(roots);
+std::vector<Pmu> ReadPmus(const procfs::Roots& roots) {
   std::vector<Pmu> pmus;
-  const auto add = [&](const auto& fits) {
-    for (const std::string& name : names) {
-      if (!fits(name)) continue;
-      if (auto pmu = ReadPmu(roots, name)) pmus.push_back(*std::move(pmu));
-    }
-  };
-  add([&](const std::string& name) { return fnmatch(text.c_str(), name.c_str(), 0) == 0; });
-  if (pmus.empty()) add([&](const std::string& name) { return IsNumbered(name, pattern); });
+  for (const std::string& name : NamesIn(DevicesOf(roots))) {
+    if (auto pmu = ReadPmu(roots, name)) pmus.push_back(*std::move(pmu));
+  }
   return pmus;
 }
 
-std::vector<Pmu> CorePmus(const procfs::Roots& roots) {
-  std::vector<Pmu> pmus = FindPmus(roots, "*");
-  std::erase_if(pmus, [](const Pmu& pmu) { return !pmu.is_core; });
-  return pmus;
+std::vector<Pmu> FindPmus(const std::vector<Pmu>& pmus, std::string_view pattern) {
+  const std::string text(pattern);
+  std::vector<Pmu> found;
+  const auto add = [&](const auto& fits) {
+    std::copy_if(pmus.begin(), pmus.end(), std::back_inserter(found),
+                 [&](const Pmu& pmu) { return fits(pmu.name); });
+  };
+  add([&](const std::string& name) { return fnmatch(text.c_str(), name.c_str(), 0) == 0; });
+  if (found.empty()) add([&](const std::string& name) { return IsNumbered(name, pattern); });
+  return found;
 }
 
 }  // namespace profiler::events

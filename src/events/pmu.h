@@ -60,14 +60,11 @@ struct Pmu {
   std::vector<std::string> AliasNames() const;
 };
 
-// Sorted by name. Empty where sysfs has none.
-std::vector<std::string> PmuNames(const procfs::Roots& roots);
+// All that there are, sorted by name. Some four files each.
+std::vector<Pmu> ReadPmus(const procfs::Roots& roots);
 
-// All whose name is `pattern` or fits it; where none does, those called so but for a number at the
-// end, as uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
-std::vector<Pmu> FindPmus(const procfs::Roots& roots, std::string_view pattern);
-
-// Several on machines whose CPUs are of different kinds.
-std::vector<Pmu> CorePmus(const procfs::Roots& roots);
+// Those of `pmus` whose name is `pattern` or fits it; where none does, those called so but for a
+// number at the end, as uncore_imc stands for uncore_imc_0, uncore_imc_1 ….
+std::vector<Pmu> FindPmus(const std::vector<Pmu>& pmus, std::string_view pattern);
 
 }  // namespace profiler::events

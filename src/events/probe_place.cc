@@ -98,7 +98,7 @@ absl::StatusOr<ProbePlace> PlaceInFile(const Probe& probe, ProbePlace place) {
 
 absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe) {
   const std::string kind = probe.path.empty() ? "kprobe" : "uprobe";
-  const std::vector<Pmu> pmus = FindPmus(roots, kind);
+  const std::vector<Pmu> pmus = FindPmus(ReadPmus(roots), kind);
   if (pmus.empty()) {
     return absl::NotFoundError(absl::StrCat("this kernel has no ", kind, "s for perf events"));
   }
