@@ -85,11 +85,11 @@ absl::StatusOr<std::vector<std::pair<pid_t, pid_t>>> ThreadsOf(const StatOptions
   return threads;
 }
 
-// One run of the command, or one count of the other targets.
-class Run {
+// Counts one run of the command, or the other targets once.
+class Counting {
  public:
-  Run(ringbuf::Kernel& kernel, const StatOptions& options, StatResult& result,
-      const IntervalSink& on_interval)
+  Counting(ringbuf::Kernel& kernel, const StatOptions& options, StatResult& result,
+           const IntervalSink& on_interval)
       : kernel_(kernel),
         options_(options),
         result_(result),
@@ -101,13 +101,13 @@ class Run {
         end_timer_(io_),
         interval_timer_(io_) {}
 
-  ~Run() {
+  ~Counting() {
     // Their owners close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
   }
 
-  absl::Status Count() {
+  absl::Status Run() {
     if (!options_.command.empty()) {
       PROFILER_ASSIGN_OR_RETURN(command_, target::Command::Fork(options_.command, false));
     }
@@ -124,7 +124,7 @@ class Run {
     PROFILER_RETURN_IF_ERROR(EndCommand(is_over));
     const auto duration = steady_clock::now() - began_;
     PROFILER_RETURN_IF_ERROR(counters_->Disable());
-    PROFILER_ASSIGN_OR_RETURN(const std::vector<count::Count> counts, counters_->Read());
+    PROFILER_ASSIGN_OR_RETURN(const std::vector<Count> counts, counters_->Read());
     if (options_.interval.count() > 0 && !intervals_are_over_) EndInterval(counts);
     StatRun run{.total = TableOf(counts, duration, duration)};
     const ChildTime after = ChildTime::Now();
@@ -262,9 +262,9 @@ class Run {
     });
   }
 
-  void EndInterval(const std::vector<count::Count>& counts) {
+  void EndInterval(const std::vector<Count>& counts) {
     const auto now = steady_clock::now();
-    std::vector<count::Count> differences;
+    std::vector<Count> differences;
     for (size_t i = 0; i < counts.size(); ++i) differences.push_back(counts[i] - before_[i]);
     before_ = counts;
     on_interval_(result_, TableOf(differences, now - began_, now - interval_began_));
@@ -297,7 +297,7 @@ class Run {
     return absl::OkStatus();
   }
 
-  CountTable TableOf(const std::vector<count::Count>& counts, std::chrono::nanoseconds end,
+  CountTable TableOf(const std::vector<Count>& counts, std::chrono::nanoseconds end,
                      std::chrono::nanoseconds duration) const {
     CountTable table{.end = end, .duration = duration, .rows = places_.rows};
     const size_t places = places_.places.size();
@@ -317,7 +317,7 @@ class Run {
   bool counts_command_ = false;
   Places places_;
   std::unique_ptr<CounterSet> counters_;
-  std::vector<count::Count> before_;  // at the end of the last interval
+  std::vector<Count> before_;  // at the end of the last interval
   std::optional<target::StopSignals> signals_;
   stream_descriptor signal_descriptor_, command_descriptor_;
   target::TargetWatch watch_;
@@ -362,7 +362,7 @@ absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& o
   StatResult result;
   try {
     while (result.runs.size() < options.repeat && !result.interrupted) {
-      PROFILER_RETURN_IF_ERROR(Run(kernel, options, result, on_interval).Count());
+      PROFILER_RETURN_IF_ERROR(Counting(kernel, options, result, on_interval).Run());
     }
   } catch (const boost::system::system_error& error) {
     return ErrnoStatus(error.code().value(), "starting the event loop");
