@@ -25,12 +25,12 @@
 #include "src/cli/naming_monitor.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/cli/target_arguments.h"
 #include "src/cli/version.h"
 #include "src/naming/collect_names.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_event/registers.h"
-#include "src/procfs/machine.h"
 #include "src/record/session.h"
 
 namespace profiler::cli {
@@ -45,10 +45,7 @@ struct RecordArguments {
   uint64_t period = 0;
   CompressionOption compression;
   EventArguments events;
-  std::string pids;
-  std::string tids;
-  bool system_wide = false;
-  std::string cpus;
+  TargetArguments targets;
   std::string output = "perf.data";
   std::string embed = "lines";
   bool no_cache = false;
@@ -146,11 +143,12 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
 
 absl::StatusOr<record::RecordOptions> ReadOptions(const CLI::App& subcommand,
                                                   const RecordArguments& arguments,
-                                                  std::vector<std::string> command,
-                                                  const std::vector<std::string>& cmdline) {
+                                                  const Invocation& invocation) {
   record::RecordOptions options;
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
   PROFILER_ASSIGN_OR_RETURN(options.compression_level, arguments.compression.Level(command));
-  options.command = std::move(command);
+  PROFILER_ASSIGN_OR_RETURN(options.targets,
+                            ReadTargets(arguments.targets, "record", std::move(command)));
   if (!arguments.frequency.empty()) {
     PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
   }
@@ -159,21 +157,6 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const CLI::App& subcommand,
   options.events_are_default = arguments.events.events.empty() && !arguments.verbose;
   PROFILER_ASSIGN_OR_RETURN(options.events,
                             FindEventArguments(subcommand, arguments.events, {kDefaultEvent}));
-  if (!arguments.pids.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
-  }
-  if (!arguments.tids.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.tids, ParseIdList(arguments.tids));
-  }
-  options.system_wide = arguments.system_wide;
-  if (!arguments.cpus.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.cpus, procfs::ParseCpuList(arguments.cpus));
-  }
-  // perf's rule: CPUs alone mean everything that runs on them.
-  if (!options.cpus.empty() && options.pids.empty() && options.tids.empty() &&
-      options.command.empty()) {
-    options.system_wide = true;
-  }
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;
   options.contents = arguments.contents;
@@ -199,14 +182,10 @@ absl::StatusOr<record::RecordOptions> ReadOptions(const CLI::App& subcommand,
   }
   PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
   options.output = arguments.output;
-  options.cmdline = cmdline;
+  options.cmdline = invocation.cmdline;
   options.version = kVersion;
   return options;
 }
-
-constexpr char kNoTarget[] =
-    "nothing to record: name a process (-p PID), a thread (-t TID), all CPUs (-a) or a command "
-    "(-- CMD ARGS…)";
 
 // What follows a recording on a terminal.
 std::string ProgressOf(const record::RecordProgress& progress) {
@@ -372,10 +351,7 @@ void AddOptions(CLI::App& command, RecordArguments& a) {
       "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
       "cycles, cpu-clock where there are none)",
       &a.events);
-  command.add_option("-p,--pid", a.pids, "record these processes")->type_name("PID,…");
-  command.add_option("-t,--tid", a.tids, "record these threads")->type_name("TID,…");
-  command.add_flag("-a,--all-cpus", a.system_wide, "record everything on all CPUs");
-  command.add_option("-C,--cpu", a.cpus, "only on these CPUs")->type_name("0,2-3");
+  AddTargetOptions(command, "record", &a.targets);
   command
       .add_option("-o,--output", a.output,
                   "file to write; an older one is kept as FILE.old; - for standard output, as a "
@@ -427,19 +403,9 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) 
   AddOptions(*command, *arguments);
 
   commands[command] = [arguments, command, invocation = std::move(invocation)] {
-    const auto target = CommandOf(*command, invocation);
-    if (!target.ok()) {
-      PrintError(target.status());
-      return kExitUsage;
-    }
-    auto options = ReadOptions(*command, *arguments, *target, invocation.cmdline);
+    auto options = ReadOptions(*command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());
-      return kExitUsage;
-    }
-    if (!options->system_wide && options->pids.empty() && options->tids.empty() &&
-        options->command.empty()) {
-      PrintError(kNoTarget);
       return kExitUsage;
     }
     return Record(*arguments, *std::move(options));

@@ -14,10 +14,10 @@
 #include "src/cli/event_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/cli/target_arguments.h"
 #include "src/count/metrics.h"
 #include "src/count/print_counts.h"
 #include "src/count/stat_session.h"
-#include "src/procfs/machine.h"
 
 namespace profiler::cli {
 namespace {
@@ -36,10 +36,7 @@ struct StatArguments {
   EventArguments events;
   std::vector<std::string> metrics;
   int details = 0;
-  std::string pids;
-  std::string tids;
-  bool system_wide = false;
-  std::string cpus;
+  TargetArguments targets;
   bool by_cpu = false, by_core = false, by_socket = false, by_node = false, by_thread = false;
   bool no_inherit = false;
   uint32_t repeat = 1;
@@ -64,7 +61,7 @@ absl::StatusOr<std::vector<std::string>> EventTexts(const StatArguments& argumen
     }
   }
   if (!texts.empty()) return texts;
-  texts = {arguments.system_wide ? "cpu-clock" : "task-clock", kDefaultEvents};
+  texts = {arguments.targets.system_wide ? "cpu-clock" : "task-clock", kDefaultEvents};
   for (int i = 0; i < std::min<int>(arguments.details, std::size(kDetails)); ++i) {
     texts.emplace_back(kDetails[i]);
   }
@@ -82,22 +79,15 @@ count::Aggregation AggregationOf(const StatArguments& arguments) {
 
 absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
                                                const StatArguments& arguments,
-                                               std::vector<std::string> command) {
+                                               const Invocation& invocation) {
   count::StatOptions options;
-  options.command = std::move(command);
-  if (!arguments.pids.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.pids, ParseIdList(arguments.pids));
-  }
-  if (!arguments.tids.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.tids, ParseIdList(arguments.tids));
-  }
-  if (!arguments.cpus.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.cpus, procfs::ParseCpuList(arguments.cpus));
-  }
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
+  PROFILER_ASSIGN_OR_RETURN(options.targets,
+                            ReadTargets(arguments.targets, "count", std::move(command)));
+  // Of a command on some CPUs, too, everything that runs on them is counted, as perf does.
+  target::Targets& targets = options.targets;
+  if (!targets.cpus.empty() && !targets.has_threads()) targets.system_wide = true;
   options.aggregation = AggregationOf(arguments);
-  const bool has_pids = !options.pids.empty() || !options.tids.empty();
-  // perf's rule: CPUs, or places of CPUs, alone mean everything that runs on them.
-  options.system_wide = arguments.system_wide || (!options.cpus.empty() && !has_pids);
   if (!arguments.metrics.empty() && !arguments.events.events.empty()) {
     return absl::InvalidArgumentError("-M: names events of its own, so it does not go with -e");
   }
@@ -116,18 +106,18 @@ absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
   return options;
 }
 
-std::string TargetOf(const count::StatOptions& options) {
-  if (options.system_wide) {
-    return options.cpus.empty() ? "'system wide'"
-                                : absl::StrCat("'CPU(s) ", absl::StrJoin(options.cpus, ","), "'");
+std::string TargetOf(const target::Targets& targets) {
+  if (targets.system_wide) {
+    return targets.cpus.empty() ? "'system wide'"
+                                : absl::StrCat("'CPU(s) ", absl::StrJoin(targets.cpus, ","), "'");
   }
-  if (!options.pids.empty()) {
-    return absl::StrCat("process id '", absl::StrJoin(options.pids, ","), "'");
+  if (!targets.pids.empty()) {
+    return absl::StrCat("process id '", absl::StrJoin(targets.pids, ","), "'");
   }
-  if (!options.tids.empty()) {
-    return absl::StrCat("thread id '", absl::StrJoin(options.tids, ","), "'");
+  if (!targets.tids.empty()) {
+    return absl::StrCat("thread id '", absl::StrJoin(targets.tids, ","), "'");
   }
-  return absl::StrCat("'", absl::StrJoin(options.command, " "), "'");
+  return absl::StrCat("'", absl::StrJoin(targets.command, " "), "'");
 }
 
 // Standard error, where perf puts counts as well: standard output is the command's.
@@ -182,7 +172,8 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
     PrintError(result.status());
     return target::CommandFailure(result.status()).value_or(kExitFailure);
   }
-  if (options.interval.count() == 0) output.Write(printer.Result(*result, TargetOf(options)));
+  if (options.interval.count() == 0)
+    output.Write(printer.Result(*result, TargetOf(options.targets)));
   for (size_t i = 0; i < options.events.size(); ++i) {
     if (!result->excludes_kernel[i]) continue;
     PrintWarning(
@@ -206,10 +197,7 @@ void AddOptions(CLI::App& command, StatArguments& a) {
       ->allow_extra_args(false);
   command.add_flag("-d,--detailed", a.details,
                    "caches as well; -dd: and TLBs; -ddd: and prefetches");
-  command.add_option("-p,--pid", a.pids, "count these processes")->type_name("PID,…");
-  command.add_option("-t,--tid", a.tids, "count these threads")->type_name("TID,…");
-  command.add_flag("-a,--all-cpus", a.system_wide, "count everything on all CPUs");
-  command.add_option("-C,--cpu", a.cpus, "only on these CPUs")->type_name("0,2-3");
+  AddTargetOptions(command, "count", &a.targets);
   command.add_flag("-A,--no-aggr", a.by_cpu, "a line for each CPU");
   command.add_flag("--per-core", a.by_core, "a line for each core");
   command.add_flag("--per-socket", a.by_socket, "a line for each socket");
@@ -244,12 +232,7 @@ void AddStatCommand(CLI::App& app, Commands& commands, Invocation invocation) {
   AddOptions(*command, *arguments);
 
   commands[command] = [arguments, command, invocation = std::move(invocation)] {
-    const auto target = CommandOf(*command, invocation);
-    if (!target.ok()) {
-      PrintError(target.status());
-      return kExitUsage;
-    }
-    const auto options = ReadOptions(*command, *arguments, *target);
+    const auto options = ReadOptions(*command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;

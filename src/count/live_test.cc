@@ -28,7 +28,7 @@ const bool kIsCommand = [] {
 class LiveCountTest : public testing::Test {
  protected:
   LiveCountTest() : self_(std::filesystem::read_symlink("/proc/self/exe").string()) {
-    options_.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
+    options_.targets.command = {"/usr/bin/env", absl::StrCat(kCallMe, "=1"), self_};
   }
 
   // The counts of all rows together, by event.
@@ -106,7 +106,7 @@ TEST_F(LiveCountTest, IntervalsAddUpToTheWhole) {
 }
 
 TEST_F(LiveCountTest, ACommandThatIsNotThereIsNamed) {
-  options_.command = {"no-such-command"};
+  options_.targets.command = {"no-such-command"};
   options_.events = *events::FindEvents({}, "page-faults:u");
   const auto result = RunStat(ringbuf::LinuxKernel(), options_, nullptr);
   EXPECT_EQ(target::CommandFailure(result.status()), 127);

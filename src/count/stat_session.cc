@@ -59,32 +59,6 @@ struct Places {
   }
 };
 
-absl::StatusOr<std::vector<int>> CpusOf(const StatOptions& options) {
-  PROFILER_ASSIGN_OR_RETURN(const std::vector<int> online, procfs::OnlineCpus(options.roots));
-  for (const int cpu : options.cpus) {
-    if (std::binary_search(online.begin(), online.end(), cpu)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(online, ",")));
-  }
-  return options.cpus.empty() ? online : options.cpus;
-}
-
-absl::StatusOr<std::vector<std::pair<pid_t, pid_t>>> ThreadsOf(const StatOptions& options) {
-  std::vector<std::pair<pid_t, pid_t>> threads;  // process and thread
-  for (const pid_t pid : options.pids) {
-    const auto tids = procfs::ThreadIds(options.roots, pid);
-    if (absl::IsNotFound(tids.status())) return ErrnoStatus(ESRCH, absl::StrCat("process ", pid));
-    if (!tids.ok()) return tids.status();
-    for (const pid_t tid : *tids) threads.emplace_back(pid, tid);
-  }
-  for (const pid_t tid : options.tids) {
-    const auto pid = procfs::ProcessOf(options.roots, tid);
-    if (!pid.ok()) return ErrnoStatus(ESRCH, absl::StrCat("thread ", tid));
-    threads.emplace_back(*pid, tid);
-  }
-  return threads;
-}
-
 // Counts one run of the command, or the other targets once.
 class Counting {
  public:
@@ -108,10 +82,10 @@ class Counting {
   }
 
   absl::Status Run() {
-    if (!options_.command.empty()) {
-      PROFILER_ASSIGN_OR_RETURN(command_, target::Command::Fork(options_.command, false));
+    if (!options_.targets.command.empty()) {
+      PROFILER_ASSIGN_OR_RETURN(command_, target::Command::Fork(options_.targets.command, false));
     }
-    counts_command_ = options_.pids.empty() && options_.tids.empty() && !options_.system_wide;
+    counts_command_ = options_.targets.is_command_alone();
     result_.counts_command = counts_command_;
     PROFILER_RETURN_IF_ERROR(Open());
     PROFILER_RETURN_IF_ERROR(WatchEnd());
@@ -167,10 +141,11 @@ class Counting {
           "the CPU's counters (:W gives it up then), or its PMU may count whole CPUs alone (-a)");
     }
     if (error != EACCES && error != EPERM) return status;
-    const pid_t other = options_.pids.empty() ? 0 : options_.pids.front();
-    return target::ExplainRefusal(error, "counting", options_.events.front().name,
-                                  {.system_wide = options_.system_wide, .other_process = other},
-                                  procfs::ReadPerfLimits(options_.roots));
+    const pid_t other = options_.targets.pids.empty() ? 0 : options_.targets.pids.front();
+    return target::ExplainRefusal(
+        error, "counting", options_.events.front().name,
+        {.system_wide = options_.targets.system_wide, .other_process = other},
+        procfs::ReadPerfLimits(options_.roots));
   }
 
   absl::Status FindPlaces() {
@@ -178,14 +153,16 @@ class Counting {
       places_.Add({.tid = command_->pid()}, "");
       return absl::OkStatus();
     }
-    if (options_.system_wide) {
-      PROFILER_ASSIGN_OR_RETURN(const std::vector<int> cpus, CpusOf(options_));
+    if (options_.targets.system_wide) {
+      PROFILER_ASSIGN_OR_RETURN(const std::vector<int> cpus,
+                                target::ChooseCpus(options_.roots, options_.targets));
       for (const int cpu : cpus) {
         places_.Add({.cpu = cpu}, PlaceName(options_.roots, options_.aggregation, cpu));
       }
       return absl::OkStatus();
     }
-    PROFILER_ASSIGN_OR_RETURN(const auto threads, ThreadsOf(options_));
+    PROFILER_ASSIGN_OR_RETURN(const auto threads,
+                              target::FindThreads(options_.roots, options_.targets));
     for (const auto& [pid, tid] : threads) {
       std::string row;
       if (options_.aggregation == Aggregation::kThread) {
@@ -199,7 +176,7 @@ class Counting {
   perf_event_attr ToCounterAttr(const events::FoundEvent& event) const {
     perf_event::Attr attr = event.attr;
     attr.flags |= perf_event::kAttrDisabled;
-    if (options_.inherit && !options_.system_wide) attr.flags |= perf_event::kAttrInherit;
+    if (options_.inherit && !options_.targets.system_wide) attr.flags |= perf_event::kAttrInherit;
     if (counts_command_ && options_.delay.count() == 0) {
       attr.flags |= perf_event::kAttrEnableOnExec;
     }
@@ -222,8 +199,8 @@ class Counting {
         io_.stop();
       });
     }
-    if (options_.system_wide) return absl::OkStatus();
-    return watch_.Watch(options_.pids, options_.tids);
+    if (options_.targets.system_wide) return absl::OkStatus();
+    return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
   absl::Status Begin() {
@@ -329,26 +306,19 @@ class Counting {
   absl::Status failure_;
 };
 
-absl::Status CheckTargets(const StatOptions& options) {
-  const bool has_pids = !options.pids.empty() || !options.tids.empty();
-  if (options.command.empty() && !has_pids && !options.system_wide) {
-    return absl::InvalidArgumentError(
-        "nothing to count: name processes (-p PID), threads (-t TID), all CPUs (-a) or a command "
-        "(-- CMD)");
-  }
-  if (options.system_wide && has_pids) {
-    return absl::InvalidArgumentError("-a counts everything: -p and -t do not go with it");
-  }
+absl::Status CheckOptions(const StatOptions& options) {
+  const target::Targets& targets = options.targets;
+  PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "count"));
   const bool by_cpu =
       options.aggregation != Aggregation::kAll && options.aggregation != Aggregation::kThread;
-  if (by_cpu && !options.system_wide) {
+  if (by_cpu && !targets.system_wide) {
     return absl::InvalidArgumentError("counts by CPU are those of the whole system: add -a");
   }
-  if (options.aggregation == Aggregation::kThread && !has_pids) {
+  if (options.aggregation == Aggregation::kThread && !targets.has_threads()) {
     return absl::InvalidArgumentError("--per-thread: name processes (-p) or threads (-t)");
   }
   if (options.repeat == 0) return absl::InvalidArgumentError("-r: once at least");
-  if (options.repeat > 1 && options.command.empty()) {
+  if (options.repeat > 1 && targets.command.empty()) {
     return absl::InvalidArgumentError("-r: a command can be run again, nothing else");
   }
   return absl::OkStatus();
@@ -358,7 +328,7 @@ absl::Status CheckTargets(const StatOptions& options) {
 
 absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& options,
                                    const IntervalSink& on_interval) {
-  PROFILER_RETURN_IF_ERROR(CheckTargets(options));
+  PROFILER_RETURN_IF_ERROR(CheckOptions(options));
   StatResult result;
   try {
     while (result.runs.size() < options.repeat && !result.interrupted) {

@@ -5,8 +5,6 @@
 
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,17 +20,12 @@
 #include "src/events/find_events.h"
 #include "src/procfs/proc_file.h"
 #include "src/target/command.h"
+#include "src/target/targets.h"
 
 namespace profiler::count {
 
 struct StatOptions {
-  // As of RecordOptions: a command beside other targets says how long to count.
-  std::vector<pid_t> pids;
-  std::vector<pid_t> tids;
-  bool system_wide = false;
-  std::vector<std::string> command;
-  std::vector<int> cpus;  // empty: all that are online
-
+  target::Targets targets;
   std::vector<events::FoundEvent> events;  // at least one
   Aggregation aggregation = Aggregation::kAll;
   bool inherit = true;

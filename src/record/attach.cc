@@ -75,9 +75,9 @@ class Attacher {
 
 }  // namespace
 
-absl::Status AttachThreads(const procfs::Roots& roots, const AttachTargets& targets,
+absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& targets, bool inherit,
                            ringbuf::EventSet& events) {
-  Attacher attacher(roots, events, targets.inherit);
+  Attacher attacher(roots, events, inherit);
   for (const pid_t pid : targets.pids) PROFILER_RETURN_IF_ERROR(attacher.AttachProcess(pid));
   for (const pid_t tid : targets.tids) PROFILER_RETURN_IF_ERROR(attacher.AttachOnce(tid));
   if (!events.events().empty()) return absl::OkStatus();

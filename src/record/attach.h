@@ -13,26 +13,17 @@
 
 #pragma once
 
-#include <sys/types.h>
-
-#include <vector>
-
 #include "ringbuf/event_set.h"
 #include "src/base/status.h"
 #include "src/procfs/proc_file.h"
+#include "src/target/targets.h"
 
 namespace profiler::record {
 
-struct AttachTargets {
-  std::vector<pid_t> pids;  // with all their threads
-  std::vector<pid_t> tids;  // these alone
-  bool inherit = true;
-};
-
-// Reads the rings and leaves their bytes where they are. Threads that exit meanwhile are left out.
-// kNotFound when a process is gone at the start, or when nothing is left to record. Errors of
-// EventSet::AddThread as they are.
-absl::Status AttachThreads(const procfs::Roots& roots, const AttachTargets& targets,
+// `inherit`: what an attached thread starts has its events. Reads the rings and leaves their bytes
+// where they are. Threads that exit meanwhile are left out. kNotFound when a process is gone at the
+// start, or when nothing is left to record. Errors of EventSet::AddThread as they are.
+absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& targets, bool inherit,
                            ringbuf::EventSet& events);
 
 }  // namespace profiler::record

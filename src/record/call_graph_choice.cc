@@ -55,13 +55,13 @@ void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
 
 std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
   std::vector<Target> targets;
-  for (const std::vector<pid_t>* ids : {&options.pids, &options.tids}) {
+  for (const std::vector<pid_t>* ids : {&options.targets.pids, &options.targets.tids}) {
     for (size_t i = 0; i < std::min(ids->size(), kMostTargets); ++i) {
       AddImagesOf(options.roots, (*ids)[i], /*executable=*/true, &targets);
     }
   }
-  if (targets.empty() && !options.command.empty()) {
-    if (auto program = target::FindProgram(options.command.front()); program.ok()) {
+  if (targets.empty() && !options.targets.command.empty()) {
+    if (auto program = target::FindProgram(options.targets.command.front()); program.ok()) {
       targets.push_back({0, *std::move(program)});
     }
     // It will most likely have the C library that we have.
@@ -73,7 +73,8 @@ std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
 }  // namespace
 
 CallGraphChoice ChooseCallGraph(const RecordOptions& options) {
-  if (options.system_wide) return {CallGraph::kFramePointers, "fp, as everything is recorded"};
+  if (options.targets.system_wide)
+    return {CallGraph::kFramePointers, "fp, as everything is recorded"};
   const std::vector<Target> targets = ImagesOfTargets(options);
   symbolize::SymbolizerOptions files;
   files.proc_path = options.roots.proc;

@@ -97,7 +97,7 @@ class LiveTest : public testing::Test {
 
 TEST_F(LiveTest, RecordsABusyProcessWithoutLoss) {
   Child child([] { Burn(std::chrono::milliseconds(300)); });
-  options_.pids = {child.pid()};
+  options_.targets.pids = {child.pid()};
   options_.call_graph = CallGraph::kFramePointers;
   CREATE_OR_SKIP(session);
   child.Release();
@@ -123,7 +123,7 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
     }
     waitpid(grandchild, nullptr, 0);
   });
-  options_.pids = {child.pid()};
+  options_.targets.pids = {child.pid()};
   CREATE_OR_SKIP(session);
   child.Release();
   ASSERT_TRUE((*session)->Run().ok());
@@ -139,7 +139,7 @@ TEST_F(LiveTest, RecordsOnlyTheProcessItselfWithoutInherit) {
     thread.join();
     Burn(std::chrono::milliseconds(60));
   });
-  options_.pids = {child.pid()};
+  options_.targets.pids = {child.pid()};
   options_.inherit = false;
   CREATE_OR_SKIP(session);
   child.Release();
@@ -158,7 +158,7 @@ TEST_F(LiveTest, AttachesToAProcessWhoseThreadsComeAndGo) {
     }
   });
   child.Release();
-  options_.pids = {child.pid()};
+  options_.targets.pids = {child.pid()};
   for (int i = 0; i < 20; ++i) {
     CREATE_OR_SKIP(session);
     (*session)->RequestStop();
@@ -167,7 +167,8 @@ TEST_F(LiveTest, AttachesToAProcessWhoseThreadsComeAndGo) {
 }
 
 TEST_F(LiveTest, RecordsACommandFromItsExec) {
-  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5"};
+  options_.targets.command = {"sh", "-c",
+                              "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5"};
   CREATE_OR_SKIP(session);
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().command->exit_code, 5);
@@ -240,7 +241,7 @@ class LiveUnwindTest : public LiveTest {
   void Record(const std::function<void()>& body) {
     options_.call_graph = CallGraph::kDwarf;
     Child child(body);
-    options_.pids = {child.pid()};
+    options_.targets.pids = {child.pid()};
     CREATE_OR_SKIP(session);
     child.Release();
     ASSERT_TRUE((*session)->Run().ok());
@@ -295,7 +296,7 @@ TEST_F(LiveUnwindTest, ExceptionsOnTheirWay) {
 
 TEST_F(LiveUnwindTest, KeepsRawStacksWhenToldTo) {
   Child child([] { SortFor(std::chrono::milliseconds(100)); });
-  options_.pids = {child.pid()};
+  options_.targets.pids = {child.pid()};
   options_.call_graph = CallGraph::kDwarf;
   options_.post_unwind = true;
   CREATE_OR_SKIP(session);
@@ -308,7 +309,7 @@ TEST_F(LiveUnwindTest, KeepsRawStacksWhenToldTo) {
 }
 
 TEST_F(LiveTest, DecidesByTheTargetsImages) {
-  options_.command = {"sh", "-c", "exit 0"};
+  options_.targets.command = {"sh", "-c", "exit 0"};
   options_.call_graph = CallGraph::kAuto;
   CREATE_OR_SKIP(session);
   const std::string choice = (*session)->summary().call_graph;
@@ -319,7 +320,7 @@ TEST_F(LiveTest, DecidesByTheTargetsImages) {
 TEST_F(LiveTest, LeavesAReadableFileWhenItIsKilled) {
   Child target([] { Burn(std::chrono::hours(1)); });
   target.Release();
-  options_.pids = {target.pid()};
+  options_.targets.pids = {target.pid()};
   { CREATE_OR_SKIP(session); }
   options_.output += ".killed";
   options_.tick = std::chrono::milliseconds(5);
@@ -368,7 +369,7 @@ TEST_F(LiveTest, FallsBackToUserSpaceAsAnOrdinaryUser) {
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   std::filesystem::permissions(directory, std::filesystem::perms::all);
   options_.output = directory + "/perf.data";
-  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
+  options_.targets.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
   const pid_t child = fork();
   if (child == 0) _exit(RecordAsNobody(options_));
   int status = 0;
@@ -380,8 +381,8 @@ TEST_F(LiveTest, FallsBackToUserSpaceAsAnOrdinaryUser) {
 }
 
 TEST_F(LiveTest, RecordsAllCpusWhileACommandRuns) {
-  options_.system_wide = true;
-  options_.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
+  options_.targets.system_wide = true;
+  options_.targets.command = {"sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"};
   CREATE_OR_SKIP(session);
   ASSERT_TRUE((*session)->Run().ok());
   EXPECT_EQ((*session)->summary().stop_reason, StopReason::kCommandExited);

@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include "src/procfs/proc_file.h"
 #include "src/record/ring_size.h"
 #include "src/target/command.h"
+#include "src/target/targets.h"
 
 namespace profiler::record {
 
@@ -48,13 +47,7 @@ struct SampleContents {
 };
 
 struct RecordOptions {
-  // Targets: processes, threads, all CPUs, or a command. A command may go together with any of the
-  // others and then only says how long to record; alone, it is what is recorded.
-  std::vector<pid_t> pids;
-  std::vector<pid_t> tids;
-  bool system_wide = false;
-  std::vector<std::string> command;  // argv; found through PATH
-  std::vector<int> cpus;             // empty: all that are online
+  target::Targets targets;
 
   // At least one; of their attrs what events::FoundEvent says, the session adds the rest.
   std::vector<events::FoundEvent> events;

@@ -274,8 +274,8 @@ class Session final : public RecordSession {
         Stop(StopReason::kCommandExited);
       });
     }
-    if (options_.system_wide) return absl::OkStatus();
-    return watch_.Watch(options_.pids, options_.tids);
+    if (options_.targets.system_wide) return absl::OkStatus();
+    return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
   // ---- after it

@@ -33,9 +33,12 @@ class SetupSteps {
         limits_(procfs::ReadPerfLimits(options_.roots)) {}
 
   absl::StatusOr<SessionSetup> Run() {
-    PROFILER_RETURN_IF_ERROR(CheckTargets());
-    PROFILER_RETURN_IF_ERROR(ChooseCpus());
-    PROFILER_RETURN_IF_ERROR(FindThreads());
+    const target::Targets& targets = options_.targets;
+    PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "record"));
+    setup_.records_command = targets.is_command_alone();
+    PROFILER_ASSIGN_OR_RETURN(cpus_, target::ChooseCpus(options_.roots, targets));
+    PROFILER_ASSIGN_OR_RETURN(const auto threads, target::FindThreads(options_.roots, targets));
+    expected_threads_ = std::max<size_t>(threads.size(), 1);
     if (options_.call_graph == CallGraph::kAuto) {
       CallGraphChoice choice = ChooseCallGraph(options_);
       options_.call_graph = choice.call_graph;
@@ -52,9 +55,9 @@ class SetupSteps {
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
     PROFILER_RETURN_IF_ERROR(DescribeTracepoints());
-    if (!options_.command.empty()) {
-      PROFILER_ASSIGN_OR_RETURN(setup_.command,
-                                target::Command::Fork(options_.command, options_.output == "-"));
+    if (!options_.targets.command.empty()) {
+      PROFILER_ASSIGN_OR_RETURN(
+          setup_.command, target::Command::Fork(options_.targets.command, options_.output == "-"));
     }
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
@@ -65,64 +68,15 @@ class SetupSteps {
   }
 
  private:
-  bool has_pids() const { return !options_.pids.empty() || !options_.tids.empty(); }
-
-  absl::Status CheckTargets() {
-    setup_.records_command = !options_.command.empty() && !has_pids() && !options_.system_wide;
-    if (options_.command.empty() && !has_pids() && !options_.system_wide) {
-      return absl::InvalidArgumentError(
-          "nothing to record: name processes (-p PID), threads (-t TID), all CPUs (-a) or a "
-          "command (-- CMD)");
-    }
-    if (options_.system_wide && has_pids()) {
-      return absl::InvalidArgumentError("-a records everything: -p and -t do not go with it");
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status ChooseCpus() {
-    PROFILER_ASSIGN_OR_RETURN(cpus_, procfs::OnlineCpus(options_.roots));
-    if (options_.cpus.empty()) return absl::OkStatus();
-    for (const int cpu : options_.cpus) {
-      if (std::find(cpus_.begin(), cpus_.end(), cpu) != cpus_.end()) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(cpus_, ",")));
-    }
-    cpus_ = options_.cpus;
-    std::sort(cpus_.begin(), cpus_.end());
-    cpus_.erase(std::unique(cpus_.begin(), cpus_.end()), cpus_.end());
-    return absl::OkStatus();
-  }
-
-  absl::Status FindThreads() {
-    for (const pid_t pid : options_.pids) {
-      const auto tids = procfs::ThreadIds(options_.roots, pid);
-      if (!tids.ok()) return Missing("process", pid, tids.status());
-      expected_threads_ += tids->size();
-    }
-    for (const pid_t tid : options_.tids) {
-      const auto pid = procfs::ProcessOf(options_.roots, tid);
-      if (!pid.ok()) return Missing("thread", tid, pid.status());
-      ++expected_threads_;
-    }
-    if (expected_threads_ == 0) expected_threads_ = 1;
-    return absl::OkStatus();
-  }
-
-  static absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
-    if (!absl::IsNotFound(status)) return status;
-    return ErrnoStatus(ESRCH, absl::StrCat(what, " ", id));
-  }
-
   ProbeTarget Probe() const {
     ProbeTarget probe;
     probe.cpu = cpus_.front();
-    if (options_.system_wide) {
+    if (options_.targets.system_wide) {
       probe.pid = -1;
-    } else if (!options_.pids.empty()) {
-      probe.pid = options_.pids.front();
-    } else if (!options_.tids.empty()) {
-      probe.pid = options_.tids.front();
+    } else if (!options_.targets.pids.empty()) {
+      probe.pid = options_.targets.pids.front();
+    } else if (!options_.targets.tids.empty()) {
+      probe.pid = options_.targets.tids.front();
     }
     // With a delay, the timer enables the events.
     probe.enable_on_exec = setup_.records_command && options_.delay.count() == 0;
@@ -169,16 +123,16 @@ class SetupSteps {
       set.filters.push_back(event.filter);
     }
     set.cpus = cpus_;
-    set.system_wide = options_.system_wide;
+    set.system_wide = options_.targets.system_wide;
     set.ring_pages = ring.pages;
     set.min_ring_pages = ring.min_pages;
     set.expected_threads = expected_threads_;
     PROFILER_ASSIGN_OR_RETURN(setup_.events, ringbuf::EventSet::Create(kernel_, std::move(set)));
     if (setup_.records_command) {
       PROFILER_RETURN_IF_ERROR(setup_.events->AddThread(setup_.command->pid()));
-    } else if (!options_.system_wide) {
-      PROFILER_RETURN_IF_ERROR(AttachThreads(
-          options_.roots, {options_.pids, options_.tids, options_.inherit}, *setup_.events));
+    } else if (!options_.targets.system_wide) {
+      PROFILER_RETURN_IF_ERROR(
+          AttachThreads(options_.roots, options_.targets, options_.inherit, *setup_.events));
     }
     NoteLimits(ring.pages, page_size);
     return absl::OkStatus();
@@ -262,9 +216,9 @@ class SetupSteps {
         procfs::ReadLine(options_.roots.proc + "/sys/kernel/osrelease").value_or("");
     procfs::Synthesizer synthesizer(std::move(how));
     if (setup_.plan.kernel_samples) synthesizer.AddKernel();
-    if (options_.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
-    std::vector<pid_t> pids = options_.pids;
-    for (const pid_t tid : options_.tids) {
+    if (options_.targets.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
+    std::vector<pid_t> pids = options_.targets.pids;
+    for (const pid_t tid : options_.targets.tids) {
       if (const auto pid = procfs::ProcessOf(options_.roots, tid); pid.ok()) pids.push_back(*pid);
     }
     for (const pid_t pid : pids) {

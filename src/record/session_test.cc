@@ -52,7 +52,7 @@ class SessionTest : public testing::Test {
   // This process, in the fake tree.
   void TargetSelf() {
     tree_.Process(getpid(), 1, "self", "");
-    options_.pids = {getpid()};
+    options_.targets.pids = {getpid()};
   }
 
   absl::StatusOr<std::unique_ptr<RecordSession>> Create() {
@@ -86,7 +86,7 @@ class SessionTest : public testing::Test {
 };
 
 TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   Publish(0, 500);
@@ -116,7 +116,7 @@ TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
 }
 
 TEST_F(SessionTest, OpensTheSidebandEnabledAndOwningTheRings) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   const std::string events = kernel_.Describe();
@@ -126,7 +126,7 @@ TEST_F(SessionTest, OpensTheSidebandEnabledAndOwningTheRings) {
 }
 
 TEST_F(SessionTest, CountsWhatTheKernelLost) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   options_.ring_bytes = 4096;
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
@@ -242,7 +242,7 @@ TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
 }
 
 TEST_F(SessionTest, ShrinksItsOwnChoiceOfRingAndSaysSo) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   kernel_.SetLargestRing(16);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
@@ -251,7 +251,7 @@ TEST_F(SessionTest, ShrinksItsOwnChoiceOfRingAndSaysSo) {
 }
 
 TEST_F(SessionTest, RefusesARingThatWasAskedForAndDoesNotFit) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   options_.ring_bytes = 1 << 20;
   kernel_.SetLargestRing(16);
   const auto session = Create();
@@ -272,13 +272,13 @@ TEST_F(SessionTest, LeavesOutThreadsThatExitDuringAttach) {
 
 TEST_F(SessionTest, NamesWhatIsMissing) {
   EXPECT_NE(Create().status().message().find("nothing to record"), std::string::npos);
-  options_.pids = {4711};
+  options_.targets.pids = {4711};
   EXPECT_EQ(Create().status().message(), "process 4711: No such process");
-  options_.pids.clear();
-  options_.system_wide = true;
-  options_.cpus = {0, 7};
+  options_.targets.pids.clear();
+  options_.targets.system_wide = true;
+  options_.targets.cpus = {0, 7};
   EXPECT_EQ(Create().status().message(), "CPU 7 is not online; online are 0,1");
-  options_.cpus.clear();
+  options_.targets.cpus.clear();
   kernel_.FailCall(Call::kOpenEvent, 1, EACCES);
   kernel_.FailCall(Call::kOpenEvent, 2, EACCES);
   EXPECT_NE(Create().status().message().find("`sudo sysctl kernel.perf_event_paranoid=0` (now 2)"),
@@ -287,7 +287,7 @@ TEST_F(SessionTest, NamesWhatIsMissing) {
 }
 
 TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
-  options_.command = {"sh", "-c", "exit 3"};
+  options_.targets.command = {"sh", "-c", "exit 3"};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE((*session)->Run().ok());
@@ -295,7 +295,7 @@ TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
   ASSERT_TRUE((*session)->summary().command.has_value());
   EXPECT_EQ((*session)->summary().command->exit_code, 3);
 
-  options_.command = {"sh", "-c", "kill -KILL $$"};
+  options_.targets.command = {"sh", "-c", "kill -KILL $$"};
   session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE((*session)->Run().ok());
@@ -303,11 +303,11 @@ TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
 }
 
 TEST_F(SessionTest, SaysThatACommandCannotBeStartedBeforeItTouchesTheFile) {
-  options_.command = {"no-such-command-anywhere"};
+  options_.targets.command = {"no-such-command-anywhere"};
   EXPECT_EQ(Create().status().message(), "no-such-command-anywhere: command not found");
   EXPECT_EQ(target::CommandFailure(Create().status()), 127);
   tree_.Write("text", "");
-  options_.command = {tree_.path("text")};
+  options_.targets.command = {tree_.path("text")};
   EXPECT_EQ(target::CommandFailure(Create().status()), 126);
   EXPECT_FALSE(std::filesystem::exists(options_.output));
 }
@@ -315,7 +315,7 @@ TEST_F(SessionTest, SaysThatACommandCannotBeStartedBeforeItTouchesTheFile) {
 TEST_F(SessionTest, SaysThatACommandCannotBeExecuted) {
   tree_.Write("program", std::string("\177ELFnot", 7));
   std::filesystem::permissions(tree_.path("program"), std::filesystem::perms::owner_all);
-  options_.command = {tree_.path("program")};
+  options_.targets.command = {tree_.path("program")};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   // execvp hands what the kernel cannot execute to the shell, which fails in its own way.
@@ -334,7 +334,7 @@ TEST_F(SessionTest, EndsWithItsTargets) {
   }
   close(pipe_fds[0]);
   tree_.Process(child, 1, "child", "");
-  options_.pids = {child};
+  options_.targets.pids = {child};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   close(pipe_fds[1]);
@@ -344,7 +344,7 @@ TEST_F(SessionTest, EndsWithItsTargets) {
 }
 
 TEST_F(SessionTest, EndsTheCommandWhenItsDurationIsOver) {
-  options_.command = {"sleep", "1000"};
+  options_.targets.command = {"sleep", "1000"};
   options_.duration = std::chrono::milliseconds(1);
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
@@ -355,7 +355,7 @@ TEST_F(SessionTest, EndsTheCommandWhenItsDurationIsOver) {
 }
 
 TEST_F(SessionTest, StopsAtASignalAndPassesItOn) {
-  options_.command = {"sh", "-c", "kill -TERM $PPID; exec sleep 1000"};
+  options_.targets.command = {"sh", "-c", "kill -TERM $PPID; exec sleep 1000"};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_TRUE((*session)->Run().ok());
@@ -370,7 +370,7 @@ TEST_F(SessionTest, StopsAtASignalAndPassesItOn) {
 }
 
 TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   signal(SIGXFSZ, SIG_IGN);
@@ -389,7 +389,7 @@ TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
 }
 
 TEST_F(SessionTest, KeepsAnOldFile) {
-  options_.system_wide = true;
+  options_.targets.system_wide = true;
   tree_.Write("perf.data", "old");
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();

@@ -1,0 +1,30 @@
+// -p, -t, -a and -C of record and stat.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "src/base/status.h"
+#include "src/target/targets.h"
+
+namespace profiler::cli {
+
+struct TargetArguments {
+  std::string pids;
+  std::string tids;
+  std::string cpus;
+  bool system_wide = false;
+};
+
+// Adds the options; `arguments` must live as long as the command. `verb` is "record" or "count".
+void AddTargetOptions(CLI::App& command, const std::string& verb, TargetArguments* arguments);
+
+// CPUs alone mean everything that runs on them, as for perf. `command` is what to run. Errors:
+// kInvalidArgument for what is no list of ids or CPUs, and those of target::CheckTargets.
+absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
+                                            const std::string& verb,
+                                            std::vector<std::string> command);
+
+}  // namespace profiler::cli

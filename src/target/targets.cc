@@ -1,0 +1,65 @@
+#include "src/target/targets.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/procfs/machine.h"
+#include "src/procfs/tasks.h"
+
+namespace profiler::target {
+namespace {
+
+absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
+  if (!absl::IsNotFound(status)) return status;
+  return ErrnoStatus(ESRCH, absl::StrCat(what, " ", id));
+}
+
+}  // namespace
+
+absl::Status CheckTargets(const Targets& targets, const std::string& verb) {
+  if (targets.command.empty() && !targets.has_threads() && !targets.system_wide) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("nothing to ", verb,
+                     ": name processes (-p PID), threads (-t TID), all CPUs (-a) or a command "
+                     "(-- CMD ARGS…)"));
+  }
+  if (targets.system_wide && targets.has_threads()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-a ", verb, "s everything: -p and -t do not go with it"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<int>> ChooseCpus(const procfs::Roots& roots, const Targets& targets) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<int> online, procfs::OnlineCpus(roots));
+  if (targets.cpus.empty()) return online;
+  for (const int cpu : targets.cpus) {
+    if (std::binary_search(online.begin(), online.end(), cpu)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("CPU ", cpu, " is not online; online are ", absl::StrJoin(online, ",")));
+  }
+  std::vector<int> cpus = targets.cpus;
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+absl::StatusOr<std::vector<Thread>> FindThreads(const procfs::Roots& roots,
+                                                const Targets& targets) {
+  std::vector<Thread> threads;
+  for (const pid_t pid : targets.pids) {
+    const auto tids = procfs::ThreadIds(roots, pid);
+    if (!tids.ok()) return Missing("process", pid, tids.status());
+    for (const pid_t tid : *tids) threads.push_back({pid, tid});
+  }
+  for (const pid_t tid : targets.tids) {
+    const auto pid = procfs::ProcessOf(roots, tid);
+    if (!pid.ok()) return Missing("thread", tid, pid.status());
+    threads.push_back({*pid, tid});
+  }
+  return threads;
+}
+
+}  // namespace profiler::target

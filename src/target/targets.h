@@ -1,0 +1,45 @@
+// What is recorded or counted, checked and found on this machine.
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/procfs/proc_file.h"
+
+namespace profiler::target {
+
+// A command may go together with any of the others and then only says how long; alone, it is what
+// is observed.
+struct Targets {
+  std::vector<pid_t> pids;  // with all their threads
+  std::vector<pid_t> tids;  // these alone
+  bool system_wide = false;
+  std::vector<int> cpus;             // empty: all that are online
+  std::vector<std::string> command;  // argv; found through PATH
+
+  bool has_threads() const { return !pids.empty() || !tids.empty(); }
+  bool is_command_alone() const { return !command.empty() && !has_threads() && !system_wide; }
+};
+
+// kInvalidArgument where nothing is named, or what does not go together. `verb` is "record" or
+// "count".
+absl::Status CheckTargets(const Targets& targets, const std::string& verb);
+
+// Those asked for, or all that are online; ascending, each once. kInvalidArgument for one that is
+// offline; the errors of procfs::OnlineCpus.
+absl::StatusOr<std::vector<int>> ChooseCpus(const procfs::Roots& roots, const Targets& targets);
+
+struct Thread {
+  pid_t pid = 0;
+  pid_t tid = 0;
+};
+
+// All that `pids` and `tids` name, as they run now. kNotFound (ESRCH) for a process or thread that
+// does not.
+absl::StatusOr<std::vector<Thread>> FindThreads(const procfs::Roots& roots, const Targets& targets);
+
+}  // namespace profiler::target

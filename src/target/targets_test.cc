@@ -1,0 +1,45 @@
+#include "src/target/targets.h"
+
+#include <unistd.h>
+
+#include "gtest/gtest.h"
+#include "src/procfs/fake_tree.h"
+
+namespace profiler::target {
+namespace {
+
+TEST(TargetsTest, WhatDoesNotGoTogetherIsRefused) {
+  EXPECT_TRUE(CheckTargets({.command = {"ls"}}, "count").ok());
+  EXPECT_TRUE(CheckTargets({.pids = {7}, .command = {"ls"}}, "count").ok());
+  EXPECT_EQ(CheckTargets({}, "count").message().substr(0, 16), "nothing to count");
+  EXPECT_EQ(CheckTargets({.tids = {7}, .system_wide = true}, "record").message(),
+            "-a records everything: -p and -t do not go with it");
+}
+
+TEST(TargetsTest, CpusAreThoseOnlineOrSomeOfThese) {
+  procfs::FakeTree tree;
+  tree.Write("sys/devices/system/cpu/online", "0-2,5\n");
+  EXPECT_EQ(*ChooseCpus(tree.roots(), {}), (std::vector<int>{0, 1, 2, 5}));
+  EXPECT_EQ(*ChooseCpus(tree.roots(), {.cpus = {5, 1, 5}}), (std::vector<int>{1, 5}));
+  EXPECT_EQ(ChooseCpus(tree.roots(), {.cpus = {4}}).status().message(),
+            "CPU 4 is not online; online are 0,1,2,5");
+}
+
+TEST(TargetsTest, ThreadsHaveTheirProcess) {
+  const auto threads = FindThreads({}, {.pids = {getpid()}, .tids = {gettid()}});
+  ASSERT_TRUE(threads.ok());
+  ASSERT_GE(threads->size(), 2u);
+  EXPECT_EQ(threads->front().tid, getpid());
+  EXPECT_EQ(threads->back().pid, getpid());
+}
+
+TEST(TargetsTest, WhatIsGoneIsNamed) {
+  procfs::FakeTree tree;
+  EXPECT_EQ(FindThreads(tree.roots(), {.pids = {4711}}).status().message(),
+            "process 4711: No such process");
+  EXPECT_EQ(FindThreads(tree.roots(), {.tids = {4712}}).status().message(),
+            "thread 4712: No such process");
+}
+
+}  // namespace
+}  // namespace profiler::target
