@@ -1,0 +1,231 @@
+#include "src/cli/record_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/base/text.h"
+#include "src/cli/naming_arguments.h"
+#include "src/cli/option_values.h"
+#include "src/cli/output.h"
+#include "src/cli/version.h"
+#include "src/perf_event/registers.h"
+
+namespace profiler::cli {
+namespace {
+
+constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
+
+absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
+  if (text == "max") {
+    *frequency = record::RecordOptions::kMaxFrequency;
+    return absl::OkStatus();
+  }
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || text[0] == '-' || errno != 0 || value == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-F: '", text, "' is no frequency: give samples a second, or max"));
+  }
+  *frequency = value;
+  return absl::OkStatus();
+}
+
+// fp, dwarf, dwarf,BYTES, auto or none; -g alone is auto.
+absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptions* options) {
+  using record::CallGraph;
+  const std::string& text = arguments.call_graph;
+  const size_t comma = std::min(text.find(','), text.size());
+  const std::string how = text.substr(0, comma);
+  if (how == "fp") {
+    options->call_graph = CallGraph::kFramePointers;
+  } else if (how == "dwarf") {
+    options->call_graph = CallGraph::kDwarf;
+  } else if (how == "auto" || (how.empty() && arguments.call_chains)) {
+    options->call_graph = CallGraph::kAuto;
+  } else if (!how.empty() && how != "none") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--call-graph: '", text, "' is not known: give fp, dwarf[,BYTES], auto or none"));
+  }
+  if (comma < text.size()) {
+    uint32_t bytes = 0;
+    if (how != "dwarf" || !absl::SimpleAtoi(text.substr(comma + 1), &bytes) || bytes == 0 ||
+        bytes > record::kMostStackBytes) {
+      return absl::InvalidArgumentError(absl::StrCat("--call-graph: '", text,
+                                                     "': give dwarf,BYTES with at most ",
+                                                     record::kMostStackBytes, " bytes of stack"));
+    }
+    options->stack_bytes = (bytes + 7) / 8 * 8;
+  }
+  options->post_unwind = arguments.post_unwind;
+  if (!options->post_unwind || options->call_graph == CallGraph::kDwarf) return absl::OkStatus();
+  return absl::InvalidArgumentError("--post-unwind: goes with --call-graph dwarf");
+}
+
+std::string RegisterNames(perf_event::Architecture architecture) {
+  std::vector<std::string> names;
+  for (int bit = 0; bit < 64; ++bit) {
+    const std::string_view name = perf_event::RegisterName(architecture, bit);
+    if (name != "unknown") names.emplace_back(name);
+  }
+  return absl::StrJoin(names, " ");
+}
+
+// "ax,ip" as bits of a register mask.
+absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& text) {
+  const auto architecture = perf_event::NativeArchitecture();
+  uint64_t mask = 0;
+  for (const std::string& name : SplitList(text)) {
+    int bit = 0;
+    while (bit < 64 &&
+           !absl::EqualsIgnoreCase(View(perf_event::RegisterName(architecture, bit)), name)) {
+      ++bit;
+    }
+    if (bit == 64) {
+      return absl::InvalidArgumentError(absl::StrCat(option, ": no register '", name,
+                                                     "'; there are ", RegisterNames(architecture)));
+    }
+    mask |= uint64_t{1} << bit;
+  }
+  return mask;
+}
+
+// What samples have, and which records stand beside them.
+void AddContentOptions(CLI::App& command, RecordArguments& a) {
+  command.add_flag("-d,--data", a.contents.data_address,
+                   "the address of the data, where it is known");
+  command.add_flag("--phys-data", a.contents.physical_address, "its physical address as well");
+  command.add_flag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
+  command.add_flag("-R,--raw-samples", a.contents.raw,
+                   "raw data of all events, not of tracepoints alone");
+  command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
+  command.add_option("--user-regs", a.user_registers, "registers of user space")
+      ->type_name("REG,…");
+  command.add_option("--intr-regs", a.interrupt_registers, "registers where the sample was taken")
+      ->type_name("REG,…");
+  command.add_flag("--all-user", a.all_user, "user space alone, of events that do not say");
+  command.add_flag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.add_flag("--switch-events", a.switch_events, "record context switches");
+  command.add_flag("--no-bpf-event", a.no_bpf_events,
+                   "do not record that BPF programs come and go");
+  command
+      .add_option("-k,--clockid", a.clock, "times are those of this clock, the only one for now")
+      ->type_name("CLOCK")
+      ->check(CLI::IsMember({"CLOCK_MONOTONIC", "monotonic", "mono"}, CLI::ignore_case));
+  command.add_flag("-T,--timestamp,--sample-cpu,-N,--no-buildid-cache,-B,--no-buildid,--threads")
+      ->description(
+          "accepted for perf's sake: samples have time and CPU, no whole files are kept, and one "
+          "thread is enough");
+}
+
+}  // namespace
+
+void AddRecordOptions(CLI::App& command, RecordArguments& a) {
+  command.add_option("-F,--freq", a.frequency, "samples a second and thread, or max")
+      ->type_name("N|max")
+      ->default_str("999");
+  command.add_option("-c,--count", a.period, "a sample every so many events, instead of -F")
+      ->type_name("PERIOD")
+      ->check(CLI::PositiveNumber);
+  AddEventOptions(
+      command,
+      "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
+      "shows what there is; :u or :k behind one keeps to user or kernel code (default: "
+      "cycles, cpu-clock where there are none)",
+      &a.events);
+  AddTargetOptions(command, "record", &a.targets);
+  command
+      .add_option("-o,--output", a.output,
+                  "file to write; an older one is kept as FILE.old; - for standard output, as a "
+                  "stream that report -i - and perf report -i - read")
+      ->type_name("FILE|-")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--embed", a.embed,
+          "put into the file, once recording has ended, the names of all addresses (names), "
+          "inlined calls and source lines as well (lines), and the code of the functions that were "
+          "interrupted, for annotate (code); and of many samples the sums that reports are made "
+          "of; or none of that; a stream (-o -) has all but the sums")
+      ->type_name("code|lines|names|none")
+      ->check(CLI::IsMember({"code", "lines", "names", "none"}))
+      ->capture_default_str();
+  AddCacheOption(command, a.no_cache);
+  a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
+  command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");
+  command
+      .add_option("--call-graph", a.call_graph,
+                  "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
+                  "many bytes of stack (65528, or 32768 where memory is dear), without frame "
+                  "pointers; auto: dwarf where the "
+                  "targets have none; none")
+      ->type_name("fp|dwarf[,BYTES]|auto|none");
+  command.add_flag("--post-unwind", a.post_unwind,
+                   "with dwarf: keep stack bytes in the file, for reports to unwind");
+  command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+      ->type_name("PAGES|SIZE");
+  command.add_option("-D,--delay", a.delay_ms, "begin to sample so much later")->type_name("MS");
+  command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
+  command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
+                   "do not follow new threads and children");
+  AddContentOptions(command, a);
+  command.add_flag("-q,--quiet", a.quiet, "print errors only");
+  command.add_flag("-v,--verbose", a.verbose, "print more about the recording itself");
+}
+
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcommand,
+                                                        const RecordArguments& arguments,
+                                                        const Invocation& invocation) {
+  record::RecordOptions options;
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
+  PROFILER_ASSIGN_OR_RETURN(options.compression_level, arguments.compression.Level(command));
+  PROFILER_ASSIGN_OR_RETURN(options.targets,
+                            ReadTargets(arguments.targets, "record", std::move(command)));
+  if (!arguments.frequency.empty()) {
+    PROFILER_RETURN_IF_ERROR(ReadFrequency(arguments.frequency, &options.frequency));
+  }
+  options.period = arguments.period;
+  options.rate_is_asked_for = options.period != 0 || !arguments.frequency.empty();
+  options.events_are_default = arguments.events.events.empty() && !arguments.verbose;
+  PROFILER_ASSIGN_OR_RETURN(options.events,
+                            FindEventArguments(subcommand, arguments.events, {kDefaultEvent}));
+  PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
+  options.inherit = !arguments.no_inherit;
+  options.contents = arguments.contents;
+  PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
+                            ParseRegisters("--user-regs", arguments.user_registers));
+  PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
+                            ParseRegisters("--intr-regs", arguments.interrupt_registers));
+  options.all_user = arguments.all_user;
+  options.all_kernel = arguments.all_kernel;
+  options.switch_events = arguments.switch_events;
+  options.bpf_events = !arguments.no_bpf_events;
+  if (!arguments.ring_size.empty()) {
+    const size_t page = sysconf(_SC_PAGESIZE);
+    PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
+    options.ring_bytes = pages * page;
+  }
+  if (arguments.delay_ms < 0) return absl::InvalidArgumentError("--delay: cannot be negative");
+  options.delay = Milliseconds(arguments.delay_ms);
+  if (arguments.duration) {
+    if (!(*arguments.duration > 0))
+      return absl::InvalidArgumentError("--duration: must be positive");
+    options.duration = Milliseconds(*arguments.duration * 1000);
+  }
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
+  options.output = arguments.output;
+  options.cmdline = invocation.cmdline;
+  options.version = kVersion;
+  return options;
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,55 @@
+// The options of `record`, and what they ask for.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "src/base/status.h"
+#include "src/cli/command.h"
+#include "src/cli/compression_option.h"
+#include "src/cli/event_arguments.h"
+#include "src/cli/target_arguments.h"
+#include "src/record/options.h"
+
+namespace profiler::cli {
+
+// As they were typed.
+struct RecordArguments {
+  std::string frequency;
+  uint64_t period = 0;
+  CompressionOption compression;
+  EventArguments events;
+  TargetArguments targets;
+  std::string output = "perf.data";
+  std::string embed = "lines";
+  bool no_cache = false;
+  bool call_chains = false;
+  std::string call_graph;
+  bool post_unwind = false;
+  std::string ring_size;
+  double delay_ms = 0;
+  std::optional<double> duration;  // seconds
+  bool no_inherit = false;
+  record::SampleContents contents;
+  std::string user_registers, interrupt_registers;
+  bool all_user = false, all_kernel = false;
+  bool switch_events = false;
+  bool no_bpf_events = false;
+  std::string clock = "CLOCK_MONOTONIC";
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Adds all of them; `arguments` must live as long as the command.
+void AddRecordOptions(CLI::App& command, RecordArguments& arguments);
+
+// Errors, each a line for the user: kInvalidArgument for a value that cannot be, those of
+// CommandOf, ReadTargets and FindEventArguments.
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcommand,
+                                                        const RecordArguments& arguments,
+                                                        const Invocation& invocation);
+
+}  // namespace profiler::cli
