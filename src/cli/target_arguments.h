@@ -1,4 +1,4 @@
-// -p, -t, -a and -C of record and stat.
+// -p, -t, -u, -a and -C of record and stat.
 
 #pragma once
 
@@ -14,6 +14,7 @@ namespace profiler::cli {
 struct TargetArguments {
   std::string pids;
   std::string tids;
+  std::string user;
   std::string cpus;
   bool system_wide = false;
 };
@@ -22,7 +23,8 @@ struct TargetArguments {
 void AddTargetOptions(CLI::App& command, const std::string& verb, TargetArguments* arguments);
 
 // CPUs alone mean everything that runs on them, as for perf. `command` is what to run. Errors:
-// kInvalidArgument for what is no list of ids or CPUs, and those of target::CheckTargets.
+// kInvalidArgument for what is no list of ids or CPUs, and those of
+// target::ProcessesOfUser and of target::CheckTargets.
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             const std::string& verb,
                                             std::vector<std::string> command);

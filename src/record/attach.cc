@@ -78,7 +78,11 @@ class Attacher {
 absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& targets, bool inherit,
                            ringbuf::EventSet& events) {
   Attacher attacher(roots, events, inherit);
-  for (const pid_t pid : targets.pids) PROFILER_RETURN_IF_ERROR(attacher.AttachProcess(pid));
+  for (const pid_t pid : targets.pids) {
+    const absl::Status attached = attacher.AttachProcess(pid);
+    if (absl::IsNotFound(attached) && targets.pids_may_be_gone) continue;
+    PROFILER_RETURN_IF_ERROR(attached);
+  }
   for (const pid_t tid : targets.tids) PROFILER_RETURN_IF_ERROR(attacher.AttachOnce(tid));
   if (!events.events().empty()) return absl::OkStatus();
   if (!targets.pids.empty()) return Attacher::NoSuchProcess(targets.pids.front());

@@ -1,5 +1,9 @@
 #include "src/target/targets.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -14,6 +18,13 @@ namespace {
 absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
   if (!absl::IsNotFound(status)) return status;
   return ErrnoStatus(ESRCH, absl::StrCat(what, " ", id));
+}
+
+absl::StatusOr<uid_t> UserId(const std::string& user) {
+  if (const auto id = procfs::ParseNumber<uid_t>(user)) return *id;
+  const passwd* found = getpwnam(user.c_str());
+  if (found == nullptr) return absl::NotFoundError(absl::StrCat("there is no user '", user, "'"));
+  return found->pw_uid;
 }
 
 }  // namespace
@@ -46,11 +57,25 @@ absl::StatusOr<std::vector<int>> ChooseCpus(const procfs::Roots& roots, const Ta
   return cpus;
 }
 
+absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
+                                                   const std::string& user) {
+  PROFILER_ASSIGN_OR_RETURN(const uid_t id, UserId(user));
+  PROFILER_ASSIGN_OR_RETURN(std::vector<pid_t> pids, procfs::ProcessIds(roots));
+  std::erase_if(pids, [&](pid_t pid) {
+    struct stat folder;
+    const bool is_there = stat(absl::StrCat(roots.proc, "/", pid).c_str(), &folder) == 0;
+    return !is_there || folder.st_uid != id || pid == getpid();
+  });
+  if (!pids.empty()) return pids;
+  return absl::NotFoundError(absl::StrCat("no process of user '", user, "' runs"));
+}
+
 absl::StatusOr<std::vector<Thread>> FindThreads(const procfs::Roots& roots,
                                                 const Targets& targets) {
   std::vector<Thread> threads;
   for (const pid_t pid : targets.pids) {
     const auto tids = procfs::ThreadIds(roots, pid);
+    if (absl::IsNotFound(tids.status()) && targets.pids_may_be_gone) continue;
     if (!tids.ok()) return Missing("process", pid, tids.status());
     for (const pid_t tid : *tids) threads.push_back({pid, tid});
   }

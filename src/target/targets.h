@@ -17,6 +17,8 @@ namespace profiler::target {
 struct Targets {
   std::vector<pid_t> pids;  // with all their threads
   std::vector<pid_t> tids;  // these alone
+  // `pids` are those of a user, as they ran a moment ago: the ones that are gone are left out.
+  bool pids_may_be_gone = false;
   bool system_wide = false;
   std::vector<int> cpus;             // empty: all that are online
   std::vector<std::string> command;  // argv; found through PATH
@@ -37,6 +39,11 @@ struct Thread {
   pid_t pid = 0;
   pid_t tid = 0;
 };
+
+// The processes of a user, named or by number, but for this one. kNotFound for a user that is not
+// there or has none.
+absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
+                                                   const std::string& user);
 
 // All that `pids` and `tids` name, as they run now. kNotFound (ESRCH) for a process or thread that
 // does not.

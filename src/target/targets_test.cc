@@ -41,5 +41,17 @@ TEST(TargetsTest, WhatIsGoneIsNamed) {
             "thread 4712: No such process");
 }
 
+TEST(TargetsTest, AUserHasProcesses) {
+  procfs::FakeTree tree;
+  tree.Process(4711, 1, "mine", "");
+  const std::string me = std::to_string(getuid());
+  EXPECT_EQ(*ProcessesOfUser(tree.roots(), me), std::vector<pid_t>{4711});
+  EXPECT_EQ(ProcessesOfUser(tree.roots(), "4294967290").status().message(),
+            "no process of user '4294967290' runs");
+  EXPECT_EQ(ProcessesOfUser(tree.roots(), "no-such-user").status().message(),
+            "there is no user 'no-such-user'");
+  EXPECT_TRUE(FindThreads(tree.roots(), {.pids = {4712}, .pids_may_be_gone = true})->empty());
+}
+
 }  // namespace
 }  // namespace profiler::target
