@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/unique_fd.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
 #include "src/target/refusal.h"
@@ -38,19 +39,67 @@ class Planner {
  public:
   Planner(ringbuf::Kernel& kernel, const RecordOptions& options, const procfs::PerfLimits& limits,
           const ProbeTarget& target)
-      : kernel_(kernel), options_(options), limits_(limits), target_(target) {}
+      : kernel_(kernel),
+        options_(options),
+        limits_(limits),
+        target_(target),
+        events_(options.events) {}
 
   absl::StatusOr<EventPlan> Plan() {
     if (options_.events.empty()) return absl::InvalidArgumentError("no event to record");
-    ChooseFrequency();
-    for (const events::FoundEvent& event : options_.events) {
-      PROFILER_RETURN_IF_ERROR(PlanSampling(event));
-    }
+    do {
+      PROFILER_RETURN_IF_ERROR(PlanAllSampling());
+    } while (GiveUpWeakGroups());
     PROFILER_RETURN_IF_ERROR(PlanSideband());
+    plan_.notes.insert(plan_.notes.end(), given_up_.begin(), given_up_.end());
     return std::move(plan_);
   }
 
  private:
+  absl::Status PlanAllSampling() {
+    plan_ = {};
+    user_only_noted_ = false;
+    ChooseFrequency();
+    for (const events::FoundEvent& event : events_) PROFILER_RETURN_IF_ERROR(PlanSampling(event));
+    return absl::OkStatus();
+  }
+
+  // Weak groups that cannot be opened as such become events that are sampled each on its own. False
+  // where there are none.
+  bool GiveUpWeakGroups() {
+    bool given_up = false;
+    for (size_t leader = 0; leader < events_.size(); ++leader) {
+      if (events_[leader].leader != leader || !events_[leader].weak) continue;
+      std::vector<size_t> members;
+      for (size_t i = leader; i < events_.size(); ++i) {
+        if (events_[i].leader == leader) members.push_back(i);
+      }
+      if (members.size() == 1 || OpensAsGroup(members)) continue;
+      given_up = true;
+      given_up_.push_back(absl::StrCat("the group of ", events_[leader].name,
+                                       " cannot be counted as one here: its events are sampled "
+                                       "each on its own"));
+      for (const size_t member : members) {
+        events_[member].leader = member;
+        events_[member].sample_read = events_[member].weak = false;
+        events_[member].group_name.clear();
+      }
+    }
+    return given_up;
+  }
+
+  bool OpensAsGroup(const std::vector<size_t>& members) {
+    std::vector<UniqueFd> opened;
+    for (const size_t member : members) {
+      auto fd =
+          kernel_.OpenEvent(perf_event::ToKernelAttr(plan_.sampling[member].attr), target_.pid,
+                            target_.cpu, opened.empty() ? -1 : opened.front().get());
+      if (!fd.ok()) return false;
+      opened.push_back(*std::move(fd));
+    }
+    return true;
+  }
+
   void ChooseFrequency() {
     frequency_ = options_.frequency;
     if (options_.period != 0 || !limits_.max_sample_rate.has_value()) return;
@@ -306,6 +355,8 @@ class Planner {
   const RecordOptions& options_;
   const procfs::PerfLimits& limits_;
   const ProbeTarget target_;
+  std::vector<events::FoundEvent> events_;  // as asked for, but for weak groups that were given up
+  std::vector<std::string> given_up_;       // notes on those
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false;
   bool tracepoints_open_ = false;  // one did

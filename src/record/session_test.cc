@@ -388,6 +388,30 @@ TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
   EXPECT_EQ(file.count("SAMPLE"), 0);
 }
 
+TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
+  options_.targets.system_wide = true;
+  options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");
+  // Each event is tried alone first.
+  kernel_.FailCall(Call::kOpenEvent, 4, EINVAL);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(Notes(**session),
+            "the group of cpu-clock cannot be counted as one here: its events are sampled each on "
+            "its own");
+  EXPECT_FALSE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
+}
+
+TEST_F(SessionTest, KeepsAWeakGroupThatOpens) {
+  options_.targets.system_wide = true;
+  options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(Notes(**session), "");
+  EXPECT_TRUE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
+}
+
 TEST_F(SessionTest, KeepsAnOldFile) {
   options_.targets.system_wide = true;
   tree_.Write("perf.data", "old");
