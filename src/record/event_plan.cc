@@ -226,12 +226,14 @@ class Planner {
   }
 
   // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
-  // the stacks. exclude_callchain_user stays set: it tells that these chains are ours (FORMAT.md).
+  // the stacks and the registers that nobody asked for. exclude_callchain_user stays set: it tells
+  // that these chains are ours (FORMAT.md).
   Attr Written(Attr attr) const {
     if (attr.sample_stack_user == 0 || options_.post_unwind) return attr;
-    attr.sample_type &= ~(perf_event::kSampleRegsUser | perf_event::kSampleStackUser);
-    attr.sample_regs_user = 0;
+    attr.sample_type &= ~perf_event::kSampleStackUser;
     attr.sample_stack_user = 0;
+    attr.sample_regs_user = options_.contents.user_registers;
+    if (attr.sample_regs_user == 0) attr.sample_type &= ~perf_event::kSampleRegsUser;
     return attr;
   }
 

@@ -95,10 +95,22 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   }
   perf_event::Sample unwound = sample;
   unwound.callchain = perf_event::U64Array(std::as_bytes(std::span(chain_)));
-  unwound.user_regs = {};
+  unwound.user_regs = KeptRegisters(sample.user_regs, layouts.written.user_regs_mask);
   unwound.user_stack = {};
   unwound.user_stack_size = 0;
   Encode(perf_event::kRecordSample, record.misc(), layouts.written, unwound, &output_);
+}
+
+// Those of `mask`, which are among them.
+perf_event::Registers UnwindStage::KeptRegisters(const perf_event::Registers& all, uint64_t mask) {
+  if (mask == 0 || all.abi == perf_event::kRegsAbiNone) return {};
+  const perf_event::U64Array values(all.values);
+  registers_.clear();
+  size_t index = 0;
+  for (uint64_t rest = all.mask; rest != 0; rest &= rest - 1, ++index) {
+    if ((rest & -rest & mask) != 0) registers_.push_back(values[index]);
+  }
+  return {all.abi, mask, std::as_bytes(std::span(registers_))};
 }
 
 // In the place of a sample that is too short for its layout, which the kernel writes none of, the

@@ -71,6 +71,7 @@ class UnwindStage {
  private:
   void TakeRecord(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
+  perf_event::Registers KeptRegisters(const perf_event::Registers& all, uint64_t mask);
   void CountLost(perf_event::RawRecord record);
   void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
@@ -98,11 +99,12 @@ class UnwindStage {
   std::vector<std::byte> output_;
 
   // Of the sample at hand.
-  std::vector<uint64_t> chain_;  // as written
-  size_t kernel_entries_ = 0;    // of it
-  size_t stack_bytes_ = 0;       // asked for
-  bool overflowed_ = false;      // there was more than it may hold
-  bool has_memory_ = true;       // of its process; false after that has executed another program
+  std::vector<uint64_t> chain_;      // as written
+  std::vector<uint64_t> registers_;  // likewise
+  size_t kernel_entries_ = 0;        // of it
+  size_t stack_bytes_ = 0;           // asked for
+  bool overflowed_ = false;          // there was more than it may hold
+  bool has_memory_ = true;  // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;
   symbolize::UnwoundChain piece_;  // of what late reads find
   std::vector<symbolize::UnwoundFrame> frames_;

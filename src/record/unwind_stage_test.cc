@@ -190,6 +190,33 @@ TEST_F(UnwindStageTest, WritesAnOrdinaryCallChainInPlaceOfTheStack) {
   EXPECT_EQ(chain_[0], perf_event::kContextUser);
 }
 
+TEST_F(UnwindStageTest, KeepsTheRegistersThatWereAskedFor) {
+  Attr written = Written();
+  written.sample_type |= perf_event::kSampleRegsUser;
+  written.sample_regs_user = uint64_t{1} << 7 | uint64_t{1} << 8;  // sp and ip
+  const perf_event::RecordLayout layout(written);
+  UnwindStage stage({{perf_event::RecordLayout(Opened()), layout}}, procfs::Roots());
+  const Captured captured = Capture(16384);
+  RecordBuilder records(Opened());
+  records.Add(perf_event::kRecordSample, perf_event::kMiscUser, SampleOf(captured, 2));
+  Publish(0, records);
+  const ringbuf::RingBytes bytes = rings_[0].view().Peek();
+  std::vector<ringbuf::RingPass> passes = {{0, bytes, kRing, 0, bytes.size()}};
+  ASSERT_TRUE(stage.Take(passes, /*last=*/true).ok());
+  ringbuf::RingBytes output;
+  output.spans[0] = stage.output();
+  ringbuf::BounceBuffer bounce;
+  ringbuf::RecordCursor cursor(output, bounce);
+  const auto record = cursor.Next();
+  ASSERT_TRUE(record.has_value());
+  perf_event::Sample sample;
+  ASSERT_TRUE(Decode(*record, layout, &sample));
+  const perf_event::U64Array values(sample.user_regs.values);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0], captured.registers[7]);
+  EXPECT_EQ(values[1], captured.registers[8]);
+}
+
 // An event with a layout of its own stands beside that whose stacks are copied.
 TEST_F(UnwindStageTest, SamplesOfAnEventWithoutStacksGoIntoTheFileAsTheyAre) {
   constexpr uint64_t kUnwound = 21, kPlain = 22;
