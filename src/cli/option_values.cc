@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
@@ -36,6 +37,20 @@ bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
   }
   *nanoseconds = seconds * kPerSecond + fraction;
   return true;
+}
+
+// "512K", "4M", "1G" and "8192B" are sizes; a number alone counts in units of `unit` bytes.
+std::optional<uint64_t> BytesOf(std::string_view text, uint64_t unit) {
+  static constexpr std::pair<char, int> kShifts[] = {{'B', 0}, {'K', 10}, {'M', 20}, {'G', 30}};
+  for (const auto& [letter, shift] : kShifts) {
+    if (!text.ends_with(letter)) continue;
+    unit = uint64_t{1} << shift;
+    text.remove_suffix(1);
+    break;
+  }
+  uint64_t count = 0;
+  if (!ParseNumber(text, UINT64_MAX / unit, &count)) return std::nullopt;
+  return count * unit;
 }
 
 // "10%" or "12.5%"
@@ -101,37 +116,20 @@ absl::StatusOr<std::vector<int>> ParseIdList(std::string_view text) {
 
 absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size) {
   constexpr uint64_t kLargestRing = 1ull << 32;
-  const auto wrong = [&] {
+  const std::optional<uint64_t> bytes = BytesOf(text, page_size);
+  if (!bytes || *bytes == 0 || *bytes > kLargestRing) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", View(text),
                      "' is no ring size: give pages (128) or a size (512K, 4M), 4 GiB at most"));
-  };
-  uint64_t unit = page_size;
-  std::string_view number = text;
-  if (!text.empty()) {
-    switch (text.back()) {
-      case 'B':
-        unit = 1;
-        break;
-      case 'K':
-        unit = 1ull << 10;
-        break;
-      case 'M':
-        unit = 1ull << 20;
-        break;
-      case 'G':
-        unit = 1ull << 30;
-        break;
-      default:
-        break;
-    }
-    if (unit != page_size || text.back() == 'B') number.remove_suffix(1);
   }
-  uint64_t count = 0;
-  if (!ParseNumber(number, kLargestRing, &count) || count == 0) return wrong();
-  if (count > kLargestRing / unit) return wrong();
-  const uint64_t pages = (count * unit + page_size - 1) / page_size;
-  return std::bit_ceil(pages);
+  return std::bit_ceil((*bytes + page_size - 1) / page_size);
+}
+
+absl::StatusOr<uint64_t> ParseSize(std::string_view text) {
+  const std::optional<uint64_t> bytes = BytesOf(text, 1);
+  if (bytes && *bytes > 0) return *bytes;
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", View(text), "' is no size: give bytes, or 512K, 4M, 1G"));
 }
 
 }  // namespace profiler::cli

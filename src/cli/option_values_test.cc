@@ -43,5 +43,14 @@ TEST(TimeRange, IsInSecondsOrInPercent) {
 
 TEST(List, DropsEmptyPieces) { EXPECT_THAT(SplitList(",a,,b,"), ElementsAre("a", "b")); }
 
+TEST(OptionValuesTest, SizesAreBytesOrHaveAUnit) {
+  EXPECT_EQ(*ParseSize("1000"), 1000u);
+  EXPECT_EQ(*ParseSize("8B"), 8u);
+  EXPECT_EQ(*ParseSize("2M"), uint64_t{2} << 20);
+  for (const char* wrong : {"", "0", "M", "-1", "1T", "99999999999G"}) {
+    EXPECT_FALSE(ParseSize(wrong).ok()) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace profiler::cli

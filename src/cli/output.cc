@@ -46,6 +46,12 @@ void PrintWarning(std::string_view message) { PrintLine("profiler: warning: ", m
 
 void PrintNote(std::string_view text) { PrintLine("[ ", text, " ]\n"); }
 
+void PrintLines(std::string_view lines) {
+  std::string buffer;
+  const std::string_view shown = VisibleText(lines, &buffer);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
 void LiveLine::Show(std::string_view text) {
   PrintLine(kStartOfLine, text, "");
   shown_ = true;

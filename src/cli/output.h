@@ -23,6 +23,9 @@ void PrintWarning(std::string_view message);
 // What was done: "[ TEXT ]", a line on standard error.
 void PrintNote(std::string_view text);
 
+// Whole lines on standard error, as they are.
+void PrintLines(std::string_view lines);
+
 // A line on standard error that is written over and over, and removed in the end.
 class LiveLine {
  public:

@@ -16,6 +16,7 @@
 #include "src/cli/naming_monitor.h"
 #include "src/cli/output.h"
 #include "src/cli/record_options.h"
+#include "src/cli/verbose_kernel.h"
 #include "src/naming/collect_names.h"
 #include "src/perf_data/read/recording.h"
 #include "src/record/session.h"
@@ -102,7 +103,15 @@ absl::Status EmbedNames(const RecordArguments& arguments, const std::string& pat
   return absl::OkStatus();
 }
 
+void PrintNeedless(const RecordArguments& arguments) {
+  for (const NeedlessOption& needless : arguments.needless) {
+    if (needless.option->count() == 0) continue;
+    PrintNote(absl::StrCat(needless.option->get_name(), " changes nothing: ", needless.why));
+  }
+}
+
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
+  if (arguments.verbosity > 0) PrintNeedless(arguments);
   LiveLine line;
   if (!arguments.quiet && ErrorsAreShownLive()) {
     options.on_progress = [&line](const record::RecordProgress& progress) {
@@ -113,7 +122,9 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   const bool names_follow = arguments.embed != "none";
   naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
   if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
-  auto session = record::RecordSession::Create(ringbuf::LinuxKernel(), std::move(options));
+  VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
+  ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
+  auto session = record::RecordSession::Create(kernel, std::move(options));
   if (!session.ok()) {
     PrintError(session.status());
     return target::CommandFailure(session.status()).value_or(kExitFailure);
@@ -133,7 +144,7 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   line.Clear();
   print_notes();
   if (!status.ok()) PrintError(status);
-  if (!arguments.quiet) PrintSummary(summary, output, arguments.verbose);
+  if (!arguments.quiet) PrintSummary(summary, output, arguments.verbosity > 0);
   if (!status.ok()) return target::CommandFailure(status).value_or(kExitFailure);
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
   const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(output);
@@ -158,6 +169,11 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) 
   AddRecordOptions(*command, *arguments);
 
   commands[command] = [arguments, command, invocation = std::move(invocation)] {
+    if (const auto registers = ListOfRegisters(*arguments)) {
+      Output output("-");
+      output.Write(*registers + "\n");
+      return output.Close().ok() ? kExitOk : kExitFailure;
+    }
     auto options = ReadRecordOptions(*command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());

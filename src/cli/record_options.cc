@@ -1,10 +1,12 @@
 #include "src/cli/record_options.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,30 @@ namespace profiler::cli {
 namespace {
 
 constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
+
+struct Clock {
+  clockid_t id;
+  std::string_view names[3];
+};
+constexpr Clock kClocks[] = {
+    {CLOCK_MONOTONIC, {"CLOCK_MONOTONIC", "monotonic", "mono"}},
+    {CLOCK_MONOTONIC_RAW, {"CLOCK_MONOTONIC_RAW", "monotonic_raw", "raw"}},
+    {CLOCK_REALTIME, {"CLOCK_REALTIME", "realtime", "real"}},
+    {CLOCK_BOOTTIME, {"CLOCK_BOOTTIME", "boottime", "boot"}},
+    {CLOCK_TAI, {"CLOCK_TAI", "tai", "tai"}},
+};
+
+absl::StatusOr<clockid_t> ReadClock(const std::string& text) {
+  for (const Clock& clock : kClocks) {
+    for (const std::string_view name : clock.names) {
+      if (absl::EqualsIgnoreCase(View(name), text)) return clock.id;
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("-k: '", text,
+                   "' is no clock of perf events: give monotonic, monotonic_raw, realtime, "
+                   "boottime or tai"));
+}
 
 absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
   if (text == "max") {
@@ -108,9 +134,11 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-R,--raw-samples", a.contents.raw,
                    "raw data of all events, not of tracepoints alone");
   command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
-  command.add_option("--user-regs", a.user_registers, "registers of user space")
+  command.add_option("--user-regs", a.user_registers, "registers of user space; ? lists them")
       ->type_name("REG,…");
-  command.add_option("--intr-regs", a.interrupt_registers, "registers where the sample was taken")
+  command
+      .add_option("--intr-regs", a.interrupt_registers,
+                  "registers where the sample was taken; ? lists them")
       ->type_name("REG,…");
   command.add_flag("--all-user", a.all_user, "user space alone, of events that do not say");
   command.add_flag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
@@ -118,13 +146,33 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("--no-bpf-event", a.no_bpf_events,
                    "do not record that BPF programs come and go");
   command
-      .add_option("-k,--clockid", a.clock, "times are those of this clock, the only one for now")
-      ->type_name("CLOCK")
-      ->check(CLI::IsMember({"CLOCK_MONOTONIC", "monotonic", "mono"}, CLI::ignore_case));
-  command.add_flag("-T,--timestamp,--sample-cpu,-N,--no-buildid-cache,-B,--no-buildid,--threads")
-      ->description(
-          "accepted for perf's sake: samples have time and CPU, no whole files are kept, and one "
-          "thread is enough");
+      .add_option(
+          "-k,--clockid", a.clock,
+          "times are those of this clock: monotonic, monotonic_raw, realtime, boottime, tai; "
+          "chains are unwound while recording with the first alone")
+      ->type_name("CLOCK");
+}
+
+// What perf's users are used to give and what needs nothing done here.
+void AddNeedlessOptions(CLI::App& command, RecordArguments& a) {
+  const auto add = [&](const char* names, const char* type, const char* why) {
+    CLI::Option* option = nullptr;
+    const std::string description = absl::StrCat("accepted for perf's sake: ", why);
+    if (type == nullptr) {
+      option = command.add_flag(names)->description(description);
+    } else {
+      option = command.add_option(names)->description(description)->type_name(type);
+    }
+    a.needless.push_back({option, why});
+  };
+  add("-T,--timestamp,--sample-cpu", nullptr, "samples always have time and CPU");
+  add("-N,--no-buildid-cache,-B,--no-buildid", nullptr, "no whole files are kept");
+  add("--threads", nullptr, "one thread is enough for all rings");
+  add("--kcore", nullptr, "--embed code keeps the kernel's code that was sampled");
+  add("--proc-map-timeout", "MS", "mappings are read from /proc without a limit of time");
+  add("--synth", "WHAT", "what already runs is always in front of the samples");
+  add("--tail-synthesize", nullptr, "what already runs is in front of the samples");
+  add("--overwrite", nullptr, "rings are emptied in time, so all of the recording is kept");
 }
 
 }  // namespace
@@ -177,9 +225,17 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
   command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
                    "do not follow new threads and children");
+  command.add_option("--max-size", a.max_size, "stop when the file is so large")->type_name("SIZE");
   AddContentOptions(command, a);
+  AddNeedlessOptions(command, a);
   command.add_flag("-q,--quiet", a.quiet, "print errors only");
-  command.add_flag("-v,--verbose", a.verbose, "print more about the recording itself");
+  command.add_flag("-v,--verbose", a.verbosity,
+                   "print more about the recording itself; -vv: and each event that is opened");
+}
+
+std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
+  if (arguments.user_registers != "?" && arguments.interrupt_registers != "?") return std::nullopt;
+  return RegisterNames(perf_event::NativeArchitecture());
 }
 
 absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcommand,
@@ -195,7 +251,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   }
   options.period = arguments.period;
   options.rate_is_asked_for = options.period != 0 || !arguments.frequency.empty();
-  options.events_are_default = arguments.events.events.empty() && !arguments.verbose;
+  options.events_are_default = arguments.events.events.empty() && arguments.verbosity == 0;
   PROFILER_ASSIGN_OR_RETURN(options.events,
                             FindEventArguments(subcommand, arguments.events, {kDefaultEvent}));
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
@@ -205,6 +261,10 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
                             ParseRegisters("--user-regs", arguments.user_registers));
   PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
                             ParseRegisters("--intr-regs", arguments.interrupt_registers));
+  PROFILER_ASSIGN_OR_RETURN(options.clock, ReadClock(arguments.clock));
+  if (!arguments.max_size.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
+  }
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "src/base/status.h"
@@ -15,6 +16,12 @@
 #include "src/record/options.h"
 
 namespace profiler::cli {
+
+// One that perf's users give, and that asks for nothing here.
+struct NeedlessOption {
+  const CLI::Option* option = nullptr;
+  const char* why = nullptr;
+};
 
 // As they were typed.
 struct RecordArguments {
@@ -39,12 +46,17 @@ struct RecordArguments {
   bool switch_events = false;
   bool no_bpf_events = false;
   std::string clock = "CLOCK_MONOTONIC";
+  std::string max_size;
+  std::vector<NeedlessOption> needless;
   bool quiet = false;
-  bool verbose = false;
+  int verbosity = 0;  // how often -v was given
 };
 
 // Adds all of them; `arguments` must live as long as the command.
 void AddRecordOptions(CLI::App& command, RecordArguments& arguments);
+
+// What there is to choose from, where "?" was given for registers; else nothing.
+std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 
 // Errors, each a line for the user: kInvalidArgument for a value that cannot be, those of
 // CommandOf, ReadTargets and FindEventArguments.

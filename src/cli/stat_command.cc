@@ -15,6 +15,7 @@
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/target_arguments.h"
+#include "src/cli/verbose_kernel.h"
 #include "src/count/metrics.h"
 #include "src/count/print_counts.h"
 #include "src/count/stat_session.h"
@@ -50,6 +51,7 @@ struct StatArguments {
   bool append = false;
   bool big_numbers = true;
   bool null_run = false;
+  int verbosity = 0;
 };
 
 // What is counted where no event is named.
@@ -163,11 +165,12 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   }
   const count::CountPrinter printer(options.events, print);
   if (options.interval.count() > 0) output.Write(printer.IntervalHead());
-  const auto result =
-      count::RunStat(ringbuf::LinuxKernel(), options,
-                     [&](const count::StatResult& so_far, const count::CountTable& interval) {
-                       output.Write(printer.Interval(so_far, interval));
-                     });
+  VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
+  ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
+  const auto result = count::RunStat(
+      kernel, options, [&](const count::StatResult& so_far, const count::CountTable& interval) {
+        output.Write(printer.Interval(so_far, interval));
+      });
   if (!result.ok()) {
     PrintError(result.status());
     return target::CommandFailure(result.status()).value_or(kExitFailure);
@@ -219,6 +222,7 @@ void AddOptions(CLI::App& command, StatArguments& a) {
       ->type_name("FILE");
   command.add_flag("--append", a.append, "with -o: behind what is in the file");
   command.add_flag("-B,--big-num,!--no-big-num", a.big_numbers, "1,234,567 (default)");
+  command.add_flag("-v,--verbose", a.verbosity, "-vv: print each event that is opened");
   command.add_flag("-n,--null", a.null_run, "count nothing: time the command alone");
 }
 

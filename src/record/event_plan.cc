@@ -50,6 +50,11 @@ class Planner {
     do {
       PROFILER_RETURN_IF_ERROR(PlanAllSampling());
     } while (GiveUpWeakGroups());
+    if (plan_.unwinds && options_.clock != CLOCK_MONOTONIC) {
+      return absl::InvalidArgumentError(
+          "-k: --call-graph dwarf compares times with those of CLOCK_MONOTONIC; --post-unwind or "
+          "--call-graph fp works with other clocks");
+    }
     PROFILER_RETURN_IF_ERROR(PlanSideband());
     plan_.notes.insert(plan_.notes.end(), given_up_.begin(), given_up_.end());
     return std::move(plan_);
@@ -118,7 +123,7 @@ class Planner {
     Attr attr;
     attr.sample_type = kSampleType;
     attr.flags = perf_event::kAttrSampleIdAll | perf_event::kAttrUseClockid;
-    attr.clockid = CLOCK_MONOTONIC;
+    attr.clockid = options_.clock;
     if (options_.inherit && target_.pid != -1) attr.flags |= perf_event::kAttrInherit;
     return attr;
   }

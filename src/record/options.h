@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +72,10 @@ struct RecordOptions {
   bool switch_events = false;                 // SWITCH records
   bool bpf_events = true;                     // KSYMBOL and BPF_EVENT records
 
+  // Of all times. Chains are unwound while recording with CLOCK_MONOTONIC alone.
+  clockid_t clock = CLOCK_MONOTONIC;
+  uint64_t max_bytes = 0;  // of the file: the recording ends when it has so many; 0: any number
+
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
@@ -98,6 +104,7 @@ enum class StopReason {
   kDuration,
   kSignal,
   kRequested,   // RequestStop
+  kMaxSize,     // the file has max_bytes
   kReaderLeft,  // of the pipe that is written to
   kError,       // what Run returned
 };

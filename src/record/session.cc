@@ -52,9 +52,9 @@ uint64_t Nanoseconds(clockid_t clock) {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-uint64_t ClockResolution() {
+uint64_t ClockResolution(clockid_t clock) {
   timespec resolution{};
-  clock_getres(CLOCK_MONOTONIC, &resolution);
+  clock_getres(clock, &resolution);
   return static_cast<uint64_t>(resolution.tv_nsec);
 }
 
@@ -91,7 +91,8 @@ class Session final : public RecordSession {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
     // Now, while the clocks' distance is what it is for the whole recording.
-    clock_data_ = {CLOCK_MONOTONIC, Nanoseconds(CLOCK_REALTIME), Nanoseconds(CLOCK_MONOTONIC)};
+    clock_data_ = {static_cast<uint32_t>(options_.clock), Nanoseconds(CLOCK_REALTIME),
+                   Nanoseconds(options_.clock)};
   }
 
   ~Session() override {
@@ -199,6 +200,9 @@ class Session final : public RecordSession {
     status = setup_.writer->Append(pieces_);
     status.Update(setup_.writer->FinishRound());
     write_failed_ = !status.ok();
+    if (options_.max_bytes != 0 && setup_.writer->bytes_written() >= options_.max_bytes) {
+      Stop(StopReason::kMaxSize);
+    }
     return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
   }
 
@@ -307,7 +311,7 @@ class Session final : public RecordSession {
     features.version = options_.version;
     features.cmdline = options_.cmdline;
     features.sample_time = setup_.tally->sample_time();
-    features.clockid_resolution_ns = ClockResolution();
+    features.clockid_resolution_ns = ClockResolution(options_.clock);
     features.clock_data = clock_data_;
     features.build_ids = setup_.tally->images().Entries(
         setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());

@@ -388,6 +388,30 @@ TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
   EXPECT_EQ(file.count("SAMPLE"), 0);
 }
 
+TEST_F(SessionTest, EndsWhenTheFileIsAsLargeAsItMayBe) {
+  options_.targets.system_wide = true;
+  options_.max_bytes = 1;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kMaxSize);
+  EXPECT_EQ(ReadBack(options_.output).count("SAMPLE"), 1);
+}
+
+TEST_F(SessionTest, TimesAreThoseOfTheClockThatIsAskedFor) {
+  options_.targets.system_wide = true;
+  options_.clock = CLOCK_BOOTTIME;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const RecordedFile file = ReadBack(options_.output);
+  ASSERT_TRUE(file.features.clock_data.has_value());
+  EXPECT_EQ(file.features.clock_data->clockid, 7u);
+  options_.call_graph = CallGraph::kDwarf;
+  EXPECT_NE(Create().status().message().find("CLOCK_MONOTONIC"), std::string::npos);
+}
+
 TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");

@@ -1,0 +1,59 @@
+// -vv of record and stat: what the kernel is asked to open, as perf's -vv prints it.
+//
+//   ------------------------------------------------------------
+//   perf_event_attr:
+//     type                             1 (PERF_TYPE_SOFTWARE)
+//     …                                                  every field that is not zero
+//   ------------------------------------------------------------
+//   sys_perf_event_open: pid 712  cpu 0  group_fd -1  flags 0x8 = 5
+//   sys_perf_event_open: pid 712  cpu 1  group_fd -1  flags 0x8 = 6
+//
+// A recording tries each event once before it opens it for all CPUs and threads, so an attr can
+// come up twice.
+//
+// Source: sys_perf_event_open in tools/perf/util/evsel.c, as perf 7.2 prints.
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ringbuf/kernel.h"
+
+namespace profiler::cli {
+
+// Hands everything on to another kernel, which must outlive it. As thread-safe as that and `print`,
+// which gets whole lines.
+class VerboseKernel final : public ringbuf::Kernel {
+ public:
+  VerboseKernel(ringbuf::Kernel& kernel, std::function<void(const std::string&)> print)
+      : kernel_(kernel), print_(std::move(print)) {}
+
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
+                                     int group_fd) override;
+
+  absl::Status SetFilter(int fd, const std::string& filter) override {
+    return kernel_.SetFilter(fd, filter);
+  }
+  absl::StatusOr<uint64_t> EventId(int fd) override { return kernel_.EventId(fd); }
+  absl::Status SetOutput(int fd, int ring_fd) override { return kernel_.SetOutput(fd, ring_fd); }
+  absl::Status Enable(int fd) override { return kernel_.Enable(fd); }
+  absl::Status Disable(int fd) override { return kernel_.Disable(fd); }
+  absl::StatusOr<size_t> ReadCounter(int fd, std::span<std::byte> buffer) override {
+    return kernel_.ReadCounter(fd, buffer);
+  }
+  absl::StatusOr<std::unique_ptr<ringbuf::MappedRing>> MapRing(int fd, size_t pages) override {
+    return kernel_.MapRing(fd, pages);
+  }
+  uint64_t MonotonicNow() override { return kernel_.MonotonicNow(); }
+  uint64_t FileLimit() override { return kernel_.FileLimit(); }
+  uint64_t RaiseFileLimit(uint64_t wanted) override { return kernel_.RaiseFileLimit(wanted); }
+  uint64_t RingMemoryLimitKib() override { return kernel_.RingMemoryLimitKib(); }
+
+ private:
+  ringbuf::Kernel& kernel_;
+  const std::function<void(const std::string&)> print_;
+  std::string last_attr_;  // as it was printed
+};
+
+}  // namespace profiler::cli
