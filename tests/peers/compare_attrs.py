@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Compares the events that our `record` opens with those that perf's opens, field by field.
+
+    compare_attrs.py PROFILER PERF [--lines FILE] [--random N [--seed S]] [--show N]
+
+Runs every `perf record` line of FILE (one command line each; PID stands for a busy process), the event strings below,
+and N strings made at random from the grammar of events, through both with -vv, and compares what is printed of each
+perf_event_attr. Differences with a known reason (REASONS) are counted by it; the others are printed, and make the exit
+code 1. Events that this machine does not have are compared as they were tried first. Strings that one of the two
+refuses are counted and, with --show, printed, but are no differences. Needs root and a mounted tracefs.
+"""
+
+import argparse
+import collections
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+EVENTS = """
+cpu-clock  cpu-clock:u  cpu-clock:k  cpu-clock:uk  cpu-clock:h  cpu-clock:H  cpu-clock:G  cpu-clock:GH  cpu-clock:I
+cpu-clock:D  cpu-clock:e  cpu-clock:uI  cpu-clock:ukD  task-clock:u  task-clock:k  page-faults  page-faults:u  faults
+minor-faults:k  major-faults  context-switches  cs:k  cpu-migrations  migrations:u  alignment-faults  emulation-faults
+cgroup-switches  bpf-output  cycles  cycles:u  cycles:k  cycles:p  cycles:pp  cycles:ppp  cycles:P  cycles:upp
+instructions  instructions:G  branches:H  branch-misses  cache-misses:kP  ref-cycles  bus-cycles  L1-dcache-loads
+L1-dcache-load-misses:u  LLC-loads  dTLB-load-misses  iTLB-loads  branch-load-misses  node-stores  r1a8  r1a8:u  rff:kp
+1:0  1:2:u  0:1  4:0x1a8  mem:0x601040  mem:0x601040:w  mem:0x601040:r  mem:0x601040/8:rw  mem:0x601040/2:w:u
+mem:0x601040:x  mem:0x601040/8:x:k  sched:sched_switch  sched:sched_switch:u  sched:sched_process_exec:k
+sched:sched_process_*  syscalls:sys_enter_openat  raw_syscalls:sys_enter:k  cpu-clock/period=100000/
+cpu-clock/freq=500/u  cpu-clock/period=5000,name=mine/  cpu-clock/call-graph=fp/  cpu-clock/call-graph=no/
+cpu-clock/time=0/  cpu-clock/max-stack=5/  cpu-clock/no-inherit/  cpu-clock/inherit=0/  page-faults/period=7/k
+msr/tsc/  msr/tsc/u  software/config=0/  software/cpu-clock/  software/cpu-clock/k  {cpu-clock,task-clock}
+{cpu-clock,page-faults}:S  {cpu-clock:u,page-faults}  {cpu-clock,page-faults:k}:u  {cpu-clock,page-faults}:D
+{cpu-clock,task-clock}:e  name{cs,faults}  cpu-clock,page-faults:u,{cs,migrations}  {cpu-clock/period=99999/,faults}
+tracepoint/config=1/  breakpoint/config=0/  kprobe:do_exit  cpu/event=0x3c/  cpu/cycles/  cpu/event=0x3c,umask=1/p
+""".split()
+
+SIDEBAND = "perf's first event carries the sideband; ours is an event of its own"
+# Fields that need not be the same, and why.
+REASONS = {
+    "size": "ours is the smallest that holds the fields",
+    "mmap": SIDEBAND, "mmap2": SIDEBAND, "comm": SIDEBAND, "comm_exec": SIDEBAND, "task": SIDEBAND,
+    "ksymbol": SIDEBAND, "bpf_event": SIDEBAND, "build_id": SIDEBAND, "mmap_data": SIDEBAND,
+    "context_switch": SIDEBAND,
+    "use_clockid": "ours are always of CLOCK_MONOTONIC", "clockid": "ours are always of CLOCK_MONOTONIC",
+    "watermark": "the ring wakes each recorder as that wants",
+    "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
+    "{ bp_addr, config1 } of a probe": "an address in the recorder",
+}
+# Bits of sample_type that each recorder has for itself: what tells events and rings apart.
+OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
+OWN_READ_BITS = {"ID", "LOST", "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"}
+DEFAULT_RATES = {"999", "4000"}
+DUMMY = "0x9 (PERF_COUNT_SW_DUMMY)"
+
+
+def attrs(text):
+    """Attrs as {field: value}, in the order in which they were opened; those opened alike once. Where none could be
+    opened, the first that was tried."""
+    tried, opened, current = [], [], None
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line == "perf_event_attr:":
+            current = {}
+            for field in lines:
+                if field.startswith("---"):
+                    break
+                name, value = re.fullmatch(r"\s+(\{.*?\}|\S+)\s+(.*)", field).groups()
+                current[name] = value
+            tried.append(current)
+        elif re.match(r"sys_perf_event_open: .* = \d+$", line) and current is not None and current not in opened:
+            opened.append(current)
+    return (opened or tried[:1]), bool(opened)
+
+
+def is_sideband(attr, of_perf):
+    if attr["config"] != DUMMY or not attr["type"].startswith("1 "):
+        return False
+    return of_perf or "mmap" in attr
+
+
+def bits(text, own):
+    return set(filter(None, (text or "").split("|"))) - own
+
+
+def compare(ours, perfs):
+    """What differs in one attr: [(field, ours, perf's, reason or None)]."""
+    found = []
+    is_probe = int(ours["type"].split()[0]) > 5 and "config2" in str(ours)
+    for field in sorted(set(ours) | set(perfs)):
+        a, b = ours.get(field, "0"), perfs.get(field, "0")
+        if field == "sample_type":
+            a, b = bits(a, OWN_SAMPLE_BITS), bits(b, OWN_SAMPLE_BITS)
+            a, b = "|".join(sorted(a)), "|".join(sorted(b))
+        elif field == "read_format":
+            a, b = bits(a if a != "0" else "", OWN_READ_BITS), bits(b if b != "0" else "", OWN_READ_BITS)
+            a, b = "|".join(sorted(a)), "|".join(sorted(b))
+        if a == b:
+            continue
+        reason = REASONS.get(field)
+        if field == "{ sample_period, sample_freq }" and {a, b} <= DEFAULT_RATES and "freq" in ours:
+            reason = "the default frequency is 999 here, 4000 there"
+        if field == "{ bp_addr, config1 }" and is_probe:
+            reason = REASONS["{ bp_addr, config1 } of a probe"]
+        found.append((field, a, b, reason))
+    return found
+
+
+class Comparison:
+    def __init__(self, args, scratch):
+        self.args, self.scratch = args, scratch
+        self.lines = self.equal = self.attrs = 0
+        self.known = collections.Counter()
+        self.refused = collections.Counter()
+        self.wrong = 0
+
+    def run(self, program, command):
+        try:
+            done = subprocess.run(command.replace("perf record", f"{program} record -vv", 1), shell=True, text=True,
+                                  cwd=self.scratch, capture_output=True, timeout=30, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return [], False
+        found, opened = attrs(done.stderr + done.stdout)
+        return [a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1], opened
+
+    def add(self, what, command):
+        ours, ours_opened = self.run(self.args.profiler, command)
+        perfs, perfs_opened = self.run(self.args.perf, command)
+        if not ours or not perfs:
+            who = "both" if not ours and not perfs else "perf" if not perfs else "ours"
+            self.refused[who] += 1
+            if self.args.show and who != "both":
+                print(f"{who} refuses {what}")
+            return
+        self.lines += 1
+        problems = []
+        if not ours_opened or not perfs_opened:
+            ours, perfs = ours[:1], perfs[:1]
+        if len(ours) != len(perfs):
+            problems.append(f"{len(ours)} attrs, perf has {len(perfs)}")
+        for i, (a, b) in enumerate(zip(ours, perfs)):
+            self.attrs += 1
+            for field, mine, theirs, reason in compare(a, b):
+                if reason is None:
+                    problems.append(f"attr {i}: {field} is {mine or 0}, perf's {theirs or 0}")
+                else:
+                    self.known[reason] += 1
+        if problems:
+            self.wrong += 1
+            print(f"{what}\n  " + "\n  ".join(problems))
+        else:
+            self.equal += 1
+
+    def event(self, text):
+        self.add(text, f"perf record -o events.data -e {shlex.quote(text)} -- true")
+
+
+class Grammar:
+    """Strings of the grammar that src/events/event_text.h draws."""
+
+    WORDS = ("cpu-clock task-clock page-faults faults minor-faults major-faults context-switches cs cpu-migrations "
+             "migrations alignment-faults emulation-faults cycles instructions branches branch-misses cache-misses "
+             "cache-references cpu-cycles stalled-cycles-frontend L1-dcache-loads L1-icache-load-misses LLC-stores "
+             "dTLB-loads iTLB-load-misses l1d-loads branch-loads node-load-misses").split()
+    TRACEPOINTS = ("sched:sched_switch sched:sched_wakeup sched:sched_process_fork syscalls:sys_enter_read "
+                   "raw_syscalls:sys_exit sched:sched_process_ex*").split()
+
+    def __init__(self, seed):
+        self.dice = random.Random(seed)
+
+    def number(self, most):
+        n = self.dice.randrange(most)
+        return self.dice.choice([str(n), hex(n)])
+
+    def modifiers(self, letters="ukhHGpPDIe"):
+        dice = self.dice
+        if dice.random() < 0.4:
+            return ""
+        chosen = dice.sample(letters, dice.randrange(1, 4))
+        return "".join(c * (dice.randrange(1, 4) if c == "p" else 1) for c in chosen)
+
+    def term(self):
+        dice = self.dice
+        return dice.choice([
+            lambda: f"period={self.number(100000) }", lambda: f"freq={dice.randrange(1, 2000)}",
+            lambda: "call-graph=" + dice.choice(["fp", "no"]), lambda: f"time={dice.randrange(2)}",
+            lambda: f"max-stack={dice.randrange(1, 100)}", lambda: dice.choice(["inherit", "no-inherit"]),
+            lambda: "name=" + dice.choice(["mine", "x1", "a_b"]), lambda: f"config={self.number(12)}",
+            lambda: f"config1={self.number(5)}", lambda: f"config2={self.number(5)}"])()
+
+    def terms(self):
+        return "/" + ",".join(self.term() for _ in range(self.dice.randrange(1, 4))) + "/"
+
+    def event(self):
+        dice = self.dice
+        kind = dice.randrange(10)
+        if kind < 3:
+            letters = self.modifiers()
+            return dice.choice(self.WORDS) + (":" + letters if letters else "")
+        if kind < 5:
+            return dice.choice(self.WORDS) + self.terms() + self.modifiers()
+        if kind == 5:
+            letters = self.modifiers("ukhHG")
+            return dice.choice(self.TRACEPOINTS) + (":" + letters if letters else "")
+        if kind == 6:
+            access = dice.choice(["", ":r", ":w", ":rw", ":x"])
+            length = dice.choice(["", "/1", "/2", "/4", "/8"])
+            letters = self.modifiers("ukh") if access else ""
+            return f"mem:{hex(dice.randrange(1 << 12) * 8)}{length}{access}" + (":" + letters if letters else "")
+        if kind == 7:
+            letters = self.modifiers()
+            return f"r{dice.randrange(1 << 20):x}" + (":" + letters if letters else "")
+        if kind == 8:
+            letters = self.modifiers()
+            return f"{dice.randrange(2)}:{dice.randrange(9)}" + (":" + letters if letters else "")
+        pmu = dice.choice(["software/cpu-clock", "software/config=2", "msr/tsc", "software/task-clock,period=1000"])
+        return pmu + "/" + self.modifiers("ukhHG")
+
+    def item(self):
+        if self.dice.random() < 0.7:
+            return self.event()
+        members = ",".join(self.event() for _ in range(self.dice.randrange(1, 4)))
+        letters = self.modifiers("ukhSDe")
+        return "{" + members + "}" + (":" + letters if letters else "")
+
+    def list(self):
+        return ",".join(self.item() for _ in range(self.dice.choice([1, 1, 1, 2, 3])))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("profiler")
+    parser.add_argument("perf")
+    parser.add_argument("--lines", help="file of command lines")
+    parser.add_argument("--random", type=int, default=0, help="how many strings to make")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", action="store_true", help="print what one of the two refuses")
+    args = parser.parse_args()
+    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            comparison = Comparison(args, scratch)
+            if args.random:
+                grammar = Grammar(args.seed)
+                for _ in range(args.random):
+                    comparison.event(grammar.list())
+            else:
+                for line in open(args.lines) if args.lines else []:
+                    if line.startswith("perf record"):
+                        comparison.add(line.strip(), line.strip().replace("PID", str(busy.pid)))
+                for event in EVENTS:
+                    comparison.event(event)
+    finally:
+        busy.kill()
+    print(f"{comparison.lines} compared ({comparison.attrs} attrs): {comparison.equal} equal but for known "
+          f"differences, {comparison.wrong} not; refused by {dict(comparison.refused)}")
+    for reason, count in comparison.known.most_common():
+        print(f"{count:6} fields: {reason}")
+    return 1 if comparison.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
