@@ -14,7 +14,7 @@ def _llvm_demangle(ctx):
     # Each version of LLVM has a directory of its own.
     archives = _output(ctx, ["llvm-config", "--libdir"], "llvm-dev")
     headers = _output(ctx, ["llvm-config", "--includedir"], "llvm-dev")
-    ctx.symlink(archives + "/libLLVMDemangle.a", "lib/libLLVMDemangle.a")
+    ctx.file("installed.bzl", "ARCHIVES = %r\n" % archives)
     for folder in ["Config", "Demangle"]:
         ctx.symlink(headers + "/llvm/" + folder, "include/llvm/" + folder)
     ctx.symlink(Label("//tools/bazel/system:BUILD.llvm_demangle"), "BUILD")
