@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Runs the profiler and perf side by side in the machine with a PMU, and compares what they count and sample.
+
+    compare_counts.py MACHINE FOLDER [KEEP]
+
+FOLDER has the AArch64 programs: profiler, workload and counter_test. The machine is booted twice: once with time
+that follows the instructions, where counts repeat to the last digit, and once in real time with two CPUs. All
+commands of a boot run in one go, each with files of its own, and are compared when the machine is off. With KEEP,
+these files stay there. Prints a line a comparison; exit status 1 where one failed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+
+# With the environment that perf gives its commands, as the start of a program reads all of it.
+PROFILER = "env -i $(cat /tmp/environment) /t/profiler"
+WORKLOAD = "/t/workload"
+
+# The start of the program that is counted has to be the same each time. Reading the kernel's symbols would take a
+# second for each recording: they are kept secret.
+PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 1 >/proc/sys/kernel/perf_user_access;"
+           "echo 2 >/proc/sys/kernel/kptr_restrict; perf stat -o /dev/null env >/tmp/environment")
+
+# Without what it would find out for later reports, which takes longer than what is recorded.
+PERF_RECORD = "perf record -BN --no-bpf-event"
+
+
+class Table:
+    """The comparisons: each is printed as it is made."""
+
+    def __init__(self):
+        self.failed = 0
+        self.made = 0
+        print(f"{'':4} {'what':60} {'profiler':>15} {'expected':>15}  within")
+
+    def add(self, what, ours, theirs, within=0.0):
+        """Equal, or differing by a share of what is expected: perf's number, or what is known."""
+        try:
+            passed = abs(float(ours) - float(theirs)) <= within * abs(float(theirs))
+        except (TypeError, ValueError):
+            passed = ours == theirs
+        self.made += 1
+        self.failed += not passed
+        limit = f"{within:.1%}" if within else "exactly"
+        print(f"{'ok' if passed else 'FAIL':4} {what:60} {str(ours):>15} {str(theirs):>15}  {limit}")
+
+
+class Done:
+    """What a command in the machine left."""
+
+    def __init__(self, folder, name):
+        def text(kind):
+            path = os.path.join(folder, f"{name}.{kind}")
+            return open(path, errors="replace").read() if os.path.exists(path) else ""
+
+        self.out, self.err, self.status = text("out"), text("err"), text("status").strip()
+
+    def counts(self):
+        """Of `stat -x,`: [(event, value, percent of the time)]."""
+        rows = [line.split(",") for line in self.err.splitlines() if line.count(",") >= 5]
+        return [(row[2], row[0], row[4]) for row in rows]
+
+    def samples(self):
+        """Of `perf script -F event,ip,sym`: {(event, symbol): samples}."""
+        found = Counter()
+        for line in self.out.splitlines():
+            match = re.match(r"\s*(\d+)\s+(\S+?):\s+[0-9a-f]+ (.*)", line)
+            if match:
+                found[match[2], match[3].strip()] += int(match[1])
+        return found
+
+    def samples_by_event(self):
+        events = Counter()
+        for (event, _), count in self.samples().items():
+            events[event] += count
+        return events
+
+
+class Boot:
+    """Commands for one boot of the machine, and what to make of them afterwards."""
+
+    def __init__(self, table, folder):
+        self.table = table
+        self.folder = folder
+        self.commands = []
+        self.judges = []
+
+    def command(self, line):
+        name = f"{len(self.commands):03}"
+        self.commands.append(f"( {line}\n) >/out/{name}.out 2>/out/{name}.err; echo $? >/out/{name}.status;"
+                             f"echo {name} until $(cut -d' ' -f1 /proc/uptime) >>/out/times")
+        return name
+
+    def judge(self, function, *names):
+        self.judges.append((function, names))
+
+    def both(self, ours, theirs, function):
+        """function(of the profiler, of perf)"""
+        self.judge(function, self.command(f"{PROFILER} {ours}"), self.command(f"perf {theirs}"))
+
+    def run(self, machine, environment):
+        """Boots the machine, and compares."""
+        script = os.path.join(self.folder, "commands.sh")
+        with open(script, "w") as file:
+            file.write("\n".join([PREPARE] + self.commands) + "\n")
+        ended = subprocess.run([machine, "run", self.folder, "sh /t/commands.sh"], env={**os.environ, **environment})
+        if ended.returncode == 125:
+            self.table.add("the machine ran all commands", "no", "yes")
+            return
+        out = os.path.join(self.folder, "out")
+        for function, names in self.judges:
+            function(*(Done(out, name) for name in names))
+
+    # The kinds of comparison.
+
+    def stat(self, events, work, within=0.0):
+        """Counts of all these events; `events` are options."""
+
+        def compare(ours, theirs):
+            mine = ours.counts()
+            for i, (event, value, _) in enumerate(theirs.counts()):
+                found = mine[i][1] if i < len(mine) else "nothing"
+                self.table.add(f"stat {event}{' in a group' if '{' in events else ''}, {work}", found, value, within)
+            if not theirs.counts():
+                self.table.add(f"stat {events}", ours.err.strip()[-40:], theirs.err.strip()[-40:])
+
+        self.both(f"stat -x, {events} -- {WORKLOAD} {work}", f"stat -x, {events} {WORKLOAD} {work}", compare)
+
+    def record(self, options, work, within=0.0, share_of=None):
+        """Samples of each event and, of all of them, the share in a function; perf reads both files."""
+        listed = "-F event,ip,sym 2>/dev/null | sed 's/: *[0-9a-f]* /: 0 /' | sort | uniq -c"
+        name = f"/tmp/{len(self.commands)}"
+        manner = "" if re.fullmatch(r"(-e [^ ']+ ?)+", options) else f"{options}: "
+        lines = [
+            f"{PROFILER} record -o {name}.ours {options} -- {WORKLOAD} {work} >&2 && perf script -i {name}.ours {listed}",
+            f"{PERF_RECORD} -o {name}.perf {options} {WORKLOAD} {work} >&2 && perf script -i {name}.perf {listed}",
+        ]
+
+        def compare(ours, theirs):
+            mine, yours = ours.samples_by_event(), theirs.samples_by_event()
+            if len(yours) == 1:
+                # An event alone may be called by another name.
+                mine = {event: sum(mine.values()) for event in yours}
+            if not yours:
+                self.table.add(f"record {options}: samples of perf's", 0, "some")
+            for event, expected in sorted(yours.items()):
+                self.table.add(f"record {manner}{event}", mine.get(event, 0), expected, within)
+            if share_of:
+                mine, yours = (share(done.samples(), share_of) for done in (ours, theirs))
+                self.table.add(f"record {options}: % in {share_of}", mine, yours, 0.01)
+
+        self.judge(compare, *(self.command(line) for line in lines))
+
+    def refused(self, options):
+        """Not supported here: the profiler says so in one line, and fails as perf does."""
+
+        def compare(ours, theirs):
+            said = len(ours.err.splitlines())
+            self.table.add(f"record {options}: lines of error", said, 1)
+            self.table.add(f"record {options}: fails", ours.status != "0", theirs.status != "0")
+
+        self.both(f"record -o /tmp/none {options} -- {WORKLOAD} loop 1", f"record -o /tmp/none {options} {WORKLOAD} loop 1",
+                  compare)
+
+
+def share(samples, function):
+    total = sum(samples.values())
+    inside = sum(count for (_, symbol), count in samples.items() if symbol == function)
+    return round(100 * inside / total, 2) if total else "none"
+
+
+def symbols(program):
+    listed = subprocess.run(["aarch64-linux-gnu-nm", program], capture_output=True, text=True, check=True).stdout
+    return {fields[2]: int(fields[0], 16) for fields in map(str.split, listed.splitlines()) if len(fields) == 3}
+
+
+def file_offset(program, address):
+    headers = subprocess.run(["aarch64-linux-gnu-readelf", "-lW", program], capture_output=True, text=True,
+                             check=True).stdout
+    for fields in map(str.split, headers.splitlines()):
+        if fields and fields[0] == "LOAD":
+            offset, start, size = (int(fields[i], 16) for i in (1, 2, 4))
+            if start <= address < start + size:
+                return address - start + offset
+    raise ValueError(f"{program} has nothing at {address:#x}")
+
+
+def exact_boot(boot):
+    """Time follows the instructions."""
+    table = boot.table
+    program = os.path.join(boot.folder, "workload")
+    address = symbols(program)
+
+    # User-mode counts are the same to the last digit. With the kernel's part they are not: what it does depends on
+    # who opened the events.
+    for events in ("-e cycles:u", "-e instructions:u", "-e r11:u -e r8:u", "-e armv8_pmuv3/cpu_cycles/u",
+                   "-e armv8_pmuv3/inst_retired/u", "-e '{cycles,instructions}:u'"):
+        boot.stat(events, "loop 5000000")
+    boot.stat("-e cycles -e instructions", "loop 20000000", within=0.01)
+    boot.stat("-e page-faults:u", "pages 200")
+    boot.stat("-e branches -e branch-misses -e cache-misses -e L1-dcache-loads", "loop 1")
+
+    def lengths(shorter, longer):
+        counts = [int(done.counts()[0][1]) for done in (shorter, longer)]
+        table.add("stat instructions:u, of a loop's 12000000", counts[1] - counts[0], 12000000)
+
+    # Both numbers have as many digits, which the program reads.
+    boot.judge(lengths, *(boot.command(f"{PROFILER} stat -x, -e instructions:u -- {WORKLOAD} loop {rounds}")
+                          for rounds in (3000000, 9000000)))
+
+    # Ten events of one kind on seven counters: each is scaled up to what one that is always there counts.
+    def shared(ours, theirs):
+        mine, yours = ours.counts(), theirs.counts()
+        table.add("stat, ten events on seven counters: events", len(mine), len(yours))
+        for i, (event, value, percent) in enumerate(mine[:10]):
+            table.add(f"stat, ten events on seven counters: {event} no. {i + 1}", value, 400000000, 0.01)
+        average = [round(sum(float(row[2]) for row in rows) / max(len(rows), 1), 2) for rows in (mine, yours)]
+        table.add("stat, ten events on seven counters: % of the time", *average, 0.01)
+
+    ten = " ".join(["-e r8:u"] * 10)
+    boot.both(f"stat -x, {ten} -- {WORKLOAD} loop 200000000", f"stat -x, {ten} {WORKLOAD} loop 200000000", shared)
+
+    # Samples.
+    boot.record("-e cycles:u -c 1000000", "shares 4000000", share_of="Heavy")
+    boot.record("-e instructions:u -c 1000000", "shares 16000000", share_of="Heavy")
+    boot.record("-e '{cycles,instructions}:S' -c 1000000", "shares 4000000", within=0.01)
+    boot.record("-e cycles -F 1000", "shares 16000000", within=0.01, share_of="Heavy")
+
+    # Breakpoints and probes.
+    watched, probed = f"{address['watched']:#x}", f"{address['Probed']:#x}"
+    for event in (f"mem:{watched}/4:w", f"mem:{watched}/4:rw", f"mem:{probed}:x"):
+        boot.stat(f"-e {event}", "calls 50")
+        boot.record(f"-e {event}", "calls 50")
+    offset = f"{file_offset(program, address['Probed']):#x}"
+    boot.command(f"echo p:probes/entered {WORKLOAD}:{offset} >>/sys/kernel/tracing/uprobe_events;"
+                 f"echo r:probes/left {WORKLOAD}:{offset} >>/sys/kernel/tracing/uprobe_events;"
+                 "echo p:probes/nap do_nanosleep >>/sys/kernel/tracing/kprobe_events;"
+                 "echo r:probes/rested do_nanosleep >>/sys/kernel/tracing/kprobe_events")
+    for events, work in (("-e probes:entered -e probes:left", "calls 50"),
+                         ("-e probes:nap -e probes:rested -e syscalls:sys_enter_clock_nanosleep", "naps 20")):
+        boot.stat(events, work)
+        boot.record(events, work)
+    # Whoever waits for the program may take its CPU from it, once or twice.
+    boot.stat("-e context-switches -e sched:sched_switch", "naps 200", within=0.01)
+    boot.record("-e sched:sched_switch", "naps 200", within=0.01)
+
+    # perf has no name for a probe that nobody defined before; the number of calls is known.
+    for event, work, expected in ((f"{WORKLOAD}:Probed", "calls 50", 50), ("kprobe:do_nanosleep", "naps 20", 20)):
+
+        def own_probes(done, work=work, expected=expected):
+            for probe, value, _ in done.counts():
+                table.add(f"stat {probe}, {work}", value, expected)
+            table.add(f"stat, own probes, {work}: events", len(done.counts()), 2)
+
+        boot.judge(own_probes, boot.command(f"{PROFILER} stat -x, -e {event} -e {event}%return -- {WORKLOAD} {work}"))
+
+    # Reports, of each one's own recording.
+    def reports(ours, theirs):
+        shares = [re.search(r"([0-9.]+)%.*\bHeavy\b", done.out) for done in (ours, theirs)]
+        table.add("report: % in Heavy", *(match[1] if match else "none" for match in shares), 0.01)
+
+    heavy = "shares 4000000"
+    boot.judge(reports,
+               boot.command(f"{PROFILER} record -o /tmp/o -e cycles:u -c 200000 -- {WORKLOAD} {heavy} >&2;"
+                            f"{PROFILER} report -i /tmp/o --no-children -g none"),
+               boot.command(f"{PERF_RECORD} -o /tmp/p -e cycles:u -c 200000 {WORKLOAD} {heavy} >&2;"
+                            "perf report -i /tmp/p --stdio --no-children -g none"))
+
+    for options in ("-e branches", "-e L1-dcache-loads", "-e LLC-load-misses", "-e cycles -b"):
+        boot.refused(options)
+
+    # The counter that programs may read themselves (ringbuf/counter.h) has tests of its own.
+    def counter_tests(done):
+        table.add("ringbuf/counter.h: exit status of its tests", done.status, 0)
+        table.add("ringbuf/counter.h: tests that were skipped", done.out.count("[  SKIPPED ] Counter"), 0)
+
+    boot.judge(counter_tests, boot.command("/t/counter_test"))
+
+
+def real_time_boot(boot):
+    """Two CPUs; how long anything takes is chance."""
+    table = boot.table
+
+    # All CPUs: how fast the cycles come. In a group, as both have to begin and end at one time.
+    def frequency(ours, theirs):
+        rates = []
+        for done in (ours, theirs):
+            counted = [float(row[1]) for row in done.counts()]
+            rates.append(round(counted[0] / counted[1] / 1e6, 3) if len(counted) == 2 else "none")
+        table.add("stat -a -e '{cycles,cpu-clock}': GHz", *rates, 0.01)
+
+    events = "-a -x, -e '{cycles,cpu-clock}'"
+    boot.both(f"stat {events} -- sleep 1", f"stat {events} sleep 1", frequency)
+
+    def per_cpu(ours, theirs):
+        mine, yours = ({row[1]: int(row[0]) for row in map(str.split, done.out.splitlines())} for done in (ours, theirs))
+        for cpu in ("[000]", "[001]"):
+            table.add(f"record -a -e probes:entered: on CPU {cpu}", mine.get(cpu, 0), yours.get(cpu, "none"))
+
+    program = os.path.join(boot.folder, "workload")
+    offset = f"{file_offset(program, symbols(program)['Probed']):#x}"
+    boot.command(f"echo p:probes/entered {WORKLOAD}:{offset} >>/sys/kernel/tracing/uprobe_events")
+    calls = f"sh -c 'taskset 1 {WORKLOAD} calls 300 & taskset 2 {WORKLOAD} calls 200; wait'"
+    counted = "-F cpu 2>/dev/null | sort | uniq -c"
+    boot.judge(per_cpu,
+               boot.command(f"{PROFILER} record -a -o /tmp/o -e probes:entered -- {calls} >&2;"
+                            f"perf script -i /tmp/o {counted}"),
+               boot.command(f"{PERF_RECORD} -a -o /tmp/p -e probes:entered {calls} >&2;"
+                            f"perf script -i /tmp/p {counted}"))
+
+
+def main():
+    machine, folder = sys.argv[1:3]
+    keep = sys.argv[3] if len(sys.argv) > 3 and sys.argv[3] else None
+    table = Table()
+    for name, declare, environment in (("exact", exact_boot, {"ICOUNT": "2"}), ("real-time", real_time_boot, {})):
+        boot = Boot(table, folder)
+        declare(boot)
+        boot.run(machine, environment)
+        if keep:
+            shutil.copytree(os.path.join(folder, "out"), os.path.join(keep, name), dirs_exist_ok=True)
+    print(f"{table.made} compared, {table.failed} failed")
+    return 1 if table.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
