@@ -46,6 +46,35 @@ void PrintChains(const record::RecordSummary& summary) {
   PrintNote(line);
 }
 
+void PrintStates(const record::ThreadStates& states) {
+  const double sum =
+      static_cast<double>(states.running + states.preempted + states.blocked + states.unknown);
+  if (sum == 0) return;
+  const auto percent = [sum](uint64_t time) { return static_cast<double>(time) * 100 / sum; };
+  std::string line =
+      absl::StrFormat("%d threads: run %.1f %%, runnable %.1f %%, blocked %.1f %%", states.threads,
+                      percent(states.running), percent(states.preempted + states.awakened),
+                      percent(states.blocked - states.awakened));
+  constexpr size_t kMostCalls = 4;
+  for (size_t i = 0; i < std::min(kMostCalls, states.calls.size()); ++i) {
+    absl::StrAppend(&line, i == 0 ? ": " : ", ", states.calls[i].first,
+                    absl::StrFormat(" %.1f %%", percent(states.calls[i].second)));
+  }
+  if (states.unknown > 0)
+    absl::StrAppendFormat(&line, "; unknown %.1f %%", percent(states.unknown));
+  PrintNote(line);
+  line = absl::StrFormat("%d context switches", states.switches);
+  if (states.sampled < states.switches) {
+    absl::StrAppendFormat(&line, ", %d of them sampled for all", states.sampled);
+  }
+  if (states.without_stack > 0) {
+    absl::StrAppendFormat(&line, "; %.1f %% of the time off the CPU is without a stack",
+                          static_cast<double>(states.without_stack) * 100 /
+                              static_cast<double>(states.preempted + states.blocked));
+  }
+  PrintNote(line);
+}
+
 void PrintSummary(const record::RecordSummary& summary, const std::string& output, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
   PrintNote(absl::StrFormat(
@@ -58,6 +87,7 @@ void PrintSummary(const record::RecordSummary& summary, const std::string& outpu
         "(-F) loses less",
         summary.lost_chunks, summary.ring_bytes / 1024));
   }
+  if (summary.states) PrintStates(*summary.states);
   if (summary.chains.chains() > 0) PrintChains(summary);
   if (verbose) {
     PrintNote(absl::StrFormat("%dK of ring a CPU, %d wake-ups, %.0f ms user, %.0f ms system",

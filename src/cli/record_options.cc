@@ -142,6 +142,9 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
       ->type_name("REG,…");
   command.add_flag("--all-user", a.all_user, "user space alone, of events that do not say");
   command.add_flag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.add_flag("--off-cpu", a.off_cpu,
+                   "how long threads are off the CPU and where they wait, as samples of the events "
+                   "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
   command.add_flag("--switch-events", a.switch_events, "record context switches");
   command.add_flag("--no-bpf-event", a.no_bpf_events,
                    "do not record that BPF programs come and go");
@@ -268,6 +271,11 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events;
+  options.off_cpu = arguments.off_cpu;
+  // Where threads wait is what it is for.
+  if (options.off_cpu && arguments.call_graph.empty()) {
+    options.call_graph = record::CallGraph::kAuto;
+  }
   options.bpf_events = !arguments.no_bpf_events;
   if (!arguments.ring_size.empty()) {
     const size_t page = sysconf(_SC_PAGESIZE);

@@ -44,6 +44,7 @@ struct RecordArguments {
   std::string user_registers, interrupt_registers;
   bool all_user = false, all_kernel = false;
   bool switch_events = false;
+  bool off_cpu = false;
   bool no_bpf_events = false;
   std::string clock = "CLOCK_MONOTONIC";
   std::string max_size;

@@ -34,6 +34,8 @@ constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
 #else
 constexpr uint64_t kUserRegisters = 0xff0fff;
 #endif
+// Of stack copied at a context switch. The rest is read from the process, which waits.
+constexpr uint64_t kSwitchStackBytes = 4096;
 
 class Planner {
  public:
@@ -55,6 +57,7 @@ class Planner {
           "-k: --call-graph dwarf compares times with those of CLOCK_MONOTONIC; --post-unwind or "
           "--call-graph fp works with other clocks");
     }
+    if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(PlanOffCpu());
     PROFILER_RETURN_IF_ERROR(PlanSideband());
     plan_.notes.insert(plan_.notes.end(), given_up_.begin(), given_up_.end());
     return std::move(plan_);
@@ -199,6 +202,43 @@ class Planner {
     attr->sample_period = period != 0 ? period : frequency;
   }
 
+  // Context switches are the kernel's: who may not sample it sees none of them, and has the stacks
+  // of threads that wait for long by their processes alone.
+  absl::Status PlanOffCpu() {
+    OffCpuPlan& plan = plan_.off_cpu.emplace();
+    Attr attr = BaseAttr();
+    attr.type = PERF_TYPE_SOFTWARE;
+    attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr.flags |= perf_event::kAttrDisabled;
+    PROFILER_RETURN_IF_ERROR(ChooseCallGraph({.stack_size = kSwitchStackBytes}, &attr));
+    plan.written = Written(attr);
+    plan.written.config = PERF_COUNT_SW_BPF_OUTPUT;
+    plan.written.sample_period = 1;
+    plan.written.flags &= ~uint64_t{perf_event::kAttrInherit};
+    attr.sample_type &= ~perf_event::kSamplePeriod;  // with which the kernel would sample them all
+    for (const SwitchSampling& sampling : kSwitchSampling) {
+      PlannedEvent& event = plan.switches.emplace_back();
+      event.attr = attr;
+      event.attr.sample_period = sampling.period;
+      event.written = plan.written;
+    }
+    if (target_.enable_on_exec) plan.switches.front().attr.flags |= perf_event::kAttrEnableOnExec;
+    const absl::Status opened = Try(plan.switches.front().attr);
+    if (opened.ok()) {
+      plan_.kernel_samples = true;
+      return absl::OkStatus();
+    }
+    plan.switches.clear();
+    if (!IsRefusal(ErrnoOf(opened))) return Explain(opened, "context-switches");
+    plan_.notes.push_back(absl::StrCat(
+        "not allowed to sample context switches, which are kernel code: times off the CPU are "
+        "exact, "
+        "but only waits of 5 ms or more have a stack, without the kernel's part; `sudo sysctl "
+        "kernel.perf_event_paranoid=1` lifts that",
+        target::NowIs(limits_.paranoid)));
+    return absl::OkStatus();
+  }
+
   absl::Status ChooseCallGraph(const events::SampleTerms& terms, Attr* attr) {
     CallGraph how = options_.call_graph;
     if (terms.call_graph == "fp") how = CallGraph::kFramePointers;
@@ -320,7 +360,7 @@ class Planner {
          {std::pair(true, perf_event::kAttrBuildId),
           std::pair(options_.bpf_events, perf_event::kAttrKsymbol),
           std::pair(options_.bpf_events, perf_event::kAttrBpfEvent),
-          std::pair(options_.switch_events, perf_event::kAttrContextSwitch)}) {
+          std::pair(options_.switch_events || options_.off_cpu, perf_event::kAttrContextSwitch)}) {
       if (!is_wanted) continue;
       Attr with_flag = attr;
       with_flag.flags |= flag;

@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +32,32 @@ struct PlannedEvent {
   std::string filter;     // of a tracepoint's records
 };
 
+// The context switches of a recording with --off-cpu: one event for each of kSwitchSampling, of
+// which one is on at a time.
+struct OffCpuPlan {
+  // Empty where the kernel does not let us sample them, being kernel code.
+  std::vector<PlannedEvent> switches;
+  perf_event::Attr written;  // of the samples that come of it
+};
+
+// Where a CPU has more than so many switches a second, one in `period` of each thread is sampled.
+// (The kernel's own way to keep a frequency has no use here: it raises the period with any two
+// switches in a row, and lowers it only while the thread runs for ticks.) Primes, so that the turns
+// of a thread that waits here and there by turns all come up.
+struct SwitchSampling {
+  uint64_t above = 0;
+  uint64_t period = 1;
+};
+inline constexpr std::array<SwitchSampling, 3> kSwitchSampling = {
+    {{0, 1}, {5'000, 11}, {50'000, 101}}};
+
 struct EventPlan {
   // A dummy software event: it counts nothing and carries MMAP2, COMM, FORK, EXIT and the like, so
   // that these come while sampling is still off. Opened enabled.
   PlannedEvent sideband;
   // Opened disabled.
   std::vector<PlannedEvent> sampling;
+  std::optional<OffCpuPlan> off_cpu;
   bool unwinds = false;  // call chains are made by us, of registers and stack bytes
   // Kernel addresses may turn up in samples.
   bool kernel_samples = false;

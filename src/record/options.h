@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/chain_quality.h"
@@ -70,7 +71,8 @@ struct RecordOptions {
   SampleContents contents;
   bool all_user = false, all_kernel = false;  // events that do not say leave out the other one
   bool switch_events = false;                 // SWITCH records
-  bool bpf_events = true;                     // KSYMBOL and BPF_EVENT records
+  bool off_cpu = false;    // times off the CPU, as samples of two events more (off_cpu_stage.h)
+  bool bpf_events = true;  // KSYMBOL and BPF_EVENT records
 
   // Of all times. Chains are unwound while recording with CLOCK_MONOTONIC alone.
   clockid_t clock = CLOCK_MONOTONIC;
@@ -98,6 +100,21 @@ struct RecordOptions {
   procfs::Roots roots;
 };
 
+// How the threads of a recording with off_cpu spent it, in ns; a thread counts from its start to
+// its end, as far as the recording saw it.
+struct ThreadStates {
+  uint64_t threads = 0;
+  uint64_t running = 0;
+  uint64_t preempted = 0;      // waited for a CPU, as another thread was given theirs
+  uint64_t blocked = 0;        // waited for something else, and then for a CPU
+  uint64_t awakened = 0;       // of blocked: for a CPU; of threads that were there at the end
+  uint64_t unknown = 0;        // before their first switch, or where records were lost
+  uint64_t without_stack = 0;  // of preempted and blocked
+  uint64_t switches = 0, sampled = 0;
+  // Of blocked: in which system calls, the longest first.
+  std::vector<std::pair<std::string, uint64_t>> calls;
+};
+
 enum class StopReason {
   kTargetsExited,
   kCommandExited,
@@ -119,6 +136,7 @@ struct RecordSummary {
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
   ChainQuality chains;  // of those unwound while recording
+  std::optional<ThreadStates> states;
   // Passes that did not wait for records of other rings, because their own was filling up.
   uint64_t hurried_passes = 0;
   // How kAuto was decided, and why, in words; empty otherwise.

@@ -21,6 +21,8 @@
 #include "src/procfs/machine.h"
 #include "src/record/priority.h"
 #include "src/record/session_setup.h"
+#include "src/record/thread_states.h"
+#include "src/record/waiting_thread.h"
 #include "src/target/stop_signals.h"
 #include "src/target/target_watch.h"
 
@@ -32,6 +34,10 @@ using boost::system::error_code;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kProgressInterval{1};
+// The longest that records lie unread with --off-cpu: threads that wait are looked at then.
+constexpr std::chrono::milliseconds kOffCpuTick{20};
+// How long context switches are few before all of them are sampled again, in ns.
+constexpr uint64_t kCalm = 1'000'000'000;
 
 struct CpuTime {
   std::chrono::microseconds user{0}, system{0};
@@ -87,7 +93,8 @@ class Session final : public RecordSession {
         command_descriptor_(io_),
         delay_timer_(io_),
         duration_timer_(io_),
-        progress_timer_(io_) {
+        progress_timer_(io_),
+        samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
     // Now, while the clocks' distance is what it is for the whole recording.
@@ -104,7 +111,8 @@ class Session final : public RecordSession {
   absl::Status Prepare() {
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
-                    io_, *setup_.events, {options_.tick},
+                    io_, *setup_.events,
+                    {options_.off_cpu ? std::min(options_.tick, kOffCpuTick) : options_.tick},
                     [this](std::span<ringbuf::RingPass> rings) { return Write(rings); }));
     pieces_.reserve(2 * setup_.events->rings().size());
     return absl::OkStatus();
@@ -159,6 +167,7 @@ class Session final : public RecordSession {
   }
 
   absl::Status BeginSampling() {
+    BeginOffCpu();
     // A command's events begin with its exec.
     if (!setup_.records_command || options_.delay.count() > 0) {
       PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
@@ -181,7 +190,61 @@ class Session final : public RecordSession {
     for (size_t i = 0; i < setup_.plan.sampling.size(); ++i) {
       PROFILER_RETURN_IF_ERROR((*setup_.events.*operation)(i + 1));
     }
-    return absl::OkStatus();
+    return samples_switches_ ? (*setup_.events.*operation)(SwitchesAttr(switches_))
+                             : absl::OkStatus();
+  }
+
+  // ---- off the CPU
+
+  // Its place in the set of events, by that in kSwitchSampling.
+  size_t SwitchesAttr(size_t which) const { return 1 + setup_.plan.sampling.size() + which; }
+
+  void BeginOffCpu() {
+    OffCpuStage* stage = setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
+    // A command's times begin with its exec.
+    if (stage == nullptr || (setup_.records_command && options_.delay.count() == 0)) return;
+    stage->Begin(setup_.events->MonotonicNow());
+    for (const target::Thread& thread : setup_.threads) {
+      const auto pid = static_cast<uint32_t>(thread.pid), tid = static_cast<uint32_t>(thread.tid);
+      if (ReadWaitingThread(options_.roots, pid, tid)) {
+        stage->threads().FoundWaiting(pid, tid);
+      } else {
+        stage->threads().FoundRunning(pid, tid);
+      }
+    }
+    run_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
+  }
+
+  // Samples fewer switches where they are too many, at once, and more once they have been few for
+  // a while: to go over costs as much as some hundred samples.
+  absl::Status AdaptToSwitches(uint64_t now) {
+    OffCpuStage* stage = setup_.unwinding->off_cpu();
+    if (stage == nullptr || !samples_switches_) return absl::OkStatus();
+    const uint64_t rate = stage->switch_rate(now);
+    size_t wanted = 0;
+    while (wanted + 1 < kSwitchSampling.size() && rate > kSwitchSampling[wanted + 1].above) {
+      ++wanted;
+    }
+    if (wanted >= switches_) last_many_ = now;
+    if (wanted == switches_ || (wanted < switches_ && now - last_many_ < kCalm)) {
+      return absl::OkStatus();
+    }
+    PROFILER_RETURN_IF_ERROR(setup_.events->Disable(SwitchesAttr(switches_)));
+    switches_ = wanted;
+    return setup_.events->Enable(SwitchesAttr(switches_));
+  }
+
+  // Whoever is off the CPU has been so up to now.
+  absl::Status EndOffCpu() {
+    OffCpuStage* stage = setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
+    if (stage == nullptr) return absl::OkStatus();
+    const uint64_t now = setup_.events->MonotonicNow();
+    const RunDelays after = ReadRunDelays(options_.roots, stage->threads().times());
+    setup_.unwinding->EndOffCpu(now);
+    summary_.states = SumStates(*stage, run_delays_, after, options_.roots);
+    if (write_failed_) return absl::OkStatus();
+    pieces_.clear();
+    return WriteUnwound(absl::OkStatus());
   }
 
   // One pass: counted, into the file as it is or unwound, and a round of its own.
@@ -190,12 +253,23 @@ class Session final : public RecordSession {
     absl::Status status;
     if (setup_.unwinding != nullptr) {
       status = setup_.unwinding->Take(rings, is_last_pass_);
-      ringbuf::RingBytes unwound;
-      unwound.spans[0] = setup_.unwinding->output();
-      status.Update(TakePieces(unwound));
-    } else {
-      for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
+      const uint64_t now = setup_.events->MonotonicNow();
+      setup_.unwinding->ReadWaitingStacks(now);
+      status.Update(AdaptToSwitches(now));
+      return WriteUnwound(std::move(status));
     }
+    for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
+    return WritePieces(std::move(status));
+  }
+
+  absl::Status WriteUnwound(absl::Status status) {
+    ringbuf::RingBytes unwound;
+    unwound.spans[0] = setup_.unwinding->output();
+    status.Update(TakePieces(unwound));
+    return WritePieces(std::move(status));
+  }
+
+  absl::Status WritePieces(absl::Status status) {
     if (!status.ok()) return Ended(std::move(status));
     status = setup_.writer->Append(pieces_);
     status.Update(setup_.writer->FinishRound());
@@ -291,6 +365,7 @@ class Session final : public RecordSession {
     is_last_pass_ = true;
     // What was written between the last pass and now; after a failed write it stays lost.
     if (!write_failed_) status.Update(drain_->PassNow());
+    status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
     return status;
@@ -367,6 +442,11 @@ class Session final : public RecordSession {
   perf_data::ClockData clock_data_;
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
+  // With --off-cpu.
+  const bool samples_switches_;
+  size_t switches_ = 0;     // which of kSwitchSampling is on
+  uint64_t last_many_ = 0;  // when they were too many for a smaller period
+  RunDelays run_delays_;    // when sampling began
   bool stopped_ = false;
   bool is_last_pass_ = false;
   bool command_exited_ = false;

@@ -24,6 +24,8 @@ namespace {
 constexpr uint64_t kWakeUpsPerSecond = 250;
 // Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
 constexpr uint64_t kBesideStack = 512;
+// Ids of the events that are made of context switches. The kernel counts its own up from 1.
+constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
 class SetupSteps {
  public:
@@ -37,8 +39,8 @@ class SetupSteps {
     PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "record"));
     setup_.records_command = targets.is_command_alone();
     PROFILER_ASSIGN_OR_RETURN(cpus_, target::ChooseCpus(options_.roots, targets));
-    PROFILER_ASSIGN_OR_RETURN(const auto threads, target::FindThreads(options_.roots, targets));
-    expected_threads_ = std::max<size_t>(threads.size(), 1);
+    PROFILER_ASSIGN_OR_RETURN(setup_.threads, target::FindThreads(options_.roots, targets));
+    if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(CheckOffCpu());
     if (options_.call_graph == CallGraph::kAuto) {
       CallGraphChoice choice = ChooseCallGraph(options_);
       options_.call_graph = choice.call_graph;
@@ -62,7 +64,7 @@ class SetupSteps {
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
-    if (setup_.plan.unwinds) MakeUnwinding();
+    if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
     PROFILER_RETURN_IF_ERROR(WriteWhatRuns(layout));
     return std::move(setup_);
   }
@@ -122,11 +124,19 @@ class SetupSteps {
       set.attr_cpus.push_back(event.cpus);
       set.filters.push_back(event.filter);
     }
+    if (setup_.plan.off_cpu) {
+      for (const PlannedEvent& event : setup_.plan.off_cpu->switches) {
+        set.leaders.push_back(set.attrs.size());
+        set.attrs.push_back(perf_event::ToKernelAttr(event.attr));
+      }
+      set.attr_cpus.resize(set.attrs.size());
+      set.filters.resize(set.attrs.size());
+    }
     set.cpus = cpus_;
     set.system_wide = options_.targets.system_wide;
     set.ring_pages = ring.pages;
     set.min_ring_pages = ring.min_pages;
-    set.expected_threads = expected_threads_;
+    set.expected_threads = std::max<size_t>(setup_.threads.size(), 1);
     PROFILER_ASSIGN_OR_RETURN(setup_.events, ringbuf::EventSet::Create(kernel_, std::move(set)));
     if (setup_.records_command) {
       PROFILER_RETURN_IF_ERROR(setup_.events->AddThread(setup_.command->pid()));
@@ -144,10 +154,37 @@ class SetupSteps {
       layouts.push_back(
           {perf_event::RecordLayout(event.attr), perf_event::RecordLayout(event.written)});
     }
+    if (setup_.plan.off_cpu) {
+      for (const PlannedEvent& event : setup_.plan.off_cpu->switches) {
+        layouts.push_back({perf_event::RecordLayout(event.attr),
+                           perf_event::RecordLayout(event.written), /*is_switch=*/true});
+      }
+    }
     setup_.unwinding = std::make_unique<UnwindStage>(std::move(layouts), options_.roots);
+    if (setup_.plan.off_cpu) MakeOffCpu();
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
       if (opened.attr != 0) setup_.unwinding->AddId(opened.id, opened.attr - 1);
     }
+  }
+
+  absl::Status CheckOffCpu() const {
+    if (!options_.post_unwind) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "--off-cpu: stacks are unwound while threads wait, so --post-unwind does not go with it");
+  }
+
+  void MakeOffCpu() {
+    setup_.unwinding->MakeOffCpu(
+        {.sideband = perf_event::RecordLayout(setup_.plan.sideband.attr),
+         .written = perf_event::RecordLayout(setup_.plan.off_cpu->written),
+         .blocked_id = kBlockedId,
+         .preempted_id = kPreemptedId,
+         .keeps_switches = options_.switch_events,
+         .begins_with_exec_of = setup_.records_command && options_.delay.count() == 0
+                                    ? static_cast<uint32_t>(setup_.command->pid())
+                                    : 0,
+         .scheduler = setup_.plan.kernel_samples ? procfs::FindSchedulerText(options_.roots)
+                                                 : std::nullopt});
   }
 
   // What the stack bytes of one CPU's samples come to; 0 where they carry none.
@@ -159,6 +196,12 @@ class SetupSteps {
       const uint64_t rate =
           event.attr.has(perf_event::kAttrFreq) ? event.attr.sample_period : options_.frequency;
       sum += std::min<uint64_t>(rate, 1'000'000) * (event.attr.sample_stack_user + kBesideStack);
+    }
+    if (setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
+      const perf_event::Attr& attr = setup_.plan.off_cpu->switches.front().attr;
+      if (attr.sample_stack_user != 0) {
+        sum += kSwitchSampling[1].above * (attr.sample_stack_user + kBesideStack);
+      }
     }
     return sum;
   }
@@ -234,10 +277,17 @@ class SetupSteps {
     for (const PlannedEvent& event : setup_.plan.sampling) {
       events.push_back({event.written, event.name, {}});
     }
+    // The ids of context switches stay with the blocked: LOST records name them.
+    const size_t blocked = events.size();
+    if (setup_.plan.off_cpu) {
+      const perf_event::Attr& written = setup_.plan.off_cpu->written;
+      events.push_back({written, "offcpu-time", {kBlockedId}});
+      events.push_back({written, "preempted-time", {kPreemptedId}});
+    }
     events.push_back({setup_.plan.sideband.written, setup_.plan.sideband.name, {}});
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
       const size_t event = opened.attr == 0 ? events.size() - 1 : opened.attr - 1;
-      events[event].ids.push_back(opened.id);
+      events[opened.attr == 0 ? event : std::min(event, blocked)].ids.push_back(opened.id);
     }
     for (perf_data::EventToWrite& event : events) {
       event.attr.size = perf_event::SmallestSize(event.attr);
@@ -249,7 +299,6 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
-  size_t expected_threads_ = 0;
   SessionSetup setup_;
 };
 

@@ -15,6 +15,7 @@
 #include "src/record/record_tally.h"
 #include "src/record/unwind_stage.h"
 #include "src/target/command.h"
+#include "src/target/targets.h"
 
 namespace profiler::record {
 
@@ -23,13 +24,17 @@ struct SessionSetup {
   // The command's own process is what is recorded.
   bool records_command = false;
   EventPlan plan;
-  // Attr 0 is the sideband, the sampling events follow. Sampling is off.
+  // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
+  // Sampling is off.
   std::unique_ptr<ringbuf::EventSet> events;
   std::unique_ptr<perf_data::Writer> writer;  // with what already runs in front
   std::unique_ptr<RecordTally> tally;         // has seen that too
-  std::unique_ptr<UnwindStage> unwinding;  // likewise; null where records are written as they are
-  std::string call_graph;                  // how `auto` was decided, for the summary
-  std::string tracing_data;                // of tracepoints; empty without
+  // Likewise; null where records are written as they are. With --off-cpu there is one, whoever
+  // unwinds.
+  std::unique_ptr<UnwindStage> unwinding;
+  std::string call_graph;      // how `auto` was decided, for the summary
+  std::string tracing_data;    // of tracepoints; empty without
+  std::vector<pid_t> threads;  // that were there, of processes and threads named
   std::vector<std::string> notes;
 };
 

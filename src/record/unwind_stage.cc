@@ -17,13 +17,21 @@ using symbolize::UnwoundFrame;
 constexpr size_t kMostEntries = 8000;
 // Late reads look for a frame of an earlier chain after so many of their own.
 constexpr uint32_t kFramesAtOnce = 64;
+// How long a thread waits before its stack is read from its process, and how often that is done;
+// ns. Shorter waits have a stack by their sample or none.
+constexpr uint64_t kWaitsForStack = 5'000'000;
 
 }  // namespace
 
 UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
     : events_(std::move(events)),
       merge_(events_.front().opened),
-      spaces_(events_.front().opened, roots.proc, [this](uint32_t tid) { Forget(tid); }) {}
+      spaces_(events_.front().opened, roots.proc, [this](uint32_t tid) { Forget(tid); }),
+      roots_(roots) {}
+
+void UnwindStage::MakeOffCpu(OffCpuStageOptions options) {
+  off_cpu_.emplace(std::move(options), &output_);
+}
 
 void UnwindStage::AddId(uint64_t id, size_t event) { event_of_id_[id] = event; }
 
@@ -59,8 +67,10 @@ void UnwindStage::TakeRecord(RawRecord record) {
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
     if (layouts.opened.user_stack_bytes != 0) return TakeSample(record, layouts);
+    if (layouts.is_switch) return TakeSwitchSample(record, layouts);
   } else {
     spaces_.Take(record);
+    if (off_cpu_ && !off_cpu_->Take(record)) return;
   }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
 }
@@ -93,6 +103,10 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       tally_.CountCut(ChainEnd::kNoImage, 0);
     }
   }
+  if (layouts.is_switch) {
+    if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
+    return;
+  }
   perf_event::Sample unwound = sample;
   unwound.callchain = perf_event::U64Array(std::as_bytes(std::span(chain_)));
   unwound.user_regs = KeptRegisters(sample.user_regs, layouts.written.user_regs_mask);
@@ -111,6 +125,49 @@ perf_event::Registers UnwindStage::KeptRegisters(const perf_event::Registers& al
     if ((rest & -rest & mask) != 0) registers_.push_back(values[index]);
   }
   return {all.abi, mask, std::as_bytes(std::span(registers_))};
+}
+
+// One whose chain the kernel made.
+void UnwindStage::TakeSwitchSample(RawRecord record, const SampleLayouts& layouts) {
+  perf_event::Sample sample;
+  if (!Decode(record, layouts.opened, &sample)) return CountLost(record);
+  chain_.clear();
+  for (size_t i = 0; i < sample.callchain.size(); ++i) chain_.push_back(sample.callchain[i]);
+  if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
+}
+
+void UnwindStage::ReadWaitingStacks(uint64_t now) {
+  if (!off_cpu_ || now - waiting_read_ < kWaitsForStack) return;
+  waiting_read_ = now;
+  for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(now - kWaitsForStack)) {
+    const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
+    if (!thread) continue;
+    UnwindWaiting(waiting.pid, *thread);
+    off_cpu_->threads().SetStack(waiting.tid, now, chain_);
+  }
+}
+
+void UnwindStage::UnwindWaiting(uint32_t pid, const WaitingThread& thread) {
+  LiveSpace& space = spaces_.Enter(pid);
+  space.BeginLateReads();
+  const auto numbers = symbolize::NumbersOf(symbolize::kNativeArchitecture);
+  symbolize::RegisterSet registers;
+  registers.Set(numbers.pc, thread.pc);
+  registers.Set(numbers.sp, thread.sp);
+  unwinder_.Unwind(registers, {thread.sp, {}}, space, {.max_frames = kMostEntries}, &unwound_);
+  space.EndLateReads();
+  chain_.assign(1, perf_event::kContextUser);
+  for (const UnwoundFrame& frame : unwound_.frames) chain_.push_back(frame.instruction().value);
+  if (unwound_.whole()) {
+    tally_.CountLateRead(unwound_.guessed != 0);
+  } else {
+    tally_.Count(unwound_);
+  }
+}
+
+void UnwindStage::EndOffCpu(uint64_t time) {
+  output_.clear();
+  if (off_cpu_) off_cpu_->End(time);
 }
 
 // In the place of a sample that is too short for its layout, which the kernel writes none of, the

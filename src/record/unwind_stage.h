@@ -16,11 +16,15 @@
 // While a thread executes another program or exits, its user stack is gone and its registers are
 // still those of the system call. Such a sample has the chain of an earlier one in the same call,
 // if there was one; what the former program had mapped is known until the next one runs.
+//
+// With --off-cpu, context switches go through here as well: their samples get their chains and,
+// with SWITCH and the like, go on to the OffCpuStage, whose samples come out in their place.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +36,9 @@
 #include "src/procfs/proc_file.h"
 #include "src/record/chain_joiner.h"
 #include "src/record/live_spaces.h"
+#include "src/record/off_cpu_stage.h"
 #include "src/record/ring_merge.h"
+#include "src/record/waiting_thread.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
 
@@ -41,6 +47,7 @@ namespace profiler::record {
 // How one event's samples are laid out: in the rings, and in the file.
 struct SampleLayouts {
   perf_event::RecordLayout opened, written;
+  bool is_switch = false;  // a context switch, for the OffCpuStage
 };
 
 // One thread. Allocates nothing a sample once its buffers have grown; new mappings and images
@@ -50,6 +57,10 @@ class UnwindStage {
   // `events` are the recording's, at least one. Times and ids stand at the same places in all of
   // their records. Samples of events without copied stacks go into the file as they are.
   UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots);
+
+  // Before all else, for a recording with --off-cpu.
+  void MakeOffCpu(OffCpuStageOptions options);
+  OffCpuStage* off_cpu() { return off_cpu_ ? &*off_cpu_ : nullptr; }
 
   // Samples with this id are of that event, by its place in `events`. Without ids, all are of the
   // first.
@@ -62,6 +73,11 @@ class UnwindStage {
   // kPublishingMargin stays in the rings, unless it is the `last` one. kDataLoss for bytes that are
   // no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
+  // Of threads that have been off the CPU for a while without a stack, reads it from the process;
+  // `now` is CLOCK_MONOTONIC.
+  void ReadWaitingStacks(uint64_t now);
+  // The recording ends at `time`: whoever is off the CPU has been so up to now.
+  void EndOffCpu(uint64_t time);
   // The records of the last pass as they go into the file. Valid until the next one.
   std::span<const std::byte> output() const { return output_; }
 
@@ -86,6 +102,11 @@ class UnwindStage {
   void CountMended(bool guessed, bool late);
   void CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
+  void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
+  // The user part of its chain as far as its memory tells it, in chain_; without markers where
+  // there is none.
+  void UnwindWaiting(uint32_t pid, const WaitingThread& thread);
+
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
   const std::vector<SampleLayouts> events_;
@@ -97,6 +118,9 @@ class UnwindStage {
   ChainJoiner calls_;  // of the kernel: for those whose stack goes away
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
+  std::optional<OffCpuStage> off_cpu_;
+  const procfs::Roots roots_;
+  uint64_t waiting_read_ = 0;  // when ReadWaitingStacks looked last
 
   // Of the sample at hand.
   std::vector<uint64_t> chain_;      // as written

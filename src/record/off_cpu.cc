@@ -1,0 +1,178 @@
+#include "src/record/off_cpu.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace profiler::record {
+
+OffCpu::Thread& OffCpu::Find(uint32_t pid, uint32_t tid) {
+  std::unique_ptr<Thread>& thread = threads_[tid];
+  if (thread == nullptr) {
+    thread = std::make_unique<Thread>();
+    thread->since = begin_;
+    thread->times.pid = pid;
+    thread->times.tid = tid;
+  }
+  return *thread;
+}
+
+void OffCpu::Begin(uint64_t time) {
+  has_begun_ = true;
+  begin_ = time;
+  for (auto& [tid, thread] : threads_) thread->since = std::max(thread->since, time);
+}
+
+size_t OffCpu::LengthOf(uint64_t duration) {
+  return std::min<size_t>(static_cast<size_t>(std::bit_width(duration)) / 2, kLengths - 1);
+}
+
+void OffCpu::Close(Thread& thread, uint64_t time) {
+  if (!has_begun_ || time <= thread.since) return;
+  const uint64_t duration = time - thread.since;
+  thread.since = time;
+  switch (thread.state) {
+    case State::kUnknown:
+      thread.times.unknown += duration;
+      break;
+    case State::kRunning:
+      thread.times.running += duration;
+      break;
+    case State::kOff:
+      (thread.kind == WaitKind::kBlocked ? thread.times.blocked : thread.times.preempted) +=
+          duration;
+      Emit(thread, duration, time);
+      break;
+  }
+}
+
+void OffCpu::Emit(Thread& thread, uint64_t duration, uint64_t time) {
+  Length& length = thread.lengths[static_cast<size_t>(thread.kind)][LengthOf(duration)];
+  length.owed += duration;
+  if (!thread.has_stack) return;
+  length.chain = thread.chain;
+  Report(thread, thread.kind, std::exchange(length.owed, 0), time, thread.chain);
+}
+
+void OffCpu::EmitOwed(Thread& thread, uint64_t time) {
+  for (const WaitKind kind : {WaitKind::kBlocked, WaitKind::kPreempted}) {
+    uint64_t without = 0;
+    for (Length& length : thread.lengths[static_cast<size_t>(kind)]) {
+      const uint64_t owed = std::exchange(length.owed, 0);
+      if (length.chain.empty()) {
+        without += owed;
+      } else if (owed != 0) {
+        Report(thread, kind, owed, time, length.chain);
+      }
+    }
+    thread.times.without_stack += without;
+    if (without != 0) Report(thread, kind, without, time, {});
+  }
+}
+
+void OffCpu::Report(const Thread& thread, WaitKind kind, uint64_t duration, uint64_t time,
+                    std::span<const uint64_t> chain) const {
+  on_wait_({.kind = kind,
+            .pid = thread.times.pid,
+            .tid = thread.times.tid,
+            .cpu = thread.cpu,
+            .end = time,
+            .duration = duration,
+            .chain = chain});
+}
+
+void OffCpu::TakeSample(uint32_t pid, uint32_t tid, std::span<const uint64_t> chain) {
+  Thread& thread = Find(pid, tid);
+  thread.chain.assign(chain.begin(), chain.end());
+  thread.has_stack = true;
+  ++thread.times.stacks_sampled;
+}
+
+void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, WaitKind kind) {
+  Thread& thread = Find(pid, tid);
+  // It runs, or could not leave its CPU. Where that is news, a record of when it came was lost.
+  const bool is_news = thread.state == State::kOff && !thread.was_found;
+  thread.state = is_news ? State::kUnknown : State::kRunning;
+  thread.was_found = false;
+  Close(thread, time);
+  thread.state = State::kOff;
+  thread.kind = kind;
+  thread.cpu = cpu;
+  thread.since = std::max(time, begin_);
+  thread.stack_sought = false;
+  ++thread.times.times_off;
+}
+
+void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
+  Thread& thread = Find(pid, tid);
+  if (thread.state == State::kRunning) thread.state = State::kUnknown;  // it had left in between
+  if (thread.stack_time >= time) thread.has_stack = false;
+  Close(thread, time);
+  thread.state = State::kRunning;
+  thread.was_found = false;
+  thread.stack_time = 0;
+  thread.has_stack = false;
+  thread.cpu = cpu;
+  thread.since = std::max(time, begin_);
+}
+
+void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
+  Exit(tid, time);  // another one of that number
+  Thread& thread = Find(pid, tid);
+  thread.state = State::kOff;
+  thread.kind = WaitKind::kPreempted;
+  thread.since = std::max(time, begin_);
+  thread.stack_sought = true;  // it has none yet
+}
+
+void OffCpu::Exit(uint32_t tid, uint64_t time) {
+  const auto found = threads_.find(tid);
+  if (found == threads_.end()) return;
+  Thread& thread = *found->second;
+  Close(thread, time);
+  EmitOwed(thread, time);
+  thread.times.has_ended = true;
+  ended_.push_back(thread.times);
+  threads_.erase(found);
+}
+
+void OffCpu::FoundWaiting(uint32_t pid, uint32_t tid) {
+  Thread& thread = Find(pid, tid);
+  if (thread.state != State::kUnknown) return;
+  thread.state = State::kOff;
+  thread.kind = WaitKind::kBlocked;
+  thread.was_found = true;
+}
+
+std::vector<OffCpu::Waiting> OffCpu::WithoutStack(uint64_t since) {
+  std::vector<Waiting> waiting;
+  for (auto& [tid, thread] : threads_) {
+    if (thread->state != State::kOff || thread->has_stack || thread->stack_sought) continue;
+    if (thread->since > since) continue;
+    thread->stack_sought = true;
+    waiting.push_back({thread->times.pid, tid});
+  }
+  return waiting;
+}
+
+void OffCpu::SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain) {
+  const auto found = threads_.find(tid);
+  if (found == threads_.end() || chain.empty()) return;
+  found->second->stack_time = time;
+  found->second->chain.assign(chain.begin(), chain.end());
+  found->second->has_stack = true;
+}
+
+void OffCpu::End(uint64_t time) {
+  for (auto& [tid, thread] : threads_) {
+    Close(*thread, time);
+    EmitOwed(*thread, time);
+  }
+}
+
+std::vector<ThreadTimes> OffCpu::times() const {
+  std::vector<ThreadTimes> times = ended_;
+  for (const auto& [tid, thread] : threads_) times.push_back(thread->times);
+  return times;
+}
+
+}  // namespace profiler::record

@@ -1,0 +1,83 @@
+// From the records of context switches to the samples of a recording with --off-cpu: each time that
+// a thread was off the CPU is a sample of one of two events, whose period is that time in ns.
+//
+//   SAMPLE context-switches ─┐
+//   SWITCH, FORK, EXIT      ─┴─▶ OffCpu ──▶ SAMPLE offcpu-time      blocked
+//                                      └──▶ SAMPLE preempted-time   preempted
+//
+// A sample has the time at which the thread was back. Its chain begins where the kernel waits:
+// functions of the scheduler, which all chains have in common, are left out, as /proc/PID/wchan
+// does.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/codec.h"
+#include "src/procfs/kernel_map.h"
+#include "src/record/off_cpu.h"
+
+namespace profiler::record {
+
+struct OffCpuStageOptions {
+  perf_event::RecordLayout sideband;  // of all records but samples
+  perf_event::RecordLayout written;   // of the samples that come out
+  uint64_t blocked_id = 0, preempted_id = 0;
+  bool keeps_switches = false;  // SWITCH records go into the file as well
+  // Times count from the exec of this process on; 0: from Begin on.
+  uint32_t begins_with_exec_of = 0;
+  std::optional<procfs::SchedulerText> scheduler;
+};
+
+// Where threads were blocked: the outermost addresses of the kernel's part of the chain, outermost
+// first, zeroes behind them where there are fewer; and how long, in ns.
+using KernelEntry = std::array<uint64_t, 5>;
+using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;
+
+// One thread. Allocates nothing a record once it knows the threads and its buffers have grown.
+class OffCpuStage {
+ public:
+  // Samples are appended to `*output`.
+  OffCpuStage(OffCpuStageOptions options, std::vector<std::byte>* output);
+
+  void Begin(uint64_t time) { off_cpu_.Begin(time); }
+  void End(uint64_t time) { off_cpu_.End(time); }
+  OffCpu& threads() { return off_cpu_; }
+  const OffCpu& threads() const { return off_cpu_; }
+
+  // Any record but a sample. False where it does not go into the file.
+  bool Take(perf_event::RawRecord record);
+  // A sampled context switch, with its chain.
+  void TakeSample(const perf_event::Sample& sample, std::span<const uint64_t> chain) {
+    off_cpu_.TakeSample(sample.pid, sample.tid, chain);
+  }
+
+  // Switches of the busiest CPU a second, in some 20 ms before `now`.
+  uint64_t switch_rate(uint64_t now) const;
+  const BlockedTimes& blocked() const { return blocked_; }
+
+ private:
+  void TakeSwitch(perf_event::RawRecord record);
+  void CountSwitch(uint32_t cpu, uint64_t time);
+  void Write(const Wait& wait);
+  std::span<const uint64_t> WithoutScheduler(std::span<const uint64_t> chain);
+  static KernelEntry EntryOf(std::span<const uint64_t> chain);
+
+  const OffCpuStageOptions options_;
+  std::vector<std::byte>& output_;
+  OffCpu off_cpu_;
+  BlockedTimes blocked_;
+  std::vector<uint64_t> chain_;  // of the sample at hand, as written
+  // Of the window at hand.
+  uint64_t window_began_ = 0;
+  std::vector<uint32_t> switches_;  // by CPU
+  uint64_t rate_ = 0;               // of the last whole one
+};
+
+}  // namespace profiler::record

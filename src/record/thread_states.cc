@@ -1,0 +1,96 @@
+#include "src/record/thread_states.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "symbolize/symbols/kernel_symbols.h"
+
+namespace profiler::record {
+namespace {
+
+// What system calls' own functions are called, by architecture and how they are entered:
+// SYSCALL_DEFINE in arch/*/include/asm/syscall_wrapper.h, Linux 6.18. Some do no more than to go on
+// to the kernel's own (ksys_), and leave no frame.
+constexpr std::string_view kCallPrefixes[] = {"__x64_sys_",          "__ia32_sys_",
+                                              "__ia32_compat_sys_",  "__arm64_sys_",
+                                              "__arm64_compat_sys_", "ksys_"};
+
+// What the thread asked the kernel for, when it was blocked below this entry.
+std::string NameOf(const KernelEntry& entry, const symbolize::SymbolTable* symbols) {
+  if (entry[0] == 0) return "unknown";
+  if (symbols == nullptr) return "the kernel";
+  std::string_view outermost;
+  for (const uint64_t address : entry) {
+    const symbolize::Symbol* symbol = address == 0 ? nullptr : symbols->Find(address - 1);
+    if (symbol == nullptr) continue;
+    const std::string_view name = symbols->RawName(*symbol);
+    for (const std::string_view prefix : kCallPrefixes) {
+      if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
+    }
+    if (name.find("page_fault") != std::string_view::npos) return "page fault";
+    if (outermost.empty()) outermost = name;
+  }
+  return outermost.empty() ? "the kernel" : std::string(outermost);
+}
+
+std::vector<std::pair<std::string, uint64_t>> CallsOf(const BlockedTimes& blocked,
+                                                      const procfs::Roots& roots) {
+  const auto kernel = symbolize::KernelSymbols::Read(roots.proc + "/kallsyms");
+  const bool is_known = kernel.ok() && !kernel->restricted();
+  std::map<std::string, uint64_t> sums;
+  for (const auto& [entry, time] : blocked) {
+    sums[NameOf(entry, is_known ? &kernel->table() : nullptr)] += time;
+  }
+  std::vector<std::pair<std::string, uint64_t>> calls(sums.begin(), sums.end());
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return calls;
+}
+
+}  // namespace
+
+RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTimes>& threads) {
+  RunDelays delays;
+  for (const ThreadTimes& thread : threads) {
+    if (thread.has_ended) continue;
+    const auto line = procfs::ReadLine(
+        absl::StrCat(roots.proc, "/", thread.pid, "/task/", thread.tid, "/schedstat"));
+    if (!line) continue;
+    procfs::TextScanner scanner(*line);  // on CPU, on a run queue, how often
+    scanner.Word();
+    if (const auto delay = procfs::ParseNumber<uint64_t>(scanner.Word())) {
+      delays[thread.tid] = *delay;
+    }
+  }
+  return delays;
+}
+
+ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const RunDelays& after,
+                       const procfs::Roots& roots) {
+  ThreadStates states;
+  for (const ThreadTimes& thread : stage.threads().times()) {
+    ++states.threads;
+    states.running += thread.running;
+    states.preempted += thread.preempted;
+    states.blocked += thread.blocked;
+    states.unknown += thread.unknown;
+    states.without_stack += thread.without_stack;
+    states.switches += thread.times_off;
+    states.sampled += thread.stacks_sampled;
+    const auto at_end = after.find(thread.tid);
+    if (at_end == after.end() || thread.has_ended) continue;
+    const auto at_begin = before.find(thread.tid);
+    const uint64_t delay = at_end->second - (at_begin == before.end() ? 0 : at_begin->second);
+    // What was on a run queue and not preempted had been blocked.
+    const uint64_t awakened = delay - std::min(delay, thread.preempted);
+    states.awakened += std::min(awakened, thread.blocked);
+  }
+  states.calls = CallsOf(stage.blocked(), roots);
+  return states;
+}
+
+}  // namespace profiler::record
