@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <ctime>
@@ -131,6 +132,32 @@ TEST_F(LiveTest, FollowsNewThreadsAndTheirChildren) {
   EXPECT_EQ(file.sampled_pids.size(), 2u);
   EXPECT_GE(file.sampled_tids.size(), 2u);
   EXPECT_GE(file.count("FORK"), 3);  // of the process itself, its thread and its child
+}
+
+TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
+  constexpr std::chrono::nanoseconds kSleep = std::chrono::milliseconds(50);
+  Child child([] {
+    const timespec time{0, kSleep.count()};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  });
+  options_.pids = {child.pid()};
+  options_.call_graph = CallGraph::kDwarf;
+  options_.off_cpu = true;
+  CREATE_OR_SKIP(session);
+  child.Release();
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  ASSERT_TRUE(summary.states.has_value());
+  EXPECT_EQ(summary.states->threads, 1u);
+  EXPECT_EQ(summary.states->unknown, 0u);
+  EXPECT_GE(summary.states->blocked, static_cast<uint64_t>(kSleep.count()));
+  const auto longest =
+      *std::max_element(summary.states->calls.begin(), summary.states->calls.end(),
+                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  EXPECT_EQ(longest.first, "clock_nanosleep");
+  EXPECT_GE(longest.second, static_cast<uint64_t>(kSleep.count()));
+  EXPECT_EQ(absl::StrJoin(ReadBack(options_.output).events, " "),
+            "cpu-clock offcpu-time preempted-time dummy");
 }
 
 TEST_F(LiveTest, RecordsOnlyTheProcessItselfWithoutInherit) {

@@ -50,7 +50,12 @@ void OffCpu::Emit(Thread& thread, uint64_t duration, uint64_t time) {
   length.owed += duration;
   if (!thread.has_stack) return;
   length.chain = thread.chain;
-  Report(thread, thread.kind, std::exchange(length.owed, 0), time, thread.chain);
+  length.system_call = thread.system_call;
+  Report(thread, {.kind = thread.kind,
+                  .end = time,
+                  .duration = std::exchange(length.owed, 0),
+                  .chain = thread.chain,
+                  .system_call = thread.system_call});
 }
 
 void OffCpu::EmitOwed(Thread& thread, uint64_t time) {
@@ -61,28 +66,29 @@ void OffCpu::EmitOwed(Thread& thread, uint64_t time) {
       if (length.chain.empty()) {
         without += owed;
       } else if (owed != 0) {
-        Report(thread, kind, owed, time, length.chain);
+        Report(thread, {.kind = kind,
+                        .end = time,
+                        .duration = owed,
+                        .chain = length.chain,
+                        .system_call = length.system_call});
       }
     }
     thread.times.without_stack += without;
-    if (without != 0) Report(thread, kind, without, time, {});
+    if (without != 0) Report(thread, {.kind = kind, .end = time, .duration = without, .chain = {}});
   }
 }
 
-void OffCpu::Report(const Thread& thread, WaitKind kind, uint64_t duration, uint64_t time,
-                    std::span<const uint64_t> chain) const {
-  on_wait_({.kind = kind,
-            .pid = thread.times.pid,
-            .tid = thread.times.tid,
-            .cpu = thread.cpu,
-            .end = time,
-            .duration = duration,
-            .chain = chain});
+void OffCpu::Report(const Thread& thread, Wait wait) const {
+  wait.pid = thread.times.pid;
+  wait.tid = thread.times.tid;
+  wait.cpu = thread.cpu;
+  on_wait_(wait);
 }
 
 void OffCpu::TakeSample(uint32_t pid, uint32_t tid, std::span<const uint64_t> chain) {
   Thread& thread = Find(pid, tid);
   thread.chain.assign(chain.begin(), chain.end());
+  thread.system_call = kNoCall;
   thread.has_stack = true;
   ++thread.times.stacks_sampled;
 }
@@ -154,11 +160,13 @@ std::vector<OffCpu::Waiting> OffCpu::WithoutStack(uint64_t since) {
   return waiting;
 }
 
-void OffCpu::SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain) {
+void OffCpu::SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain,
+                      int64_t system_call) {
   const auto found = threads_.find(tid);
   if (found == threads_.end() || chain.empty()) return;
   found->second->stack_time = time;
   found->second->chain.assign(chain.begin(), chain.end());
+  found->second->system_call = system_call;
   found->second->has_stack = true;
 }
 

@@ -40,6 +40,9 @@ enum class WaitKind : uint8_t {
   kPreempted,  // for a CPU alone
 };
 
+// Of no system call, or nobody knows of which.
+inline constexpr int64_t kNoCall = -1;
+
 // A time off the CPU, or several.
 struct Wait {
   WaitKind kind = WaitKind::kBlocked;
@@ -49,6 +52,7 @@ struct Wait {
   uint64_t duration = 0;  // ns
   // The call chain as the sample had it; empty where there was none. Valid during the call.
   std::span<const uint64_t> chain;
+  int64_t system_call = kNoCall;  // as SetStack had it
 };
 
 // How one thread spent the recording, in ns. Their sum is the time that the thread was there.
@@ -89,9 +93,9 @@ class OffCpu {
     uint32_t pid = 0, tid = 0;
   };
   std::vector<Waiting> WithoutStack(uint64_t since);
-  // The stack of a thread that was off the CPU at `time`. It is believed unless it turns out that
-  // the thread was back before.
-  void SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain);
+  // The stack of a thread that was off the CPU at `time`, and the system call that it was in. They
+  // are believed unless it turns out that the thread was back before.
+  void SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain, int64_t system_call);
 
   // The recording ends: all that wait still do so up to now, and what never found a stack comes
   // without.
@@ -107,6 +111,7 @@ class OffCpu {
   struct Length {
     uint64_t owed = 0;            // by those without a stack, since the last that had one
     std::vector<uint64_t> chain;  // that one's
+    int64_t system_call = kNoCall;
   };
   struct Thread {
     State state = State::kUnknown;
@@ -118,6 +123,7 @@ class OffCpu {
     uint32_t cpu = 0;
     uint64_t since = 0;  // when the state began, or counting did
     std::vector<uint64_t> chain;
+    int64_t system_call = kNoCall;
     std::array<std::array<Length, kLengths>, 2> lengths;  // by WaitKind
     ThreadTimes times;
   };
@@ -127,8 +133,8 @@ class OffCpu {
   void Close(Thread& thread, uint64_t time);
   void Emit(Thread& thread, uint64_t duration, uint64_t time);
   void EmitOwed(Thread& thread, uint64_t time);
-  void Report(const Thread& thread, WaitKind kind, uint64_t duration, uint64_t time,
-              std::span<const uint64_t> chain) const;
+  // Hands out `wait`, completed by whose it is.
+  void Report(const Thread& thread, Wait wait) const;
   static size_t LengthOf(uint64_t duration);
 
   std::function<void(const Wait&)> on_wait_;

@@ -106,17 +106,20 @@ std::span<const uint64_t> OffCpuStage::WithoutScheduler(std::span<const uint64_t
   return chain_;
 }
 
-KernelEntry OffCpuStage::EntryOf(std::span<const uint64_t> chain) {
-  KernelEntry entry{};
+KernelEntry OffCpuStage::EntryOf(const Wait& wait) {
+  KernelEntry entry{.system_call = wait.system_call};
+  const std::span<const uint64_t> chain = wait.chain;
   if (chain.empty() || chain[0] != perf_event::kContextKernel) return entry;
   size_t end = 1;
   while (end < chain.size() && !IsMarker(chain[end])) ++end;
-  for (size_t i = 0; i < entry.size() && end - i > 1; ++i) entry[i] = chain[end - i - 1];
+  for (size_t i = 0; i < entry.addresses.size() && end - i > 1; ++i) {
+    entry.addresses[i] = chain[end - i - 1];
+  }
   return entry;
 }
 
 void OffCpuStage::Write(const Wait& wait) {
-  if (wait.kind == WaitKind::kBlocked) blocked_[EntryOf(wait.chain)] += wait.duration;
+  if (wait.kind == WaitKind::kBlocked) blocked_[EntryOf(wait)] += wait.duration;
   const std::span<const uint64_t> chain = WithoutScheduler(wait.chain);
   perf_event::Sample sample;
   const auto leaf = std::find_if_not(chain.begin(), chain.end(), IsMarker);

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,10 +36,20 @@ struct OffCpuStageOptions {
   std::optional<procfs::SchedulerText> scheduler;
 };
 
-// Where threads were blocked: the outermost addresses of the kernel's part of the chain, outermost
-// first, zeroes behind them where there are fewer; and how long, in ns.
-using KernelEntry = std::array<uint64_t, 5>;
-using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;
+// What a thread was blocked in, as far as its chain or /proc told: the outermost addresses of the
+// kernel's part of the chain, outermost first, zeroes behind them where there are fewer; and the
+// number of the system call.
+struct KernelEntry {
+  std::array<uint64_t, 5> addresses{};
+  int64_t system_call = kNoCall;
+
+  bool operator==(const KernelEntry&) const = default;
+  template <class H>
+  friend H AbslHashValue(H hash, const KernelEntry& entry) {
+    return H::combine(std::move(hash), entry.addresses, entry.system_call);
+  }
+};
+using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;  // in ns
 
 // One thread. Allocates nothing a record once it knows the threads and its buffers have grown.
 class OffCpuStage {
@@ -67,7 +78,7 @@ class OffCpuStage {
   void CountSwitch(uint32_t cpu, uint64_t time);
   void Write(const Wait& wait);
   std::span<const uint64_t> WithoutScheduler(std::span<const uint64_t> chain);
-  static KernelEntry EntryOf(std::span<const uint64_t> chain);
+  static KernelEntry EntryOf(const Wait& wait);
 
   const OffCpuStageOptions options_;
   std::vector<std::byte>& output_;

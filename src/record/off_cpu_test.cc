@@ -173,7 +173,7 @@ TEST_F(OffCpuTest, AsksOnceForTheStacksOfThoseThatWaitForLong) {
   EXPECT_TRUE(off_cpu_.WithoutStack(5).empty());
   ASSERT_EQ(off_cpu_.WithoutStack(10).size(), 1);
   EXPECT_TRUE(off_cpu_.WithoutStack(10).empty());
-  off_cpu_.SetStack(kTid, 20, std::vector<uint64_t>{5, 4});
+  off_cpu_.SetStack(kTid, 20, std::vector<uint64_t>{5, 4}, 0);
   In(30);
   EXPECT_EQ(Waits(), "8 blocked 20 to 30 in 5<4");
 }
@@ -182,7 +182,7 @@ TEST_F(OffCpuTest, DropsAStackThatWasReadWhenTheThreadWasBackAlready) {
   off_cpu_.Begin(0);
   Out(10);
   ASSERT_EQ(off_cpu_.WithoutStack(10).size(), 1);
-  off_cpu_.SetStack(kTid, 31, std::vector<uint64_t>{5, 4});
+  off_cpu_.SetStack(kTid, 31, std::vector<uint64_t>{5, 4}, 0);
   In(30);
   EXPECT_EQ(Waits(), "");
 }

@@ -1,11 +1,14 @@
 #include "src/record/thread_states.h"
 
+#include <seccomp.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
@@ -19,12 +22,19 @@ constexpr std::string_view kCallPrefixes[] = {"__x64_sys_",          "__ia32_sys
                                               "__ia32_compat_sys_",  "__arm64_sys_",
                                               "__arm64_compat_sys_", "ksys_"};
 
+std::string NameOfCall(int64_t number) {
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number)), &std::free);
+  return name == nullptr ? absl::StrCat("system call ", number) : name.get();
+}
+
 // What the thread asked the kernel for, when it was blocked below this entry.
 std::string NameOf(const KernelEntry& entry, const symbolize::SymbolTable* symbols) {
-  if (entry[0] == 0) return "unknown";
+  if (entry.system_call != kNoCall) return NameOfCall(entry.system_call);
+  if (entry.addresses[0] == 0) return "unknown";
   if (symbols == nullptr) return "the kernel";
   std::string_view outermost;
-  for (const uint64_t address : entry) {
+  for (const uint64_t address : entry.addresses) {
     const symbolize::Symbol* symbol = address == 0 ? nullptr : symbols->Find(address - 1);
     if (symbol == nullptr) continue;
     const std::string_view name = symbols->RawName(*symbol);

@@ -143,7 +143,7 @@ void UnwindStage::ReadWaitingStacks(uint64_t now) {
     const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
     if (!thread) continue;
     UnwindWaiting(waiting.pid, *thread);
-    off_cpu_->threads().SetStack(waiting.tid, now, chain_);
+    off_cpu_->threads().SetStack(waiting.tid, now, chain_, thread->system_call);
   }
 }
 
