@@ -34,8 +34,8 @@ using boost::system::error_code;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kProgressInterval{1};
-// The longest that records lie unread with --off-cpu: threads that wait are looked at then.
-constexpr std::chrono::milliseconds kOffCpuTick{20};
+// How often threads are looked at that wait without a stack.
+constexpr std::chrono::milliseconds kWaitingInterval{20};
 // How long context switches are few before all of them are sampled again, in ns.
 constexpr uint64_t kCalm = 1'000'000'000;
 
@@ -94,6 +94,7 @@ class Session final : public RecordSession {
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_),
+        waiting_timer_(io_),
         samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
@@ -111,8 +112,7 @@ class Session final : public RecordSession {
   absl::Status Prepare() {
     PROFILER_ASSIGN_OR_RETURN(
         drain_, ringbuf::DrainLoop::Create(
-                    io_, *setup_.events,
-                    {options_.off_cpu ? std::min(options_.tick, kOffCpuTick) : options_.tick},
+                    io_, *setup_.events, {options_.tick},
                     [this](std::span<ringbuf::RingPass> rings) { return Write(rings); }));
     pieces_.reserve(2 * setup_.events->rings().size());
     return absl::OkStatus();
@@ -149,6 +149,7 @@ class Session final : public RecordSession {
     PROFILER_RETURN_IF_ERROR(WatchEnd());
     drain_->Start();
     if (options_.on_progress) ScheduleProgress();
+    ScheduleWaitingStacks();
     began_ = steady_clock::now();
     if (options_.delay.count() > 0) {
       PROFILER_RETURN_IF_ERROR(StartCommand());
@@ -215,6 +216,17 @@ class Session final : public RecordSession {
     run_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
   }
 
+  // Also while the rings are empty: then threads wait.
+  void ScheduleWaitingStacks() {
+    if (setup_.unwinding == nullptr || setup_.unwinding->off_cpu() == nullptr) return;
+    waiting_timer_.expires_after(kWaitingInterval);
+    waiting_timer_.async_wait([this](const error_code& failed) {
+      if (failed) return;
+      setup_.unwinding->ReadWaitingStacks(setup_.events->MonotonicNow());
+      ScheduleWaitingStacks();
+    });
+  }
+
   // Samples fewer switches where they are too many, at once, and more once they have been few for
   // a while: to go over costs as much as some hundred samples.
   absl::Status AdaptToSwitches(uint64_t now) {
@@ -253,9 +265,7 @@ class Session final : public RecordSession {
     absl::Status status;
     if (setup_.unwinding != nullptr) {
       status = setup_.unwinding->Take(rings, is_last_pass_);
-      const uint64_t now = setup_.events->MonotonicNow();
-      setup_.unwinding->ReadWaitingStacks(now);
-      status.Update(AdaptToSwitches(now));
+      status.Update(AdaptToSwitches(setup_.events->MonotonicNow()));
       return WriteUnwound(std::move(status));
     }
     for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
@@ -438,7 +448,7 @@ class Session final : public RecordSession {
   std::optional<target::StopSignals> signals_;
   target::TargetWatch watch_;
   stream_descriptor signal_descriptor_, command_descriptor_;
-  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_;
+  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
   perf_data::ClockData clock_data_;
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass

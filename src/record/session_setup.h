@@ -32,9 +32,9 @@ struct SessionSetup {
   // Likewise; null where records are written as they are. With --off-cpu there is one, whoever
   // unwinds.
   std::unique_ptr<UnwindStage> unwinding;
-  std::string call_graph;      // how `auto` was decided, for the summary
-  std::string tracing_data;    // of tracepoints; empty without
-  std::vector<pid_t> threads;  // that were there, of processes and threads named
+  std::string call_graph;               // how `auto` was decided, for the summary
+  std::string tracing_data;             // of tracepoints; empty without
+  std::vector<target::Thread> threads;  // that were there, of processes and threads named
   std::vector<std::string> notes;
 };
 

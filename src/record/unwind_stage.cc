@@ -17,8 +17,8 @@ using symbolize::UnwoundFrame;
 constexpr size_t kMostEntries = 8000;
 // Late reads look for a frame of an earlier chain after so many of their own.
 constexpr uint32_t kFramesAtOnce = 64;
-// How long a thread waits before its stack is read from its process, and how often that is done;
-// ns. Shorter waits have a stack by their sample or none.
+// How long a thread waits before its stack is read from its process, in ns. Shorter waits have a
+// stack by their sample or none.
 constexpr uint64_t kWaitsForStack = 5'000'000;
 
 }  // namespace
@@ -137,8 +137,7 @@ void UnwindStage::TakeSwitchSample(RawRecord record, const SampleLayouts& layout
 }
 
 void UnwindStage::ReadWaitingStacks(uint64_t now) {
-  if (!off_cpu_ || now - waiting_read_ < kWaitsForStack) return;
-  waiting_read_ = now;
+  if (!off_cpu_) return;
   for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(now - kWaitsForStack)) {
     const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
     if (!thread) continue;

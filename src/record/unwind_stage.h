@@ -120,7 +120,6 @@ class UnwindStage {
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
   const procfs::Roots roots_;
-  uint64_t waiting_read_ = 0;  // when ReadWaitingStacks looked last
 
   // Of the sample at hand.
   std::vector<uint64_t> chain_;      // as written
