@@ -1,5 +1,7 @@
 #include "src/events/find_events.h"
 
+#include <linux/perf_event.h>
+
 #include <algorithm>
 #include <functional>
 #include <type_traits>
@@ -28,6 +30,10 @@ constexpr int kPmuTypeShift = 32;
 
 bool IsGeneric(const Attr& attr) {
   return attr.type == perf_event::kTypeHardware || attr.type == perf_event::kTypeHwCache;
+}
+
+bool IsBpfOutput(const Attr& attr) {
+  return attr.type == perf_event::kTypeSoftware && attr.config == PERF_COUNT_SW_BPF_OUTPUT;
 }
 
 std::string Nearest(std::string_view name) {
@@ -101,7 +107,10 @@ class Finder {
   absl::StatusOr<Candidates> Resolve(const Word& word, const EventText& event, FoundEvent one) {
     if (const auto attr = perf_event::FindKnownEvent(word.name)) {
       one.attr = *attr;
+      one.is_sampled_each_time = one.has_raw_data = IsBpfOutput(one.attr);
       PROFILER_RETURN_IF_ERROR(ApplyTerms(event, nullptr, &one));
+      // The name says it, as it does for perf, whatever config= says.
+      one.attr.config = attr->config;
       return OnEachCore(std::move(one));
     }
     Candidates candidates;
@@ -119,6 +128,7 @@ class Finder {
                                      FoundEvent one) {
     one.attr.type = what.type;
     one.attr.config = what.config;
+    one.is_sampled_each_time = one.has_raw_data = IsBpfOutput(one.attr);
     PROFILER_RETURN_IF_ERROR(ApplyTerms(event, nullptr, &one));
     return Candidates{std::move(one)};
   }
@@ -148,7 +158,7 @@ class Finder {
       FoundEvent& candidate = candidates.emplace_back(one);
       candidate.attr.type = perf_event::kTypeTracepoint;
       candidate.attr.config = tracepoint.id;
-      candidate.is_sampled_each_time = true;
+      candidate.is_sampled_each_time = candidate.has_raw_data = true;
       if (tracepoints.size() > 1) {
         candidate.name = tracepoint.full_name();
         if (!event.modifiers.letters.empty()) {

@@ -45,10 +45,12 @@ struct FoundEvent {
   bool sample_read = false;  // ":S"
   bool weak = false;         // ":W"
   SampleTerms terms;
-  // Of tracepoints, breakpoints and probes: each one is sampled where nothing else is asked for.
+  // Of tracepoints, breakpoints, probes and what BPF programs put out: each one is sampled where
+  // nothing else is asked for.
   bool is_sampled_each_time = false;
-  std::vector<int> cpus;  // on which it can be counted; empty: on all
-  std::string unit;       // of a count times `scale`; empty: it is a mere number
+  bool has_raw_data = false;  // as tracepoints: what a sample is about is in its RAW
+  std::vector<int> cpus;      // on which it can be counted; empty: on all
+  std::string unit;           // of a count times `scale`; empty: it is a mere number
   double scale = 1;
   std::optional<Tracepoint> tracepoint;
   std::string filter;  // of the tracepoint's records; set by whoever was given one

@@ -252,5 +252,26 @@ TEST_F(FindEventsTest, TermsThatCannotBeAreRefused) {
   EXPECT_EQ(Found("cs:W"), "cs:W: 'W' is for groups: {a,b}:W");
 }
 
+TEST_F(FindEventsTest, ANameGoesBeforeConfig) {
+  EXPECT_EQ(FindEvents({}, "cs/config=2/")->front().attr.config, 3u);
+  EXPECT_EQ(FindEvents({}, "1:3/config=2/")->front().attr.config, 2u);
+}
+
+TEST_F(FindEventsTest, OfPeriodAndFrequencyTheLastOneCounts) {
+  const auto found = FindEvents({}, "cs/period=7,freq=8/,cs/freq=8,period=7/");
+  EXPECT_FALSE((*found)[0].terms.period.has_value());
+  EXPECT_EQ((*found)[0].terms.frequency, 8u);
+  EXPECT_FALSE((*found)[1].terms.frequency.has_value());
+}
+
+TEST_F(FindEventsTest, WhatBpfProgramsPutOutIsSampledEachTimeAndRaw) {
+  for (const char* text : {"bpf-output", "1:10"}) {
+    const auto found = FindEvents({}, text);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_TRUE(found->front().is_sampled_each_time) << text;
+    EXPECT_TRUE(found->front().has_raw_data) << text;
+  }
+}
+
 }  // namespace
 }  // namespace profiler::events

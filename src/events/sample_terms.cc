@@ -34,6 +34,15 @@ absl::Status Config(const Target& target) {
   return absl::OkStatus();
 }
 
+// Of two that contradict each other the last one counts.
+template <std::optional<uint64_t> SampleTerms::*kField,
+          std::optional<uint64_t> SampleTerms::*kOther>
+absl::Status Rate(const Target& target) {
+  PROFILER_ASSIGN_OR_RETURN(target.event.terms.*kField, Number(target));
+  target.event.terms.*kOther = std::nullopt;
+  return absl::OkStatus();
+}
+
 template <std::optional<uint64_t> SampleTerms::*kField>
 absl::Status Count(const Target& target) {
   PROFILER_ASSIGN_OR_RETURN(target.event.terms.*kField, Number(target));
@@ -92,8 +101,8 @@ constexpr KnownTerm kTerms[] = {
     {"config3", Config<&perf_event::Attr::config3>},
     {"config4", Config<&perf_event::Attr::config4>},
     {"name", Name},
-    {"period", Count<&SampleTerms::period>},
-    {"freq", Count<&SampleTerms::frequency>},
+    {"period", Rate<&SampleTerms::period, &SampleTerms::frequency>},
+    {"freq", Rate<&SampleTerms::frequency, &SampleTerms::period>},
     {"call-graph", CallGraph},
     {"stack-size", Count<&SampleTerms::stack_size>},
     {"max-stack", Count<&SampleTerms::max_stack>},

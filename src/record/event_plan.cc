@@ -148,10 +148,13 @@ class Planner {
     }
     if (event.sample_read) {
       attr.sample_type |= perf_event::kSampleRead;
-      attr.read_format = perf_event::kFormatId | perf_event::kFormatGroup;
+      attr.read_format = perf_event::kFormatId;
+      if (IsInGroup(event)) attr.read_format |= perf_event::kFormatGroup;
     }
-    // Where a leader's samples carry the counts of all, the others have none of their own.
-    if (is_leader || !event.sample_read) ChooseRate(event, &attr);
+    // Where a leader's samples carry the counts of all, the others have none of their own unless
+    // they ask for them.
+    const bool has_rate = event.terms.period || event.terms.frequency;
+    if (is_leader || !event.sample_read || has_rate) ChooseRate(event, &attr);
     AddContents(event, &attr);
     PROFILER_RETURN_IF_ERROR(ChooseCallGraph(event.terms, &attr));
     if (event.terms.inherit == false) attr.flags &= ~uint64_t{perf_event::kAttrInherit};
@@ -163,11 +166,16 @@ class Planner {
                           .filter = event.filter});
   }
 
+  bool IsInGroup(const events::FoundEvent& event) const {
+    return std::count_if(events_.begin(), events_.end(), [&](const events::FoundEvent& other) {
+             return other.leader == event.leader;
+           }) > 1;
+  }
+
   void AddContents(const events::FoundEvent& event, Attr* attr) const {
     const SampleContents& contents = options_.contents;
-    const bool is_tracepoint = event.attr.type == perf_event::kTypeTracepoint;
     const std::pair<bool, uint64_t> asked_for[] = {
-        {contents.raw || is_tracepoint, perf_event::kSampleRaw},
+        {contents.raw || event.has_raw_data, perf_event::kSampleRaw},
         {contents.data_address || contents.physical_address, perf_event::kSampleAddr},
         {contents.physical_address, perf_event::kSamplePhysAddr},
         {contents.weight, perf_event::kSampleWeight},
@@ -241,11 +249,13 @@ class Planner {
 
   absl::Status ChooseCallGraph(const events::SampleTerms& terms, Attr* attr) {
     CallGraph how = options_.call_graph;
+    // As for perf, who says how deep a call chain may be wants one.
+    if (terms.max_stack && how == CallGraph::kNone) how = CallGraph::kFramePointers;
     if (terms.call_graph == "fp") how = CallGraph::kFramePointers;
     if (terms.call_graph == "dwarf") how = CallGraph::kDwarf;
     if (terms.call_graph == "no") how = CallGraph::kNone;
     if (how != CallGraph::kNone) attr->sample_type |= perf_event::kSampleCallchain;
-    if (terms.max_stack) {
+    if (terms.max_stack && how != CallGraph::kNone) {
       if (*terms.max_stack > UINT16_MAX) {
         return absl::InvalidArgumentError(absl::StrCat("max-stack: at most ", UINT16_MAX));
       }

@@ -436,6 +436,24 @@ TEST_F(SessionTest, KeepsAWeakGroupThatOpens) {
   EXPECT_TRUE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
 }
 
+TEST_F(SessionTest, TermsOfAnEventAreWhatPerfMakesOfThem) {
+  options_.targets.system_wide = true;
+  options_.events = *events::FindEvents(
+      tree_.roots(), "{cs/period=7/,faults/period=9/}:S,{minor-faults}:S,migrations/max-stack=5/");
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const auto recording = perf_data::Recording::Open(options_.output);
+  ASSERT_TRUE(recording.ok());
+  const auto& events = (*recording)->events();
+  EXPECT_EQ(events[0].attr.sample_period, 7u);
+  EXPECT_EQ(events[1].attr.sample_period, 9u);
+  EXPECT_NE(events[1].attr.read_format & perf_event::kFormatGroup, 0u);
+  EXPECT_EQ(events[2].attr.read_format & perf_event::kFormatGroup, 0u);
+  EXPECT_NE(events[3].attr.sample_type & perf_event::kSampleCallchain, 0u);
+  EXPECT_EQ(events[3].attr.sample_max_stack, 5u);
+}
+
 TEST_F(SessionTest, KeepsAnOldFile) {
   options_.targets.system_wide = true;
   tree_.Write("perf.data", "old");

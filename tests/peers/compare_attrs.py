@@ -34,7 +34,7 @@ cpu-clock/time=0/  cpu-clock/max-stack=5/  cpu-clock/no-inherit/  cpu-clock/inhe
 msr/tsc/  msr/tsc/u  software/config=0/  software/cpu-clock/  software/cpu-clock/k  {cpu-clock,task-clock}
 {cpu-clock,page-faults}:S  {cpu-clock:u,page-faults}  {cpu-clock,page-faults:k}:u  {cpu-clock,page-faults}:D
 {cpu-clock,task-clock}:e  name{cs,faults}  cpu-clock,page-faults:u,{cs,migrations}  {cpu-clock/period=99999/,faults}
-tracepoint/config=1/  breakpoint/config=0/  kprobe:do_exit  cpu/event=0x3c/  cpu/cycles/  cpu/event=0x3c,umask=1/p
+kprobe:do_exit  cpu/event=0x3c/  cpu/cycles/  cpu/event=0x3c,umask=1/p
 """.split()
 
 SIDEBAND = "perf's first event carries the sideband; ours is an event of its own"
@@ -47,18 +47,19 @@ REASONS = {
     "use_clockid": "ours are always of CLOCK_MONOTONIC", "clockid": "ours are always of CLOCK_MONOTONIC",
     "watermark": "the ring wakes each recorder as that wants",
     "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
-    "{ bp_addr, config1 } of a probe": "an address in the recorder",
 }
 # Bits of sample_type that each recorder has for itself: what tells events and rings apart.
 OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
 OWN_READ_BITS = {"ID", "LOST", "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING"}
 DEFAULT_RATES = {"999", "4000"}
+CLOCKS = {"0 (PERF_COUNT_SW_CPU_CLOCK)", "0x1 (PERF_COUNT_SW_TASK_CLOCK)"}
+FALLS_BACK = re.compile(r"\bcycles\b|\bcpu-cycles\b|\b0:0\b|^perf record (?!.*-e )")
+MIXES = re.compile(r"\{.*(sched|syscalls|mem):.*\}")
 DUMMY = "0x9 (PERF_COUNT_SW_DUMMY)"
 
 
 def attrs(text):
-    """Attrs as {field: value}, in the order in which they were opened; those opened alike once. Where none could be
-    opened, the first that was tried."""
+    """Attrs as {field: value}: those that could be opened, in that order and once each, and all that were tried."""
     tried, opened, current = [], [], None
     lines = iter(text.splitlines())
     for line in lines:
@@ -72,7 +73,7 @@ def attrs(text):
             tried.append(current)
         elif re.match(r"sys_perf_event_open: .* = \d+$", line) and current is not None and current not in opened:
             opened.append(current)
-    return (opened or tried[:1]), bool(opened)
+    return opened, tried
 
 
 def is_sideband(attr, of_perf):
@@ -85,10 +86,46 @@ def bits(text, own):
     return set(filter(None, (text or "").split("|"))) - own
 
 
-def compare(ours, perfs):
+def key(attr):
+    return [attr[field].split()[0] if field in ("type", "config") else attr.get(field, "0")
+            for field in ("type", "config", "{ bp_addr, config1 }", "exclude_user", "exclude_kernel", "precise_ip",
+                          "sample_max_stack")]
+
+
+def matched(ours, perfs):
+    """perf opens what a pattern stands for in the order of a folder, and sorts groups by PMU, so attrs are matched by
+    what they count."""
+    rest, found = list(perfs), []
+    for attr in ours:
+        best = min(rest, key=lambda other: [a != b for a, b in zip(key(attr), key(other))], default=None)
+        if best is not None:
+            rest.remove(best)
+            found.append(best)
+    return ours, found + rest
+
+
+def reason_of(field, ours, perfs, what):
+    """Why it is well that this field differs; None where it is not."""
+    frames = ("sample_regs_user", "exclude_callchain_user", "sample_stack_user", "sample_type")
+    if field == "sample_stack_user" and "sample_stack_user" in perfs:
+        return "64 KiB of a stack are copied by default here, 8 KiB there"
+    if field in frames and re.search(r" -a?g ", what) and "sample_stack_user" in ours:
+        return "-g takes copied stacks here where the program has no frame pointers"
+    if field in ("config", "precise_ip") and FALLS_BACK.search(what) and {ours["config"], perfs["config"]} <= CLOCKS:
+        return "without hardware counters perf takes task-clock for threads and keeps 'p', ours takes cpu-clock"
+    if field in ("disabled", "enable_on_exec", "pinned", "exclusive") and MIXES.search(what):
+        return "perf sorts the events of a group by PMU, so another one may lead"
+    if field == "{ sample_period, sample_freq }" and "freq" in ours and "freq" in perfs:
+        rates = {ours[field], perfs[field]}
+        return "the default frequency is 999 here, 4000 there" if rates == DEFAULT_RATES else None
+    if field == "{ bp_addr, config1 }" and int(ours["type"].split()[0]) > 5:
+        return "the name of what is probed is at an address in the recorder"
+    return REASONS.get(field)
+
+
+def compare(ours, perfs, what):
     """What differs in one attr: [(field, ours, perf's, reason or None)]."""
     found = []
-    is_probe = int(ours["type"].split()[0]) > 5 and "config2" in str(ours)
     for field in sorted(set(ours) | set(perfs)):
         a, b = ours.get(field, "0"), perfs.get(field, "0")
         if field == "sample_type":
@@ -97,14 +134,11 @@ def compare(ours, perfs):
         elif field == "read_format":
             a, b = bits(a if a != "0" else "", OWN_READ_BITS), bits(b if b != "0" else "", OWN_READ_BITS)
             a, b = "|".join(sorted(a)), "|".join(sorted(b))
+        elif field in ("type", "config"):
+            a, b = a.split()[0], b.split()[0]
         if a == b:
             continue
-        reason = REASONS.get(field)
-        if field == "{ sample_period, sample_freq }" and {a, b} <= DEFAULT_RATES and "freq" in ours:
-            reason = "the default frequency is 999 here, 4000 there"
-        if field == "{ bp_addr, config1 }" and is_probe:
-            reason = REASONS["{ bp_addr, config1 } of a probe"]
-        found.append((field, a, b, reason))
+        found.append((field, a, b, reason_of(field, ours, perfs, what)))
     return found
 
 
@@ -118,31 +152,36 @@ class Comparison:
 
     def run(self, program, command):
         try:
-            done = subprocess.run(command.replace("perf record", f"{program} record -vv", 1), shell=True, text=True,
+            done = subprocess.run(command.replace("perf record", f"{program} record -vv", 1), shell=True, text=True, errors="replace",
                                   cwd=self.scratch, capture_output=True, timeout=30, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return [], False
-        found, opened = attrs(done.stderr + done.stdout)
-        return [a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1], opened
+            printed = done.stderr + done.stdout
+        except subprocess.TimeoutExpired as late:  # perf's -vv of all CPUs takes minutes, after it has opened all
+            printed = b"".join(filter(None, [late.stderr, late.stdout])).decode(errors="replace")
+        return [[a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1]
+                for found in attrs(printed)]
 
     def add(self, what, command):
-        ours, ours_opened = self.run(self.args.profiler, command)
-        perfs, perfs_opened = self.run(self.args.perf, command)
-        if not ours or not perfs:
-            who = "both" if not ours and not perfs else "perf" if not perfs else "ours"
+        ours, ours_tried = self.run(self.args.profiler, command)
+        perfs, perfs_tried = self.run(self.args.perf, command)
+        if not ours_tried or not perfs_tried:
+            who = "both" if not ours_tried and not perfs_tried else "perf" if not perfs_tried else "ours"
             self.refused[who] += 1
             if self.args.show and who != "both":
                 print(f"{who} refuses {what}")
             return
         self.lines += 1
         problems = []
-        if not ours_opened or not perfs_opened:
-            ours, perfs = ours[:1], perfs[:1]
-        if len(ours) != len(perfs):
+        if ours and len(perfs) > len(ours):
             problems.append(f"{len(ours)} attrs, perf has {len(perfs)}")
+        # perf goes on without the events that it cannot open; we do not.
+        if not ours or len(ours) > len(perfs):
+            perfs = perfs_tried
+        ours, perfs = matched(ours or ours_tried[:1], perfs)
+        if len(ours) > len(perfs):
+            problems.append(f"{len(ours)} attrs, perf tried {len(perfs)}")
         for i, (a, b) in enumerate(zip(ours, perfs)):
             self.attrs += 1
-            for field, mine, theirs, reason in compare(a, b):
+            for field, mine, theirs, reason in compare(a, b, what):
                 if reason is None:
                     problems.append(f"attr {i}: {field} is {mine or 0}, perf's {theirs or 0}")
                 else:
@@ -160,10 +199,11 @@ class Comparison:
 class Grammar:
     """Strings of the grammar that src/events/event_text.h draws."""
 
-    WORDS = ("cpu-clock task-clock page-faults faults minor-faults major-faults context-switches cs cpu-migrations "
-             "migrations alignment-faults emulation-faults cycles instructions branches branch-misses cache-misses "
-             "cache-references cpu-cycles stalled-cycles-frontend L1-dcache-loads L1-icache-load-misses LLC-stores "
-             "dTLB-loads iTLB-load-misses l1d-loads branch-loads node-load-misses").split()
+    SOFTWARE = ("cpu-clock task-clock page-faults faults minor-faults major-faults context-switches cs "
+                "cpu-migrations migrations alignment-faults emulation-faults cgroup-switches").split()
+    HARDWARE = ("cycles instructions branches branch-misses cache-misses cache-references cpu-cycles bus-cycles "
+                "stalled-cycles-frontend L1-dcache-loads L1-icache-load-misses LLC-stores dTLB-loads "
+                "iTLB-load-misses branch-loads node-load-misses").split()
     TRACEPOINTS = ("sched:sched_switch sched:sched_wakeup sched:sched_process_fork syscalls:sys_enter_read "
                    "raw_syscalls:sys_exit sched:sched_process_ex*").split()
 
@@ -193,14 +233,16 @@ class Grammar:
     def terms(self):
         return "/" + ",".join(self.term() for _ in range(self.dice.randrange(1, 4))) + "/"
 
-    def event(self):
+    def event(self, alone=False):
+        """Where an event is alone, it may be one that this machine does not have: no list is given up for it."""
         dice = self.dice
-        kind = dice.randrange(10)
+        kind = dice.randrange(10 if alone else 7)
+        words = self.SOFTWARE + (self.HARDWARE if alone else [])
         if kind < 3:
             letters = self.modifiers()
-            return dice.choice(self.WORDS) + (":" + letters if letters else "")
+            return dice.choice(words) + (":" + letters if letters else "")
         if kind < 5:
-            return dice.choice(self.WORDS) + self.terms() + self.modifiers()
+            return dice.choice(words) + self.terms() + self.modifiers()
         if kind == 5:
             letters = self.modifiers("ukhHG")
             return dice.choice(self.TRACEPOINTS) + (":" + letters if letters else "")
@@ -226,7 +268,8 @@ class Grammar:
         return "{" + members + "}" + (":" + letters if letters else "")
 
     def list(self):
-        return ",".join(self.item() for _ in range(self.dice.choice([1, 1, 1, 2, 3])))
+        items = self.dice.choice([0, 0, 1, 1, 2, 3])
+        return ",".join(self.item() for _ in range(items)) if items else self.event(alone=True)
 
 
 def main():
