@@ -139,8 +139,12 @@ class PerfEventSet final : public EventSet {
 
   // Raises the limit on descriptors when it is reached.
   absl::StatusOr<UniqueFd> OpenEvent(size_t attr, pid_t tid, int cpu, int group_fd) {
+    const bool is_of_cgroup = !options_.cgroups.empty() && options_.cgroups[attr] != -1;
+    const pid_t whom = is_of_cgroup ? options_.cgroups[attr] : tid;
+    const unsigned long flags = is_of_cgroup ? PERF_FLAG_PID_CGROUP : 0;
     while (true) {
-      absl::StatusOr<UniqueFd> fd = kernel_.OpenEvent(options_.attrs[attr], tid, cpu, group_fd);
+      absl::StatusOr<UniqueFd> fd =
+          kernel_.OpenEvent(options_.attrs[attr], whom, cpu, group_fd, flags);
       if (ErrnoOf(fd.status()) != EMFILE) return fd;
       const uint64_t limit = kernel_.FileLimit();
       if (kernel_.RaiseFileLimit(FilesWanted(limit)) <= limit) return TooFewFiles(limit);

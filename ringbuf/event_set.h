@@ -39,6 +39,9 @@ struct EventSetOptions {
   std::vector<std::vector<int>> attr_cpus;
   // By attr, where there are any: which records of a tracepoint count; empty: all.
   std::vector<std::string> filters;
+  // By attr, where there are any: with `system_wide`, the descriptor of a cgroup whose threads
+  // alone count; -1: all. Not needed any longer than Create takes.
+  std::vector<int> cgroups;
   std::vector<int> cpus;     // online CPUs to record on
   bool system_wide = false;  // pid −1 on each CPU; otherwise AddThread brings the targets
   size_t ring_pages = 128;   // data pages a CPU, a power of two

@@ -114,10 +114,10 @@ std::string FakeKernel::Describe() const {
     const char* output = event.owns_ring        ? " owns the ring of cpu "
                          : event.ring.expired() ? " no ring on cpu "
                                                 : " -> ring of cpu ";
-    lines[event.id] =
-        absl::StrCat("id ", event.id, ": tid ", event.pid, " config ", event.attr.config,
-                     event.enabled ? " enabled" : " disabled", GroupOf(event),
-                     event.filter.empty() ? "" : " if " + event.filter, output, event.cpu, "\n");
+    lines[event.id] = absl::StrCat(
+        "id ", event.id, ": ", event.is_of_cgroup ? "cgroup" : absl::StrCat("tid ", event.pid),
+        " config ", event.attr.config, event.enabled ? " enabled" : " disabled", GroupOf(event),
+        event.filter.empty() ? "" : " if " + event.filter, output, event.cpu, "\n");
   }
   std::string text;
   for (const auto& [id, line] : lines) text += line;
@@ -125,7 +125,7 @@ std::string FakeKernel::Describe() const {
 }
 
 absl::StatusOr<UniqueFd> FakeKernel::OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                               int group_fd) {
+                                               int group_fd, unsigned long flags) {
   if (int error = Begin(Call::kOpenEvent)) return ErrnoStatus(error, "perf_event_open");
   if (gone_.contains(pid)) return ErrnoStatus(ESRCH, "perf_event_open");
   if (offline_.contains(cpu)) return ErrnoStatus(ENODEV, "perf_event_open");
@@ -143,6 +143,7 @@ absl::StatusOr<UniqueFd> FakeKernel::OpenEvent(const perf_event_attr& attr, pid_
   event.pid = pid;
   event.cpu = cpu;
   event.group_fd = group_fd;
+  event.is_of_cgroup = (flags & PERF_FLAG_PID_CGROUP) != 0;
   event.id = next_id_++;
   event.enabled = attr.disabled == 0;
   event.signal = UniqueFd(ends[1]);

@@ -85,8 +85,9 @@ class FakeKernel final : public Kernel {
   // ---- Kernel. OpenEvent, SetOutput and MapRing refuse what the kernel refuses: redirecting to
   // another CPU, to what has no ring or another clock; mapping an inherited event of all CPUs.
 
-  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                     int group_fd) override;
+  using Kernel::OpenEvent;
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
+                                     unsigned long flags) override;
   absl::Status SetFilter(int fd, const std::string& filter) override;
   absl::StatusOr<uint64_t> EventId(int fd) override;
   absl::Status SetOutput(int fd, int ring_fd) override;
@@ -105,6 +106,7 @@ class FakeKernel final : public Kernel {
     pid_t pid = 0;
     int cpu = 0;
     int group_fd = -1;
+    bool is_of_cgroup = false;  // `pid` is its descriptor
     std::string filter;
     uint64_t id = 0;
     bool enabled = false;

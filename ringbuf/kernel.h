@@ -31,11 +31,15 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  // perf_event_open(2) with PERF_FLAG_FD_CLOEXEC. `attr` points to attr.size bytes, which may be
-  // more than this build's struct. Errors carry the errno (ErrnoOf) and no remedy: the caller knows
-  // what was asked for.
+  // perf_event_open(2) with `flags` and PERF_FLAG_FD_CLOEXEC. `attr` points to attr.size bytes,
+  // which may be more than this build's struct. Errors carry the errno (ErrnoOf) and no remedy: the
+  // caller knows what was asked for.
   virtual absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                             int group_fd) = 0;
+                                             int group_fd, unsigned long flags) = 0;
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
+                                     int group_fd) {
+    return OpenEvent(attr, pid, cpu, group_fd, 0);
+  }
   // PERF_EVENT_IOC_SET_FILTER: of a tracepoint, which of its records count.
   virtual absl::Status SetFilter(int fd, const std::string& filter) = 0;
   virtual absl::StatusOr<uint64_t> EventId(int fd) = 0;     // PERF_EVENT_IOC_ID

@@ -43,15 +43,15 @@ absl::Status EventIoctl(int fd, unsigned long request, unsigned long argument, c
 
 class RealKernel final : public Kernel {
  public:
-  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                     int group_fd) override {
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
+                                     unsigned long flags) override {
     // A copy, because the kernel writes the size that it knows into an attr that is too big for it.
     // It takes no attr of more than a page.
     alignas(perf_event_attr) std::array<std::byte, 4096> copy;
     if (attr.size > copy.size()) return ErrnoStatus(E2BIG, "perf_event_open");
     std::memcpy(copy.data(), &attr, std::max<size_t>(attr.size, PERF_ATTR_SIZE_VER0));
-    const long fd = syscall(SYS_perf_event_open, copy.data(), pid, cpu, group_fd,
-                            static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
+    const long fd =
+        syscall(SYS_perf_event_open, copy.data(), pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
       const int error = errno;
       return ErrnoStatus(error, pid < 0

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/cli/option_values.h"
 
 namespace profiler::cli {
 namespace {
@@ -35,6 +37,50 @@ absl::Status AddFilter(const std::string& filter, size_t first, std::vector<Foun
       absl::StrCat("--filter: '", filter, "' stands behind no -e with a tracepoint"));
 }
 
+// One name is for all events, several are for the events in their order; an empty one is for none.
+absl::Status SetCgroups(const std::string& list, std::vector<FoundEvent>* events) {
+  const std::vector<std::string> names = absl::StrSplit(list, ',');
+  if (names.size() > events->size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("-G: ", names.size(), " cgroups for ", events->size(), " events"));
+  }
+  for (size_t i = 0; i < events->size(); ++i) {
+    if (names.size() == 1) (*events)[i].cgroup = names.front();
+    if (names.size() > 1 && i < names.size()) (*events)[i].cgroup = names[i];
+  }
+  return absl::OkStatus();
+}
+
+std::vector<FoundEvent> ForEachCgroup(const std::string& list,
+                                      const std::vector<FoundEvent>& events) {
+  std::vector<FoundEvent> all;
+  for (const std::string& name : SplitList(list)) {
+    const size_t before = all.size();
+    for (const FoundEvent& event : events) {
+      FoundEvent& in_cgroup = all.emplace_back(event);
+      in_cgroup.leader += before;
+      in_cgroup.cgroup = name;
+    }
+  }
+  return all;
+}
+
+// What tells events of several cgroups apart in all views is their name.
+absl::StatusOr<std::vector<FoundEvent>> InCgroups(const EventArguments& arguments,
+                                                  std::vector<FoundEvent> events) {
+  if (!arguments.cgroups.empty() && !arguments.each_cgroup.empty()) {
+    return absl::InvalidArgumentError("-G: --for-each-cgroup does not go with it");
+  }
+  if (!arguments.cgroups.empty()) {
+    PROFILER_RETURN_IF_ERROR(SetCgroups(arguments.cgroups, &events));
+  }
+  if (!arguments.each_cgroup.empty()) events = ForEachCgroup(arguments.each_cgroup, events);
+  for (FoundEvent& event : events) {
+    if (!event.cgroup.empty()) absl::StrAppend(&event.name, " in ", event.cgroup);
+  }
+  return events;
+}
+
 }  // namespace
 
 void AddEventOptions(CLI::App& command, const std::string& description, EventArguments* arguments) {
@@ -47,6 +93,14 @@ void AddEventOptions(CLI::App& command, const std::string& description, EventArg
                       "of the tracepoints before it only those whose fields are so: 'id == 1'")
           ->type_name("CONDITION")
           ->allow_extra_args(false);
+  command
+      .add_option("-G,--cgroup", arguments->cgroups,
+                  "only what runs in these cgroups, one for each event, or one for all; with -a")
+      ->type_name("NAME,…");
+  command
+      .add_option("--for-each-cgroup", arguments->each_cgroup,
+                  "all events once for each of these cgroups; with -a")
+      ->type_name("NAME,…");
 }
 
 absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
@@ -64,9 +118,10 @@ absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
       PROFILER_RETURN_IF_ERROR(AddFilter(*filter++, last, &all));
     }
   }
-  if (!all.empty()) return all;
-  for (const std::string& usual : defaults) PROFILER_RETURN_IF_ERROR(AppendEvents(usual, &all));
-  return all;
+  if (all.empty()) {
+    for (const std::string& usual : defaults) PROFILER_RETURN_IF_ERROR(AppendEvents(usual, &all));
+  }
+  return InCgroups(arguments, std::move(all));
 }
 
 }  // namespace profiler::cli

@@ -1,4 +1,4 @@
-// -e and --filter of record and stat.
+// -e, --filter, -G and --for-each-cgroup of record and stat.
 
 #pragma once
 
@@ -14,16 +14,18 @@ namespace profiler::cli {
 struct EventArguments {
   std::vector<std::string> events;   // of each -e
   std::vector<std::string> filters;  // of each --filter
+  std::string cgroups;
+  std::string each_cgroup;
   const CLI::Option* event_option = nullptr;
   const CLI::Option* filter_option = nullptr;
 };
 
-// Adds both options; `arguments` must live as long as the command.
+// Adds the options; `arguments` must live as long as the command.
 void AddEventOptions(CLI::App& command, const std::string& description, EventArguments* arguments);
 
 // The events of all -e, or of `defaults` where there is none, in their order. A --filter is that of
 // the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
-// kInvalidArgument for a filter without a tracepoint.
+// kInvalidArgument for a filter without a tracepoint, and for more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
     const CLI::App& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults);

@@ -25,13 +25,13 @@ std::string AttrBlock(const perf_event_attr& attr) {
 }  // namespace
 
 absl::StatusOr<UniqueFd> VerboseKernel::OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                                  int group_fd) {
+                                                  int group_fd, unsigned long flags) {
   std::string block = AttrBlock(attr);
   if (block != last_attr_) print_(block);
   last_attr_ = std::move(block);
-  auto fd = kernel_.OpenEvent(attr, pid, cpu, group_fd);
+  auto fd = kernel_.OpenEvent(attr, pid, cpu, group_fd, flags);
   std::string call = absl::StrFormat("sys_perf_event_open: pid %d  cpu %d  group_fd %d  flags %#x",
-                                     pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+                                     pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
   if (fd.ok()) {
     absl::StrAppend(&call, " = ", fd->get(), "\n");
   } else {

@@ -29,8 +29,9 @@ class VerboseKernel final : public ringbuf::Kernel {
   VerboseKernel(ringbuf::Kernel& kernel, std::function<void(const std::string&)> print)
       : kernel_(kernel), print_(std::move(print)) {}
 
-  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu,
-                                     int group_fd) override;
+  using Kernel::OpenEvent;
+  absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
+                                     unsigned long flags) override;
 
   absl::Status SetFilter(int fd, const std::string& filter) override {
     return kernel_.SetFilter(fd, filter);

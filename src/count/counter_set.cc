@@ -149,7 +149,10 @@ class OpenedCounters final : public CounterSet {
       // A group starts with its leader, not with each member.
       perf_event_attr member = attr;
       if (group_fd != -1) member.disabled = member.enable_on_exec = 0;
-      auto fd = kernel_.OpenEvent(member, where.tid, where.cpu, group_fd);
+      const int cgroup = events_[event].cgroup;
+      auto fd = cgroup == -1
+                    ? kernel_.OpenEvent(member, where.tid, where.cpu, group_fd)
+                    : kernel_.OpenEvent(member, cgroup, where.cpu, group_fd, PERF_FLAG_PID_CGROUP);
       if (fd.ok()) return fd;
       const int error = ErrnoOf(fd.status());
       if (target::IsRefusal(error) && !attr.exclude_kernel && !attr.exclude_user) {

@@ -32,6 +32,7 @@ struct CounterEvent {
   size_t leader = 0;      // of its group, by place in the list; its own where it stands alone
   bool weak = false;      // the group may be given up: its events are then counted each on its own
   std::string filter;     // of a tracepoint's records; empty: all
+  int cgroup = -1;        // open: whose threads alone count; -1: all
   std::vector<int> cpus;  // where a PMU counts for several CPUs; empty: everywhere
 };
 

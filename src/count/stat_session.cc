@@ -17,6 +17,7 @@
 #include "src/perf_event/attr_codec.h"
 #include "src/procfs/machine.h"
 #include "src/procfs/tasks.h"
+#include "src/target/cgroup.h"
 #include "src/target/refusal.h"
 #include "src/target/stop_signals.h"
 #include "src/target/target_watch.h"
@@ -111,9 +112,15 @@ class Counting {
  private:
   absl::Status Open() {
     PROFILER_RETURN_IF_ERROR(FindPlaces());
+    std::vector<std::string> cgroup_names;
+    for (const events::FoundEvent& event : options_.events) cgroup_names.push_back(event.cgroup);
+    PROFILER_ASSIGN_OR_RETURN(
+        const std::vector<UniqueFd> cgroups,
+        target::OpenCgroups(options_.roots, cgroup_names, options_.targets.system_wide));
     std::vector<CounterEvent> counters;
     for (const events::FoundEvent& event : options_.events) {
       CounterEvent& counter = counters.emplace_back();
+      counter.cgroup = cgroups[counters.size() - 1].get();
       counter.attr = ToCounterAttr(event);
       counter.leader = event.leader;
       counter.weak = event.weak;

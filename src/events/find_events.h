@@ -54,6 +54,7 @@ struct FoundEvent {
   double scale = 1;
   std::optional<Tracepoint> tracepoint;
   std::string filter;  // of the tracepoint's records; set by whoever was given one
+  std::string cgroup;  // whose threads alone count; empty: all; set likewise
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
 };
 

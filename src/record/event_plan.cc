@@ -163,7 +163,8 @@ class Planner {
                           .leader = event.leader,
                           .group_name = event.group_name,
                           .cpus = event.cpus,
-                          .filter = event.filter});
+                          .filter = event.filter,
+                          .cgroup = event.cgroup});
   }
 
   bool IsInGroup(const events::FoundEvent& event) const {

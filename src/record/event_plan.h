@@ -30,6 +30,7 @@ struct PlannedEvent {
   std::string group_name;
   std::vector<int> cpus;  // on which it is counted; empty: on all
   std::string filter;     // of a tracepoint's records
+  std::string cgroup;     // whose threads alone are sampled; empty: all
 };
 
 // The context switches of a recording with --off-cpu: one event for each of kSwitchSampling, of

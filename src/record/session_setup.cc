@@ -16,6 +16,7 @@
 #include "src/record/attach.h"
 #include "src/record/call_graph_choice.h"
 #include "src/record/ring_size.h"
+#include "src/target/cgroup.h"
 
 namespace profiler::record {
 namespace {
@@ -118,11 +119,13 @@ class SetupSteps {
     set.leaders = {0};
     set.attr_cpus.resize(1);
     set.filters.resize(1);
+    std::vector<std::string> cgroup_names(1);
     for (const PlannedEvent& event : setup_.plan.sampling) {
       set.attrs.push_back(perf_event::ToKernelAttr(event.attr));
       set.leaders.push_back(event.leader + 1);
       set.attr_cpus.push_back(event.cpus);
       set.filters.push_back(event.filter);
+      cgroup_names.push_back(event.cgroup);
     }
     if (setup_.plan.off_cpu) {
       for (const PlannedEvent& event : setup_.plan.off_cpu->switches) {
@@ -132,6 +135,11 @@ class SetupSteps {
       set.attr_cpus.resize(set.attrs.size());
       set.filters.resize(set.attrs.size());
     }
+    cgroup_names.resize(set.attrs.size());
+    PROFILER_ASSIGN_OR_RETURN(
+        const std::vector<UniqueFd> cgroups,
+        target::OpenCgroups(options_.roots, cgroup_names, options_.targets.system_wide));
+    for (const UniqueFd& cgroup : cgroups) set.cgroups.push_back(cgroup.get());
     set.cpus = cpus_;
     set.system_wide = options_.targets.system_wide;
     set.ring_pages = ring.pages;

@@ -436,6 +436,22 @@ TEST_F(SessionTest, KeepsAWeakGroupThatOpens) {
   EXPECT_TRUE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
 }
 
+TEST_F(SessionTest, EventsOfACgroupAreOpenedForIt) {
+  tree_.Write("cgroup/web/cgroup.procs", "")
+      .Write("proc/self/mountinfo",
+             "4 3 0:3 / " + tree_.path("cgroup") + " rw - cgroup2 none rw\n");
+  options_.targets.system_wide = true;
+  options_.events.front().cgroup = "web";
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_NE(kernel_.Describe().find("cgroup config 0 disabled"), std::string::npos)
+      << kernel_.Describe();
+  EXPECT_NE(kernel_.Describe().find("tid -1 config 9 enabled"), std::string::npos);
+  options_.targets.system_wide = false;
+  TargetSelf();
+  EXPECT_NE(Create().status().message().find("add -a"), std::string::npos);
+}
+
 TEST_F(SessionTest, TermsOfAnEventAreWhatPerfMakesOfThem) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(
