@@ -24,6 +24,7 @@
 namespace profiler::cli {
 namespace {
 
+constexpr double kUntilEnabled = -1;        // of --delay
 constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
 
 struct Clock {
@@ -224,7 +225,16 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
                    "with dwarf: keep stack bytes in the file, for reports to unwind");
   command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
       ->type_name("PAGES|SIZE");
-  command.add_option("-D,--delay", a.delay_ms, "begin to sample so much later")->type_name("MS");
+  command
+      .add_option("-D,--delay", a.delay_ms,
+                  "begin to sample so much later; -1: when --control says enable")
+      ->type_name("MS");
+  command
+      .add_option(
+          "--control", a.control,
+          "obey the lines enable, disable, stop and ping that are written there, and answer "
+          "ack")
+      ->type_name("fd:N[,N]|fifo:PATH[,PATH]");
   command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
   command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
                    "do not follow new threads and children");
@@ -282,8 +292,14 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
     options.ring_bytes = pages * page;
   }
-  if (arguments.delay_ms < 0) return absl::InvalidArgumentError("--delay: cannot be negative");
-  options.delay = Milliseconds(arguments.delay_ms);
+  options.starts_disabled = arguments.delay_ms == kUntilEnabled;
+  if (arguments.delay_ms < 0 && !options.starts_disabled) {
+    return absl::InvalidArgumentError("--delay: cannot be negative, but for -1");
+  }
+  if (!options.starts_disabled) options.delay = Milliseconds(arguments.delay_ms);
+  if (!arguments.control.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.control, record::ParseControl(arguments.control));
+  }
   if (arguments.duration) {
     if (!(*arguments.duration > 0))
       return absl::InvalidArgumentError("--duration: must be positive");

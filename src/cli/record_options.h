@@ -38,6 +38,7 @@ struct RecordArguments {
   bool post_unwind = false;
   std::string ring_size;
   double delay_ms = 0;
+  std::string control;
   std::optional<double> duration;  // seconds
   bool no_inherit = false;
   record::SampleContents contents;

@@ -17,6 +17,7 @@
 #include "src/events/find_events.h"
 #include "src/perf_data/write/writer.h"
 #include "src/procfs/proc_file.h"
+#include "src/record/control.h"
 #include "src/record/ring_size.h"
 #include "src/target/command.h"
 #include "src/target/targets.h"
@@ -81,6 +82,8 @@ struct RecordOptions {
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
+  bool starts_disabled = false;                       // sampling begins when `control` says so
+  std::optional<ControlPlaces> control;               // who else may begin, interrupt and end it
   std::optional<std::chrono::milliseconds> duration;  // of sampling
   std::string output = "perf.data";  // an old one becomes output + ".old"; "-": standard output
   // 0: records as they are; 1 to 22: compressed by zstd, for some CPU.

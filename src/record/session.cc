@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -91,6 +92,7 @@ class Session final : public RecordSession {
         watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
         signal_descriptor_(io_),
         command_descriptor_(io_),
+        control_descriptor_(io_),
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_),
@@ -107,6 +109,7 @@ class Session final : public RecordSession {
     // They belong to others, which close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
+    if (control_descriptor_.is_open()) control_descriptor_.release();
   }
 
   absl::Status Prepare() {
@@ -147,6 +150,7 @@ class Session final : public RecordSession {
   absl::Status Record() {
     if (options_.handle_signals) PROFILER_RETURN_IF_ERROR(WatchSignals());
     PROFILER_RETURN_IF_ERROR(WatchEnd());
+    if (setup_.control != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     drain_->Start();
     if (options_.on_progress) ScheduleProgress();
     ScheduleWaitingStacks();
@@ -170,7 +174,8 @@ class Session final : public RecordSession {
   absl::Status BeginSampling() {
     BeginOffCpu();
     // A command's events begin with its exec.
-    if (!setup_.records_command || options_.delay.count() > 0) {
+    const bool begins_here = !setup_.records_command || options_.delay.count() > 0;
+    if (begins_here && !options_.starts_disabled) {
       PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
     }
     began_ = steady_clock::now();
@@ -366,6 +371,50 @@ class Session final : public RecordSession {
     return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
+  // ---- what others say meanwhile
+
+  absl::Status WatchControl() {
+    error_code error;
+    control_descriptor_.assign(setup_.control->fd(), error);
+    if (error) return ErrnoStatus(error.value(), "--control");
+    AwaitCommands();
+    return absl::OkStatus();
+  }
+
+  void AwaitCommands() {
+    control_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
+      if (failed == boost::asio::error::operation_aborted) return;
+      // What cannot be waited for, as /dev/null, has by now all that it will ever say.
+      TakeCommands();
+      if (!failed && !setup_.control->is_over()) AwaitCommands();
+    });
+  }
+
+  void TakeCommands() {
+    for (const Control::Command command : setup_.control->Take()) {
+      absl::Status done;
+      switch (command) {
+        case Control::Command::kEnable:
+          done = ForEachSamplingAttr(&ringbuf::EventSet::Enable);
+          break;
+        case Control::Command::kDisable:
+          done = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
+          break;
+        case Control::Command::kStop:
+          Stop(StopReason::kRequested);
+          break;
+        case Control::Command::kPing:
+          break;
+        case Control::Command::kUnknown:
+          summary_.notes.push_back(
+              "--control: a line that is no command: enable, disable, stop and ping are");
+          continue;
+      }
+      if (!done.ok()) return Fail(done);
+      setup_.control->Acknowledge();
+    }
+  }
+
   // ---- after it
 
   absl::Status EndRecording() {
@@ -378,6 +427,7 @@ class Session final : public RecordSession {
     status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
+    if (control_descriptor_.is_open()) control_descriptor_.release();
     return status;
   }
 
@@ -447,7 +497,7 @@ class Session final : public RecordSession {
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   std::optional<target::StopSignals> signals_;
   target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_;
+  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
   perf_data::ClockData clock_data_;
   steady_clock::time_point began_;

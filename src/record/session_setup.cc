@@ -39,6 +39,9 @@ class SetupSteps {
     const target::Targets& targets = options_.targets;
     PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "record"));
     setup_.records_command = targets.is_command_alone();
+    if (options_.control) {
+      PROFILER_ASSIGN_OR_RETURN(setup_.control, Control::Open(*options_.control));
+    }
     PROFILER_ASSIGN_OR_RETURN(cpus_, target::ChooseCpus(options_.roots, targets));
     PROFILER_ASSIGN_OR_RETURN(setup_.threads, target::FindThreads(options_.roots, targets));
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(CheckOffCpu());
@@ -82,7 +85,8 @@ class SetupSteps {
       probe.pid = options_.targets.tids.front();
     }
     // With a delay, the timer enables the events.
-    probe.enable_on_exec = setup_.records_command && options_.delay.count() == 0;
+    probe.enable_on_exec =
+        setup_.records_command && options_.delay.count() == 0 && !options_.starts_disabled;
     return probe;
   }
 

@@ -10,6 +10,7 @@
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
 #include "src/perf_data/write/writer.h"
+#include "src/record/control.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
@@ -24,6 +25,7 @@ struct SessionSetup {
   // The command's own process is what is recorded.
   bool records_command = false;
   EventPlan plan;
+  std::unique_ptr<Control> control;  // null without one
   // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
   // Sampling is off.
   std::unique_ptr<ringbuf::EventSet> events;

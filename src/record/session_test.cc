@@ -452,6 +452,26 @@ TEST_F(SessionTest, EventsOfACgroupAreOpenedForIt) {
   EXPECT_NE(Create().status().message().find("add -a"), std::string::npos);
 }
 
+TEST_F(SessionTest, ObeysWhatOthersWrite) {
+  int commands[2], answers[2];
+  ASSERT_EQ(pipe(commands), 0);
+  ASSERT_EQ(pipe(answers), 0);
+  options_.targets.system_wide = true;
+  options_.starts_disabled = true;
+  options_.control = ControlPlaces{.fd = commands[0], .answer_fd = answers[1]};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_EQ(write(commands[1], "ping\nenable\nstop\n", 17), 17);
+  const uint64_t enabled = kernel_.calls(Call::kEnable);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kRequested);
+  EXPECT_EQ(kernel_.calls(Call::kEnable), enabled + 2);
+  char text[16] = {};
+  EXPECT_EQ(read(answers[0], text, sizeof(text)), 12);
+  EXPECT_STREQ(text, "ack\nack\nack\n");
+  for (const int fd : {commands[0], commands[1], answers[0], answers[1]}) close(fd);
+}
+
 TEST_F(SessionTest, TermsOfAnEventAreWhatPerfMakesOfThem) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(
