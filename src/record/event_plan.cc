@@ -52,10 +52,10 @@ class Planner {
     do {
       PROFILER_RETURN_IF_ERROR(PlanAllSampling());
     } while (GiveUpWeakGroups());
-    if (plan_.unwinds && options_.clock != CLOCK_MONOTONIC) {
+    if ((plan_.unwinds || options_.off_cpu) && options_.clock != CLOCK_MONOTONIC) {
       return absl::InvalidArgumentError(
-          "-k: --call-graph dwarf compares times with those of CLOCK_MONOTONIC; --post-unwind or "
-          "--call-graph fp works with other clocks");
+          "-k: --call-graph dwarf and --off-cpu compare times with those of CLOCK_MONOTONIC; "
+          "--call-graph fp, or dwarf with --post-unwind, works with other clocks");
     }
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(PlanOffCpu());
     PROFILER_RETURN_IF_ERROR(PlanSideband());

@@ -55,6 +55,7 @@ DEFAULT_RATES = {"999", "4000"}
 CLOCKS = {"0 (PERF_COUNT_SW_CPU_CLOCK)", "0x1 (PERF_COUNT_SW_TASK_CLOCK)"}
 FALLS_BACK = re.compile(r"\bcycles\b|\bcpu-cycles\b|\b0:0\b|^perf record (?!.*-e )")
 MIXES = re.compile(r"\{.*(sched|syscalls|mem):.*\}")
+REFUSED = re.compile("^profiler: event ", re.MULTILINE)
 DUMMY = "0x9 (PERF_COUNT_SW_DUMMY)"
 
 
@@ -115,6 +116,10 @@ def reason_of(field, ours, perfs, what):
         return "without hardware counters perf takes task-clock for threads and keeps 'p', ours takes cpu-clock"
     if field in ("disabled", "enable_on_exec", "pinned", "exclusive") and MIXES.search(what):
         return "perf sorts the events of a group by PMU, so another one may lead"
+    if field in ("read_format", "freq", "{ sample_period, sample_freq }") and MIXES.search(what) and "}:S" in what:
+        return "perf makes groups of what is on several PMUs anew, so their events are sampled each"
+    if field in ("pinned", "exclusive") and field not in ours and "{" in what:
+        return "the kernel takes it of leaders alone, so members do without here"
     if field == "{ sample_period, sample_freq }" and "freq" in ours and "freq" in perfs:
         rates = {ours[field], perfs[field]}
         return "the default frequency is 999 here, 4000 there" if rates == DEFAULT_RATES else None
@@ -158,11 +163,11 @@ class Comparison:
         except subprocess.TimeoutExpired as late:  # perf's -vv of all CPUs takes minutes, after it has opened all
             printed = b"".join(filter(None, [late.stderr, late.stdout])).decode(errors="replace")
         return [[a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1]
-                for found in attrs(printed)]
+                for found in attrs(printed)] + [printed]
 
     def add(self, what, command):
-        ours, ours_tried = self.run(self.args.profiler, command)
-        perfs, perfs_tried = self.run(self.args.perf, command)
+        ours, ours_tried, ours_printed = self.run(self.args.profiler, command)
+        perfs, perfs_tried, _ = self.run(self.args.perf, command)
         if not ours_tried or not perfs_tried:
             who = "both" if not ours_tried and not perfs_tried else "perf" if not perfs_tried else "ours"
             self.refused[who] += 1
@@ -171,10 +176,10 @@ class Comparison:
             return
         self.lines += 1
         problems = []
-        if ours and len(perfs) > len(ours):
+        if ours and len(perfs) > len(ours) and not REFUSED.search(ours_printed):
             problems.append(f"{len(ours)} attrs, perf has {len(perfs)}")
         # perf goes on without the events that it cannot open; we do not.
-        if not ours or len(ours) > len(perfs):
+        if not ours or len(ours) > len(perfs) or REFUSED.search(ours_printed):
             perfs = perfs_tried
         ours, perfs = matched(ours or ours_tried[:1], perfs)
         if len(ours) > len(perfs):
