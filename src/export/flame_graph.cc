@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/off_cpu_events.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/export/flame_layout.h"
@@ -78,7 +79,8 @@ class Writer {
   std::string Write() {
     absl::StrAppend(&out_, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width_, "\" height=\"",
-                    height_, "\" viewBox=\"0 0 ", width_, " ", height_, "\">\n<style>");
+                    height_, "\" viewBox=\"0 0 ", width_, " ", height_, "\"",
+                    IsOffCpuEvent(layout_.event) ? " class=\"off\"" : "", ">\n<style>");
     AppendXml(out_, kFlamePageStyle);
     out_ += "</style>\n";
     Rect("class=\"page\"", 0, 0, width_, height_);
@@ -172,7 +174,14 @@ class Writer {
     if (layout_.total.count == 0) return "no samples";
     std::string out = layout_.event;
     absl::StrAppend(&out, " · ", Grouped(layout_.total.count), " ", CleanUtf8(options_.count_name));
-    if (options_.weight == WeightBy::kPeriod) out += " · width is the sum of their periods";
+    if (options_.weight == WeightBy::kPeriod) {
+      if (IsOffCpuEvent(layout_.event)) {
+        absl::StrAppendFormat(&out, " · width is the time off the CPU, %.3f s in all",
+                              static_cast<double>(layout_.total.period) / 1e9);
+      } else {
+        out += " · width is the sum of their periods";
+      }
+    }
     if (options_.reverse) out += " · merged from the leaf, callers beyond";
     return out;
   }

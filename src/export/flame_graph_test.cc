@@ -263,5 +263,16 @@ TEST(CleanUtf8, ReplacesEachByteThatIsNoCharacter) {
   EXPECT_EQ(CleanUtf8("\xf5x\xc1\xbf"), "\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd");
 }
 
+TEST(FlameGraphTest, DrawsTimeOffTheCpuInColoursOfItsOwn) {
+  ProfileForTest test;
+  const EventId event = test.AddEvent("offcpu-time");
+  test.Add("app", "main wait", 2, 1'500'000'000, event);
+  const std::string svg = FlameGraphSvg(test.profile(), {.event = event});
+  EXPECT_THAT(svg, HasSubstr(" class=\"off\">"));
+  EXPECT_THAT(svg, HasSubstr("offcpu-time · 2 samples · width is the time off the CPU, 1.500 s"));
+  test.Add("app", "main run", 2, 7);
+  EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr(" class=\"off\">")));
+}
+
 }  // namespace
 }  // namespace profiler::exports

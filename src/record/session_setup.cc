@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/off_cpu_events.h"
 #include "src/events/tracing_data.h"
 #include "src/perf_event/attr_codec.h"
 #include "src/procfs/machine.h"
@@ -293,8 +294,8 @@ class SetupSteps {
     const size_t blocked = events.size();
     if (setup_.plan.off_cpu) {
       const perf_event::Attr& written = setup_.plan.off_cpu->written;
-      events.push_back({written, "offcpu-time", {kBlockedId}});
-      events.push_back({written, "preempted-time", {kPreemptedId}});
+      events.push_back({written, std::string(kBlockedEvent), {kBlockedId}});
+      events.push_back({written, std::string(kPreemptedEvent), {kPreemptedId}});
     }
     events.push_back({setup_.plan.sideband.written, setup_.plan.sideband.name, {}});
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
