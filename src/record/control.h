@@ -1,8 +1,7 @@
 // --control: another program steers a recording by lines that it writes to a descriptor or FIFO.
 //
-//   enable   disable   stop   ping        one a line; each is answered "ack" where there is
-//   somebody
-//                                         to answer
+//   enable, disable, stop, ping      one a line
+//   ack                              what each is answered, where there is somebody to answer
 //
 // Source: evlist__ctlfd_process in tools/perf/util/evlist.c, as perf 7.2 answers.
 
