@@ -57,7 +57,7 @@ void PrintStates(const record::ThreadStates& states) {
                       percent(states.blocked - states.awakened));
   constexpr size_t kMostCalls = 4;
   for (size_t i = 0; i < std::min(kMostCalls, states.calls.size()); ++i) {
-    absl::StrAppend(&line, i == 0 ? ": " : ", ", states.calls[i].first,
+    absl::StrAppend(&line, i == 0 ? "; were in " : ", ", states.calls[i].first,
                     absl::StrFormat(" %.1f %%", percent(states.calls[i].second)));
   }
   if (states.unknown > 0)

@@ -141,13 +141,13 @@ void UnwindStage::ReadWaitingStacks(uint64_t now) {
   for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(now - kWaitsForStack)) {
     const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
     if (!thread) continue;
-    UnwindWaiting(waiting.pid, *thread);
+    UnwindWaiting(waiting, *thread);
     off_cpu_->threads().SetStack(waiting.tid, now, chain_, thread->system_call);
   }
 }
 
-void UnwindStage::UnwindWaiting(uint32_t pid, const WaitingThread& thread) {
-  LiveSpace& space = spaces_.Enter(pid);
+void UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThread& thread) {
+  LiveSpace& space = spaces_.Enter(waiting.pid);
   space.BeginLateReads();
   const auto numbers = symbolize::NumbersOf(symbolize::kNativeArchitecture);
   symbolize::RegisterSet registers;
@@ -156,12 +156,15 @@ void UnwindStage::UnwindWaiting(uint32_t pid, const WaitingThread& thread) {
   unwinder_.Unwind(registers, {thread.sp, {}}, space, {.max_frames = kMostEntries}, &unwound_);
   space.EndLateReads();
   chain_.assign(1, perf_event::kContextUser);
-  for (const UnwoundFrame& frame : unwound_.frames) chain_.push_back(frame.instruction().value);
-  if (unwound_.whole()) {
-    tally_.CountLateRead(unwound_.guessed != 0);
-  } else {
-    tally_.Count(unwound_);
+  overflowed_ = false;
+  for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
+  if (unwound_.whole()) return tally_.CountLateRead(unwound_.guessed != 0);
+  // Threads wait where they waited before; then all registers were known.
+  if (const auto outer = calls_.Find(waiting.tid, unwound_.frames.back())) {
+    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
+    return CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
   }
+  tally_.Count(unwound_);
 }
 
 void UnwindStage::EndOffCpu(uint64_t time) {

@@ -103,9 +103,8 @@ class UnwindStage {
   void CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
   void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
-  // The user part of its chain as far as its memory tells it, in chain_; without markers where
-  // there is none.
-  void UnwindWaiting(uint32_t pid, const WaitingThread& thread);
+  // Makes chain_ of what the thread's memory tells, of which two registers are known alone.
+  void UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThread& thread);
 
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
