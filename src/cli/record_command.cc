@@ -64,7 +64,7 @@ void PrintStates(const record::ThreadStates& states) {
     absl::StrAppendFormat(&line, "; unknown %.1f %%", percent(states.unknown));
   PrintNote(line);
   line = absl::StrFormat("%d context switches", states.switches);
-  if (states.sampled < states.switches) {
+  if (states.sampled > 0 && states.sampled < states.switches) {
     absl::StrAppendFormat(&line, ", %d of them sampled for all", states.sampled);
   }
   if (states.without_stack > 0) {
