@@ -202,11 +202,16 @@ class Session final : public RecordSession {
 
   // ---- off the CPU
 
+  // Null without --off-cpu.
+  OffCpuStage* off_cpu() const {
+    return setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
+  }
+
   // Its place in the set of events, by that in kSwitchSampling.
   size_t SwitchesAttr(size_t which) const { return 1 + setup_.plan.sampling.size() + which; }
 
   void BeginOffCpu() {
-    OffCpuStage* stage = setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
+    OffCpuStage* stage = off_cpu();
     // A command's times begin with its exec.
     if (stage == nullptr || (setup_.records_command && options_.delay.count() == 0)) return;
     stage->Begin(setup_.events->MonotonicNow());
@@ -223,7 +228,7 @@ class Session final : public RecordSession {
 
   // Also while the rings are empty: then threads wait.
   void ScheduleWaitingStacks() {
-    if (setup_.unwinding == nullptr || setup_.unwinding->off_cpu() == nullptr) return;
+    if (off_cpu() == nullptr) return;
     waiting_timer_.expires_after(kWaitingInterval);
     waiting_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
@@ -235,7 +240,7 @@ class Session final : public RecordSession {
   // Samples fewer switches where they are too many, at once, and more once they have been few for
   // a while: to go over costs as much as some hundred samples.
   absl::Status AdaptToSwitches(uint64_t now) {
-    OffCpuStage* stage = setup_.unwinding->off_cpu();
+    OffCpuStage* stage = off_cpu();
     if (stage == nullptr || !samples_switches_) return absl::OkStatus();
     const uint64_t rate = stage->switch_rate(now);
     size_t wanted = 0;
@@ -253,15 +258,19 @@ class Session final : public RecordSession {
 
   // Whoever is off the CPU has been so up to now.
   absl::Status EndOffCpu() {
-    OffCpuStage* stage = setup_.unwinding == nullptr ? nullptr : setup_.unwinding->off_cpu();
+    OffCpuStage* stage = off_cpu();
     if (stage == nullptr) return absl::OkStatus();
     const uint64_t now = setup_.events->MonotonicNow();
     const RunDelays after = ReadRunDelays(options_.roots, stage->threads().times());
     setup_.unwinding->EndOffCpu(now);
+    absl::Status status;
+    if (!write_failed_) {
+      pieces_.clear();
+      status = WriteUnwound(absl::OkStatus());
+    }
+    // What was recorded is safe by now: to name system calls takes a while.
     summary_.states = SumStates(*stage, run_delays_, after, options_.roots);
-    if (write_failed_) return absl::OkStatus();
-    pieces_.clear();
-    return WriteUnwound(absl::OkStatus());
+    return status;
   }
 
   // One pass: counted, into the file as it is or unwound, and a round of its own.

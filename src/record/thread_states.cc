@@ -49,7 +49,12 @@ std::string NameOf(const KernelEntry& entry, const symbolize::SymbolTable* symbo
 
 std::vector<std::pair<std::string, uint64_t>> CallsOf(const BlockedTimes& blocked,
                                                       const procfs::Roots& roots) {
-  const auto kernel = symbolize::KernelSymbols::Read(roots.proc + "/kallsyms");
+  // To read all symbols takes a while: only where there is an address to look up.
+  const bool has_addresses = std::any_of(blocked.begin(), blocked.end(), [](const auto& entry) {
+    return entry.first.addresses[0] != 0;
+  });
+  absl::StatusOr<symbolize::KernelSymbols> kernel = absl::NotFoundError("not asked for");
+  if (has_addresses) kernel = symbolize::KernelSymbols::Read(roots.proc + "/kallsyms");
   const bool is_known = kernel.ok() && !kernel->restricted();
   std::map<std::string, uint64_t> sums;
   for (const auto& [entry, time] : blocked) {

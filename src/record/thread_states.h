@@ -21,7 +21,7 @@ using RunDelays = absl::flat_hash_map<uint32_t, uint64_t>;
 RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTimes>& threads);
 
 // `before` and `after`: run delays when counting began (of threads that were there) and when it
-// ended. Reads kallsyms.
+// ended. Reads kallsyms, where chains have a kernel's part.
 ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const RunDelays& after,
                        const procfs::Roots& roots);
 
