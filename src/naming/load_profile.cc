@@ -91,32 +91,6 @@ struct ReadRecording {
   std::unique_ptr<symbolize::NameStore> names;
 };
 
-}  // namespace
-
-absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
-                                                     const LoadOptions& options) {
-  for (const perf_data::EventDescription& event : recording.events()) {
-    if (options.cpus.empty() || perf_event::IsDummy(event.attr)) continue;
-    if ((event.attr.sample_type & perf_event::kSampleCpu) == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("-C: the samples of ", event.name,
-                       " do not say on which CPU they were taken: leave out -C"));
-    }
-  }
-  perf_data::TimeRange time = options.time;
-  if (time.begin_percent.has_value()) {
-    const auto& all = recording.features().sample_time;
-    if (!all) {
-      return absl::InvalidArgumentError(
-          "--time: the recording does not say when its samples were taken: give seconds");
-    }
-    time = time.Within(*all);
-  }
-  return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
-}
-
-namespace {
-
 absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& options) {
   ReadRecording read;
   PROFILER_ASSIGN_OR_RETURN(read.recording, perf_data::Recording::Open(path));
@@ -146,6 +120,28 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
 }
 
 }  // namespace
+
+absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
+                                                     const LoadOptions& options) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if (options.cpus.empty() || perf_event::IsDummy(event.attr)) continue;
+    if ((event.attr.sample_type & perf_event::kSampleCpu) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("-C: the samples of ", event.name,
+                       " do not say on which CPU they were taken: leave out -C"));
+    }
+  }
+  perf_data::TimeRange time = options.time;
+  if (time.begin_percent.has_value()) {
+    const auto& all = recording.features().sample_time;
+    if (!all) {
+      return absl::InvalidArgumentError(
+          "--time: the recording does not say when its samples were taken: give seconds");
+    }
+    time = time.Within(*all);
+  }
+  return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
+}
 
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options) {
