@@ -134,6 +134,7 @@ inline constexpr uint64_t kContextGuest = -2048ull;
 inline constexpr uint64_t kContextGuestKernel = -2176ull;
 inline constexpr uint64_t kContextGuestUser = -2560ull;
 inline constexpr uint64_t kContextMax = -4095ull;
+constexpr bool IsContext(uint64_t entry) { return entry >= kContextMax; }
 
 // PERF_TYPE_* and the software and hardware events
 inline constexpr uint32_t kTypeHardware = 0;

@@ -172,7 +172,7 @@ class FieldPrinter {
     Heading(name, words.size());
     for (size_t i = 0; i < words.size(); ++i) {
       out_->append(indent_ + 2, ' ');
-      const bool marker = name.shown == Shown::kCallchain && words[i] >= kContextMax;
+      const bool marker = name.shown == Shown::kCallchain && IsContext(words[i]);
       if (marker) {
         absl::StrAppendFormat(out_, "%#x %s\n", words[i], ContextName(words[i]));
       } else {

@@ -29,12 +29,10 @@ Mode ModeOfMarker(uint64_t marker) {
   }
 }
 
-bool IsMarker(uint64_t entry) { return entry >= perf_event::kContextMax; }
-
 // The next entry of a chain that is no marker, from `i` on, or the chain's size; `mode` becomes
 // what the markers on the way say.
 size_t NextEntry(U64Array chain, size_t i, Mode* mode) {
-  for (; i < chain.size() && IsMarker(chain[i]); ++i) {
+  for (; i < chain.size() && perf_event::IsContext(chain[i]); ++i) {
     *mode = ModeOfMarker(chain[i]);
     // Behind this marker stands a cookie, no address; whoever has the chain that it promises puts
     // it in its place.
@@ -51,7 +49,7 @@ enum class ChainKind { kEmpty, kCorrupt, kGood };
 ChainKind KindOf(U64Array chain) {
   bool has_entries = false;
   for (size_t i = 0; i < chain.size(); ++i) {
-    if (!IsMarker(chain[i])) {
+    if (!perf_event::IsContext(chain[i])) {
       has_entries = true;
     } else if (chain[i] == perf_event::kContextUserDeferred) {
       ++i;
@@ -124,7 +122,7 @@ void ChainResolver::AddNew(Search& search) {
   search.known->has_chain = kind == ChainKind::kGood;
   if (!search.known->has_chain) {
     // No address is there that a marker is, so such an ip is in no stack: only SelfOf has it.
-    search.words.assign(1, IsMarker(search.point.ip) ? 0 : search.point.ip);
+    search.words.assign(1, perf_event::IsContext(search.point.ip) ? 0 : search.point.ip);
     search.point.callchain = U64Array(std::as_bytes(std::span(search.words)));
   }
   NewChain chain{.search = &search, .first = entries_.size(), .size = 0};
@@ -146,7 +144,7 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
   const U64Array& chain = point.callchain;
   Mode mode = point.mode;
   for (size_t i = NextEntry(chain, 0, &mode); i < chain.size(); i = NextEntry(chain, i, &mode)) {
-    for (bool caller = false; i < chain.size() && !IsMarker(chain[i]); ++i) {
+    for (bool caller = false; i < chain.size() && !perf_event::IsContext(chain[i]); ++i) {
       const bool is_exact = point.exact_user && mode == Mode::kUser;
       entries_.push_back({chain[i], mode, caller && !is_exact});
       caller = true;

@@ -363,7 +363,7 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
 }
 
 FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {
-  if (address >= perf_event::kContextMax) return kNoFrame;
+  if (perf_event::IsContext(address)) return kNoFrame;
   CountBatch();
   if (!kernel_is_placed_) PlaceKernel();
   const FrameId frame = ResolveAddress(pid, address);

@@ -26,7 +26,7 @@ std::vector<uint64_t> Join(U64Array callchain, U64Array user) {
   std::vector<uint64_t> joined;
   joined.reserve(callchain.size() + user.size());
   for (size_t i = 0; i + 2 < callchain.size(); ++i) joined.push_back(callchain[i]);
-  if (user.empty() || user[0] < perf_event::kContextMax) {
+  if (user.empty() || !perf_event::IsContext(user[0])) {
     joined.push_back(perf_event::kContextUser);
   }
   for (size_t i = 0; i < user.size(); ++i) joined.push_back(user[i]);

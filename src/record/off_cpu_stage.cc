@@ -11,8 +11,6 @@ namespace {
 constexpr uint64_t kRateWindow = 20'000'000;  // ns
 constexpr uint64_t kSecond = 1'000'000'000;
 
-bool IsMarker(uint64_t entry) { return entry >= perf_event::kContextMax; }
-
 }  // namespace
 
 OffCpuStage::OffCpuStage(OffCpuStageOptions options, std::vector<std::byte>* output)
@@ -100,7 +98,7 @@ std::span<const uint64_t> OffCpuStage::WithoutScheduler(std::span<const uint64_t
     return address >= options_.scheduler->start && address < options_.scheduler->end;
   };
   while (first < chain.size() && is_scheduler(chain[first])) ++first;
-  if (first == 1 || first == chain.size() || IsMarker(chain[first])) return chain;
+  if (first == 1 || first == chain.size() || perf_event::IsContext(chain[first])) return chain;
   chain_.assign(chain.begin() + static_cast<ptrdiff_t>(first) - 1, chain.end());
   chain_[0] = perf_event::kContextKernel;
   return chain_;
@@ -111,7 +109,7 @@ KernelEntry OffCpuStage::EntryOf(const Wait& wait) {
   const std::span<const uint64_t> chain = wait.chain;
   if (chain.empty() || chain[0] != perf_event::kContextKernel) return entry;
   size_t end = 1;
-  while (end < chain.size() && !IsMarker(chain[end])) ++end;
+  while (end < chain.size() && !perf_event::IsContext(chain[end])) ++end;
   for (size_t i = 0; i < entry.addresses.size() && end - i > 1; ++i) {
     entry.addresses[i] = chain[end - i - 1];
   }
@@ -122,7 +120,7 @@ void OffCpuStage::Write(const Wait& wait) {
   if (wait.kind == WaitKind::kBlocked) blocked_[EntryOf(wait)] += wait.duration;
   const std::span<const uint64_t> chain = WithoutScheduler(wait.chain);
   perf_event::Sample sample;
-  const auto leaf = std::find_if_not(chain.begin(), chain.end(), IsMarker);
+  const auto leaf = std::find_if_not(chain.begin(), chain.end(), perf_event::IsContext);
   sample.ip = leaf == chain.end() ? 0 : *leaf;
   sample.pid = wait.pid;
   sample.tid = wait.tid;

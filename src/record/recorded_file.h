@@ -49,7 +49,7 @@ inline RecordedFile ReadBack(const std::string& path) {
             file.sampled_tids.insert(sample.tid);
             file.longest_chain = std::max(file.longest_chain, sample.callchain.size());
             for (size_t i = 0; i < sample.callchain.size(); ++i) {
-              file.frames += sample.callchain[i] < perf_event::kContextMax ? 1 : 0;
+              file.frames += perf_event::IsContext(sample.callchain[i]) ? 0 : 1;
             }
           });
   EXPECT_TRUE(read.ok()) << read;
