@@ -1,7 +1,6 @@
 #include "src/record/session.h"
 
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <boost/asio/error.hpp>
@@ -16,10 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
-#include "src/perf_data/format/feature_values.h"
-#include "src/perf_data/format/perf_data_format.h"
-#include "src/perf_data/sections/own_sections.h"
-#include "src/procfs/machine.h"
 #include "src/record/priority.h"
 #include "src/record/session_setup.h"
 #include "src/record/thread_states.h"
@@ -53,33 +48,6 @@ CpuTime CpuTimeOfThisProcess() {
   return {microseconds(usage.ru_utime), microseconds(usage.ru_stime)};
 }
 
-uint64_t Nanoseconds(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-uint64_t ClockResolution(clockid_t clock) {
-  timespec resolution{};
-  clock_getres(clock, &resolution);
-  return static_cast<uint64_t>(resolution.tv_nsec);
-}
-
-// Those of more than one event.
-std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
-  std::vector<perf_data::EventGroup> groups;
-  for (size_t i = 0; i < plan.sampling.size(); ++i) {
-    const PlannedEvent& event = plan.sampling[i];
-    if (event.leader == i) continue;
-    if (groups.empty() || groups.back().leader != event.leader) {
-      groups.push_back(
-          {.name = event.group_name, .leader = static_cast<uint32_t>(event.leader), .members = 1});
-    }
-    ++groups.back().members;
-  }
-  return groups;
-}
-
 class Session final : public RecordSession {
  public:
   // Throws boost::system::system_error when there is no descriptor for the io_context.
@@ -100,9 +68,6 @@ class Session final : public RecordSession {
         samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
-    // Now, while the clocks' distance is what it is for the whole recording.
-    clock_data_ = {static_cast<uint32_t>(options_.clock), Nanoseconds(CLOCK_REALTIME),
-                   Nanoseconds(options_.clock)};
   }
 
   ~Session() override {
@@ -135,7 +100,7 @@ class Session final : public RecordSession {
   }
 
   absl::Status AppendSection(int bit, std::string_view section) override {
-    return setup_.writer->AppendSection(bit, section);
+    return setup_.file->AppendSection(bit, section);
   }
 
   void RequestStop() override {
@@ -295,10 +260,9 @@ class Session final : public RecordSession {
 
   absl::Status WritePieces(absl::Status status) {
     if (!status.ok()) return Ended(std::move(status));
-    status = setup_.writer->Append(pieces_);
-    status.Update(setup_.writer->FinishRound());
+    status = setup_.file->Append(pieces_);
     write_failed_ = !status.ok();
-    if (options_.max_bytes != 0 && setup_.writer->bytes_written() >= options_.max_bytes) {
+    if (options_.max_bytes != 0 && setup_.file->bytes_written() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
     }
     return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
@@ -345,7 +309,7 @@ class Session final : public RecordSession {
     progress_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
       options_.on_progress({Elapsed<std::chrono::milliseconds>(), setup_.tally->samples(),
-                            setup_.tally->lost(), setup_.writer->bytes_written()});
+                            setup_.tally->lost(), setup_.file->bytes_written()});
       ScheduleProgress();
     });
   }
@@ -441,34 +405,9 @@ class Session final : public RecordSession {
   }
 
   absl::Status WriteFeatures() {
-    const procfs::MachineFacts machine = procfs::ReadMachineFacts(options_.roots);
-    perf_data::Features features;
-    features.hostname = machine.hostname;
-    features.osrelease = machine.osrelease;
-    features.arch = machine.arch;
-    features.cpudesc = machine.cpudesc;
-    features.cpuid = machine.cpuid;
-    if (machine.cpus_available != 0) {
-      features.nrcpus = perf_data::CpuCount{machine.cpus_available, machine.cpus_online};
-    }
-    if (machine.total_mem_kb != 0) features.total_mem_kb = machine.total_mem_kb;
-    features.version = options_.version;
-    features.cmdline = options_.cmdline;
-    features.sample_time = setup_.tally->sample_time();
-    features.clockid_resolution_ns = ClockResolution(options_.clock);
-    features.clock_data = clock_data_;
-    features.build_ids = setup_.tally->images().Entries(
-        setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots) : procfs::BuildId());
-    if (!setup_.tracing_data.empty()) {
-      features.other[perf_data::kFeatureTracingData] = setup_.tracing_data;
-    }
-    if (const auto groups = GroupsOf(setup_.plan); !groups.empty()) {
-      perf_data::SetGroups(groups, &features);
-    }
-    if (setup_.unwinding != nullptr) {
-      perf_data::SetChainQuality(setup_.unwinding->quality(), &features);
-    }
-    const absl::Status written = setup_.writer->Finish(features);
+    std::optional<ChainQuality> chains;
+    if (setup_.unwinding != nullptr) chains = setup_.unwinding->quality();
+    const absl::Status written = setup_.file->Finish(*setup_.tally, chains ? &*chains : nullptr);
     return ReaderLeft(written) ? absl::OkStatus() : written;
   }
 
@@ -487,7 +426,7 @@ class Session final : public RecordSession {
     summary_.samples = setup_.tally->samples();
     summary_.lost = setup_.tally->lost();
     summary_.lost_chunks = setup_.tally->lost_chunks();
-    summary_.bytes = setup_.writer->bytes_written();
+    summary_.bytes = setup_.file->bytes_written();
     summary_.user_time = now.user - before_.user;
     summary_.system_time = now.system - before_.system;
     summary_.wakeups = drain_->wakeups();
@@ -508,7 +447,6 @@ class Session final : public RecordSession {
   target::TargetWatch watch_;
   stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
-  perf_data::ClockData clock_data_;
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
   // With --off-cpu.

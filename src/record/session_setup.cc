@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,7 +60,7 @@ class SetupSteps {
     }
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
     setup_.notes = setup_.plan.notes;
-    PROFILER_RETURN_IF_ERROR(DescribeTracepoints());
+    PROFILER_ASSIGN_OR_RETURN(const std::string tracing_data, DescribeTracepoints());
     if (!options_.targets.command.empty()) {
       PROFILER_ASSIGN_OR_RETURN(
           setup_.command, target::Command::Fork(options_.targets.command, options_.output == "-"));
@@ -70,6 +69,13 @@ class SetupSteps {
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
     if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
+    setup_.facts = std::make_unique<RecordingFacts>(RecordingFacts{
+        .events = EventsToWrite(),
+        .writer = {.compression_level = options_.compression_level,
+                   .on_stream = options_.on_stream},
+        .features = FeaturesKnownBefore(options_, setup_.plan, tracing_data),
+        .kernel = setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots)
+                                             : procfs::BuildId()});
     PROFILER_RETURN_IF_ERROR(WriteWhatRuns(layout));
     return std::move(setup_);
   }
@@ -100,15 +106,14 @@ class SetupSteps {
     return rate * options_.events.size();
   }
 
-  absl::Status DescribeTracepoints() {
+  // What readers need of tracepoints; empty without any.
+  absl::StatusOr<std::string> DescribeTracepoints() const {
     std::vector<events::Tracepoint> tracepoints;
     for (const events::FoundEvent& event : options_.events) {
       if (event.tracepoint) tracepoints.push_back(*event.tracepoint);
     }
-    if (tracepoints.empty()) return absl::OkStatus();
-    PROFILER_ASSIGN_OR_RETURN(setup_.tracing_data,
-                              events::TracingData(options_.roots, tracepoints));
-    return absl::OkStatus();
+    if (tracepoints.empty()) return "";
+    return events::TracingData(options_.roots, tracepoints);
   }
 
   absl::Status OpenEvents() {
@@ -246,20 +251,15 @@ class SetupSteps {
   // The file, and in it what has happened before.
   absl::Status WriteWhatRuns(const perf_event::RecordLayout& layout) {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
-    PROFILER_ASSIGN_OR_RETURN(
-        setup_.writer, perf_data::Writer::Create(options_.output, EventsToWrite(),
-                                                 {.compression_level = options_.compression_level,
-                                                  .on_stream = options_.on_stream}));
-    const std::array<std::span<const std::byte>, 1> pieces = {synthesizer.records()};
     ringbuf::RingBytes bytes;
-    bytes.spans[0] = pieces[0];
+    bytes.spans[0] = synthesizer.records();
     PROFILER_RETURN_IF_ERROR(setup_.tally->Take(bytes));
     if (setup_.unwinding != nullptr) {
-      PROFILER_RETURN_IF_ERROR(setup_.unwinding->Observe(pieces[0]));
+      PROFILER_RETURN_IF_ERROR(setup_.unwinding->Observe(synthesizer.records()));
     }
-    if (pieces[0].empty()) return absl::OkStatus();
-    PROFILER_RETURN_IF_ERROR(setup_.writer->Append(pieces));
-    return setup_.writer->FinishRound();
+    PROFILER_ASSIGN_OR_RETURN(
+        setup_.file, RecordingFile::Begin(options_.output, *setup_.facts, synthesizer.records()));
+    return absl::OkStatus();
   }
 
   absl::StatusOr<procfs::Synthesizer> Synthesize(const perf_event::RecordLayout& layout) {

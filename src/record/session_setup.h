@@ -9,11 +9,11 @@
 #include "ringbuf/event_set.h"
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
-#include "src/perf_data/write/writer.h"
 #include "src/record/control.h"
 #include "src/record/event_plan.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
+#include "src/record/recording_file.h"
 #include "src/record/unwind_stage.h"
 #include "src/target/command.h"
 #include "src/target/targets.h"
@@ -29,13 +29,13 @@ struct SessionSetup {
   // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
   // Sampling is off.
   std::unique_ptr<ringbuf::EventSet> events;
-  std::unique_ptr<perf_data::Writer> writer;  // with what already runs in front
-  std::unique_ptr<RecordTally> tally;         // has seen that too
+  std::unique_ptr<RecordingFacts> facts;
+  std::unique_ptr<RecordingFile> file;  // with what already runs in front
+  std::unique_ptr<RecordTally> tally;   // has seen that too
   // Likewise; null where records are written as they are. With --off-cpu there is one, whoever
   // unwinds.
   std::unique_ptr<UnwindStage> unwinding;
   std::string call_graph;               // how `auto` was decided, for the summary
-  std::string tracing_data;             // of tracepoints; empty without
   std::vector<target::Thread> threads;  // that were there, of processes and threads named
   std::vector<std::string> notes;
 };

@@ -1,0 +1,94 @@
+#include "src/record/recording_file.h"
+
+#include <time.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/sections/own_sections.h"
+#include "src/procfs/machine.h"
+
+namespace profiler::record {
+namespace {
+
+uint64_t Nanoseconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+uint64_t ClockResolution(clockid_t clock) {
+  timespec resolution{};
+  clock_getres(clock, &resolution);
+  return static_cast<uint64_t>(resolution.tv_nsec);
+}
+
+// Those of more than one event.
+std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
+  std::vector<perf_data::EventGroup> groups;
+  for (size_t i = 0; i < plan.sampling.size(); ++i) {
+    const PlannedEvent& event = plan.sampling[i];
+    if (event.leader == i) continue;
+    if (groups.empty() || groups.back().leader != event.leader) {
+      groups.push_back(
+          {.name = event.group_name, .leader = static_cast<uint32_t>(event.leader), .members = 1});
+    }
+    ++groups.back().members;
+  }
+  return groups;
+}
+
+}  // namespace
+
+perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const EventPlan& plan,
+                                        const std::string& tracing_data) {
+  perf_data::Features features;
+  features.clock_data =
+      perf_data::ClockData{static_cast<uint32_t>(options.clock), Nanoseconds(CLOCK_REALTIME),
+                           Nanoseconds(options.clock)};
+  features.clockid_resolution_ns = ClockResolution(options.clock);
+  const procfs::MachineFacts machine = procfs::ReadMachineFacts(options.roots);
+  features.hostname = machine.hostname;
+  features.osrelease = machine.osrelease;
+  features.arch = machine.arch;
+  features.cpudesc = machine.cpudesc;
+  features.cpuid = machine.cpuid;
+  if (machine.cpus_available != 0) {
+    features.nrcpus = perf_data::CpuCount{machine.cpus_available, machine.cpus_online};
+  }
+  if (machine.total_mem_kb != 0) features.total_mem_kb = machine.total_mem_kb;
+  features.version = options.version;
+  features.cmdline = options.cmdline;
+  if (!tracing_data.empty()) features.other[perf_data::kFeatureTracingData] = tracing_data;
+  if (const auto groups = GroupsOf(plan); !groups.empty()) {
+    perf_data::SetGroups(groups, &features);
+  }
+  return features;
+}
+
+absl::StatusOr<std::unique_ptr<RecordingFile>> RecordingFile::Begin(
+    const std::string& path, const RecordingFacts& facts, std::span<const std::byte> start) {
+  PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<perf_data::Writer> writer,
+                            perf_data::Writer::Create(path, facts.events, facts.writer));
+  std::unique_ptr<RecordingFile> file(new RecordingFile(facts, std::move(writer)));
+  if (!start.empty()) PROFILER_RETURN_IF_ERROR(file->Append({&start, 1}));
+  return file;
+}
+
+absl::Status RecordingFile::Append(std::span<const std::span<const std::byte>> pieces) {
+  absl::Status status = writer_->Append(pieces);
+  status.Update(writer_->FinishRound());
+  return status;
+}
+
+absl::Status RecordingFile::Finish(const RecordTally& tally, const ChainQuality* chains) {
+  perf_data::Features features = facts_.features;
+  features.sample_time = tally.sample_time();
+  features.build_ids = tally.images().Entries(facts_.kernel);
+  if (chains != nullptr) perf_data::SetChainQuality(*chains, &features);
+  return writer_->Finish(features);
+}
+
+}  // namespace profiler::record
