@@ -17,9 +17,9 @@
 #include "src/perf_event/attr_codec.h"
 #include "src/procfs/machine.h"
 #include "src/procfs/tasks.h"
+#include "src/target/blocked_signals.h"
 #include "src/target/cgroup.h"
 #include "src/target/refusal.h"
-#include "src/target/stop_signals.h"
 #include "src/target/target_watch.h"
 
 namespace profiler::count {
@@ -191,7 +191,7 @@ class Counting {
   }
 
   absl::Status WatchEnd() {
-    PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
+    PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
     signals_.emplace(std::move(signals));
     PROFILER_RETURN_IF_ERROR(target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
       const auto signal = signals_->Take();
@@ -302,7 +302,7 @@ class Counting {
   Places places_;
   std::unique_ptr<CounterSet> counters_;
   std::vector<Count> before_;  // at the end of the last interval
-  std::optional<target::StopSignals> signals_;
+  std::optional<target::BlockedSignals> signals_;
   stream_descriptor signal_descriptor_, command_descriptor_;
   target::TargetWatch watch_;
   boost::asio::steady_timer begin_timer_, end_timer_, interval_timer_;

@@ -19,7 +19,7 @@
 #include "src/record/session_setup.h"
 #include "src/record/thread_states.h"
 #include "src/record/waiting_thread.h"
-#include "src/target/stop_signals.h"
+#include "src/target/blocked_signals.h"
 #include "src/target/target_watch.h"
 
 namespace profiler::record {
@@ -322,10 +322,10 @@ class Session final : public RecordSession {
   // ---- what ends it
 
   absl::Status WatchSignals() {
-    PROFILER_ASSIGN_OR_RETURN(target::StopSignals signals, target::StopSignals::Block());
+    PROFILER_ASSIGN_OR_RETURN(target::BlockedSignals signals, target::BlockStopSignals());
     signals_.emplace(std::move(signals));
     return target::OnReadable(signal_descriptor_, signals_->fd(), [this] {
-      const std::optional<target::StopSignals::Signal> signal = signals_->Take();
+      const std::optional<target::BlockedSignals::Signal> signal = signals_->Take();
       if (!signal.has_value()) return;
       summary_.stop_signal = signal->number;
       if (setup_.command != nullptr && signal->sent_to_us) setup_.command->Kill(signal->number);
@@ -443,7 +443,7 @@ class Session final : public RecordSession {
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<target::StopSignals> signals_;
+  std::optional<target::BlockedSignals> signals_;
   target::TargetWatch watch_;
   stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;

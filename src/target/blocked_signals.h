@@ -1,14 +1,15 @@
-// SIGINT, SIGTERM and SIGHUP as something to read, while it lives.
+// Signals as something to read, while it lives.
 //
 // They are blocked and come through a signalfd(2), so no handler runs. When this object goes, their
-// former effect is back, and one that came twice takes effect then. SIGHUP stays
-// ignored where it is (nohup).
+// former effect is back, and one that came twice takes effect then. There may be several of these,
+// for different signals.
 
 #pragma once
 
 #include <signal.h>
 
 #include <optional>
+#include <span>
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
@@ -16,7 +17,7 @@
 namespace profiler::target {
 
 // One thread: that whose mask is changed. Other threads must have these signals blocked.
-class StopSignals {
+class BlockedSignals {
  public:
   struct Signal {
     int number = 0;
@@ -24,19 +25,22 @@ class StopSignals {
   };
 
   // Errors: those of signalfd(2).
-  static absl::StatusOr<StopSignals> Block();
-  StopSignals(StopSignals&& other) noexcept;
-  StopSignals& operator=(StopSignals&&) = delete;
-  ~StopSignals();
+  static absl::StatusOr<BlockedSignals> Block(std::span<const int> signals);
+  BlockedSignals(BlockedSignals&& other) noexcept;
+  BlockedSignals& operator=(BlockedSignals&&) = delete;
+  ~BlockedSignals();
 
   int fd() const { return fd_.get(); }  // readable when a signal waits; non-blocking
   std::optional<Signal> Take();
 
  private:
-  StopSignals(UniqueFd fd, const sigset_t& former);
+  BlockedSignals(UniqueFd fd, const sigset_t& blocked);
 
   UniqueFd fd_;
-  sigset_t former_;
+  sigset_t blocked_;  // by us: those that were blocked before stay so
 };
+
+// Those that end what we do: SIGINT, SIGTERM and SIGHUP. SIGHUP stays ignored where it is (nohup).
+absl::StatusOr<BlockedSignals> BlockStopSignals();
 
 }  // namespace profiler::target
