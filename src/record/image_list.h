@@ -20,15 +20,19 @@ class ImageList {
   // A mapping as an MMAP2 record of header `misc` says it. Takes the build-id from the record, or
   // from the file, now, while it is likely to be there still.
   void Add(const perf_event::Mmap2& mapping, uint16_t misc);
+  // The next file begins. What was read of images is kept for it.
+  void BeginFile();
 
-  // The BUILD_ID feature's entries in the order of their first mapping; those without a build-id
-  // are left out. The kernel comes first, unless `kernel` is empty.
+  // The BUILD_ID feature's entries of the images that were added since the file began, in the order
+  // of their first mapping; those without a build-id are left out. The kernel comes first, unless
+  // `kernel` is empty.
   std::vector<perf_data::BuildIdEntry> Entries(const procfs::BuildId& kernel) const;
 
  private:
   struct Image {
     std::string name;
     procfs::BuildId build_id;
+    bool in_file = true;
   };
 
   std::vector<Image> images_;

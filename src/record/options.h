@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,6 +51,21 @@ struct SampleContents {
   uint64_t interrupt_registers = 0;
 };
 
+// When the file at hand is complete and the next one begins, what comes first.
+struct SwitchOutput {
+  bool at_signal = false;             // at each SIGUSR2, as far as signals are handled
+  uint64_t bytes = 0;                 // when it has so many; 0: any number
+  std::chrono::milliseconds time{0};  // after so long; 0: any time
+  size_t most_files = 0;              // complete ones that are kept, the latest; 0: all
+};
+
+// A file of a recording that goes on in the next one.
+struct CompleteFile {
+  std::string path;
+  uint64_t samples = 0, bytes = 0;
+  std::unique_ptr<perf_data::Writer> writer;  // takes further sections still; any thread
+};
+
 struct RecordOptions {
   target::Targets targets;
 
@@ -86,6 +102,9 @@ struct RecordOptions {
   std::optional<ControlPlaces> control;               // who else may begin, interrupt and end it
   std::optional<std::chrono::milliseconds> duration;  // of sampling
   std::string output = "perf.data";  // an old one becomes output + ".old"; "-": standard output
+  // Complete files have the time behind their name (output_files.h). For regular files alone.
+  bool timestamp_filename = false;
+  std::optional<SwitchOutput> switch_output;  // implies timestamp_filename
   // 0: records as they are; 1 to 22: compressed by zstd, for some CPU.
   int compression_level = 0;
   std::vector<std::string> cmdline;     // of this program, for the file's header
@@ -98,6 +117,8 @@ struct RecordOptions {
   // Called on Run's thread, and on that of Create for what is in front, where `output` is a stream.
   // What it costs comes on top of each pass over the rings. May be empty.
   perf_data::StreamListener on_stream;
+  // Called on Run's thread with each file but the last one. May be empty.
+  std::function<void(CompleteFile)> on_file;
   // Called once a second while recording, on Run's thread. May be empty.
   std::function<void(const RecordProgress&)> on_progress;
   procfs::Roots roots;
@@ -133,7 +154,10 @@ struct RecordSummary {
   uint64_t samples = 0;
   uint64_t lost = 0;         // records that the kernel had no room for, as it counted them
   uint64_t lost_chunks = 0;  // how often that happened
-  uint64_t bytes = 0;        // of the file
+  uint64_t bytes = 0;        // of all files
+  uint64_t files = 0;
+  std::string last_file;                 // its path
+  uint64_t last_file_samples = 0;        // in it
   std::chrono::nanoseconds duration{0};  // of sampling
   // What recording itself cost, attaching and writing the header included; the command's not.
   std::chrono::microseconds user_time{0}, system_time{0};

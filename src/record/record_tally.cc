@@ -6,14 +6,40 @@ namespace profiler::record {
 
 absl::Status RecordTally::Take(const ringbuf::RingBytes& bytes) {
   ringbuf::RecordCursor cursor(bytes, *bounce_);
-  while (const auto record = cursor.Next()) Count(*record);
+  while (const auto record = cursor.Next()) {
+    Count(*record);
+    if (what_runs_) what_runs_->Take(*record);
+  }
   return cursor.status();
+}
+
+void RecordTally::EndPass() {
+  if (what_runs_) what_runs_->EndPass();
+}
+
+absl::Status RecordTally::BeginFile(std::span<const std::byte> start) {
+  file_samples_ = 0;
+  time_ = kNoTime;
+  images_.BeginFile();
+  ringbuf::RingBytes bytes;
+  bytes.spans[0] = start;
+  ringbuf::RecordCursor cursor(bytes, *bounce_);
+  while (const auto record = cursor.Next()) {
+    if (record->type() == perf_event::kRecordMmap2) AddImage(*record);
+  }
+  return cursor.status();
+}
+
+void RecordTally::AddImage(ringbuf::RawRecord record) {
+  perf_event::Mmap2 mapping;
+  if (perf_event::Decode(record, layout_, &mapping)) images_.Add(mapping, record.misc());
 }
 
 void RecordTally::Count(ringbuf::RawRecord record) {
   switch (record.type()) {
     case perf_event::kRecordSample: {
       ++samples_;
+      ++file_samples_;
       const uint64_t time = perf_event::TimeOf(record, layout_);
       time_.first = std::min(time_.first, time);
       time_.last = std::max(time_.last, time);
@@ -34,18 +60,16 @@ void RecordTally::Count(ringbuf::RawRecord record) {
       ++lost_chunks_;
       break;
     }
-    case perf_event::kRecordMmap2: {
-      perf_event::Mmap2 mapping;
-      if (perf_event::Decode(record, layout_, &mapping)) images_.Add(mapping, record.misc());
+    case perf_event::kRecordMmap2:
+      AddImage(record);
       break;
-    }
     default:
       break;
   }
 }
 
 std::optional<perf_data::SampleTime> RecordTally::sample_time() const {
-  if (samples_ == 0) return std::nullopt;
+  if (file_samples_ == 0) return std::nullopt;
   return time_;
 }
 

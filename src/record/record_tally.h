@@ -1,16 +1,21 @@
-// What goes by on its way from the rings to the file: counted, and images noted.
+// What goes by on its way from the rings to the file: counted, and images noted; and what runs, for
+// a recording that goes into several files.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "ringbuf/record_cursor.h"
 #include "src/base/status.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_event/codec.h"
 #include "src/record/image_list.h"
+#include "src/record/what_runs.h"
 
 namespace profiler::record {
 
@@ -21,25 +26,44 @@ class RecordTally {
   // agree in that.
   explicit RecordTally(const perf_event::RecordLayout& layout) : layout_(layout) {}
 
+  // From the first record on it is known what runs. Costs a copy of each record that tells of it.
+  void FollowWhatRuns() { what_runs_.emplace(layout_); }
+
   // Walks whole records. kDataLoss when these are none.
   absl::Status Take(const ringbuf::RingBytes& bytes);
+  // All that one pass over the rings brought was taken.
+  void EndPass();
 
+  // Appends the records of what runs after all that was taken; they are the next file's first.
+  void WriteWhatRuns(std::vector<std::byte>* out) { what_runs_->Write(out); }
+  // What was taken so far belongs to a file that is complete; `start` is in front of the next one.
+  absl::Status BeginFile(std::span<const std::byte> start);
+
+  // Of the whole recording.
   uint64_t samples() const { return samples_; }
   uint64_t lost() const { return lost_; }
   uint64_t lost_chunks() const { return lost_chunks_; }
+
+  // Of the file.
+  uint64_t file_samples() const { return file_samples_; }
   // Of the samples; nothing before the first.
   std::optional<perf_data::SampleTime> sample_time() const;
   const ImageList& images() const { return images_; }
 
  private:
+  static constexpr perf_data::SampleTime kNoTime{UINT64_MAX, 0};
+
   void Count(ringbuf::RawRecord record);
+  void AddImage(ringbuf::RawRecord record);
 
   const perf_event::RecordLayout layout_;
   uint64_t samples_ = 0;
   uint64_t lost_ = 0;
   uint64_t lost_chunks_ = 0;
-  perf_data::SampleTime time_{UINT64_MAX, 0};
+  uint64_t file_samples_ = 0;
+  perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
+  std::optional<WhatRuns> what_runs_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();
 };
 

@@ -54,6 +54,10 @@ class RecordingFile {
     return writer_->AppendSection(bit, section);
   }
 
+  // What AppendSection works on, for whoever adds them while the next file is written. Nothing else
+  // may be called from then on.
+  std::unique_ptr<perf_data::Writer> Release() { return std::move(writer_); }
+
   uint64_t bytes_written() const { return writer_->bytes_written(); }
 
  private:
@@ -61,7 +65,7 @@ class RecordingFile {
       : facts_(facts), writer_(std::move(writer)) {}
 
   const RecordingFacts& facts_;
-  const std::unique_ptr<perf_data::Writer> writer_;
+  std::unique_ptr<perf_data::Writer> writer_;
 };
 
 }  // namespace profiler::record

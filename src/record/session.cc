@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
 #include "src/record/priority.h"
+#include "src/record/recording_files.h"
 #include "src/record/session_setup.h"
 #include "src/record/thread_states.h"
 #include "src/record/waiting_thread.h"
@@ -39,9 +41,10 @@ struct CpuTime {
   std::chrono::microseconds user{0}, system{0};
 };
 
-CpuTime CpuTimeOfThisProcess() {
+// A recording is one thread; others may name its files meanwhile.
+CpuTime CpuTimeOfThisThread() {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  getrusage(RUSAGE_THREAD, &usage);
   const auto microseconds = [](const timeval& time) {
     return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
   };
@@ -55,16 +58,19 @@ class Session final : public RecordSession {
           std::unique_ptr<RaisedPriority> priority)
       : options_(std::move(options)),
         setup_(std::move(setup)),
+        files_(options_, setup_),
         before_(before),
         priority_(std::move(priority)),
         watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
         signal_descriptor_(io_),
         command_descriptor_(io_),
         control_descriptor_(io_),
+        switch_descriptor_(io_),
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_),
         waiting_timer_(io_),
+        switch_timer_(io_),
         samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
@@ -75,6 +81,10 @@ class Session final : public RecordSession {
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
     if (control_descriptor_.is_open()) control_descriptor_.release();
+    if (switch_descriptor_.is_open()) switch_descriptor_.release();
+    // One that came after the last file would end the process, as nobody waits for it any more.
+    while (switch_signals_ && switch_signals_->Take()) {
+    }
   }
 
   absl::Status Prepare() {
@@ -92,7 +102,7 @@ class Session final : public RecordSession {
     // A second signal takes effect from here on.
     signals_.reset();
     priority_ = nullptr;
-    if (!write_failed_) status.Update(WriteFeatures());
+    status.Update(FinishFiles());
     status.Update(EndCommand());
     Summarize();
     if (!status.ok()) summary_.stop_reason = StopReason::kError;
@@ -100,7 +110,7 @@ class Session final : public RecordSession {
   }
 
   absl::Status AppendSection(int bit, std::string_view section) override {
-    return setup_.file->AppendSection(bit, section);
+    return files_.AppendSection(bit, section);
   }
 
   void RequestStop() override {
@@ -113,7 +123,10 @@ class Session final : public RecordSession {
   // ---- while recording
 
   absl::Status Record() {
-    if (options_.handle_signals) PROFILER_RETURN_IF_ERROR(WatchSignals());
+    if (options_.handle_signals) {
+      if (options_.switch_output) PROFILER_RETURN_IF_ERROR(WatchSwitchSignal());
+      PROFILER_RETURN_IF_ERROR(WatchSignals());
+    }
     PROFILER_RETURN_IF_ERROR(WatchEnd());
     if (setup_.control != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     drain_->Start();
@@ -144,6 +157,7 @@ class Session final : public RecordSession {
       PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
     }
     began_ = steady_clock::now();
+    ScheduleSwitch();
     if (options_.duration.has_value()) {
       duration_timer_.expires_after(*options_.duration);
       duration_timer_.async_wait([this](const error_code& failed) {
@@ -163,6 +177,54 @@ class Session final : public RecordSession {
     }
     return samples_switches_ ? (*setup_.events.*operation)(SwitchesAttr(switches_))
                              : absl::OkStatus();
+  }
+
+  // ---- from file to file
+
+  // SIGUSR2 does not end the process in any case, as with perf.
+  absl::Status WatchSwitchSignal() {
+    static constexpr std::array kSignals = {SIGUSR2};
+    PROFILER_ASSIGN_OR_RETURN(auto signals, target::BlockedSignals::Block(kSignals));
+    switch_signals_.emplace(std::move(signals));
+    if (!options_.switch_output->at_signal) return absl::OkStatus();
+    error_code error;
+    switch_descriptor_.assign(switch_signals_->fd(), error);
+    if (error) return ErrnoStatus(error.value(), "--switch-output");
+    AwaitSwitchSignal();
+    return absl::OkStatus();
+  }
+
+  void AwaitSwitchSignal() {
+    switch_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
+      if (failed) return;
+      if (switch_signals_->Take()) SwitchNow();
+      AwaitSwitchSignal();
+    });
+  }
+
+  void ScheduleSwitch() {
+    if (!options_.switch_output || options_.switch_output->time.count() == 0) return;
+    switch_timer_.expires_after(options_.switch_output->time);
+    switch_timer_.async_wait([this](const error_code& failed) {
+      if (failed) return;
+      SwitchNow();
+      ScheduleSwitch();
+    });
+  }
+
+  bool IsLargeEnough() const {
+    const uint64_t bytes = options_.switch_output ? options_.switch_output->bytes : 0;
+    return bytes != 0 && files_.file_bytes() >= bytes && !pieces_.empty() && !stopped_;
+  }
+
+  // What is in the rings by now belongs to the file that is complete.
+  void SwitchNow() {
+    if (drain_->PassNow().ok()) SwitchFile();
+  }
+
+  void SwitchFile() {
+    if (stopped_) return;
+    if (const absl::Status begun = files_.Next(&summary_.notes); !begun.ok()) Fail(begun);
   }
 
   // ---- off the CPU
@@ -259,12 +321,14 @@ class Session final : public RecordSession {
   }
 
   absl::Status WritePieces(absl::Status status) {
+    setup_.tally->EndPass();
     if (!status.ok()) return Ended(std::move(status));
-    status = setup_.file->Append(pieces_);
+    status = files_.Append(pieces_);
     write_failed_ = !status.ok();
-    if (options_.max_bytes != 0 && setup_.file->bytes_written() >= options_.max_bytes) {
+    if (options_.max_bytes != 0 && files_.file_bytes() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
     }
+    if (status.ok() && IsLargeEnough()) SwitchFile();
     return Ended(ReaderLeft(status) ? absl::OkStatus() : std::move(status));
   }
 
@@ -309,7 +373,7 @@ class Session final : public RecordSession {
     progress_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
       options_.on_progress({Elapsed<std::chrono::milliseconds>(), setup_.tally->samples(),
-                            setup_.tally->lost(), setup_.file->bytes_written()});
+                            setup_.tally->lost(), files_.bytes()});
       ScheduleProgress();
     });
   }
@@ -401,14 +465,13 @@ class Session final : public RecordSession {
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
     if (control_descriptor_.is_open()) control_descriptor_.release();
+    if (switch_descriptor_.is_open()) switch_descriptor_.release();
     return status;
   }
 
-  absl::Status WriteFeatures() {
-    std::optional<ChainQuality> chains;
-    if (setup_.unwinding != nullptr) chains = setup_.unwinding->quality();
-    const absl::Status written = setup_.file->Finish(*setup_.tally, chains ? &*chains : nullptr);
-    return ReaderLeft(written) ? absl::OkStatus() : written;
+  absl::Status FinishFiles() {
+    const absl::Status finished = files_.Finish(!write_failed_, &summary_.notes);
+    return ReaderLeft(finished) ? absl::OkStatus() : finished;
   }
 
   // A command that outlives the recording ends with it, unless the user has signalled it, too.
@@ -422,16 +485,19 @@ class Session final : public RecordSession {
   }
 
   void Summarize() {
-    const CpuTime now = CpuTimeOfThisProcess();
+    const CpuTime now = CpuTimeOfThisThread();
     summary_.samples = setup_.tally->samples();
     summary_.lost = setup_.tally->lost();
     summary_.lost_chunks = setup_.tally->lost_chunks();
-    summary_.bytes = setup_.file->bytes_written();
+    summary_.bytes = files_.bytes();
+    summary_.files = files_.count();
+    summary_.last_file = files_.path();
+    summary_.last_file_samples = setup_.tally->file_samples();
     summary_.user_time = now.user - before_.user;
     summary_.system_time = now.system - before_.system;
     summary_.wakeups = drain_->wakeups();
     if (setup_.unwinding != nullptr) {
-      summary_.chains = setup_.unwinding->quality();
+      summary_.chains = files_.chains();
       summary_.hurried_passes = setup_.unwinding->hurried();
     }
     summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -440,13 +506,16 @@ class Session final : public RecordSession {
   const RecordOptions options_;
   boost::asio::io_context io_{1};
   SessionSetup setup_;
+  RecordingFiles files_;
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<target::BlockedSignals> signals_;
+  std::optional<target::BlockedSignals> signals_, switch_signals_;
   target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
-  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
+  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_,
+      switch_descriptor_;
+  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_,
+      switch_timer_;
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
   // With --off-cpu.
@@ -466,7 +535,7 @@ class Session final : public RecordSession {
 
 absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Kernel& kernel,
                                                                      RecordOptions options) {
-  const CpuTime before = CpuTimeOfThisProcess();
+  const CpuTime before = CpuTimeOfThisThread();
   auto priority = std::make_unique<RaisedPriority>();
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
   std::unique_ptr<Session> session;

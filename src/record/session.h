@@ -4,6 +4,7 @@
 //            · attaches to every thread · writes what already runs
 //   Run      sampling on · command starts
 //            · rings → file, a round a pass, on one thread and one io_context
+//            · with switch_output, features and the next file whenever it is time (recording_files.h)
 //            · until the targets' end, the duration, a signal or RequestStop
 //            · sampling off, one last pass · features
 //
@@ -38,7 +39,10 @@ class RecordSession {
   virtual ~RecordSession() = default;
 
   // Records and finishes the file; once. An error (full disk, a command that cannot be executed)
-  // leaves a file that is readable up to there, and summary() says what is in it.
+  // leaves a file that is readable up to there, and summary() says what is in it. Files that are
+  // complete by then stay so.
+  //
+  // With switch_output, SIGUSR2 is no end of the process from Run on until this object goes.
   //
   // The first of SIGINT, SIGTERM and SIGHUP ends the recording and the file is completed; from then
   // on they have their former effect, so a second one ends the process at once. A signal that was
@@ -47,7 +51,7 @@ class RecordSession {
   // error.
   virtual absl::Status Run() = 0;
 
-  // Adds to what Run has written, as perf_data::Writer has it. Not after an error, nor where the
+  // Adds to the last file that Run has written, as perf_data::Writer has it. Not after an error, nor where the
   // reader has left.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/atomic_file.h"
 #include "src/base/off_cpu_events.h"
 #include "src/events/tracing_data.h"
 #include "src/perf_event/attr_codec.h"
@@ -45,6 +46,7 @@ class SetupSteps {
     PROFILER_ASSIGN_OR_RETURN(cpus_, target::ChooseCpus(options_.roots, targets));
     PROFILER_ASSIGN_OR_RETURN(setup_.threads, target::FindThreads(options_.roots, targets));
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(CheckOffCpu());
+    PROFILER_RETURN_IF_ERROR(CheckOutput());
     if (options_.call_graph == CallGraph::kAuto) {
       CallGraphChoice choice = ChooseCallGraph(options_);
       options_.call_graph = choice.call_graph;
@@ -68,6 +70,7 @@ class SetupSteps {
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
+    if (options_.switch_output) setup_.tally->FollowWhatRuns();
     if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
     setup_.facts = std::make_unique<RecordingFacts>(RecordingFacts{
         .events = EventsToWrite(),
@@ -189,6 +192,21 @@ class SetupSteps {
     if (!options_.post_unwind) return absl::OkStatus();
     return absl::InvalidArgumentError(
         "--off-cpu: stacks are unwound while threads wait, so --post-unwind does not go with it");
+  }
+
+  // Names are put on files that can be renamed: no stream, and no device.
+  absl::Status CheckOutput() const {
+    const char* option = options_.switch_output        ? "--switch-output"
+                         : options_.timestamp_filename ? "--timestamp-filename"
+                                                       : nullptr;
+    if (option == nullptr) return absl::OkStatus();
+    if (options_.output == "-") {
+      return absl::InvalidArgumentError(
+          absl::StrCat(option, ": does not go with -o -, a stream has no name; give -o FILE"));
+    }
+    if (AtomicFile::CanReplace(options_.output)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, ": ", options_.output, " is no regular file; give one with -o"));
   }
 
   void MakeOffCpu() {

@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -76,6 +79,24 @@ class SessionTest : public testing::Test {
     for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(cpu, record.bytes()));
   }
 
+  // Complete files go to `files_`; `then` is called with how many there are.
+  void CollectFiles(std::function<void(size_t)> then) {
+    options_.on_file = [this, then = std::move(then)](CompleteFile file) {
+      files_.push_back(std::move(file));
+      then(files_.size());
+    };
+  }
+
+  // Files beside the fake trees, by name.
+  std::vector<std::string> FilesThere() {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(tree_.path("."))) {
+      if (entry.is_regular_file()) paths.push_back(tree_.path(entry.path().filename().string()));
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  }
+
   std::string Notes(const RecordSession& session) {
     return absl::StrJoin(session.summary().notes, "\n");
   }
@@ -83,6 +104,7 @@ class SessionTest : public testing::Test {
   procfs::FakeTree tree_;
   ringbuf::FakeKernel kernel_;
   RecordOptions options_;
+  std::vector<CompleteFile> files_;
 };
 
 TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
@@ -497,6 +519,166 @@ TEST_F(SessionTest, KeepsAnOldFile) {
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE(RunAndStop(**session).ok());
   EXPECT_EQ(std::filesystem::file_size(options_.output + ".old"), 3u);
+}
+
+TEST_F(SessionTest, EachFileIsWholeAndEachSampleInOneOfThem) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 1) {
+      Publish(0, 600);
+      Publish(1, 700);
+    } else {
+      running->RequestStop();
+    }
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  EXPECT_EQ(summary.samples, 3u);
+  EXPECT_EQ(summary.files, 3u);
+  EXPECT_EQ(summary.last_file_samples, 0u);
+  ASSERT_EQ(files_.size(), 2u);
+  EXPECT_EQ(files_[0].samples, 1u);
+  EXPECT_EQ(files_[1].samples, 2u);
+  EXPECT_EQ(FilesThere(),
+            (std::vector<std::string>{files_[0].path, files_[1].path, summary.last_file}));
+  uint64_t bytes = 0;
+  for (const std::string& path : FilesThere()) {
+    bytes += std::filesystem::file_size(path);
+    const RecordedFile file = ReadBack(path);
+    EXPECT_EQ(file.count("COMM"), 1) << path;
+    EXPECT_EQ(file.count("FORK"), 1) << path;
+    EXPECT_EQ(file.count("MMAP2"), 1) << path;
+    EXPECT_EQ(file.features.hostname, "box") << path;
+    EXPECT_EQ(absl::StrJoin(file.events, " "), "cpu-clock dummy") << path;
+  }
+  EXPECT_EQ(summary.bytes, bytes);
+  EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
+  EXPECT_EQ(ReadBack(files_[0].path).features.sample_time->last, 500u);
+  EXPECT_EQ(ReadBack(files_[1].path).count("SAMPLE"), 2);
+  EXPECT_EQ(ReadBack(files_[1].path).features.sample_time->first, 600u);
+  EXPECT_FALSE(ReadBack(summary.last_file).features.sample_time.has_value());
+}
+
+TEST_F(SessionTest, KeepsTheLatestFilesAlone) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1, .most_files = 2};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 3) return running->RequestStop();
+    Publish(0, 500 + files);
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(FilesThere(),
+            (std::vector<std::string>{files_[2].path, (*session)->summary().last_file}));
+}
+
+TEST_F(SessionTest, SwitchesAtASignalAndIsNotEndedByOneThatComesLater) {
+  options_.targets.command = {"sh", "-c", "kill -USR2 $PPID; exec sleep 1000"};
+  options_.switch_output = SwitchOutput{.at_signal = true};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().files, 2u);
+  kill(getpid(), SIGUSR2);
+}
+
+TEST_F(SessionTest, SwitchesWhenTimeIsOver) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.time = std::chrono::milliseconds(1)};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().files, 2u);
+  EXPECT_EQ(files_[0].samples, 1u);
+}
+
+TEST_F(SessionTest, TheFileGoesOnWhereTheNextOneCannotBeBegun) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1};
+  rlimit former;
+  getrlimit(RLIMIT_NOFILE, &former);
+  CollectFiles([&](size_t) {
+    const rlimit none{.rlim_cur = 0, .rlim_max = former.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    Publish(0, 600);
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  const absl::Status status = (*session)->Run();
+  setrlimit(RLIMIT_NOFILE, &former);
+  EXPECT_EQ(ErrnoOf(status), EMFILE) << status;
+  EXPECT_EQ((*session)->summary().stop_reason, StopReason::kError);
+  ASSERT_EQ(files_.size(), 1u);
+  const std::string last = (*session)->summary().last_file;
+  EXPECT_EQ(FilesThere(), (std::vector<std::string>{files_[0].path, last}));
+  EXPECT_EQ(ReadBack(last).count("SAMPLE"), 1);
+  EXPECT_EQ(ReadBack(last).features.hostname, "box");
+}
+
+TEST_F(SessionTest, CompleteFilesStayWhenTheDiskIsFull) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1};
+  rlimit former;
+  getrlimit(RLIMIT_FSIZE, &former);
+  signal(SIGXFSZ, SIG_IGN);
+  CollectFiles([&](size_t) {
+    const rlimit full{.rlim_cur = 0, .rlim_max = former.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &full);
+    Publish(0, 600);
+  });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  Publish(0, 500);
+  const absl::Status status = (*session)->Run();
+  setrlimit(RLIMIT_FSIZE, &former);
+  EXPECT_EQ(ErrnoOf(status), EFBIG) << status;
+  ASSERT_EQ(files_.size(), 1u);
+  EXPECT_EQ(ReadBack(files_[0].path).count("SAMPLE"), 1);
+  EXPECT_EQ(ReadBack((*session)->summary().last_file).count("COMM"), 1);
+}
+
+TEST_F(SessionTest, ALoneFileGetsItsTimeBehindItsName) {
+  options_.targets.system_wide = true;
+  options_.timestamp_filename = true;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const std::string path = (*session)->summary().last_file;
+  EXPECT_EQ(FilesThere(), std::vector<std::string>{path});
+  EXPECT_EQ(path.size(), options_.output.size() + sizeof(".YYYYMMDDhhmmssNN") - 1) << path;
+  EXPECT_TRUE(ReadBack(path).opened);
+}
+
+TEST_F(SessionTest, NamesAreGivenToRegularFilesAlone) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1};
+  options_.output = "-";
+  EXPECT_EQ(Create().status().message(),
+            "--switch-output: does not go with -o -, a stream has no name; give -o FILE");
+  options_.output = "/dev/null";
+  EXPECT_EQ(Create().status().message(),
+            "--switch-output: /dev/null is no regular file; give one with -o");
+  options_.switch_output.reset();
+  options_.timestamp_filename = true;
+  EXPECT_FALSE(Create().ok());
 }
 
 }  // namespace

@@ -81,7 +81,9 @@ class UnwindStage {
   // The records of the last pass as they go into the file. Valid until the next one.
   std::span<const std::byte> output() const { return output_; }
 
+  // Of the chains of the file at hand; the first begins with this object.
   ChainQuality quality() const;
+  void BeginFile() { tally_ = {}; }
   uint64_t hurried() const { return merge_.hurried(); }
 
  private:

@@ -1,0 +1,103 @@
+#include "src/record/recording_files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace profiler::record {
+namespace {
+
+void Add(const ChainQuality& part, ChainQuality* sum) {
+  sum->complete += part.complete;
+  sum->joined += part.joined;
+  sum->late_read += part.late_read;
+  sum->guessed += part.guessed;
+  sum->no_stack += part.no_stack;
+  for (const ChainQuality::Cut& cut : part.cuts) {
+    const auto same = std::find_if(sum->cuts.begin(), sum->cuts.end(), [&](const auto& other) {
+      return other.reason == cut.reason && other.image == cut.image;
+    });
+    if (same == sum->cuts.end()) {
+      sum->cuts.push_back(cut);
+    } else {
+      same->chains += cut.chains;
+    }
+  }
+  std::stable_sort(sum->cuts.begin(), sum->cuts.end(),
+                   [](const auto& a, const auto& b) { return a.chains > b.chains; });
+}
+
+}  // namespace
+
+RecordingFiles::RecordingFiles(const RecordOptions& options, SessionSetup& setup)
+    : options_(options),
+      facts_(*setup.facts),
+      tally_(*setup.tally),
+      unwinding_(setup.unwinding.get()),
+      file_(std::move(setup.file)),
+      path_(options.output) {
+  if (options.switch_output) {
+    names_.emplace(options.output, options.switch_output->most_files);
+  } else if (options.timestamp_filename) {
+    names_.emplace(options.output, 0);
+  }
+}
+
+absl::Status RecordingFiles::PutAside(std::vector<std::string>* notes) {
+  PROFILER_ASSIGN_OR_RETURN(path_, names_->PutAside(std::chrono::system_clock::now()));
+  is_put_aside_ = true;
+  if (const absl::Status removed = names_->RemoveOldest(); !removed.ok()) {
+    notes->emplace_back(removed.message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordingFiles::WriteFeatures() {
+  std::optional<ChainQuality> chains;
+  if (unwinding_ != nullptr) chains = unwinding_->quality();
+  return file_->Finish(tally_, chains ? &*chains : nullptr);
+}
+
+absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
+  // First what makes room on the disk, then what needs some.
+  PROFILER_RETURN_IF_ERROR(PutAside(notes));
+  start_.clear();
+  tally_.WriteWhatRuns(&start_);
+  auto next = RecordingFile::Begin(options_.output, facts_, start_);
+  if (!next.ok()) {
+    unlink(options_.output.c_str());  // half of a file at most
+    return next.status();
+  }
+  absl::Status status = WriteFeatures();
+  CompleteFile complete{.path = std::exchange(path_, options_.output),
+                        .samples = tally_.file_samples(),
+                        .bytes = file_bytes(),
+                        .writer = file_->Release()};
+  is_put_aside_ = false;
+  ++complete_;
+  complete_bytes_ += complete.bytes;
+  if (unwinding_ != nullptr) {
+    Add(unwinding_->quality(), &complete_chains_);
+    unwinding_->BeginFile();
+  }
+  file_ = *std::move(next);
+  status.Update(tally_.BeginFile(start_));
+  if (status.ok() && options_.on_file) options_.on_file(std::move(complete));
+  return status;
+}
+
+absl::Status RecordingFiles::Finish(bool with_features, std::vector<std::string>* notes) {
+  absl::Status status;
+  if (with_features) status = WriteFeatures();
+  if (names_ && !is_put_aside_) status.Update(PutAside(notes));
+  return status;
+}
+
+ChainQuality RecordingFiles::chains() const {
+  ChainQuality sum = complete_chains_;
+  if (unwinding_ != nullptr) Add(unwinding_->quality(), &sum);
+  return sum;
+}
+
+}  // namespace profiler::record
