@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "src/base/write_signals.h"
@@ -21,6 +24,20 @@ class HelpFormatter : public CLI::Formatter {
     return all.substr(0, all.find(" Excludes:"));
   }
 };
+
+// The parser takes the word behind an option that may have a value for that. perf takes only what
+// stands behind a `=`, so that `record --switch-output ls` records ls.
+std::vector<const char*> WithValues(std::span<char* const> arguments) {
+  static constexpr std::pair<std::string_view, const char*> kWithout[] = {
+      {"--switch-output", "--switch-output=signal"}};
+  std::vector<const char*> result(arguments.begin(), arguments.end());
+  for (const char*& argument : result) {
+    for (const auto& [option, with_value] : kWithout) {
+      if (argument == option) argument = with_value;
+    }
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -43,7 +60,8 @@ int main(int argc, char** argv) {
   AddCommands(app, commands, invocation);
 
   try {
-    app.parse(static_cast<int>(dashes - argv), argv);
+    const std::vector<const char*> arguments = WithValues({argv, dashes});
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {

@@ -85,6 +85,23 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
       "--time: '", View(text), "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20%"));
 }
 
+absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text) {
+  constexpr uint64_t kSecond = 1000, kDay = 24 * 60 * 60 * kSecond;
+  constexpr uint64_t kLongest = 36500 * kDay;
+  static constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
+      {"ms", 1}, {"s", kSecond}, {"m", 60 * kSecond}, {"h", 60 * 60 * kSecond}, {"d", kDay}};
+  for (const auto& [name, unit] : kUnits) {
+    uint64_t count = 0;
+    if (text.ends_with(name) &&
+        ParseNumber(text.substr(0, text.size() - name.size()), kLongest / unit, &count) &&
+        count != 0) {
+      return std::chrono::milliseconds(count * unit);
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", View(text), "' is no time: give 500ms, 2s, 5m, 1h or 1d"));
+}
+
 std::chrono::milliseconds Milliseconds(double value) {
   return std::chrono::milliseconds(std::llround(value));
 }

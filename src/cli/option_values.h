@@ -25,6 +25,9 @@ absl::StatusOr<size_t> ParseRingPages(std::string_view text, size_t page_size);
 // "1000", "512K", "4M", "1G" and "8192B" as bytes; not 0.
 absl::StatusOr<uint64_t> ParseSize(std::string_view text);
 
+// "500ms", "2s", "5m", "1h" and "1d"; not 0.
+absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text);
+
 // What is between two times, in the notation of perf's --time: "12.5,13" is seconds of the samples'
 // clock, "12.5," and ",13" leave an end open, "10%-20%" is percent of the whole.
 absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);

@@ -43,6 +43,18 @@ TEST(TimeRange, IsInSecondsOrInPercent) {
 
 TEST(List, DropsEmptyPieces) { EXPECT_THAT(SplitList(",a,,b,"), ElementsAre("a", "b")); }
 
+TEST(OptionValuesTest, TimesHaveAUnit) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(*ParseDuration("500ms"), milliseconds(500));
+  EXPECT_EQ(*ParseDuration("2s"), milliseconds(2000));
+  EXPECT_EQ(*ParseDuration("5m"), milliseconds(300'000));
+  EXPECT_EQ(*ParseDuration("1h"), milliseconds(3'600'000));
+  EXPECT_EQ(*ParseDuration("1d"), milliseconds(86'400'000));
+  for (const char* wrong : {"", "s", "5", "0s", "-1s", "1.5s", "1y", "99999999999d"}) {
+    EXPECT_FALSE(ParseDuration(wrong).ok()) << wrong;
+  }
+}
+
 TEST(OptionValuesTest, SizesAreBytesOrHaveAUnit) {
   EXPECT_EQ(*ParseSize("1000"), 1000u);
   EXPECT_EQ(*ParseSize("8B"), 8u);

@@ -1,7 +1,6 @@
 // profiler record
 
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +11,10 @@
 #include "src/base/percent.h"
 #include "src/cli/command.h"
 #include "src/cli/command_end.h"
+#include "src/cli/embed_names.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/naming_monitor.h"
+#include "src/cli/naming_queue.h"
 #include "src/cli/output.h"
 #include "src/cli/record_options.h"
 #include "src/cli/verbose_kernel.h"
@@ -75,12 +76,18 @@ void PrintStates(const record::ThreadStates& states) {
   PrintNote(line);
 }
 
-void PrintSummary(const record::RecordSummary& summary, const std::string& output, bool verbose) {
+std::string OutputOf(const record::RecordSummary& summary) {
+  if (summary.last_file == "-") return "standard output";
+  if (summary.files == 1) return summary.last_file;
+  return absl::StrCat(summary.files, " files");
+}
+
+void PrintSummary(const record::RecordSummary& summary, bool verbose) {
   const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
   PrintNote(absl::StrFormat(
       "profiler record: %d samples, %d lost, %.2f s, %.3f MB in %s; recording took %.0f ms of CPU",
       summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
-      output == "-" ? "standard output" : output, cpu_ms));
+      OutputOf(summary), cpu_ms));
   if (summary.lost > 0) {
     PrintNote(absl::StrFormat(
         "the kernel had no room %d times: a larger ring (-m, now %dK a CPU) or a lower frequency "
@@ -106,31 +113,43 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
 // Looks the recorded addresses up and puts their names behind the recording, which is the file
 // `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
 // goes wrong here is a warning.
-absl::Status EmbedNames(const RecordArguments& arguments, const std::string& path,
-                        naming::StreamNames& stream, record::RecordSession& session) {
+absl::Status NameLastFile(const RecordArguments& arguments, const std::string& path,
+                          naming::StreamNames& stream, record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
+  const auto append = [&session](int bit, std::string_view section) {
+    return session.AppendSection(bit, section);
+  };
+  absl::StatusOr<std::string> found;
   LowerPriority();
-  naming::CollectedNames collected;
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    if (perf_data::CanBeReadAgain(path)) {
-      PROFILER_ASSIGN_OR_RETURN(auto recording, perf_data::Recording::Open(path));
-      collected = naming::CollectNames(*recording, naming::EmbeddingOf(arguments.embed),
-                                       NamingOptionsOf(arguments), monitor.callback());
-    } else {
-      collected = std::move(stream).Collect(monitor.callback());
-    }
+    found = perf_data::CanBeReadAgain(path)
+                ? EmbedNames(path, naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments),
+                             monitor.callback(), append)
+                : EmbedNames(std::move(stream).Collect(monitor.callback()), append);
   }
-  PROFILER_RETURN_IF_ERROR(collected.reading);
-  const std::map<int, std::string> sections = naming::SectionsOf(collected);
-  for (const auto& [bit, section] : sections) {
-    PROFILER_RETURN_IF_ERROR(session.AppendSection(bit, section));
-  }
+  PROFILER_RETURN_IF_ERROR(found.status());
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    PrintNote(absl::StrFormat("%s; %.2f s", naming::Describe(collected, sections), took.count()));
+    PrintNote(absl::StrFormat("%s; %.2f s", *found, took.count()));
   }
   return absl::OkStatus();
+}
+
+// Of those before the last one.
+void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
+  {
+    LowerPriority();
+    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
+    files.Finish(monitor.callback());
+  }
+  for (const std::string& warning : files.warnings()) {
+    if (!arguments.quiet) PrintWarning(warning);
+  }
+}
+
+void PrintFile(const std::string& path, uint64_t samples) {
+  PrintNote(absl::StrCat("profiler record: ", samples, " samples in ", path));
 }
 
 void PrintNeedless(const RecordArguments& arguments) {
@@ -148,10 +167,16 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
       line.Show(ProgressOf(progress));
     };
   }
-  const std::string output = options.output;
   const bool names_follow = arguments.embed != "none";
   naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
   if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
+  const bool is_switching = options.switch_output.has_value();
+  NamingQueue files(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
+  options.on_file = [&](record::CompleteFile file) {
+    line.Clear();
+    if (!arguments.quiet) PrintFile(file.path, file.samples);
+    if (names_follow) files.Add(std::move(file));
+  };
   VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
   ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
   auto session = record::RecordSession::Create(kernel, std::move(options));
@@ -174,12 +199,14 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
   line.Clear();
   print_notes();
   if (!status.ok()) PrintError(status);
-  if (!arguments.quiet) PrintSummary(summary, output, arguments.verbosity > 0);
+  if (!arguments.quiet && is_switching) PrintFile(summary.last_file, summary.last_file_samples);
+  if (!arguments.quiet) PrintSummary(summary, arguments.verbosity > 0);
+  FinishNaming(arguments, files);
   if (!status.ok()) return target::CommandFailure(status).value_or(kExitFailure);
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
-  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(output);
-  if (names_follow && summary.samples > 0 && has_reader && is_readable) {
-    const absl::Status embedded = EmbedNames(arguments, output, stream, **session);
+  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
+  if (names_follow && summary.last_file_samples > 0 && has_reader && is_readable) {
+    const absl::Status embedded = NameLastFile(arguments, summary.last_file, stream, **session);
     if (!embedded.ok()) {
       PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
     }

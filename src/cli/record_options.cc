@@ -126,6 +126,55 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
   return mask;
 }
 
+// signal, or a size or time as perf takes them.
+absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) {
+  record::SwitchOutput output;
+  if (text == "signal") {
+    output.at_signal = true;
+    return output;
+  }
+  if (const auto time = ParseDuration(text); time.ok()) {
+    output.time = *time;
+    return output;
+  }
+  if (const auto bytes = ParseSize(text); bytes.ok() && text.find_last_of("BKMG") != text.npos) {
+    output.bytes = *bytes;
+    return output;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--switch-output: '", text,
+      "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
+}
+
+absl::Status ReadSwitchOutput(const RecordArguments& arguments, record::RecordOptions* options) {
+  options->timestamp_filename = arguments.timestamp_filename;
+  if (arguments.switch_output.empty()) {
+    if (arguments.most_files == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError("--switch-max-files: goes with --switch-output");
+  }
+  PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
+  options->switch_output->most_files = arguments.most_files;
+  return absl::OkStatus();
+}
+
+// How a recording is cut into files, and where it ends.
+void AddFileOptions(CLI::App& command, RecordArguments& a) {
+  command
+      .add_option("--switch-output", a.switch_output,
+                  "go on in the next file at each SIGUSR2 (signal; also without a value), or when "
+                  "this one is so large (100M), or after so long (10s, 5m), with the names of "
+                  "--timestamp-filename")
+      ->type_name("signal|SIZE|TIME");
+  command
+      .add_option("--switch-max-files", a.most_files,
+                  "with it: keep the latest N complete files and remove those before")
+      ->type_name("N")
+      ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""));
+  command.add_flag("--timestamp-filename", a.timestamp_filename,
+                   "call the file FILE.YYYYMMDDhhmmssNN when it is complete");
+  command.add_option("--max-size", a.max_size, "stop when the file is so large")->type_name("SIZE");
+}
+
 // What samples have, and which records stand beside them.
 void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-d,--data", a.contents.data_address,
@@ -238,7 +287,7 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
   command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
                    "do not follow new threads and children");
-  command.add_option("--max-size", a.max_size, "stop when the file is so large")->type_name("SIZE");
+  AddFileOptions(command, a);
   AddContentOptions(command, a);
   AddNeedlessOptions(command, a);
   command.add_flag("-q,--quiet", a.quiet, "print errors only");
@@ -278,6 +327,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   if (!arguments.max_size.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
   }
+  PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(arguments, &options));
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events;

@@ -49,6 +49,9 @@ struct RecordArguments {
   bool no_bpf_events = false;
   std::string clock = "CLOCK_MONOTONIC";
   std::string max_size;
+  std::string switch_output;
+  size_t most_files = 0;
+  bool timestamp_filename = false;
   std::vector<NeedlessOption> needless;
   bool quiet = false;
   int verbosity = 0;  // how often -v was given

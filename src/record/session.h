@@ -4,7 +4,7 @@
 //            · attaches to every thread · writes what already runs
 //   Run      sampling on · command starts
 //            · rings → file, a round a pass, on one thread and one io_context
-//            · with switch_output, features and the next file whenever it is time (recording_files.h)
+//            · with switch_output now and then: features, and the next file (recording_files.h)
 //            · until the targets' end, the duration, a signal or RequestStop
 //            · sampling off, one last pass · features
 //
@@ -51,8 +51,8 @@ class RecordSession {
   // error.
   virtual absl::Status Run() = 0;
 
-  // Adds to the last file that Run has written, as perf_data::Writer has it. Not after an error, nor where the
-  // reader has left.
+  // Adds to the last file that Run has written, as perf_data::Writer has it. Not after an error,
+  // nor where the reader has left.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
   // Makes Run end. Any thread, any time, not in a signal handler.

@@ -206,6 +206,26 @@ TEST_F(LiveTest, RecordsIntoAPipe) {
   EXPECT_THAT(closed.err, AllOf(HasSubstr("whoever read"), HasSubstr("has closed it")));
 }
 
+TEST_F(LiveTest, GoesOnInTheNextFileAtASignalAndNamesEach) {
+  const std::string script = workload_ + " busy 0.3; kill -USR2 $PPID; " + workload_ + " busy 0.3";
+  const Finished recorded =
+      Profiler({"record", "-g", "--switch-output", "-o", "part.data", "sh", "-c", script});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  std::vector<std::string> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("part.data")) parts.push_back(name);
+  }
+  EXPECT_EQ(parts.size(), 2u) << recorded.err;
+  for (const std::string& part : parts) {
+    // Who the threads are, what they have mapped and what it is called is in each file.
+    const std::string report = Report({"-i", part});
+    EXPECT_THAT(report, AllOf(HasSubstr("workload"), HasSubstr("Outer"), Not(HasSubstr(":-1")),
+                              Not(HasSubstr("[unknown]"))));
+    EXPECT_THAT(Report({"-i", part, "--header-only"}), HasSubstr("# names : "));
+  }
+}
+
 TEST_F(LiveTest, FollowsAThousandThreads) {
   Finished recorded = RecordWorkload({"threads", "1000", "1"}, {"-F", "2000", "-g"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
@@ -284,6 +304,27 @@ TEST_F(LiveTest, TheCommandHasTheSignalsThatItWouldHaveWithoutUs) {
     EXPECT_THAT(expected, HasSubstr("SigIgn"));
     EXPECT_EQ(tests::Run(recorded, folder_).out, expected);
   }
+}
+
+TEST_F(LiveTest, SaysWhatIsWrongWithHowARecordingIsToBeSwitched) {
+  const auto refusal = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "record");
+    options.insert(options.end(), {"--", "true"});
+    const Finished finished = Profiler(options);
+    EXPECT_NE(finished.exit_code, 0) << finished.err;
+    return finished.err;
+  };
+  for (const char* wrong : {"5", "0s", "often", "1.5s", "K"}) {
+    EXPECT_EQ(refusal({"--switch-output=" + std::string(wrong)}),
+              "profiler: --switch-output: '" + std::string(wrong) +
+                  "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, "
+                  "1h, 1d)\n");
+  }
+  EXPECT_EQ(refusal({"--switch-max-files", "3"}),
+            "profiler: --switch-max-files: goes with --switch-output\n");
+  EXPECT_EQ(refusal({"--switch-output", "-o", "-"}),
+            "profiler: --switch-output: does not go with -o -, a stream has no name; give -o "
+            "FILE\n");
 }
 
 TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
