@@ -17,10 +17,9 @@ namespace profiler::record {
 namespace {
 
 constexpr std::pair<std::string_view, Control::Command> kCommands[] = {
-    {"enable", Control::Command::kEnable},
-    {"disable", Control::Command::kDisable},
-    {"stop", Control::Command::kStop},
-    {"ping", Control::Command::kPing},
+    {"enable", Control::Command::kEnable},     {"disable", Control::Command::kDisable},
+    {"stop", Control::Command::kStop},         {"ping", Control::Command::kPing},
+    {"snapshot", Control::Command::kSnapshot},
 };
 
 Control::Command CommandOf(std::string_view line) {
@@ -103,7 +102,7 @@ std::vector<Control::Command> Control::Take() {
     if (got <= 0) {
       is_over_ = true;
       // What ends without a line's end is a command all the same.
-      if (!rest_.empty()) rest_ += '\n';
+      if (!rest_.empty() && rest_.back() != '\n') rest_ += '\n';
       break;
     }
     rest_.append(buffer.data(), static_cast<size_t>(got));

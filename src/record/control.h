@@ -1,6 +1,7 @@
 // --control: another program steers a recording by lines that it writes to a descriptor or FIFO.
 //
 //   enable, disable, stop, ping      one a line
+//   snapshot                         of AUX areas, of which nothing is recorded: only answered
 //   ack                              what each is answered, where there is somebody to answer
 //
 // Source: evlist__ctlfd_process in tools/perf/util/evlist.c, as perf 7.2 answers.
@@ -29,7 +30,7 @@ absl::StatusOr<ControlPlaces> ParseControl(const std::string& text);
 // One thread.
 class Control {
  public:
-  enum class Command { kEnable, kDisable, kStop, kPing, kUnknown };
+  enum class Command { kEnable, kDisable, kStop, kPing, kSnapshot, kUnknown };
 
   // Errors: those of fcntl(2) and open(2).
   static absl::StatusOr<std::unique_ptr<Control>> Open(const ControlPlaces& places);

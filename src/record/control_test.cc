@@ -45,6 +45,18 @@ TEST(ControlTest, LinesAreCommandsAndAreAnswered) {
   for (const int fd : {commands[0], answers[0], answers[1]}) close(fd);
 }
 
+TEST(ControlTest, TheEndBehindALineIsNoLine) {
+  int commands[2];
+  ASSERT_EQ(pipe(commands), 0);
+  const auto control = Control::Open({.fd = commands[0]});
+  ASSERT_TRUE(control.ok()) << control.status();
+  ASSERT_EQ(write(commands[1], "snapshot\n", 9), 9);
+  close(commands[1]);
+  EXPECT_EQ((*control)->Take(), std::vector<Command>{Command::kSnapshot});
+  EXPECT_TRUE((*control)->is_over());
+  close(commands[0]);
+}
+
 TEST(ControlTest, AFifoNeedsNobodyAtItsOtherEnd) {
   procfs::FakeTree tree;
   tree.Write("beside", "");

@@ -441,6 +441,7 @@ class Session final : public RecordSession {
           Stop(StopReason::kRequested);
           break;
         case Control::Command::kPing:
+        case Control::Command::kSnapshot:
           break;
         case Control::Command::kUnknown:
           summary_.notes.push_back(
