@@ -371,6 +371,30 @@ TEST_F(LiveTest, LeavesAReadableFileWhenItIsKilled) {
   EXPECT_EQ(absl::StrJoin(file.features.cmdline, ""), "");
 }
 
+TEST_F(LiveTest, EachSampleIsInOneOfSeveralFiles) {
+  options_.targets.command = {
+      "sh", "-c",
+      "for part in 1 2 3; do i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; kill -USR2 $PPID; "
+      "done; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"};
+  options_.switch_output = SwitchOutput{.at_signal = true};
+  options_.call_graph = CallGraph::kDwarf;
+  std::vector<std::string> paths;
+  options_.on_file = [&](const CompleteFile& file) { paths.push_back(file.path); };
+  CREATE_OR_SKIP(session);
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  paths.push_back(summary.last_file);
+  EXPECT_EQ(summary.files, paths.size());
+  EXPECT_GE(paths.size(), 2u);  // signals that wait together are one
+  uint64_t samples = 0;
+  for (const std::string& path : paths) {
+    const RecordedFile file = ReadBack(path);
+    samples += static_cast<uint64_t>(file.count("SAMPLE"));
+    EXPECT_GT(file.count("MMAP2"), 2) << path;
+  }
+  EXPECT_EQ(samples, summary.samples);
+}
+
 // Exits with 0 when it went as it should, else with the number of what did not.
 int RecordAsNobody(RecordOptions options) {
   constexpr uid_t kNobody = 65534;

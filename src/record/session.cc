@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -19,6 +18,7 @@
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
 #include "src/record/session_setup.h"
+#include "src/record/switch_trigger.h"
 #include "src/record/thread_states.h"
 #include "src/record/waiting_thread.h"
 #include "src/target/blocked_signals.h"
@@ -65,15 +65,16 @@ class Session final : public RecordSession {
         signal_descriptor_(io_),
         command_descriptor_(io_),
         control_descriptor_(io_),
-        switch_descriptor_(io_),
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_),
         waiting_timer_(io_),
-        switch_timer_(io_),
         samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
+    if (options_.switch_output) {
+      switch_trigger_.emplace(io_, *options_.switch_output, [this] { SwitchNow(); });
+    }
   }
 
   ~Session() override {
@@ -81,10 +82,6 @@ class Session final : public RecordSession {
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
     if (control_descriptor_.is_open()) control_descriptor_.release();
-    if (switch_descriptor_.is_open()) switch_descriptor_.release();
-    // One that came after the last file would end the process, as nobody waits for it any more.
-    while (switch_signals_ && switch_signals_->Take()) {
-    }
   }
 
   absl::Status Prepare() {
@@ -124,7 +121,7 @@ class Session final : public RecordSession {
 
   absl::Status Record() {
     if (options_.handle_signals) {
-      if (options_.switch_output) PROFILER_RETURN_IF_ERROR(WatchSwitchSignal());
+      if (switch_trigger_) PROFILER_RETURN_IF_ERROR(switch_trigger_->WatchSignal());
       PROFILER_RETURN_IF_ERROR(WatchSignals());
     }
     PROFILER_RETURN_IF_ERROR(WatchEnd());
@@ -157,7 +154,7 @@ class Session final : public RecordSession {
       PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
     }
     began_ = steady_clock::now();
-    ScheduleSwitch();
+    if (switch_trigger_) switch_trigger_->StartTime();
     if (options_.duration.has_value()) {
       duration_timer_.expires_after(*options_.duration);
       duration_timer_.async_wait([this](const error_code& failed) {
@@ -180,37 +177,6 @@ class Session final : public RecordSession {
   }
 
   // ---- from file to file
-
-  // SIGUSR2 does not end the process in any case, as with perf.
-  absl::Status WatchSwitchSignal() {
-    static constexpr std::array kSignals = {SIGUSR2};
-    PROFILER_ASSIGN_OR_RETURN(auto signals, target::BlockedSignals::Block(kSignals));
-    switch_signals_.emplace(std::move(signals));
-    if (!options_.switch_output->at_signal) return absl::OkStatus();
-    error_code error;
-    switch_descriptor_.assign(switch_signals_->fd(), error);
-    if (error) return ErrnoStatus(error.value(), "--switch-output");
-    AwaitSwitchSignal();
-    return absl::OkStatus();
-  }
-
-  void AwaitSwitchSignal() {
-    switch_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
-      if (failed) return;
-      if (switch_signals_->Take()) SwitchNow();
-      AwaitSwitchSignal();
-    });
-  }
-
-  void ScheduleSwitch() {
-    if (!options_.switch_output || options_.switch_output->time.count() == 0) return;
-    switch_timer_.expires_after(options_.switch_output->time);
-    switch_timer_.async_wait([this](const error_code& failed) {
-      if (failed) return;
-      SwitchNow();
-      ScheduleSwitch();
-    });
-  }
 
   bool IsLargeEnough() const {
     const uint64_t bytes = options_.switch_output ? options_.switch_output->bytes : 0;
@@ -466,7 +432,7 @@ class Session final : public RecordSession {
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
     if (control_descriptor_.is_open()) control_descriptor_.release();
-    if (switch_descriptor_.is_open()) switch_descriptor_.release();
+    if (switch_trigger_) switch_trigger_->Stop();
     return status;
   }
 
@@ -511,12 +477,11 @@ class Session final : public RecordSession {
   const CpuTime before_;
   std::unique_ptr<RaisedPriority> priority_;  // until the recording ends
   std::unique_ptr<ringbuf::DrainLoop> drain_;
-  std::optional<target::BlockedSignals> signals_, switch_signals_;
+  std::optional<target::BlockedSignals> signals_;
   target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_,
-      switch_descriptor_;
-  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_,
-      switch_timer_;
+  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
+  boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
+  std::optional<SwitchTrigger> switch_trigger_;
   steady_clock::time_point began_;
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
   // With --off-cpu.
