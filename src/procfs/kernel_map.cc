@@ -116,19 +116,6 @@ std::optional<KernelText> FindKernelText(const Roots& roots) {
   return text;
 }
 
-std::optional<SchedulerText> FindSchedulerText(const Roots& roots) {
-  SchedulerText text;
-  ForEachLine(roots.proc + "/kallsyms", [&](std::string_view line) {
-    const std::optional<KernelSymbol> symbol = ParseKallsymsLine(line);
-    if (!symbol.has_value() || symbol->of_module) return false;
-    if (symbol->name == "__sched_text_start") text.start = symbol->address;
-    if (symbol->name == "__sched_text_end") text.end = symbol->address;
-    return text.end == 0;
-  });
-  if (text.start == 0 || text.end <= text.start) return std::nullopt;
-  return text;
-}
-
 std::vector<KernelModule> LoadedModules(const Roots& roots, const std::string& modules_directory) {
   std::string text;
   if (!ReadFile(roots.proc + "/modules", &text).ok() || text.empty()) return {};

@@ -22,15 +22,6 @@ struct KernelText {
 // from /proc/iomem where that is open, otherwise kallsyms is read as far as _etext (some 60 ms).
 std::optional<KernelText> FindKernelText(const Roots& roots);
 
-// Functions of the scheduler, which a thread that waits is always in: what /proc/PID/wchan passes
-// over as well (in_sched_functions, kernel/sched/core.c, Linux 6.18). From `start` up to `end`.
-struct SchedulerText {
-  uint64_t start = 0, end = 0;
-};
-
-// Nothing where addresses are hidden. Reads kallsyms as far as that (some 60 ms).
-std::optional<SchedulerText> FindSchedulerText(const Roots& roots);
-
 struct KernelModule {
   uint64_t start = 0, end = 0;
   std::string path;  // of its .ko file, or "[name]" when that is not known

@@ -378,6 +378,7 @@ class Planner {
       if (Try(with_flag).ok()) attr = with_flag;
     }
     plan_.sideband = {.attr = attr, .written = attr, .name = std::move(name)};
+    if (!options_.switch_events) plan_.sideband.written.flags &= ~perf_event::kAttrContextSwitch;
     return absl::OkStatus();
   }
 

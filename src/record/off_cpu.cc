@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace profiler::record {
 
@@ -9,7 +10,8 @@ OffCpu::Thread& OffCpu::Find(uint32_t pid, uint32_t tid) {
   std::unique_ptr<Thread>& thread = threads_[tid];
   if (thread == nullptr) {
     thread = std::make_unique<Thread>();
-    thread->since = begin_;
+    // It may have been there before anything of it was known.
+    thread->since = counted_.empty() ? 0 : counted_.front().begin;
     thread->times.pid = pid;
     thread->times.tid = tid;
   }
@@ -17,9 +19,23 @@ OffCpu::Thread& OffCpu::Find(uint32_t pid, uint32_t tid) {
 }
 
 void OffCpu::Begin(uint64_t time) {
-  has_begun_ = true;
-  begin_ = time;
-  for (auto& [tid, thread] : threads_) thread->since = std::max(thread->since, time);
+  if (!is_counting()) counted_.push_back({time, UINT64_MAX});
+}
+
+void OffCpu::Pause(uint64_t time) {
+  if (is_counting()) counted_.back().end = time;
+}
+
+OffCpu::Counted OffCpu::CountedOf(uint64_t begin, uint64_t end) const {
+  Counted counted;
+  for (size_t i = counted_.size(); i-- > 0 && counted_[i].end > begin;) {
+    const uint64_t first = std::max(begin, counted_[i].begin);
+    const uint64_t last = std::min(end, counted_[i].end);
+    if (last <= first) continue;
+    counted.duration += last - first;
+    counted.end = std::max(counted.end, last);
+  }
+  return counted;
 }
 
 size_t OffCpu::LengthOf(uint64_t duration) {
@@ -27,9 +43,9 @@ size_t OffCpu::LengthOf(uint64_t duration) {
 }
 
 void OffCpu::Close(Thread& thread, uint64_t time) {
-  if (!has_begun_ || time <= thread.since) return;
-  const uint64_t duration = time - thread.since;
-  thread.since = time;
+  if (time <= thread.since) return;
+  const auto [duration, end] = CountedOf(std::exchange(thread.since, time), time);
+  if (duration == 0) return;
   switch (thread.state) {
     case State::kUnknown:
       thread.times.unknown += duration;
@@ -40,7 +56,7 @@ void OffCpu::Close(Thread& thread, uint64_t time) {
     case State::kOff:
       (thread.kind == WaitKind::kBlocked ? thread.times.blocked : thread.times.preempted) +=
           duration;
-      Emit(thread, duration, time);
+      Emit(thread, duration, end);
       break;
   }
 }
@@ -103,7 +119,7 @@ void OffCpu::SwitchOut(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time, 
   thread.state = State::kOff;
   thread.kind = kind;
   thread.cpu = cpu;
-  thread.since = std::max(time, begin_);
+  thread.since = time;
   thread.stack_sought = false;
   ++thread.times.times_off;
 }
@@ -118,7 +134,7 @@ void OffCpu::SwitchIn(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t time) {
   thread.stack_time = 0;
   thread.has_stack = false;
   thread.cpu = cpu;
-  thread.since = std::max(time, begin_);
+  thread.since = time;
 }
 
 void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
@@ -126,7 +142,7 @@ void OffCpu::Start(uint32_t pid, uint32_t tid, uint64_t time) {
   Thread& thread = Find(pid, tid);
   thread.state = State::kOff;
   thread.kind = WaitKind::kPreempted;
-  thread.since = std::max(time, begin_);
+  thread.since = time;
   thread.stack_sought = true;  // it has none yet
 }
 

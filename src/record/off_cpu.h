@@ -72,9 +72,12 @@ class OffCpu {
   // `on_wait` is called with each time off the CPU when it has ended.
   explicit OffCpu(std::function<void(const Wait&)> on_wait) : on_wait_(std::move(on_wait)) {}
 
-  // From here on times count. Before it, it is only noted what threads do.
+  // From here on times count, up to Pause. Before the first Begin and while it pauses, it is only
+  // noted what threads do. Records of before may come after either.
   void Begin(uint64_t time);
-  bool has_begun() const { return has_begun_; }
+  void Pause(uint64_t time);
+  bool has_begun() const { return !counted_.empty(); }
+  bool is_counting() const { return has_begun() && counted_.back().end == UINT64_MAX; }
 
   // A context switch of the thread was sampled, and is about to take place.
   void TakeSample(uint32_t pid, uint32_t tid, std::span<const uint64_t> chain);
@@ -105,6 +108,9 @@ class OffCpu {
 
  private:
   enum class State : uint8_t { kUnknown, kRunning, kOff };
+  struct Span {
+    uint64_t begin = 0, end = 0;
+  };
   static constexpr size_t kLengths = 20;
 
   // Times off the CPU of about one length.
@@ -121,7 +127,7 @@ class OffCpu {
     uint64_t stack_time = 0;    // SetStack's
     bool was_found = false;     // by FoundWaiting, which a record may prove wrong
     uint32_t cpu = 0;
-    uint64_t since = 0;  // when the state began, or counting did
+    uint64_t since = 0;  // when the state began, or was first known of
     std::vector<uint64_t> chain;
     int64_t system_call = kNoCall;
     std::array<std::array<Length, kLengths>, 2> lengths;  // by WaitKind
@@ -129,6 +135,11 @@ class OffCpu {
   };
 
   Thread& Find(uint32_t pid, uint32_t tid);
+  // How much of the time from `begin` to `end` counts, and the end of that.
+  struct Counted {
+    uint64_t duration = 0, end = 0;
+  };
+  Counted CountedOf(uint64_t begin, uint64_t end) const;
   // Counts what the thread did up to now.
   void Close(Thread& thread, uint64_t time);
   void Emit(Thread& thread, uint64_t duration, uint64_t time);
@@ -138,8 +149,7 @@ class OffCpu {
   static size_t LengthOf(uint64_t duration);
 
   std::function<void(const Wait&)> on_wait_;
-  bool has_begun_ = false;
-  uint64_t begin_ = 0;
+  std::vector<Span> counted_;  // one after the other; the last is open until Pause
   absl::flat_hash_map<uint32_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadTimes> ended_;
 };

@@ -9,6 +9,8 @@ namespace profiler::record {
 namespace {
 
 constexpr uint64_t kRateWindow = 20'000'000;  // ns
+// So that memory is bounded: with chains, some tens of MB.
+constexpr size_t kMostShortWaits = 1 << 16;
 constexpr uint64_t kSecond = 1'000'000'000;
 
 }  // namespace
@@ -16,7 +18,12 @@ constexpr uint64_t kSecond = 1'000'000'000;
 OffCpuStage::OffCpuStage(OffCpuStageOptions options, std::vector<std::byte>* output)
     : options_(std::move(options)),
       output_(*output),
-      off_cpu_([this](const Wait& wait) { Write(wait); }) {}
+      off_cpu_([this](const Wait& wait) { Take(wait); }) {}
+
+void OffCpuStage::End(uint64_t time) {
+  off_cpu_.End(time);
+  WriteShortWaits();
+}
 
 bool OffCpuStage::Take(perf_event::RawRecord record) {
   switch (record.type()) {
@@ -92,12 +99,9 @@ void OffCpuStage::CountSwitch(uint32_t cpu, uint64_t time) {
 }
 
 std::span<const uint64_t> OffCpuStage::WithoutScheduler(std::span<const uint64_t> chain) {
-  if (!options_.scheduler || chain.empty() || chain[0] != perf_event::kContextKernel) return chain;
+  if (chain.empty() || chain[0] != perf_event::kContextKernel) return chain;
   size_t first = 1;
-  const auto is_scheduler = [&](uint64_t address) {
-    return address >= options_.scheduler->start && address < options_.scheduler->end;
-  };
-  while (first < chain.size() && is_scheduler(chain[first])) ++first;
+  while (first < chain.size() && options_.scheduler.Has(chain[first])) ++first;
   if (first == 1 || first == chain.size() || perf_event::IsContext(chain[first])) return chain;
   chain_.assign(chain.begin() + static_cast<ptrdiff_t>(first) - 1, chain.end());
   chain_[0] = perf_event::kContextKernel;
@@ -116,8 +120,28 @@ KernelEntry OffCpuStage::EntryOf(const Wait& wait) {
   return entry;
 }
 
-void OffCpuStage::Write(const Wait& wait) {
+void OffCpuStage::Take(const Wait& wait) {
   if (wait.kind == WaitKind::kBlocked) blocked_[EntryOf(wait)] += wait.duration;
+  if (wait.duration >= options_.least_duration) return Write(wait);
+  Wait& sum = short_waits_[{.kind = wait.kind,
+                            .pid = wait.pid,
+                            .tid = wait.tid,
+                            .chain = {wait.chain.begin(), wait.chain.end()}}];
+  const uint64_t before = sum.duration;
+  sum = wait;
+  sum.duration += before;
+  if (short_waits_.size() >= kMostShortWaits) WriteShortWaits();
+}
+
+void OffCpuStage::WriteShortWaits() {
+  for (auto& [waits, sum] : short_waits_) {
+    sum.chain = waits.chain;
+    Write(sum);
+  }
+  short_waits_.clear();
+}
+
+void OffCpuStage::Write(const Wait& wait) {
   const std::span<const uint64_t> chain = WithoutScheduler(wait.chain);
   perf_event::Sample sample;
   const auto leaf = std::find_if_not(chain.begin(), chain.end(), perf_event::IsContext);

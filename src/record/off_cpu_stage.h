@@ -5,7 +5,8 @@
 //   SWITCH, FORK, EXIT      ─┴─▶ OffCpu ──▶ SAMPLE offcpu-time      blocked
 //                                      └──▶ SAMPLE preempted-time   preempted
 //
-// A sample has the time at which the thread was back. Its chain begins where the kernel waits:
+// A sample has the time at which the thread was back, or, of short times that were summed up, the
+// last of them. Its chain begins where the kernel waits:
 // functions of the scheduler, which all chains have in common, are left out, as /proc/PID/wchan
 // does.
 
@@ -14,15 +15,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/perf_event/codec.h"
-#include "src/procfs/kernel_map.h"
 #include "src/record/off_cpu.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::record {
 
@@ -30,10 +30,12 @@ struct OffCpuStageOptions {
   perf_event::RecordLayout sideband;  // of all records but samples
   perf_event::RecordLayout written;   // of the samples that come out
   uint64_t blocked_id = 0, preempted_id = 0;
+  // ns; shorter times off the CPU are summed up by thread and chain, and are one sample at the end.
+  uint64_t least_duration = 0;
   bool keeps_switches = false;  // SWITCH records go into the file as well
   // Times count from the exec of this process on; 0: from Begin on.
   uint32_t begins_with_exec_of = 0;
-  std::optional<procfs::SchedulerText> scheduler;
+  symbolize::KernelSymbols::Range scheduler;
 };
 
 // What a thread was blocked in, as far as its chain or /proc told: the outermost addresses of the
@@ -51,6 +53,19 @@ struct KernelEntry {
 };
 using BlockedTimes = absl::flat_hash_map<KernelEntry, uint64_t>;  // in ns
 
+// Those of one thread that were summed up, by kind and chain.
+struct ShortWaits {
+  WaitKind kind = WaitKind::kBlocked;
+  uint32_t pid = 0, tid = 0;
+  std::vector<uint64_t> chain;
+
+  bool operator==(const ShortWaits&) const = default;
+  template <class H>
+  friend H AbslHashValue(H hash, const ShortWaits& waits) {
+    return H::combine(std::move(hash), waits.kind, waits.pid, waits.tid, waits.chain);
+  }
+};
+
 // One thread. Allocates nothing a record once it knows the threads and its buffers have grown.
 class OffCpuStage {
  public:
@@ -58,7 +73,8 @@ class OffCpuStage {
   OffCpuStage(OffCpuStageOptions options, std::vector<std::byte>* output);
 
   void Begin(uint64_t time) { off_cpu_.Begin(time); }
-  void End(uint64_t time) { off_cpu_.End(time); }
+  void Pause(uint64_t time) { off_cpu_.Pause(time); }
+  void End(uint64_t time);
   OffCpu& threads() { return off_cpu_; }
   const OffCpu& threads() const { return off_cpu_; }
 
@@ -76,7 +92,9 @@ class OffCpuStage {
  private:
   void TakeSwitch(perf_event::RawRecord record);
   void CountSwitch(uint32_t cpu, uint64_t time);
+  void Take(const Wait& wait);
   void Write(const Wait& wait);
+  void WriteShortWaits();
   std::span<const uint64_t> WithoutScheduler(std::span<const uint64_t> chain);
   static KernelEntry EntryOf(const Wait& wait);
 
@@ -84,7 +102,8 @@ class OffCpuStage {
   std::vector<std::byte>& output_;
   OffCpu off_cpu_;
   BlockedTimes blocked_;
-  std::vector<uint64_t> chain_;  // of the sample at hand, as written
+  absl::flat_hash_map<ShortWaits, Wait> short_waits_;  // their sum, and where the last one ended
+  std::vector<uint64_t> chain_;                        // of the sample at hand, as written
   // Of the window at hand.
   uint64_t window_began_ = 0;
   std::vector<uint32_t> switches_;  // by CPU

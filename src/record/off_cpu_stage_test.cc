@@ -37,7 +37,7 @@ class OffCpuStageTest : public testing::Test {
             .written = perf_event::RecordLayout(WrittenAttr()),
             .blocked_id = kBlockedId,
             .preempted_id = kPreemptedId,
-            .scheduler = procfs::SchedulerText{kScheduler, kScheduler + 0x1000}};
+            .scheduler = {kScheduler, kScheduler + 0x1000}};
   }
   void Switch(OffCpuStage& stage, uint64_t time, uint16_t misc, uint32_t tid = 8) {
     perf_event::RecordBuilder records(SidebandAttr());
@@ -164,6 +164,23 @@ TEST_F(OffCpuStageTest, TellsHowManySwitchesThereAreASecond) {
   }
   EXPECT_NEAR(static_cast<double>(stage.switch_rate(time)), 10'000, 200);
   EXPECT_EQ(stage.switch_rate(time + 1'000'000'000), 0);
+}
+
+TEST_F(OffCpuStageTest, SumsUpShortTimesOfOnePlaceUntilTheEnd) {
+  OffCpuStageOptions options = Options();
+  options.least_duration = 100;
+  OffCpuStage stage(options, &output_);
+  stage.Begin(0);
+  for (const uint64_t time : {100, 300, 500}) {
+    Sample(stage, {kContextUser, 0x40});
+    Switch(stage, time, kOut);
+    Switch(stage, time + (time == 300 ? 150 : 60), 0);
+  }
+  EXPECT_EQ(Output(), "blocked 150 to 450 of 7/8 on 1: user 40(ip)");
+  stage.End(700);
+  EXPECT_EQ(Output(),
+            "blocked 150 to 450 of 7/8 on 1: user 40(ip)\n"
+            "blocked 120 to 560 of 7/8 on 1: user 40(ip)");
 }
 
 }  // namespace

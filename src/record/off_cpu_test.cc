@@ -77,6 +77,30 @@ TEST_F(OffCpuTest, CountsNothingBeforeTheBeginning) {
   EXPECT_EQ(Waits(), "8 blocked 30 to 130 in 1");
 }
 
+TEST_F(OffCpuTest, LeavesOutWhatThreadsDoWhileCountingPauses) {
+  off_cpu_.Begin(100);
+  Sample({1});
+  Out(110);
+  off_cpu_.Pause(130);
+  off_cpu_.Begin(200);
+  In(250);
+  off_cpu_.Pause(260);
+  off_cpu_.End(300);
+  EXPECT_EQ(Waits(), "8 blocked 70 to 250 in 1");
+  EXPECT_EQ(Times(), "8: run 20 preempted 0 blocked 70 unknown 0");
+}
+
+TEST_F(OffCpuTest, BelievesRecordsOfBeforeAPauseThatComeAfterIt) {
+  off_cpu_.Begin(100);
+  Sample({1});
+  Out(110);
+  off_cpu_.Pause(130);
+  In(125);
+  off_cpu_.End(300);
+  EXPECT_EQ(Waits(), "8 blocked 15 to 125 in 1");
+  EXPECT_EQ(Times(), "8: run 15 preempted 0 blocked 15 unknown 0");
+}
+
 TEST_F(OffCpuTest, LetsASampledWaitStandForThoseOfAboutItsLengthThatWereNot) {
   off_cpu_.Begin(0);
   for (uint64_t time = 1000; time < 4000; time += 1000) {

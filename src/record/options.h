@@ -88,8 +88,9 @@ struct RecordOptions {
   SampleContents contents;
   bool all_user = false, all_kernel = false;  // events that do not say leave out the other one
   bool switch_events = false;                 // SWITCH records
-  bool off_cpu = false;    // times off the CPU, as samples of two events more (off_cpu_stage.h)
-  bool bpf_events = true;  // KSYMBOL and BPF_EVENT records
+  bool off_cpu = false;  // times off the CPU, as samples of two events more (off_cpu_stage.h)
+  std::chrono::nanoseconds off_cpu_threshold{0};  // shorter ones are summed up by thread and chain
+  bool bpf_events = true;                         // KSYMBOL and BPF_EVENT records
 
   // Of all times. Chains are unwound while recording with CLOCK_MONOTONIC alone.
   clockid_t clock = CLOCK_MONOTONIC;

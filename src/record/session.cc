@@ -34,6 +34,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kProgressInterval{1};
 // How often threads are looked at that wait without a stack.
 constexpr std::chrono::milliseconds kWaitingInterval{20};
+// The same where only those have none that have waited since before the recording.
+constexpr std::chrono::milliseconds kLongWaitingInterval{100};
 // How long context switches are few before all of them are sampled again, in ns.
 constexpr uint64_t kCalm = 1'000'000'000;
 
@@ -147,11 +149,8 @@ class Session final : public RecordSession {
   }
 
   absl::Status BeginSampling() {
-    BeginOffCpu();
-    // A command's events begin with its exec.
-    const bool begins_here = !setup_.records_command || options_.delay.count() > 0;
-    if (begins_here && !options_.starts_disabled) {
-      PROFILER_RETURN_IF_ERROR(ForEachSamplingAttr(&ringbuf::EventSet::Enable));
+    if (!setup_.begins_with_exec && !options_.starts_disabled) {
+      PROFILER_RETURN_IF_ERROR(EnableSampling());
     }
     began_ = steady_clock::now();
     if (switch_trigger_) switch_trigger_->StartTime();
@@ -166,6 +165,16 @@ class Session final : public RecordSession {
 
   absl::Status StartCommand() {
     return setup_.command == nullptr ? absl::OkStatus() : setup_.command->Start();
+  }
+
+  absl::Status EnableSampling() {
+    BeginOffCpu();
+    return ForEachSamplingAttr(&ringbuf::EventSet::Enable);
+  }
+
+  absl::Status DisableSampling() {
+    PauseOffCpu();
+    return ForEachSamplingAttr(&ringbuf::EventSet::Disable);
   }
 
   absl::Status ForEachSamplingAttr(absl::Status (ringbuf::EventSet::*operation)(size_t)) {
@@ -205,27 +214,42 @@ class Session final : public RecordSession {
 
   void BeginOffCpu() {
     OffCpuStage* stage = off_cpu();
-    // A command's times begin with its exec.
-    if (stage == nullptr || (setup_.records_command && options_.delay.count() == 0)) return;
+    if (stage == nullptr) return;
+    const bool is_first = !stage->threads().has_begun();
     stage->Begin(setup_.events->MonotonicNow());
+    if (is_first) FindWaiting(*stage);
+    LeaveOut(paused_delays_, ReadRunDelays(options_.roots, stage->threads().times()), &run_delays_);
+  }
+
+  // What threads do that no record has told of yet.
+  void FindWaiting(OffCpuStage& stage) const {
     for (const target::Thread& thread : setup_.threads) {
       const auto pid = static_cast<uint32_t>(thread.pid), tid = static_cast<uint32_t>(thread.tid);
       if (ReadWaitingThread(options_.roots, pid, tid)) {
-        stage->threads().FoundWaiting(pid, tid);
+        stage.threads().FoundWaiting(pid, tid);
       } else {
-        stage->threads().FoundRunning(pid, tid);
+        stage.threads().FoundRunning(pid, tid);
       }
     }
-    run_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
+  }
+
+  void PauseOffCpu() {
+    OffCpuStage* stage = off_cpu();
+    if (stage == nullptr || !stage->threads().is_counting()) return;
+    stage->Pause(setup_.events->MonotonicNow());
+    paused_delays_ = ReadRunDelays(options_.roots, stage->threads().times());
   }
 
   // Also while the rings are empty: then threads wait.
   void ScheduleWaitingStacks() {
     if (off_cpu() == nullptr) return;
-    waiting_timer_.expires_after(kWaitingInterval);
+    waiting_timer_.expires_after(samples_switches_ ? kLongWaitingInterval : kWaitingInterval);
     waiting_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
-      setup_.unwinding->ReadWaitingStacks(setup_.events->MonotonicNow());
+      const auto clock = [this] { return setup_.events->MonotonicNow(); };
+      const uint64_t began = clock();
+      if (const absl::Status passed = drain_->PassNow(); !passed.ok()) return Fail(passed);
+      setup_.unwinding->ReadWaitingStacks(began, clock);
       ScheduleWaitingStacks();
     });
   }
@@ -253,16 +277,17 @@ class Session final : public RecordSession {
   absl::Status EndOffCpu() {
     OffCpuStage* stage = off_cpu();
     if (stage == nullptr) return absl::OkStatus();
-    const uint64_t now = setup_.events->MonotonicNow();
-    const RunDelays after = ReadRunDelays(options_.roots, stage->threads().times());
-    setup_.unwinding->EndOffCpu(now);
+    PauseOffCpu();
+    setup_.unwinding->EndOffCpu(setup_.events->MonotonicNow());
     absl::Status status;
     if (!write_failed_) {
       pieces_.clear();
       status = WriteUnwound(absl::OkStatus());
     }
     // What was recorded is safe by now: to name system calls takes a while.
-    summary_.states = SumStates(*stage, run_delays_, after, options_.roots);
+    summary_.states =
+        SumStates(*stage, run_delays_, paused_delays_,
+                  setup_.kernel.table().symbols().empty() ? nullptr : &setup_.kernel.table());
     return status;
   }
 
@@ -398,10 +423,10 @@ class Session final : public RecordSession {
       absl::Status done;
       switch (command) {
         case Control::Command::kEnable:
-          done = ForEachSamplingAttr(&ringbuf::EventSet::Enable);
+          done = EnableSampling();
           break;
         case Control::Command::kDisable:
-          done = ForEachSamplingAttr(&ringbuf::EventSet::Disable);
+          done = DisableSampling();
           break;
         case Control::Command::kStop:
           Stop(StopReason::kRequested);
@@ -486,9 +511,10 @@ class Session final : public RecordSession {
   std::vector<std::span<const std::byte>> pieces_;  // of one pass
   // With --off-cpu.
   const bool samples_switches_;
-  size_t switches_ = 0;     // which of kSwitchSampling is on
-  uint64_t last_many_ = 0;  // when they were too many for a smaller period
-  RunDelays run_delays_;    // when sampling began
+  size_t switches_ = 0;      // which of kSwitchSampling is on
+  uint64_t last_many_ = 0;   // when they were too many for a smaller period
+  RunDelays run_delays_;     // when sampling began, and of its pauses
+  RunDelays paused_delays_;  // when the last one began
   bool stopped_ = false;
   bool is_last_pass_ = false;
   bool command_exited_ = false;

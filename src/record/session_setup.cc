@@ -40,6 +40,9 @@ class SetupSteps {
     const target::Targets& targets = options_.targets;
     PROFILER_RETURN_IF_ERROR(target::CheckTargets(targets, "record"));
     setup_.records_command = targets.is_command_alone();
+    // With a delay, the timer enables the events.
+    setup_.begins_with_exec =
+        setup_.records_command && options_.delay.count() == 0 && !options_.starts_disabled;
     if (options_.control) {
       PROFILER_ASSIGN_OR_RETURN(setup_.control, Control::Open(*options_.control));
     }
@@ -94,9 +97,7 @@ class SetupSteps {
     } else if (!options_.targets.tids.empty()) {
       probe.pid = options_.targets.tids.front();
     }
-    // With a delay, the timer enables the events.
-    probe.enable_on_exec =
-        setup_.records_command && options_.delay.count() == 0 && !options_.starts_disabled;
+    probe.enable_on_exec = setup_.begins_with_exec;
     return probe;
   }
 
@@ -189,9 +190,17 @@ class SetupSteps {
   }
 
   absl::Status CheckOffCpu() const {
-    if (!options_.post_unwind) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "--off-cpu: stacks are unwound while threads wait, so --post-unwind does not go with it");
+    if (options_.post_unwind) {
+      return absl::InvalidArgumentError(
+          "--off-cpu: stacks are unwound while threads wait, so --post-unwind does not go with it");
+    }
+    for (const events::FoundEvent& event : options_.events) {
+      if (event.cgroup.empty()) continue;
+      return absl::InvalidArgumentError(
+          "--off-cpu: times are those of all threads recorded, so -G and --for-each-cgroup do not "
+          "go with it");
+    }
+    return absl::OkStatus();
   }
 
   // Names are put on files that can be renamed: no stream, and no device.
@@ -210,17 +219,20 @@ class SetupSteps {
   }
 
   void MakeOffCpu() {
+    if (setup_.plan.kernel_samples) {
+      auto kernel = symbolize::KernelSymbols::Read(options_.roots.proc + "/kallsyms");
+      if (kernel.ok()) setup_.kernel = *std::move(kernel);
+    }
     setup_.unwinding->MakeOffCpu(
         {.sideband = perf_event::RecordLayout(setup_.plan.sideband.attr),
          .written = perf_event::RecordLayout(setup_.plan.off_cpu->written),
          .blocked_id = kBlockedId,
          .preempted_id = kPreemptedId,
+         .least_duration = static_cast<uint64_t>(options_.off_cpu_threshold.count()),
          .keeps_switches = options_.switch_events,
-         .begins_with_exec_of = setup_.records_command && options_.delay.count() == 0
-                                    ? static_cast<uint32_t>(setup_.command->pid())
-                                    : 0,
-         .scheduler = setup_.plan.kernel_samples ? procfs::FindSchedulerText(options_.roots)
-                                                 : std::nullopt});
+         .begins_with_exec_of =
+             setup_.begins_with_exec ? static_cast<uint32_t>(setup_.command->pid()) : 0,
+         .scheduler = setup_.kernel.scheduler()});
   }
 
   // What the stack bytes of one CPU's samples come to; 0 where they carry none.

@@ -17,6 +17,7 @@
 #include "src/record/unwind_stage.h"
 #include "src/target/command.h"
 #include "src/target/targets.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::record {
 
@@ -24,6 +25,7 @@ struct SessionSetup {
   std::unique_ptr<target::Command> command;  // waits; null without one
   // The command's own process is what is recorded.
   bool records_command = false;
+  bool begins_with_exec = false;  // of the command: sampling, and times off the CPU
   EventPlan plan;
   std::unique_ptr<Control> control;  // null without one
   // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
@@ -35,6 +37,9 @@ struct SessionSetup {
   // Likewise; null where records are written as they are. With --off-cpu there is one, whoever
   // unwinds.
   std::unique_ptr<UnwindStage> unwinding;
+  // Of --off-cpu: read once, which takes some 100 ms. Empty where their addresses are hidden, and
+  // where no sample is of the kernel.
+  symbolize::KernelSymbols kernel;
   std::string call_graph;               // how `auto` was decided, for the summary
   std::vector<target::Thread> threads;  // that were there, of processes and threads named
   std::vector<std::string> notes;

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::record {
 namespace {
@@ -48,18 +47,9 @@ std::string NameOf(const KernelEntry& entry, const symbolize::SymbolTable* symbo
 }
 
 std::vector<std::pair<std::string, uint64_t>> CallsOf(const BlockedTimes& blocked,
-                                                      const procfs::Roots& roots) {
-  // To read all symbols takes a while: only where there is an address to look up.
-  const bool has_addresses = std::any_of(blocked.begin(), blocked.end(), [](const auto& entry) {
-    return entry.first.addresses[0] != 0;
-  });
-  absl::StatusOr<symbolize::KernelSymbols> kernel = absl::NotFoundError("not asked for");
-  if (has_addresses) kernel = symbolize::KernelSymbols::Read(roots.proc + "/kallsyms");
-  const bool is_known = kernel.ok() && !kernel->restricted();
+                                                      const symbolize::SymbolTable* kernel) {
   std::map<std::string, uint64_t> sums;
-  for (const auto& [entry, time] : blocked) {
-    sums[NameOf(entry, is_known ? &kernel->table() : nullptr)] += time;
-  }
+  for (const auto& [entry, time] : blocked) sums[NameOf(entry, kernel)] += time;
   std::vector<std::pair<std::string, uint64_t>> calls(sums.begin(), sums.end());
   std::stable_sort(calls.begin(), calls.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -84,8 +74,15 @@ RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTime
   return delays;
 }
 
+void LeaveOut(const RunDelays& paused, const RunDelays& resumed, RunDelays* before) {
+  for (const auto& [tid, delay] : resumed) {
+    const auto at_pause = paused.find(tid);
+    (*before)[tid] += delay - (at_pause == paused.end() ? 0 : at_pause->second);
+  }
+}
+
 ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const RunDelays& after,
-                       const procfs::Roots& roots) {
+                       const symbolize::SymbolTable* kernel) {
   ThreadStates states;
   for (const ThreadTimes& thread : stage.threads().times()) {
     ++states.threads;
@@ -104,7 +101,7 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     const uint64_t awakened = delay - std::min(delay, thread.preempted);
     states.awakened += std::min(awakened, thread.blocked);
   }
-  states.calls = CallsOf(stage.blocked(), roots);
+  states.calls = CallsOf(stage.blocked(), kernel);
   return states;
 }
 

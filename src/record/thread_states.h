@@ -11,6 +11,7 @@
 #include "src/procfs/proc_file.h"
 #include "src/record/off_cpu_stage.h"
 #include "src/record/options.h"
+#include "symbolize/symbols/symbol_table.h"
 
 namespace profiler::record {
 
@@ -20,9 +21,12 @@ namespace profiler::record {
 using RunDelays = absl::flat_hash_map<uint32_t, uint64_t>;
 RunDelays ReadRunDelays(const procfs::Roots& roots, const std::vector<ThreadTimes>& threads);
 
+// Takes what was added between `paused` and `resumed` out of what comes after `*before`.
+void LeaveOut(const RunDelays& paused, const RunDelays& resumed, RunDelays* before);
+
 // `before` and `after`: run delays when counting began (of threads that were there) and when it
-// ended. Reads kallsyms, where chains have a kernel's part.
+// ended. `kernel`: for what the kernel's part of chains says of system calls; null: not known.
 ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const RunDelays& after,
-                       const procfs::Roots& roots);
+                       const symbolize::SymbolTable* kernel);
 
 }  // namespace profiler::record

@@ -136,13 +136,15 @@ void UnwindStage::TakeSwitchSample(RawRecord record, const SampleLayouts& layout
   if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
 }
 
-void UnwindStage::ReadWaitingStacks(uint64_t now) {
+void UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock) {
   if (!off_cpu_) return;
-  for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(now - kWaitsForStack)) {
+  constexpr uint64_t kOlder = kPublishingMargin + kWaitsForStack;
+  const uint64_t since = passed - std::min(passed, kOlder);
+  for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(since)) {
     const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
     if (!thread) continue;
     UnwindWaiting(waiting, *thread);
-    off_cpu_->threads().SetStack(waiting.tid, now, chain_, thread->system_call);
+    off_cpu_->threads().SetStack(waiting.tid, clock(), chain_, thread->system_call);
   }
 }
 

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "ringbuf/drain_loop.h"
 #include "src/base/chain_quality.h"
 #include "src/base/status.h"
@@ -73,9 +74,9 @@ class UnwindStage {
   // kPublishingMargin stays in the rings, unless it is the `last` one. kDataLoss for bytes that are
   // no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Of threads that have been off the CPU for a while without a stack, reads it from the process;
-  // `now` is CLOCK_MONOTONIC.
-  void ReadWaitingStacks(uint64_t now);
+  // Of threads that have been off the CPU for a while without a stack, reads it from the process. A
+  // pass began at `passed` or later; `clock` gives the time, both of CLOCK_MONOTONIC.
+  void ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // The recording ends at `time`: whoever is off the CPU has been so up to now.
   void EndOffCpu(uint64_t time);
   // The records of the last pass as they go into the file. Valid until the next one.

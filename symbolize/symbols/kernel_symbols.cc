@@ -134,6 +134,8 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
     if (!Counts(line.type, name)) continue;
     if (name == "_text") result.text_ = line.address;
     if (name == "_stext") result.stext_ = line.address;
+    if (name == "__sched_text_start") result.scheduler_.start = line.address;
+    if (name == "__sched_text_end") result.scheduler_.end = line.address;
     if (name_of_module != line.module) {
       name_of_module = line.module;
       const auto next = static_cast<uint32_t>(index_of.size());

@@ -37,10 +37,20 @@ class KernelSymbols {
   // there is none, and for other names.
   uint64_t ReferenceAddress(std::string_view name) const;
 
+  // Functions of the scheduler, which a thread that waits is always in: what /proc/PID/wchan passes
+  // over as well (in_sched_functions, kernel/sched/core.c, Linux 6.18). From `start` up to `end`;
+  // both are 0 where they are not known.
+  struct Range {
+    uint64_t start = 0, end = 0;
+    bool Has(uint64_t address) const { return address >= start && address < end; }
+  };
+  const Range& scheduler() const { return scheduler_; }
+
  private:
   SymbolTable table_;
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
+  Range scheduler_;
   bool restricted_ = false;
 };
 
