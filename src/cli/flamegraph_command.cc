@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "src/base/off_cpu_events.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
@@ -12,6 +13,7 @@
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
 #include "src/query/event_choice.h"
+#include "src/query/wall_clock.h"
 
 namespace profiler::cli {
 namespace {
@@ -50,6 +52,9 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   query::KeepOnly(load->filter, loaded->profile);
+  if (arguments.event.empty() || arguments.event == kWallClockEvent) {
+    query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
+  }
   auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());

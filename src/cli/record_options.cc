@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -14,11 +15,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/off_cpu_events.h"
 #include "src/base/text.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
+#include "src/events/find_events.h"
 #include "src/perf_event/registers.h"
 
 namespace profiler::cli {
@@ -175,6 +178,16 @@ void AddFileOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("--max-size", a.max_size, "stop when the file is so large")->type_name("SIZE");
 }
 
+// For --wall-clock: samples of the time that threads run, whose periods are nanoseconds.
+absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<events::FoundEvent> running,
+                            events::FindEvents({}, "cpu-clock"));
+  for (events::FoundEvent& event : *events) event.leader += running.size();
+  events->insert(events->begin(), running.begin(), running.end());
+  events->front().name = kRunningEvent;
+  return absl::OkStatus();
+}
+
 // What samples have, and which records stand beside them.
 void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-d,--data", a.contents.data_address,
@@ -195,6 +208,16 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("--off-cpu", a.off_cpu,
                    "how long threads are off the CPU and where they wait, as samples of the events "
                    "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
+  command
+      .add_option("--off-cpu-thresh", a.off_cpu_threshold_ms,
+                  "with --off-cpu: times under so many milliseconds are summed up by thread and "
+                  "call chain, and make one sample")
+      ->type_name("MS")
+      ->check(CLI::NonNegativeNumber);
+  command.add_flag("--wall-clock", a.wall_clock,
+                   "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
+                   "flamegraph show all as one event, wall-clock");
+  command.add_flag("--latency", a.latency, "record what report --latency needs: --switch-events");
   command.add_flag("--switch-events", a.switch_events, "record context switches");
   command.add_flag("--no-bpf-event", a.no_bpf_events,
                    "do not record that BPF programs come and go");
@@ -314,8 +337,11 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   options.period = arguments.period;
   options.rate_is_asked_for = options.period != 0 || !arguments.frequency.empty();
   options.events_are_default = arguments.events.events.empty() && arguments.verbosity == 0;
+  std::vector<std::string> usual_events;
+  if (!arguments.wall_clock) usual_events.push_back(kDefaultEvent);
   PROFILER_ASSIGN_OR_RETURN(options.events,
-                            FindEventArguments(subcommand, arguments.events, {kDefaultEvent}));
+                            FindEventArguments(subcommand, arguments.events, usual_events));
+  if (arguments.wall_clock) PROFILER_RETURN_IF_ERROR(PutRunningTimeFirst(&options.events));
   PROFILER_RETURN_IF_ERROR(ReadCallGraph(arguments, &options));
   options.inherit = !arguments.no_inherit;
   options.contents = arguments.contents;
@@ -330,8 +356,10 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(arguments, &options));
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
-  options.switch_events = arguments.switch_events;
-  options.off_cpu = arguments.off_cpu;
+  options.switch_events = arguments.switch_events || arguments.latency;
+  options.off_cpu = arguments.off_cpu || arguments.wall_clock;
+  options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
   // Where threads wait is what it is for.
   if (options.off_cpu && arguments.call_graph.empty()) {
     options.call_graph = record::CallGraph::kAuto;

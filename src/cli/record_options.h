@@ -46,6 +46,9 @@ struct RecordArguments {
   bool all_user = false, all_kernel = false;
   bool switch_events = false;
   bool off_cpu = false;
+  double off_cpu_threshold_ms = 0;
+  bool wall_clock = false;
+  bool latency = false;
   bool no_bpf_events = false;
   std::string clock = "CLOCK_MONOTONIC";
   std::string max_size;

@@ -15,6 +15,8 @@
 #include "src/cli/view.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_event/describe.h"
+#include "src/query/latency.h"
+#include "src/query/wall_clock.h"
 #include "src/report/chains.h"
 #include "src/report/header.h"
 #include "src/report/names.h"
@@ -44,6 +46,7 @@ struct ReportArguments {
   bool full_source_paths = false;
   bool branch_stack = false;
   bool no_branch_stack = false;
+  bool latency = false;
   bool group = false;
   bool no_group = false;
 };
@@ -170,6 +173,23 @@ int WriteHeaderOnly(const ReportArguments& arguments) {
   return written.ok() ? kExitOk : kExitFailure;
 }
 
+// Whether a recording tells which threads run at a time.
+absl::Status CheckSwitches(const perf_data::Recording& recording) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if (event.attr.has(perf_event::kAttrContextSwitch)) return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      "the recording does not say which threads ran at a time: record with --latency");
+}
+
+void ShowLatency(profile::Profile& profile, report::ReportOptions* options) {
+  options->latency = options->join_groups = true;
+  options->groups.clear();
+  for (const auto& [latency, event] : query::AddLatency(profile)) {
+    options->groups.push_back({.name = {}, .events = {latency, event}});
+  }
+}
+
 int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions options,
                      naming::LoadOptions load) {
   load.naming.function_starts = load.naming.bounded_symbols = !arguments.no_fde;
@@ -180,13 +200,22 @@ int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions opt
   load.naming.lines = sorts_by(report::SortKey::kSrcline) || sorts_by(report::SortKey::kSrcfile);
   load.naming.inlines = options.inlines || load.naming.lines;
   load.dimensions[static_cast<size_t>(profile::Dimension::kCpu)] = sorts_by(report::SortKey::kCpu);
+  load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)] =
+      arguments.latency || sorts_by(report::SortKey::kParallelism);
   load.keep_thread |= sorts_by(report::SortKey::kPid) || sorts_by(report::SortKey::kTid) ||
                       sorts_by(report::SortKey::kTgid);
   load.keep_branches =
       !arguments.no_branch_stack && !arguments.chains && !arguments.unresolved &&
       std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches);
-  const auto loaded = LoadProfileOrPrint(arguments.view.input, load);
+  auto loaded = LoadProfileOrPrint(arguments.view.input, load);
   if (!loaded) return kExitFailure;
+  if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
+  if (load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
+    if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
+      PrintError(wrong);
+      return kExitFailure;
+    }
+  }
   Output output("-");
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
@@ -202,6 +231,7 @@ int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions opt
   }
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
+  if (arguments.latency) ShowLatency(loaded->profile, &options);
   if (arguments.header) {
     output.Write(
         report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *loaded->recording)));
@@ -222,8 +252,8 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   AddViewOptions(*command, a.view);
   command
       ->add_option("-s,--sort", a.sort,
-                   "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu (default: "
-                   "comm,dso,symbol); of branches: "
+                   "keys: pid,tid,tgid,comm,dso,symbol,srcline,srcfile,symoff,cpu,parallelism "
+                   "(default: comm,dso,symbol); of branches: "
                    "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
                    "comm,dso_from,symbol_from,symbol_to,cycles)")
       ->type_name("KEY,…");
@@ -239,6 +269,10 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
                                          "(default); where the recording has no "
                                          "groups, all events are one");
   command->add_flag("--no-group", a.no_group, "each event has a table of its own")->excludes(group);
+  command->add_flag(
+      "--latency", a.latency,
+      "which code would make the program end sooner: rows go by the time that passes while it runs "
+      "or is waited for, beside that of all threads (record --latency)");
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline and srcfile: directories too");
   command->add_flag("--children", a.children,

@@ -44,6 +44,7 @@ constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
     {'j', "JIT"},
     {'k', "kernel"},
     {'n', "unnamed"},
+    {'o', "off the CPU"},
 }};
 
 const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
@@ -178,6 +179,9 @@ class Writer {
       if (IsOffCpuEvent(layout_.event)) {
         absl::StrAppendFormat(&out, " · width is the time off the CPU, %.3f s in all",
                               static_cast<double>(layout_.total.period) / 1e9);
+      } else if (layout_.event == kWallClockEvent) {
+        absl::StrAppendFormat(&out, " · width is the time of all threads, %.3f s in all",
+                              static_cast<double>(layout_.total.period) / 1e9);
       } else {
         out += " · width is the sum of their periods";
       }
@@ -199,7 +203,12 @@ class Writer {
 
   void WriteLegend() {
     double x = kMargin;
+    const bool has_off_cpu =
+        std::any_of(layout_.boxes.begin(), layout_.boxes.end(), [&](const FlameBox& box) {
+          return box.label != kNoLabel && layout_.labels[box.label].kind == CodeKind::kOffCpu;
+        });
     for (const KindStyle& style : kStyles) {
+      if (&style == &StyleOf(CodeKind::kOffCpu) && !has_off_cpu) continue;
       Rect(absl::StrCat("rx=\"2\" class=\"", std::string(1, style.letter), "0\""), x, 32, 12, 12);
       Text("class=\"minor\"", x + 17, 42, style.name);
       x += 34 + 6.5 * static_cast<double>(style.name.size());

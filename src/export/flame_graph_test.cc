@@ -10,6 +10,8 @@
 #include "src/export/flame_layout.h"
 #include "src/export/profile_for_test.h"
 #include "src/export/xml_text.h"
+#include "src/query/event_choice.h"
+#include "src/query/wall_clock.h"
 
 namespace profiler::exports {
 namespace {
@@ -272,6 +274,18 @@ TEST(FlameGraphTest, DrawsTimeOffTheCpuInColoursOfItsOwn) {
   EXPECT_THAT(svg, HasSubstr("offcpu-time · 2 samples · width is the time off the CPU, 1.500 s"));
   test.Add("app", "main run", 2, 7);
   EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr(" class=\"off\">")));
+}
+
+TEST(FlameGraphTest, SaysWhatTheLeavesOfWallClockAreWhereThereAreAny) {
+  ProfileForTest test;
+  test.Add("app", "main run", 2, 1'000'000'000, test.AddEvent("oncpu-time"));
+  test.Add("app", "main wait", 2, 500'000'000, test.AddEvent("offcpu-time"));
+  EXPECT_THAT(FlameGraphSvg(test.profile()), Not(HasSubstr(">off the CPU<")));
+  query::JoinWallClock(query::OffCpuLeaf::kOfState, test.profile());
+  const std::string svg =
+      FlameGraphSvg(test.profile(), {.event = query::FirstEventWithSamples(test.profile())});
+  EXPECT_THAT(svg, HasSubstr(">off the CPU<"));
+  EXPECT_THAT(svg, HasSubstr("wall-clock · 4 samples · width is the time of all threads, 1.500 s"));
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
     case DsoKind::kJit:
     case DsoKind::kJitDump:
       return CodeKind::kJit;
+    case DsoKind::kNoCode:
+      return CodeKind::kOffCpu;
     default:
       return CodeKind::kUser;
   }

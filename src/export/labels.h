@@ -20,8 +20,8 @@ using LabelId = uint32_t;
 inline constexpr LabelId kNoLabel = 0xffffffff;
 
 // What kind of code a label stands for. A flame graph colours by it.
-enum class CodeKind : uint8_t { kProcess, kUser, kInlined, kJit, kKernel, kUnnamed };
-inline constexpr size_t kCodeKinds = 6;
+enum class CodeKind : uint8_t { kProcess, kUser, kInlined, kJit, kKernel, kUnnamed, kOffCpu };
+inline constexpr size_t kCodeKinds = 7;
 
 struct Label {
   std::string name;

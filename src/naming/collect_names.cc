@@ -139,7 +139,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   NameCollector collector(recording.features(), embedding, options, progress);
   profile::BuilderOptions keep =
       BuilderOptionsFor(recording.events(), recording.features(), options);
-  keep.dimensions = profile::kAllDimensions;
+  keep.dimensions = profile::kStoredDimensions;
   const auto& times = recording.features().sample_time;
   keep.slices = times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
                       : profile::TimeSlices::Of(0, 0, 1);

@@ -75,7 +75,8 @@ enum class DsoKind : uint8_t {
   kJit,      // generated code, of which a perf-PID.map may have the names
   kJitDump,  // generated code that is in a dump
   kAnonymous,
-  kUnknown
+  kUnknown,
+  kNoCode  // of frames that stand for what a thread did; never of a recording
 };
 
 // Whether frames of such a DSO are at offsets in a file, else at runtime addresses.
@@ -157,14 +158,15 @@ static_assert(sizeof(Row) == 32);  // there are many
 
 // What may tell rows apart besides their fields, where it is asked for. To add one: extend this
 // list, and say in row_table.cc what a sample has in it.
-enum class Dimension : uint8_t { kCpu, kSlice };
-inline constexpr size_t kDimensions = 2;
+enum class Dimension : uint8_t { kCpu, kSlice, kParallelism };
+inline constexpr size_t kDimensions = 3;
 using DimensionSet = std::array<bool, kDimensions>;
-inline constexpr DimensionSet kAllDimensions = [] {
-  DimensionSet all{};
-  all.fill(true);
-  return all;
-}();
+
+// Values of kParallelism: how many of the recorded threads ran when the sample was taken, 1 at
+// least. A sample of a time off the CPU is two rows: of the thread's share of the time in which no
+// thread ran, and of the rest, which has a count of 0.
+inline constexpr uint32_t kNoneRan = 0;
+inline constexpr uint32_t kOthersRan = 0xffffffff;
 
 // Equal pieces of the time that was recorded, so that a part of it can be shown without its
 // records.
@@ -205,9 +207,10 @@ struct KernelFacts {
 // One sample, for views that show each.
 struct SampleRow : Row {
   uint32_t cpu = kNoCpu;
-  uint64_t time = 0;       // nanoseconds; 0: none
-  bool has_chain = false;  // else `stack` is only where it was taken: no call chain was recorded,
-                           // or unwound, that has an entry and can be believed
+  uint32_t parallelism = 0;  // 0 where the profile does not keep it
+  uint64_t time = 0;         // nanoseconds; 0: none
+  bool has_chain = false;    // else `stack` is only where it was taken: no call chain was recorded,
+                             // or unwound, that has an entry and can be believed
 };
 
 // What was lost, cut or could not be named.
@@ -261,6 +264,11 @@ struct Profile {
   }
   std::span<const Line> LinesOf(const Frame& frame) const {
     return std::span(lines).subspan(frame.first_line, frame.line_count);
+  }
+  // 0 unless kept.
+  uint32_t ParallelismOf(size_t row) const {
+    const HugeVector<uint32_t>& values = column(Dimension::kParallelism);
+    return values.empty() ? 0 : values[row];
   }
   // What the frame's image calls the address, as `addr2line -e IMAGE` takes it; the offset in a
   // file that could not be read; the runtime address of code that is in no file.

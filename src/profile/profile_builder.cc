@@ -1,10 +1,12 @@
 #include "src/profile/profile_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/off_cpu_events.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 #include "src/profile/branch_table.h"
@@ -14,6 +16,7 @@
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/row_table.h"
+#include "src/profile/running_threads.h"
 #include "src/profile/samples.h"
 #include "src/profile/thread_table.h"
 #include "src/profile/user_unwinder.h"
@@ -50,6 +53,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
  public:
   Impl(symbolize::Symbolizer& symbolizer, BuilderOptions options)
       : options_(std::move(options)),
+        keeps_parallelism_(options_.dimensions[static_cast<size_t>(Dimension::kParallelism)]),
         symbolizer_(symbolizer),
         images_(profile_, symbolizer),
         threads_(profile_, !options_.keep_thread),
@@ -107,6 +111,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   bool IsBpf(const symbolize::Mapping* mapping) const;
 
   void CountSample(const TakenSample& taken);
+  std::span<const SampleRow> RowsOf(const TakenSample& taken, const SampleShare& share,
+                                    uint32_t cpu);
   void CountBranches(const perf_event::Sample& sample, EventId event);
   FrameId ResolveAddress(uint32_t pid, uint64_t address);
   void CountBatch(const perf_event::Sample* whole = nullptr);
@@ -114,6 +120,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
 
   const BuilderOptions options_;
+  const bool keeps_parallelism_;
   symbolize::Symbolizer& symbolizer_;
   Profile profile_;
   sideband::Sideband sideband_{*this};
@@ -125,8 +132,11 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   UserUnwinder user_unwinder_;
   FrameNamer namer_;
   Samples samples_;
+  RunningThreads running_;  // fed where parallelism is kept
   RowTable rows_;
   BranchTable branches_;
+  std::vector<bool> is_off_cpu_;  // by event
+  std::array<SampleRow, 2> rows_of_share_;
   std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
   bool kernel_is_placed_ = false;
@@ -136,6 +146,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
                                        std::span<const uint64_t> ids) {
   samples_.AddEvent(attr, ids);
+  is_off_cpu_.push_back(IsOffCpuEvent(name));
   profile_.events.push_back(
       {.name = profile_.strings.Intern(name),
        .frequency = attr.has(perf_event::kAttrFreq),
@@ -172,6 +183,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     CountBatch();
     branches_.ForgetFrames();
     event_ = event;
+    if (keeps_parallelism_) running_.Take(record, samples_.events()[event].layout);
     AddOther(record, samples_.events()[event].layout);
   }
 }
@@ -295,24 +307,49 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
     Event& event = profile_.events[static_cast<uint32_t>(share.event)];
     event.samples += 1;
     event.period += share.period;
-    batch_.push_back({{.event = share.event,
-                       .thread = threads_.Find(sample.pid, sample.tid),
-                       .count = 1,
-                       .period = share.period},
-                      cpu,
-                      taken.time});
-    chains_.Add({.pid = sample.pid,
-                 .mode = ModeOf(sample.misc),
-                 .ip = sample.ip,
-                 .callchain = chain.entries,
-                 .exact_user = chain.is_unwound || options_.exact_user_chains,
-                 .user_space = before_exec});
-    if (chains_.full() || before_exec != nullptr) CountBatch(whole ? &sample : nullptr);
+    for (const SampleRow& row : RowsOf(taken, share, cpu)) {
+      batch_.push_back(row);
+      chains_.Add({.pid = sample.pid,
+                   .mode = ModeOf(sample.misc),
+                   .ip = sample.ip,
+                   .callchain = chain.entries,
+                   .exact_user = chain.is_unwound || options_.exact_user_chains,
+                   .user_space = before_exec});
+      if (chains_.full() || before_exec != nullptr) CountBatch(whole ? &sample : nullptr);
+    }
   }
   if (whole) CountBatch(&sample);
   for (const SampleShare& share : taken.shares) {
     if (profile_[share.event].branch_stacks) CountBranches(sample, share.event);
   }
+}
+
+// One, or two of a time off the CPU where parallelism is kept, whose values say how they differ.
+// They have no stack yet.
+std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken,
+                                                        const SampleShare& share, uint32_t cpu) {
+  SampleRow& row = rows_of_share_[0];
+  row = {{.event = share.event,
+          .thread = threads_.Find(taken.sample.pid, taken.sample.tid),
+          .count = 1,
+          .period = share.period}};
+  row.cpu = cpu;
+  row.time = taken.time;
+  if (!keeps_parallelism_) return {&row, 1};
+  if (!is_off_cpu_[static_cast<uint32_t>(share.event)]) {
+    running_.SampledRunning(taken.sample.tid, taken.time);
+    row.parallelism = running_.parallelism();
+    return {&row, 1};
+  }
+  const uint64_t begin = taken.time - std::min(taken.time, share.period);
+  const uint64_t idle = std::min(running_.ShareOfIdleTime(begin, taken.time), share.period);
+  SampleRow& rest = rows_of_share_[1] = row;
+  row.parallelism = kNoneRan;
+  row.period = idle;
+  rest.parallelism = kOthersRan;
+  rest.count = 0;
+  rest.period = share.period - idle;
+  return rows_of_share_;
 }
 
 void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, EventId event) {

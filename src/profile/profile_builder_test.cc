@@ -8,7 +8,9 @@
 #include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/perf_event/abi.h"
 #include "src/perf_event/record_builder.h"
+#include "src/perf_event/records.h"
 #include "src/profile/profile_codec.h"
 #include "src/profile/testing/fake_symbolizer.h"
 #include "src/profile/testing/profile_text.h"
@@ -61,7 +63,7 @@ class ProfileBuilderTest : public testing::Test {
   // carries of them is the one that they make.
   void TearDown() override {
     for (const bool threads : {false, true}) {
-      for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kAllDimensions}) {
+      for (const DimensionSet& dimensions : {DimensionSet{}, {true, false}, kStoredDimensions}) {
         for (const uint32_t cpus : {0, 1}) {
           const SampleSelection samples{.cpus = std::vector<uint32_t>(cpus, 1)};
           ExpectStoredAsMade({threads, dimensions, samples});
@@ -728,10 +730,48 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
   EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
 }
 
+// The values of kParallelism, in brackets, and periods of the rows, of events of these names.
+std::string ParallelismsOf(const Profile& profile) {
+  std::string text;
+  for (size_t i = 0; i < profile.rows.size(); ++i) {
+    const uint32_t parallelism = profile.ParallelismOf(i);
+    text += parallelism == kOthersRan ? "[others]" : absl::StrFormat("[%d]", parallelism);
+    text += absl::StrFormat(" %d of %d; ", profile.rows[i].period, profile.rows[i].count);
+  }
+  return text;
+}
+
+TEST_F(ProfileBuilderTest, TellsHowManyThreadsRanAndWhoWaitedWhileNoneDid) {
+  StartCat();
+  const auto switch_at = [this](uint64_t time, uint32_t tid, uint16_t misc) {
+    records_.At(time).By(7, tid).Add(
+        perf_event::kRecordSwitch, misc,
+        perf_event::Switch{.sample_id = {.pid = 7, .tid = tid, .time = time}});
+  };
+  constexpr uint16_t kOut = perf_event::kMiscSwitchOut;
+  switch_at(100, 7, 0);
+  switch_at(100, 8, 0);
+  records_.At(150).By(7, 8).Period(50).Sample(0x1234);
+  switch_at(200, 8, kOut);
+  records_.At(250).By(7, 7).Period(50).Sample(0x1234);
+  switch_at(300, 7, kOut);
+  switch_at(400, 8, 0);
+  ProfileBuilder builder(symbolizer_, {.dimensions = {false, false, true}});
+  builder.AddEvent("oncpu-time", records_.attr());
+  const EventId waits = builder.AddEvent("offcpu-time", records_.attr());
+  AddRecords(builder);
+  // Thread 8 was off the CPU from 200 to 400: until 300 thread 7 ran, then both waited.
+  perf_event::RecordBuilder wait(records_.attr());
+  wait.At(400).By(7, 8).Period(200).Sample(0x1634);
+  builder.Add(wait.records().front(), static_cast<uint32_t>(waits), 400);
+  EXPECT_EQ(ParallelismsOf(std::move(builder).Finish()),
+            "[2] 50 of 1; [1] 50 of 1; [0] 50 of 1; [others] 150 of 0; ");
+}
+
 // What a recording would carry of the records so far.
 std::string ProfileBuilderTest::Stored() {
   ProfileBuilder builder(symbolizer_,
-                         {.dimensions = kAllDimensions, .slices = TimeSlices::Of(0, 99, 10)});
+                         {.dimensions = kStoredDimensions, .slices = TimeSlices::Of(0, 99, 10)});
   builder.AddEvent("cpu-clock", records_.attr());
   AddRecords(builder);
   Profile profile = std::move(builder).Unnamed().profile;

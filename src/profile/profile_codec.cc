@@ -328,8 +328,7 @@ class Refinement {
   bool AreWhole() const {
     const size_t parts = details_.threads.size();
     return details_.counts.size() == parts && details_.periods.size() == parts &&
-           std::all_of(details_.columns.begin(), details_.columns.end(),
-                       [&](const auto& column) { return column.size() == parts; });
+           details_.columns[kCpu].size() == parts && details_.columns[kSlice].size() == parts;
   }
 
   void Collect(const Row& row, size_t begin, size_t end) {
@@ -404,6 +403,13 @@ bool ReadDetails(std::string_view section, const Wanted& wanted, Profile& profil
   return slices && Refinement(details, wanted, *std::move(slices), profile).Refine();
 }
 
+bool IsStored(const DimensionSet& wanted) {
+  for (size_t d = 0; d < kDimensions; ++d) {
+    if (wanted[d] && !kStoredDimensions[d]) return false;
+  }
+  return true;
+}
+
 bool IsSummary(const Wanted& wanted) {
   return !wanted.threads && wanted.samples.HasAll() &&
          std::none_of(wanted.dimensions.begin(), wanted.dimensions.end(), [](bool b) { return b; });
@@ -444,6 +450,7 @@ std::string EncodeProfile(Profile& profile, uint64_t data_size) {
 
 std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_size,
                                      const Wanted& wanted) {
+  if (!IsStored(wanted.dimensions)) return std::nullopt;
   NumberReader parts(BytesOfText(section));
   if (parts.Number() != kVersion) return std::nullopt;
   const std::span<const std::byte> summary = parts.Bytes();

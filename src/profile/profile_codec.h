@@ -25,6 +25,11 @@ inline constexpr size_t kStoredSlices = 200;
 // Stacks are no deeper, for no record has more addresses.
 inline constexpr uint32_t kMostFrames = 1 << 15;
 
+// What a recording's profile tells apart.
+inline constexpr DimensionSet kStoredDimensions = {true, true, false};
+static_assert(kStoredDimensions[static_cast<size_t>(Dimension::kCpu)] &&
+              kStoredDimensions[static_cast<size_t>(Dimension::kSlice)]);
+
 // `data_size`: bytes of the records that the profile is of. Threads must be apart, CPUs and slices
 // must be kept. Puts the tables in order first, which changes numbers and no figure.
 std::string EncodeProfile(Profile& profile, uint64_t data_size);
@@ -37,9 +42,9 @@ struct Wanted {
 };
 
 // The profile of the section, as the records of `data_size` bytes would give it. Nothing where the
-// section is of another version, of other records, cut or damaged, and where a part of the time is
-// wanted that does not begin and end between slices: then the records have to be read. Memory: some
-// dozen times the section's at most.
+// section is of another version, of other records, cut or damaged, where a part of the time is
+// wanted that does not begin and end between slices, and where dimensions are that it has not: then
+// the records have to be read. Memory: some dozen times the section's at most.
 std::optional<Profile> DecodeProfile(std::string_view section, uint64_t data_size,
                                      const Wanted& wanted);
 

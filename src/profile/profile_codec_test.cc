@@ -12,7 +12,7 @@ namespace profiler::profile {
 namespace {
 
 constexpr uint64_t kDataSize = 4711;
-const Wanted kAll{.threads = true, .dimensions = kAllDimensions, .samples = {}};
+const Wanted kAll{.threads = true, .dimensions = kStoredDimensions, .samples = {}};
 
 template <class Id>
 uint32_t NumberOf(Id id) {
@@ -40,7 +40,10 @@ std::string RowsText(const Profile& profile) {
     const Thread& thread = profile[row.thread];
     text << profile.text(profile[row.event].name) << " " << profile.text(thread.comm) << " "
          << thread.pid << "/" << thread.tid;
-    for (const auto& column : profile.columns) text << " " << (column.empty() ? 0 : column[i]);
+    for (size_t d = 0; d < kDimensions; ++d) {
+      const auto& column = profile.columns[d];
+      if (kStoredDimensions[d]) text << " " << (column.empty() ? 0 : column[i]);
+    }
     text << ":";
     for (StackId id = row.stack; id != kNoStack; id = profile[id].parent) {
       text << " " << FrameText(profile, profile[id].frame);
@@ -244,7 +247,9 @@ bool IsWhole(const Profile& profile) {
              IsBelow(row.thread, profile.threads.size()) &&
              IsBelow(row.stack, profile.stacks.size()) && IsBelow(row.self, profile.frames.size());
   }
-  for (const auto& column : profile.columns) whole &= column.size() == profile.rows.size();
+  for (size_t d = 0; d < kDimensions; ++d) {
+    whole &= profile.columns[d].size() == (kStoredDimensions[d] ? profile.rows.size() : 0);
+  }
   return whole;
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
+constexpr auto kParallelism = static_cast<size_t>(Dimension::kParallelism);
 
 }  // namespace
 
@@ -15,6 +16,7 @@ constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
 RowTable::Values RowTable::ValuesOf(const SampleRow& sample) {
   Values values{};
   if (kept_[kCpu]) values[kCpu] = sample.cpu;
+  if (kept_[kParallelism]) values[kParallelism] = sample.parallelism;
   if (kept_[kSlice]) {
     values[kSlice] = profile_.slices.SliceOf(sample.time);
     TimeSlices::Slice& slice = profile_.slices.slices[values[kSlice]];

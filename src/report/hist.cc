@@ -156,7 +156,8 @@ class Histogram::Builder {
       at.row = static_cast<uint32_t>(hist_.rows_.size());
       hist_.rows_.push_back({.function = function,
                              .thread = profile_.rows[sample].thread,
-                             .cpu = profile_.CpuOf(sample)});
+                             .cpu = profile_.CpuOf(sample),
+                             .parallelism = profile_.ParallelismOf(sample)});
     }
     return at;
   }
@@ -179,10 +180,12 @@ class Histogram::Builder {
   void JoinRows(std::span<const EventId> members) {
     const std::vector<uint32_t> thread_group = ThreadGroups(profile_, options());
     const bool by_cpu = options().SortsBy(SortKey::kCpu);
-    absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> known;
+    const bool by_parallelism = options().SortsBy(SortKey::kParallelism);
+    absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, size_t> known;
     const auto row_like = [&](const HistRow& row) {
       const std::tuple keys(hist_.BucketOf(row.function),
-                            thread_group[static_cast<uint32_t>(row.thread)], by_cpu ? row.cpu : 0);
+                            thread_group[static_cast<uint32_t>(row.thread)], by_cpu ? row.cpu : 0,
+                            by_parallelism ? row.parallelism : 0);
       return known.try_emplace(keys, known.size()).first->second;
     };
     for (const HistRow& row : hist_.rows_) row_like(row);
@@ -194,7 +197,10 @@ class Histogram::Builder {
       for (const HistRow& row : member.rows()) {
         const size_t index = row_like(row);
         if (index == hist_.rows_.size()) {
-          hist_.rows_.push_back({.function = row.function, .thread = row.thread, .cpu = row.cpu});
+          hist_.rows_.push_back({.function = row.function,
+                                 .thread = row.thread,
+                                 .cpu = row.cpu,
+                                 .parallelism = row.parallelism});
         }
         hist_.member_weights_.resize(hist_.rows_.size() * members.size());
         hist_.member_weights_[index * members.size() + i] = {row.self, row.children};

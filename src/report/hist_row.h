@@ -20,6 +20,7 @@ struct HistRow {
   FunctionId function = kNoFunction;  // the first seen of the row: names its dso and symbol
   profile::ThreadId thread{};         // names its comm, pid and tid
   uint32_t cpu = 0;
+  uint32_t parallelism = 0;
   uint16_t chain_depth = 0;  // the longest chain it was seen with
   Weight self;
   Weight children;  // includes self; equal to it where rows are not accumulated

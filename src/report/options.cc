@@ -26,6 +26,7 @@ constexpr SortKeyText kSortKeys[] = {
     {SortKey::kSymbol, "symbol", "Symbol"},
     {SortKey::kSymbol, "sym", "Symbol"},
     {SortKey::kCpu, "cpu", "CPU"},
+    {SortKey::kParallelism, "parallelism", "Parallelism"},
     {SortKey::kSrcline, "srcline", "Source:Line"},
     {SortKey::kSrcfile, "srcfile", "Source File"},
     {SortKey::kSymoff, "symoff", "Symbol Offset"},
@@ -83,7 +84,7 @@ absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
     if (known == std::end(kSortKeys)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown sort key '", name,
-          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff or cpu, "
+          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff, cpu or parallelism, "
           "and of branches symbol_from, symbol_to, dso_from, dso_to, mispredict or cycles"));
     }
     keys.push_back(known->key);

@@ -29,6 +29,7 @@ enum class SortKey : uint8_t {
   kSymbol,
   // Of samples alone.
   kCpu,
+  kParallelism,  // how many threads ran: profile::Dimension::kParallelism
   // Finer than a function: positions.h. With one of them the table of functions has an entry a
   // place.
   kSrcline,
@@ -104,6 +105,8 @@ struct ReportOptions {
   Filter filter;
   // Percentages of what passed the filter; else of everything.
   bool relative_percentages = false;
+  // The first event of each group is the latency of the second: query::AddLatency.
+  bool latency = false;
   bool inlines = true;
   bool full_source_paths = false;  // with kSrcline and kSrcfile
   // Frames looked at in one chain, counted from the end that stands at the top.

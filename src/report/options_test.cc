@@ -29,7 +29,8 @@ TEST(OptionsTest, KeysOfBranchesAreKnownFromThoseOfSamples) {
 TEST(OptionsTest, AnUnknownSortKeyIsNamed) {
   EXPECT_EQ(ParseSortKeys("comm,colour").status().message(),
             "unknown sort key 'colour': use pid, tid, tgid, comm, dso, symbol, srcline, "
-            "srcfile, symoff or cpu, and of branches symbol_from, symbol_to, dso_from, dso_to, "
+            "srcfile, symoff, cpu or parallelism, and of branches symbol_from, symbol_to, "
+            "dso_from, dso_to, "
             "mispredict or cycles");
   EXPECT_FALSE(ParseSortKeys("").ok());
 }

@@ -66,9 +66,13 @@ class Table {
       if (OnlyName(key, options.filter) == nullptr) columns_.push_back({key, Heading(key).size()});
     }
     const size_t events = 1 + hist.member_totals().size();
-    if (hist.options().children) weight_columns_.push_back({"Children", events * kWeightWidth});
-    weight_columns_.push_back(
-        {hist.options().children ? "Self" : "Overhead", events * kWeightWidth});
+    const size_t width = events * kWeightWidth;
+    if (hist.options().children) {
+      weight_columns_.push_back({options.latency ? "Latency Children" : "Children", width});
+      weight_columns_.push_back({options.latency ? "Latency     Self" : "Self", width});
+    } else {
+      weight_columns_.push_back({options.latency ? "Latency Overhead" : "Overhead", width});
+    }
     if (options.show_samples) weight_columns_.push_back({"Samples", events * kSamplesWidth});
     only_last_is_of_function_ =
         !columns_.empty() && events == 1 &&
@@ -212,6 +216,7 @@ class Table {
                                                     : kAddressWidth + 6);
         return;
       case SortKey::kCpu:
+      case SortKey::kParallelism:
         return;
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
@@ -259,6 +264,10 @@ class Table {
         // Three digits, to which perf adds a sign where no CPU is known: "-001".
         absl::StrAppendFormat(&out, "%.3d", static_cast<int32_t>(row.cpu));
         return;
+      case SortKey::kParallelism:
+        return AppendRightAligned(
+            row.parallelism == profile::kOthersRan ? "others" : absl::StrCat(row.parallelism),
+            column.width, out);
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
         return AppendLeftAligned(PositionText(row, column.key), column.width, out);
@@ -363,9 +372,10 @@ class Report {
     }
     const Histogram hist(profile_, functions_, leader, SettledOptions(events),
                          std::span(events).subspan(1));
-    Weight total = hist.total();
+    // A latency is of the same samples.
+    Weight total = options_.latency ? Weight() : hist.total();
     for (const Weight& member : hist.member_totals()) total += member;
-    AppendSampleCount(events, total.count);
+    AppendSampleCount(options_.latency ? std::vector{events.back()} : events, total.count);
     absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n",
                     NamesLine(profile_, leader), "#\n");
     AppendRows(hist);

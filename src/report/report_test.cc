@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/query/latency.h"
 #include "src/report/options.h"
 #include "src/report/testing/profile_builder.h"
 
@@ -565,6 +566,43 @@ TEST(ReportTest, SamplesThatDoNotSayTheirCpuAreOnNone) {
   EXPECT_EQ(Rows(builder, options),
             "    50.00%  -001\n"
             "    50.00%  000\n"
+            "\n\n");
+}
+
+TEST(ReportTest, TellsApartByHowManyThreadsRan) {
+  ProfileBuilder builder;
+  builder.Parallelism(2).Sample("app", {"f@app"}, 3);
+  builder.Parallelism(profile::kOthersRan).Sample("app", {"f@app"});
+  ReportOptions options;
+  options.sort = {SortKey::kParallelism, SortKey::kSymbol};
+  EXPECT_EQ(Rows(builder, options),
+            "    75.00%            2  [.] f\n"
+            "    25.00%       others  [.] f\n"
+            "\n\n");
+}
+
+TEST(ReportTest, LatencyStandsBesideTheWeightThatItIsOf) {
+  ProfileBuilder builder;
+  builder.Parallelism(1).Sample("app", {"serial@app"}, 1, 30);
+  builder.Parallelism(4).Sample("app", {"parallel@app"}, 1, 40);
+  ReportOptions options;
+  options.sort = {SortKey::kSymbol};
+  options.latency = true;
+  for (const auto& [latency, event] : query::AddLatency(builder.profile())) {
+    options.groups.push_back({.name = {}, .events = {latency, event}});
+  }
+  EXPECT_EQ(FormatReport(builder.profile(), options),
+            "#\n"
+            "# Total Lost Samples: 0\n"
+            "#\n"
+            "# Samples: 2  of event 'cpu-clock'\n"
+            "# Event count (approx.): 70\n"
+            "#\n"
+            "# Latency Overhead  Symbol      \n"
+            "# ................  ............\n"
+            "#\n"
+            "    75.00%  42.86%  [.] serial\n"
+            "    25.00%  57.14%  [.] parallel\n"
             "\n\n");
 }
 

@@ -154,6 +154,8 @@ class RowKeys {
       case SortKey::kCpu:
         // Those on none first.
         return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].cpu + 1; });
+      case SortKey::kParallelism:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].parallelism; });
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
       case SortKey::kSymoff:

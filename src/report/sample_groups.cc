@@ -39,7 +39,8 @@ SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
   const query::RowFilter filter(profile, options.filter);
   const std::vector<uint32_t> thread_group = ThreadGroups(profile, options);
   const bool by_cpu = options.SortsBy(SortKey::kCpu);
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> cpu_group;
+  const bool by_parallelism = options.SortsBy(SortKey::kParallelism);
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> finer_group;
 
   HugeVector<uint32_t> group_of(profile.rows.size(), kNone);
   std::vector<size_t> sizes;
@@ -50,9 +51,10 @@ SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
     if (passes || !options.relative_percentages) total_ += WeightOf(sample);
     if (!passes) continue;
     uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
-    if (by_cpu) {
-      const std::pair key(group, profile.CpuOf(i));
-      group = cpu_group.try_emplace(key, cpu_group.size()).first->second;
+    if (by_cpu || by_parallelism) {
+      const std::tuple key(group, by_cpu ? profile.CpuOf(i) : 0,
+                           by_parallelism ? profile.ParallelismOf(i) : 0);
+      group = finer_group.try_emplace(key, finer_group.size()).first->second;
     }
     if (group >= sizes.size()) sizes.resize(group + 1, 0);
     ++sizes[group];

@@ -1,5 +1,5 @@
 // The samples of one event that pass a report's filter, in groups: of those that its sort keys tell
-// apart by something else than functions (comm, thread, cpu).
+// apart by something else than functions (comm, thread, cpu, parallelism).
 //
 // Private to this package.
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -113,6 +114,43 @@ TEST_F(LiveTest, CallGraphShowsTheCallersOfTheHotFunction) {
   ASSERT_EQ(RecordWorkload({"busy", "0.5"}, {"-g"}).exit_code, 0);
   const std::string folded = Profiler({"folded"}).out;
   EXPECT_THAT(folded, HasSubstr("main;Outer;Inner"));
+}
+
+// Of folded lines that contain `part`: the sum of their weights.
+uint64_t WeightOfLines(const std::string& folded, const std::string& part) {
+  uint64_t sum = 0;
+  std::istringstream lines(folded);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(part) != std::string::npos) {
+      sum += std::strtoull(line.c_str() + line.rfind(' '), nullptr, 10);
+    }
+  }
+  return sum;
+}
+
+TEST_F(LiveTest, WallClockIsTheTimeThatThreadsRunAndTheTimeThatTheyWait) {
+  Finished recorded = Profiler({"record", "--wall-clock", "--", "sh", "-c",
+                                workload_ + " busy 0.5 && " + workload_ + " idle 0.5 && exit 0"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const Finished folded = Profiler({"folded"});
+  EXPECT_EQ(folded.exit_code, 0) << folded.err;
+  // The shell waits for a second, and one of its children sleeps for half of it.
+  EXPECT_GE(WeightOfLines(folded.out, ";[blocked] "), 1'450'000'000u) << folded.out;
+  EXPECT_GT(WeightOfLines(folded.out, ";Inner "), 0u) << folded.out;
+  EXPECT_EQ(WeightOfLines(Profiler({"folded", "--event", "oncpu-time"}).out, "[blocked]"), 0u);
+  EXPECT_THAT(Report({"-g", "none"}), AllOf(HasSubstr("of event 'wall-clock'"), HasSubstr("Inner"),
+                                            Not(HasSubstr("offcpu-time"))));
+  EXPECT_THAT(Report({"-g", "none", "--no-group"}),
+              AllOf(HasSubstr("'oncpu-time'"), HasSubstr("'offcpu-time'")));
+}
+
+TEST_F(LiveTest, LatencyNeedsToKnowWhichThreadsRan) {
+  ASSERT_EQ(RecordWorkload({"busy", "0.3"}).exit_code, 0);
+  const Finished refused = Profiler({"report", "--latency"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("record with --latency"));
+  ASSERT_EQ(RecordWorkload({"busy", "0.3"}, {"--latency"}).exit_code, 0);
+  EXPECT_THAT(Report({"--latency"}), AllOf(HasSubstr("Latency Overhead"), HasSubstr("Compute")));
 }
 
 TEST_F(LiveTest, AnnotatesTheHotFunction) {

@@ -48,6 +48,11 @@ ProfileBuilder& ProfileBuilder::Thread(uint32_t pid, uint32_t tid) {
   return *this;
 }
 
+ProfileBuilder& ProfileBuilder::Parallelism(uint32_t threads) {
+  parallelism_ = threads;
+  return *this;
+}
+
 ProfileBuilder& ProfileBuilder::Cpu(uint32_t cpu) {
   cpu_ = cpu;
   return *this;
@@ -87,6 +92,7 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
                            .count = count,
                            .period = count * period});
   profile_.column(profile::Dimension::kCpu).push_back(cpu_);
+  profile_.column(profile::Dimension::kParallelism).push_back(parallelism_);
   times_.push_back(time_);
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;

@@ -31,11 +31,13 @@ class ProfileBuilder {
  public:
   ProfileBuilder();
 
-  // Samples from now on are of this event (made when it is new), thread, cpu and time.
+  // Samples from now on are of this event (made when it is new), thread, cpu time, and of so
+  // many threads that ran.
   ProfileBuilder& Event(std::string_view name);
   ProfileBuilder& Thread(uint32_t pid, uint32_t tid);
   ProfileBuilder& Cpu(uint32_t cpu);
   ProfileBuilder& Time(uint64_t ns);
+  ProfileBuilder& Parallelism(uint32_t threads);
 
   // `count` samples of `period` each.
   ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
@@ -55,7 +57,8 @@ class ProfileBuilder {
   profile::Profile& profile() { return profile_; }
   // A row of the profile, as of one sample.
   profile::SampleRow sample(size_t row) const {
-    return {profile_.rows[row], profile_.CpuOf(row), times_[row], true};
+    return {profile_.rows[row], profile_.CpuOf(row), profile_.ParallelismOf(row), times_[row],
+            true};
   }
 
  private:
@@ -68,6 +71,7 @@ class ProfileBuilder {
   profile::Profile profile_;
   profile::EventId event_{};
   uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
+  uint32_t parallelism_ = 1;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
   std::vector<uint64_t> times_;  // by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
