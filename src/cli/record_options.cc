@@ -149,7 +149,8 @@ absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) 
       "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
 }
 
-absl::Status ReadSwitchOutput(const RecordArguments& arguments, record::RecordOptions* options) {
+absl::Status ReadSwitchOutput(const CLI::App& subcommand, const RecordArguments& arguments,
+                              record::RecordOptions* options) {
   options->timestamp_filename = arguments.timestamp_filename;
   if (arguments.switch_output.empty()) {
     if (arguments.most_files == 0) return absl::OkStatus();
@@ -157,6 +158,8 @@ absl::Status ReadSwitchOutput(const RecordArguments& arguments, record::RecordOp
   }
   PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
   options->switch_output->most_files = arguments.most_files;
+  // So that views find it.
+  options->switch_output->last_keeps_name = subcommand.count("--output") == 0;
   return absl::OkStatus();
 }
 
@@ -353,7 +356,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   if (!arguments.max_size.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
   }
-  PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(arguments, &options));
+  PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(subcommand, arguments, &options));
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events || arguments.latency;

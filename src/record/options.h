@@ -57,6 +57,7 @@ struct SwitchOutput {
   uint64_t bytes = 0;                 // when it has so many; 0: any number
   std::chrono::milliseconds time{0};  // after so long; 0: any time
   size_t most_files = 0;              // complete ones that are kept, the latest; 0: all
+  bool last_keeps_name = false;       // that of the option `output`
 };
 
 // A file of a recording that goes on in the next one.

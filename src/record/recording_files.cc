@@ -90,7 +90,8 @@ absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
 absl::Status RecordingFiles::Finish(bool with_features, std::vector<std::string>* notes) {
   absl::Status status;
   if (with_features) status = WriteFeatures();
-  if (names_ && !is_put_aside_) status.Update(PutAside(notes));
+  const bool keeps_name = options_.switch_output && options_.switch_output->last_keeps_name;
+  if (names_ && !is_put_aside_ && !keeps_name) status.Update(PutAside(notes));
   return status;
 }
 

@@ -582,6 +582,21 @@ TEST_F(SessionTest, KeepsTheLatestFilesAlone) {
             (std::vector<std::string>{files_[2].path, (*session)->summary().last_file}));
 }
 
+TEST_F(SessionTest, TheLastFileKeepsItsNameWhereItIsToBeFoundByIt) {
+  options_.targets.system_wide = true;
+  options_.switch_output = SwitchOutput{.bytes = 1, .last_keeps_name = true};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t) { running->RequestStop(); });
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ((*session)->summary().last_file, options_.output);
+  EXPECT_TRUE(ReadBack(options_.output).opened);
+  EXPECT_EQ(FilesThere().size(), 2u);
+}
+
 TEST_F(SessionTest, SwitchesAtASignalAndIsNotEndedByOneThatComesLater) {
   options_.targets.command = {"sh", "-c", "kill -USR2 $PPID; exec sleep 1000"};
   options_.switch_output = SwitchOutput{.at_signal = true};
