@@ -22,6 +22,7 @@
 #include "src/cli/output.h"
 #include "src/cli/version.h"
 #include "src/events/find_events.h"
+#include "src/perf_event/branch_filter.h"
 #include "src/perf_event/registers.h"
 
 namespace profiler::cli {
@@ -199,6 +200,12 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
   command.add_flag("-R,--raw-samples", a.contents.raw,
                    "raw data of all events, not of tracepoints alone");
+  command.add_flag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
+  command
+      .add_option(
+          "-j,--branch-filter", a.branch_filter,
+          "the branches before each sample, of these kinds: " + perf_event::BranchFilterNames())
+      ->type_name("KIND,…");
   command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
   command.add_option("--user-regs", a.user_registers, "registers of user space; ? lists them")
       ->type_name("REG,…");
@@ -350,6 +357,10 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   options.contents = arguments.contents;
   PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
                             ParseRegisters("--user-regs", arguments.user_registers));
+  if (arguments.branch_any || !arguments.branch_filter.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.contents.branches,
+                              perf_event::ParseBranchFilter(arguments.branch_filter));
+  }
   PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
                             ParseRegisters("--intr-regs", arguments.interrupt_registers));
   PROFILER_ASSIGN_OR_RETURN(options.clock, ReadClock(arguments.clock));

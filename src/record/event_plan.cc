@@ -181,12 +181,14 @@ class Planner {
         {contents.physical_address, perf_event::kSamplePhysAddr},
         {contents.weight, perf_event::kSampleWeight},
         {contents.user_registers != 0, perf_event::kSampleRegsUser},
-        {contents.interrupt_registers != 0, perf_event::kSampleRegsIntr}};
+        {contents.interrupt_registers != 0, perf_event::kSampleRegsIntr},
+        {contents.branches != 0, perf_event::kSampleBranchStack}};
     for (const auto& [is_asked_for, bit] : asked_for) {
       if (is_asked_for) attr->sample_type |= bit;
     }
     attr->sample_regs_user = contents.user_registers;
     attr->sample_regs_intr = contents.interrupt_registers;
+    attr->branch_sample_type = contents.branches;
     if (contents.thread_counts && attr->has(perf_event::kAttrInherit)) {
       attr->flags |= perf_event::kAttrInheritStat;
     }
@@ -396,6 +398,12 @@ class Planner {
     }
     if (error == ESRCH) {
       return ErrnoStatus(ESRCH, absl::StrCat("process ", target_.pid));
+    }
+    if (error == EOPNOTSUPP && options_.contents.branches != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("event ", name,
+                       ": has no branch stacks here (-b, -j): they take a hardware event of a CPU "
+                       "that records its last branches, as Intel's LBR, AMD's LBR or Arm's BRBE"));
     }
     if (IsMissing(error)) {
       return absl::InvalidArgumentError(

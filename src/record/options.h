@@ -49,6 +49,7 @@ struct SampleContents {
   bool thread_counts = false;   // READ records at the end of threads
   uint64_t user_registers = 0;  // REGS_USER, bits of registers.h
   uint64_t interrupt_registers = 0;
+  uint64_t branches = 0;  // BRANCH_STACK, of these (branch_filter.h); 0: none
 };
 
 // When the file at hand is complete and the next one begins, what comes first.

@@ -17,12 +17,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ringbuf/fake_kernel.h"
 #include "src/events/find_events.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
+#include "src/perf_event/branch_filter.h"
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/fake_tree.h"
 #include "src/record/recorded_file.h"
@@ -135,6 +137,16 @@ TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
   EXPECT_EQ(file.features.sample_time->last, 700u);
   ASSERT_TRUE(file.features.clock_data.has_value());
   EXPECT_EQ(file.features.clock_data->clockid, 1u);
+}
+
+TEST_F(SessionTest, SaysThatAnEventHasNoBranchStacks) {
+  options_.targets.system_wide = true;
+  options_.contents.branches = perf_event::kBranchAny;
+  kernel_.FailCall(Call::kOpenEvent, 1, EOPNOTSUPP);
+  const auto status = Create().status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()),
+              testing::StartsWith("event cpu-clock: has no branch stacks here (-b, -j): "));
 }
 
 TEST_F(SessionTest, OpensTheSidebandEnabledAndOwningTheRings) {
