@@ -390,7 +390,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   }
   if (!options.starts_disabled) options.delay = Milliseconds(arguments.delay_ms);
   if (!arguments.control.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.control, record::ParseControl(arguments.control));
+    PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
   }
   if (arguments.duration) {
     if (!(*arguments.duration > 0))

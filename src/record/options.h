@@ -18,12 +18,15 @@
 #include "src/events/find_events.h"
 #include "src/perf_data/write/writer.h"
 #include "src/procfs/proc_file.h"
-#include "src/record/control.h"
 #include "src/record/ring_size.h"
 #include "src/target/command.h"
+#include "src/target/control.h"
 #include "src/target/targets.h"
 
 namespace profiler::record {
+
+using target::Control;
+using target::ControlPlaces;
 
 struct RecordProgress {
   std::chrono::milliseconds elapsed{0};  // since sampling began

@@ -1,4 +1,5 @@
-// --control: another program steers a recording by lines that it writes to a descriptor or FIFO.
+// --control: another program steers a recording or a count by lines that it writes to a descriptor
+// or FIFO.
 //
 //   enable, disable, stop, ping      one a line
 //   snapshot                         of AUX areas, of which nothing is recorded: only answered
@@ -16,7 +17,7 @@
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 
-namespace profiler::record {
+namespace profiler::target {
 
 // Where commands come from and answers go to.
 struct ControlPlaces {
@@ -50,4 +51,4 @@ class Control {
   bool is_over_ = false;
 };
 
-}  // namespace profiler::record
+}  // namespace profiler::target

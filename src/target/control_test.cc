@@ -1,4 +1,4 @@
-#include "src/record/control.h"
+#include "src/target/control.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "src/procfs/fake_tree.h"
 
-namespace profiler::record {
+namespace profiler::target {
 namespace {
 
 using Command = Control::Command;
@@ -70,4 +70,4 @@ TEST(ControlTest, AFifoNeedsNobodyAtItsOtherEnd) {
 }
 
 }  // namespace
-}  // namespace profiler::record
+}  // namespace profiler::target

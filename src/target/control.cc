@@ -1,4 +1,4 @@
-#include "src/record/control.h"
+#include "src/target/control.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/procfs/proc_file.h"
 
-namespace profiler::record {
+namespace profiler::target {
 namespace {
 
 constexpr std::pair<std::string_view, Control::Command> kCommands[] = {
@@ -122,4 +122,4 @@ void Control::Acknowledge() {
   [[maybe_unused]] const ssize_t told = write(answer_fd_.get(), kAnswer.data(), kAnswer.size());
 }
 
-}  // namespace profiler::record
+}  // namespace profiler::target
