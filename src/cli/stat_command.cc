@@ -23,6 +23,8 @@
 namespace profiler::cli {
 namespace {
 
+constexpr double kUntilEnabled = -1;  // of --delay
+
 // What is counted without -e; what the machine has not is said. Of the whole system the clock is
 // that of its CPUs.
 constexpr char kDefaultEvents[] =
@@ -44,6 +46,7 @@ struct StatArguments {
   uint32_t interval_ms = 0;
   uint32_t interval_count = 0;
   double delay_ms = 0;
+  std::string control;
   double timeout_ms = 0;
   std::string separator;
   bool json = false;
@@ -102,8 +105,14 @@ absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
   options.repeat = arguments.repeat;
   options.interval = std::chrono::milliseconds(arguments.interval_ms);
   options.interval_count = arguments.interval_count;
-  if (arguments.delay_ms < 0) return absl::InvalidArgumentError("-D: cannot be negative");
-  options.delay = Milliseconds(arguments.delay_ms);
+  options.starts_disabled = arguments.delay_ms == kUntilEnabled;
+  if (arguments.delay_ms < 0 && !options.starts_disabled) {
+    return absl::InvalidArgumentError("-D: cannot be negative, but for -1");
+  }
+  if (!options.starts_disabled) options.delay = Milliseconds(arguments.delay_ms);
+  if (!arguments.control.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
+  }
   if (arguments.timeout_ms > 0) options.timeout = Milliseconds(arguments.timeout_ms);
   return options;
 }
@@ -177,6 +186,7 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   }
   if (options.interval.count() == 0)
     output.Write(printer.Result(*result, TargetOf(options.targets)));
+  for (const std::string& note : result->notes) PrintWarning(note);
   for (size_t i = 0; i < options.events.size(); ++i) {
     if (!result->excludes_kernel[i]) continue;
     PrintWarning(
@@ -214,7 +224,16 @@ void AddOptions(CLI::App& command, StatArguments& a) {
       ->check(CLI::Range(1u, UINT32_MAX));
   command.add_option("--interval-count", a.interval_count, "with -I: end after so many")
       ->type_name("N");
-  command.add_option("-D,--delay", a.delay_ms, "begin to count so much later")->type_name("MS");
+  command
+      .add_option("-D,--delay", a.delay_ms,
+                  "begin to count so much later; -1: when --control says enable")
+      ->type_name("MS");
+  command
+      .add_option(
+          "--control", a.control,
+          "obey the lines enable, disable, stop and ping that are written there, and answer "
+          "ack")
+      ->type_name("fd:N[,N]|fifo:PATH[,PATH]");
   command.add_option("--timeout", a.timeout_ms, "end after so many milliseconds")->type_name("MS");
   command.add_option("-x,--field-separator", a.separator, "separated values")->type_name("SEP");
   command.add_flag("-j,--json-output", a.json, "JSON, an object a line");

@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -110,6 +112,64 @@ TEST_F(LiveCountTest, ACommandThatIsNotThereIsNamed) {
   options_.events = *events::FindEvents({}, "page-faults:u");
   const auto result = RunStat(ringbuf::LinuxKernel(), options_, nullptr);
   EXPECT_EQ(target::CommandFailure(result.status()), 127);
+}
+
+// The commands are there before counting begins, so it obeys them in this order whatever is fast.
+class ControlledCountTest : public LiveCountTest {
+ protected:
+  ControlledCountTest() {
+    EXPECT_EQ(pipe(commands_), 0);
+    EXPECT_EQ(pipe(answers_), 0);
+    options_.control = target::ControlPlaces{.fd = commands_[0], .answer_fd = answers_[1]};
+    options_.targets = {};
+    options_.targets.pids = {getpid()};
+  }
+  ~ControlledCountTest() override {
+    for (const int fd : {commands_[0], commands_[1], answers_[0], answers_[1]}) close(fd);
+  }
+  void Say(std::string_view lines) {
+    ASSERT_EQ(write(commands_[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
+  }
+  std::string Answers() {
+    char text[64];
+    const ssize_t size = read(answers_[0], text, sizeof(text));
+    return {text, static_cast<size_t>(std::max<ssize_t>(size, 0))};
+  }
+
+  int commands_[2], answers_[2];
+};
+
+TEST_F(ControlledCountTest, StopsWhenItIsTold) {
+  Say("ping\nstop\n");
+  EXPECT_EQ(Counts("task-clock:u").size(), 1u);
+  EXPECT_TRUE(result_->stopped);
+  EXPECT_EQ(Answers(), "ack\nack\n");
+}
+
+TEST_F(ControlledCountTest, CountsNothingUntilItIsEnabled) {
+  options_.starts_disabled = true;
+  Say("what\nstop\n");
+  const auto counts = Counts("task-clock:u");
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts[0].enabled, 0u);
+  EXPECT_EQ(result_->notes.size(), 1u);
+}
+
+TEST_F(ControlledCountTest, CountsWhileItIsEnabled) {
+  options_.starts_disabled = true;
+  Say("enable\ndisable\nstop\n");
+  const auto counts = Counts("task-clock:u");
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_GT(counts[0].enabled, 0u);
+  EXPECT_EQ(Answers(), "ack\nack\nack\n");
+}
+
+TEST_F(ControlledCountTest, NobodyCouldBeginWithoutControl) {
+  options_.control.reset();
+  options_.starts_disabled = true;
+  options_.events = *events::FindEvents({}, "task-clock:u");
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      RunStat(ringbuf::LinuxKernel(), options_, [](const auto&, const auto&) {}).status()));
 }
 
 }  // namespace

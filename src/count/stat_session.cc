@@ -63,14 +63,17 @@ struct Places {
 // Counts one run of the command, or the other targets once.
 class Counting {
  public:
-  Counting(ringbuf::Kernel& kernel, const StatOptions& options, StatResult& result,
-           const IntervalSink& on_interval)
+  // `control` is null where nobody else steers the count.
+  Counting(ringbuf::Kernel& kernel, const StatOptions& options, target::Control* control,
+           StatResult& result, const IntervalSink& on_interval)
       : kernel_(kernel),
         options_(options),
+        control_(control),
         result_(result),
         on_interval_(on_interval),
         signal_descriptor_(io_),
         command_descriptor_(io_),
+        control_descriptor_(io_),
         watch_(io_, [this] { io_.stop(); }),
         begin_timer_(io_),
         end_timer_(io_),
@@ -80,6 +83,7 @@ class Counting {
     // Their owners close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
+    if (control_descriptor_.is_open()) control_descriptor_.release();
   }
 
   absl::Status Run() {
@@ -90,6 +94,7 @@ class Counting {
     result_.counts_command = counts_command_;
     PROFILER_RETURN_IF_ERROR(Open());
     PROFILER_RETURN_IF_ERROR(WatchEnd());
+    if (control_ != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     const ChildTime before = ChildTime::Now();
     began_ = steady_clock::now();
     PROFILER_RETURN_IF_ERROR(Begin());
@@ -184,7 +189,7 @@ class Counting {
     perf_event::Attr attr = event.attr;
     attr.flags |= perf_event::kAttrDisabled;
     if (options_.inherit && !options_.targets.system_wide) attr.flags |= perf_event::kAttrInherit;
-    if (counts_command_ && options_.delay.count() == 0) {
+    if (counts_command_ && !options_.starts_disabled && options_.delay.count() == 0) {
       attr.flags |= perf_event::kAttrEnableOnExec;
     }
     return perf_event::ToKernelAttr(attr);
@@ -210,9 +215,47 @@ class Counting {
     return watch_.Watch(options_.targets.pids, options_.targets.tids);
   }
 
+  absl::Status WatchControl() {
+    error_code error;
+    control_descriptor_.assign(control_->fd(), error);
+    if (error) return ErrnoStatus(error.value(), "--control");
+    AwaitCommands();
+    return absl::OkStatus();
+  }
+
+  void AwaitCommands() {
+    control_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
+      if (failed == boost::asio::error::operation_aborted) return;
+      // What cannot be waited for, as a regular file, has by now all that it will ever say.
+      for (const target::Control::Command command : control_->Take()) {
+        if (!Obey(command)) return;
+      }
+      if (!failed && !control_->is_over()) AwaitCommands();
+    });
+  }
+
+  // Whether counting goes on.
+  bool Obey(target::Control::Command command) {
+    using Command = target::Control::Command;
+    if (command == Command::kUnknown) {
+      result_.notes.push_back(
+          "--control: a line that is no command: enable, disable, stop and ping are");
+      return true;
+    }
+    if (command == Command::kEnable && Failed(counters_->Enable())) return false;
+    if (command == Command::kDisable && Failed(counters_->Disable())) return false;
+    control_->Acknowledge();
+    if (command != Command::kStop) return true;
+    result_.stopped = true;
+    io_.stop();
+    return false;
+  }
+
   absl::Status Begin() {
     const bool waits = options_.delay.count() > 0;
-    if (!waits && !counts_command_) PROFILER_RETURN_IF_ERROR(counters_->Enable());
+    if (!waits && !counts_command_ && !options_.starts_disabled) {
+      PROFILER_RETURN_IF_ERROR(counters_->Enable());
+    }
     if (command_ != nullptr) PROFILER_RETURN_IF_ERROR(command_->Start());
     if (!waits) {
       StartTimers();
@@ -294,6 +337,7 @@ class Counting {
 
   ringbuf::Kernel& kernel_;
   const StatOptions& options_;
+  target::Control* const control_;
   StatResult& result_;
   const IntervalSink& on_interval_;
   boost::asio::io_context io_{1};
@@ -303,7 +347,7 @@ class Counting {
   std::unique_ptr<CounterSet> counters_;
   std::vector<Count> before_;  // at the end of the last interval
   std::optional<target::BlockedSignals> signals_;
-  stream_descriptor signal_descriptor_, command_descriptor_;
+  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
   target::TargetWatch watch_;
   boost::asio::steady_timer begin_timer_, end_timer_, interval_timer_;
   steady_clock::time_point began_, interval_began_;
@@ -324,6 +368,9 @@ absl::Status CheckOptions(const StatOptions& options) {
   if (options.aggregation == Aggregation::kThread && !targets.has_threads()) {
     return absl::InvalidArgumentError("--per-thread: name processes (-p) or threads (-t)");
   }
+  if (options.starts_disabled && !options.control) {
+    return absl::InvalidArgumentError("-D -1: nobody could begin: add --control");
+  }
   if (options.repeat == 0) return absl::InvalidArgumentError("-r: once at least");
   if (options.repeat > 1 && targets.command.empty()) {
     return absl::InvalidArgumentError("-r: a command can be run again, nothing else");
@@ -337,9 +384,13 @@ absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& o
                                    const IntervalSink& on_interval) {
   PROFILER_RETURN_IF_ERROR(CheckOptions(options));
   StatResult result;
+  std::unique_ptr<target::Control> control;
+  if (options.control) {
+    PROFILER_ASSIGN_OR_RETURN(control, target::Control::Open(*options.control));
+  }
   try {
-    while (result.runs.size() < options.repeat && !result.interrupted) {
-      PROFILER_RETURN_IF_ERROR(Counting(kernel, options, result, on_interval).Run());
+    while (result.runs.size() < options.repeat && !result.interrupted && !result.stopped) {
+      PROFILER_RETURN_IF_ERROR(Counting(kernel, options, control.get(), result, on_interval).Run());
     }
   } catch (const boost::system::system_error& error) {
     return ErrnoStatus(error.code().value(), "starting the event loop");

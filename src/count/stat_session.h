@@ -20,6 +20,7 @@
 #include "src/events/find_events.h"
 #include "src/procfs/proc_file.h"
 #include "src/target/command.h"
+#include "src/target/control.h"
 #include "src/target/targets.h"
 
 namespace profiler::count {
@@ -33,6 +34,8 @@ struct StatOptions {
   std::chrono::milliseconds interval{0};  // 0: the end alone
   uint32_t interval_count = 0;            // 0: as many as there are
   std::chrono::milliseconds delay{0};
+  bool starts_disabled = false;                  // counting begins when `control` says so
+  std::optional<target::ControlPlaces> control;  // who else may begin, interrupt and end it
   std::optional<std::chrono::milliseconds> timeout;
   procfs::Roots roots;
 };
@@ -62,7 +65,10 @@ struct StatResult {
   std::vector<StatRun> runs;          // at least one
   std::optional<target::Command::End> command;
   bool interrupted = false;     // by a signal, before the end
+  bool stopped = false;         // by `control`: no further repetition
   bool counts_command = false;  // the command is what was counted
+  // Lines for the user: what he would not expect.
+  std::vector<std::string> notes;
 };
 
 // Called at the end of each interval, on Run's thread.
@@ -70,7 +76,7 @@ using IntervalSink = std::function<void(const StatResult& so_far, const CountTab
 
 // One thread. SIGINT and SIGTERM end the count and are not handed on. Errors: kInvalidArgument for
 // targets that do not go together and offline CPUs, kNotFound for processes and commands that are
-// not there, those of CounterSet::Open.
+// not there, those of CounterSet::Open and Control::Open.
 absl::StatusOr<StatResult> RunStat(ringbuf::Kernel& kernel, const StatOptions& options,
                                    const IntervalSink& on_interval);
 
