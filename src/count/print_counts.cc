@@ -1,10 +1,12 @@
 #include "src/count/print_counts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "src/base/percent.h"
 #include "src/count/metrics.h"
 #include "src/count/spread.h"
@@ -22,17 +24,32 @@ std::string Grouped(std::string digits) {
   return digits;
 }
 
+// An event of a cgroup is called "cs in web"; where the cgroup has a column of its own, "cs".
+std::string NameBesideCgroup(const events::FoundEvent& event) {
+  const std::string suffix = absl::StrCat(" in ", event.cgroup);
+  return std::string(absl::StripSuffix(event.name, suffix));
+}
+
 double Seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace
 
+CountPrinter::CountPrinter(const std::vector<events::FoundEvent>& events,
+                           const PrintOptions& options)
+    : events_(events),
+      options_(options),
+      has_cgroups_(std::any_of(events.begin(), events.end(), [](const events::FoundEvent& event) {
+        return !event.cgroup.empty();
+      })) {}
+
 // One event in one row, over all runs.
 struct CountPrinter::Line {
   std::optional<double> interval_end;  // in seconds
   const CountRow* row = nullptr;
   std::string event;
+  std::string cgroup;
   std::string value;  // in `unit`; "<not counted>"
   bool is_number = false;
   std::string unit;
@@ -48,8 +65,10 @@ CountPrinter::Line CountPrinter::LineOf(const StatResult& result,
   const events::FoundEvent& counted = events_[event];
   const bool is_clock = IsClock(counted.attr);
   const double factor = is_clock ? 1 / kNanosecondsInMillisecond : counted.scale;
+  const bool has_column = has_cgroups_ && options_.format != Format::kText;
   Line line{.row = &runs.front()->rows[row],
-            .event = counted.name,
+            .event = has_column ? NameBesideCgroup(counted) : counted.name,
+            .cgroup = counted.cgroup,
             .unit = is_clock ? "msec" : counted.unit,
             .repeated = runs.size() > 1};
   if (result.excludes_kernel[event] && line.event.find(':') == std::string::npos) {
@@ -158,6 +177,7 @@ void CountPrinter::AppendSeparated(const Line& line, std::string& out) const {
   if (!line.row->name.empty()) absl::StrAppend(&out, line.row->name, separator);
   if (ShowsPlaces(options_.aggregation)) absl::StrAppend(&out, line.row->places, separator);
   absl::StrAppend(&out, line.value, separator, line.unit, separator, line.event, separator);
+  if (has_cgroups_) absl::StrAppend(&out, line.cgroup, separator);
   if (line.repeated) absl::StrAppendFormat(&out, "%.2f%%%s", line.margin, separator);
   absl::StrAppendFormat(&out, "%d%s%.2f%s", line.count.running, separator,
                         Percent(line.count.running, line.count.enabled), separator);
@@ -176,6 +196,7 @@ void CountPrinter::AppendJson(const Line& line, std::string& out) const {
   object["counter-value"] = line.value;
   object["unit"] = line.unit;
   object["event"] = line.event;
+  if (has_cgroups_) object["cgroup"] = line.cgroup;
   if (line.repeated) object["variance"] = line.margin;
   object["event-runtime"] = line.count.running;
   object["pcnt-running"] = Percent(line.count.running, line.count.enabled);

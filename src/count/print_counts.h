@@ -35,8 +35,7 @@ struct PrintOptions {
 class CountPrinter {
  public:
   // Both must outlive the printer.
-  CountPrinter(const std::vector<events::FoundEvent>& events, const PrintOptions& options)
-      : events_(events), options_(options) {}
+  CountPrinter(const std::vector<events::FoundEvent>& events, const PrintOptions& options);
 
   // Above the first interval; empty for other formats than text.
   std::string IntervalHead() const;
@@ -58,6 +57,7 @@ class CountPrinter {
 
   const std::vector<events::FoundEvent>& events_;
   const PrintOptions& options_;
+  const bool has_cgroups_;  // separated values and JSON then tell the cgroup of each event
 };
 
 }  // namespace profiler::count

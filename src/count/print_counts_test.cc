@@ -108,6 +108,25 @@ TEST_F(PrintCountsTest, JsonHasAnObjectALine) {
             "\"event-runtime\":600000,\"pcnt-running\":100.0}\n");
 }
 
+// As perf 7.2 prints them.
+TEST_F(PrintCountsTest, CgroupsHaveAColumnForPrograms) {
+  Event("cs");
+  Event("faults");
+  events_[1].name = "faults in /web";
+  events_[1].cgroup = "/web";
+  Run({{3, 9, 9}, {4, 9, 9}});
+  options_.metrics = false;
+  EXPECT_NE(Result().find(" 4      faults in /web\n"), std::string::npos) << Result();
+  options_.format = Format::kSeparated;
+  EXPECT_EQ(Result(), "3,,cs,,9,100.00,,\n4,,faults,/web,9,100.00,,\n");
+  options_.format = Format::kJson;
+  EXPECT_EQ(Result(),
+            "{\"counter-value\":\"3\",\"unit\":\"\",\"event\":\"cs\",\"cgroup\":\"\","
+            "\"event-runtime\":9,\"pcnt-running\":100.0}\n"
+            "{\"counter-value\":\"4\",\"unit\":\"\",\"event\":\"faults\",\"cgroup\":\"/web\","
+            "\"event-runtime\":9,\"pcnt-running\":100.0}\n");
+}
+
 TEST_F(PrintCountsTest, IntervalsStandBehindTheirEnd) {
   Event("cs");
   Run({{3, 9, 9}});
