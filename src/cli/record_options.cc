@@ -195,8 +195,8 @@ absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
 // What samples have, and which records stand beside them.
 void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-d,--data", a.contents.data_address,
-                   "the address of the data, where it is known");
-  command.add_flag("--phys-data", a.contents.physical_address, "its physical address as well");
+                   "the address of the data and where it came from, as far as they are known");
+  command.add_flag("--phys-data", a.contents.physical_address, "the data's physical address");
   command.add_flag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
   command.add_flag("-R,--raw-samples", a.contents.raw,
                    "raw data of all events, not of tracepoints alone");
@@ -258,7 +258,8 @@ void AddNeedlessOptions(CLI::App& command, RecordArguments& a) {
   add("--proc-map-timeout", "MS", "mappings are read from /proc without a limit of time");
   add("--synth", "WHAT", "what already runs is always in front of the samples");
   add("--tail-synthesize", nullptr, "what already runs is in front of the samples");
-  add("--overwrite", nullptr, "rings are emptied in time, so all of the recording is kept");
+  add("--overwrite", nullptr,
+      "rings are emptied in time, so all of the recording is kept, not its end alone");
 }
 
 }  // namespace

@@ -177,9 +177,9 @@ class Planner {
     const SampleContents& contents = options_.contents;
     const std::pair<bool, uint64_t> asked_for[] = {
         {contents.raw || event.has_raw_data, perf_event::kSampleRaw},
-        {contents.data_address || contents.physical_address, perf_event::kSampleAddr},
+        {contents.data_address, perf_event::kSampleAddr | perf_event::kSampleDataSrc},
         {contents.physical_address, perf_event::kSamplePhysAddr},
-        {contents.weight, perf_event::kSampleWeight},
+        {contents.weight, perf_event::kSampleWeightStruct},
         {contents.user_registers != 0, perf_event::kSampleRegsUser},
         {contents.interrupt_registers != 0, perf_event::kSampleRegsIntr},
         {contents.branches != 0, perf_event::kSampleBranchStack}};
@@ -306,6 +306,8 @@ class Planner {
     for (;; opened = Try(event.attr)) {
       if (IsMissing(ErrnoOf(opened)) && IsCycles(event.attr)) {
         FallBackToCpuClock(event);
+      } else if (ErrnoOf(opened) == EINVAL && HasSplitWeight(event.attr)) {
+        event.attr.sample_type ^= perf_event::kSampleWeightStruct | perf_event::kSampleWeight;
       } else if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
         event.attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
         user_only = true;
@@ -323,6 +325,11 @@ class Planner {
 
   static bool IsCycles(const Attr& attr) {
     return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES;
+  }
+
+  // Kernels before 5.12 have the whole weight only.
+  static bool HasSplitWeight(const Attr& attr) {
+    return (attr.sample_type & perf_event::kSampleWeightStruct) != 0;
   }
 
   void FallBackToCpuClock(PlannedEvent& event) {

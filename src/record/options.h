@@ -45,10 +45,10 @@ enum class CallGraph : uint8_t {
 
 // What samples have beside address, thread, time, CPU and period.
 struct SampleContents {
-  bool data_address = false;      // ADDR, and mappings of data
-  bool physical_address = false;  // PHYS_ADDR as well
-  bool weight = false;
-  bool raw = false;             // RAW, which tracepoints have in any case
+  bool data_address = false;      // ADDR and DATA_SRC, and mappings of data
+  bool physical_address = false;  // PHYS_ADDR
+  bool weight = false;            // WEIGHT_STRUCT, or WEIGHT of kernels before 5.12
+  bool raw = false;               // RAW, which tracepoints have in any case
   bool thread_counts = false;   // READ records at the end of threads
   uint64_t user_registers = 0;  // REGS_USER, bits of registers.h
   uint64_t interrupt_registers = 0;

@@ -25,6 +25,7 @@
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_event/branch_filter.h"
+#include "src/perf_event/describe.h"
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/fake_tree.h"
 #include "src/record/recorded_file.h"
@@ -147,6 +148,38 @@ TEST_F(SessionTest, SaysThatAnEventHasNoBranchStacks) {
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_THAT(std::string(status.message()),
               testing::StartsWith("event cpu-clock: has no branch stacks here (-b, -j): "));
+}
+
+TEST_F(SessionTest, SamplesHaveWhatIsAskedForAndNoMore) {
+  TargetSelf();
+  const auto asked = [&](const SampleContents& contents) {
+    options_.contents = contents;
+    auto session = Create();
+    EXPECT_TRUE(session.ok()) << session.status();
+    EXPECT_TRUE(RunAndStop(**session).ok());
+    const auto recording = *perf_data::Recording::Open(options_.output);
+    constexpr uint64_t kAlways = perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                                 perf_event::kSampleTid | perf_event::kSampleTime |
+                                 perf_event::kSampleCpu | perf_event::kSamplePeriod;
+    return perf_event::DescribeSampleType(recording->events()[0].attr.sample_type & ~kAlways);
+  };
+  EXPECT_EQ(asked({}), "");
+  EXPECT_EQ(asked({.data_address = true}), "ADDR|DATA_SRC");
+  EXPECT_EQ(asked({.physical_address = true}), "PHYS_ADDR");
+  EXPECT_EQ(asked({.weight = true}), "WEIGHT_STRUCT");
+}
+
+TEST_F(SessionTest, AnOlderKernelHasTheWholeWeight) {
+  TargetSelf();
+  options_.contents.weight = true;
+  kernel_.FailCall(Call::kOpenEvent, 1, EINVAL);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const auto recording = *perf_data::Recording::Open(options_.output);
+  const uint64_t sample_type = recording->events()[0].attr.sample_type;
+  EXPECT_NE(sample_type & perf_event::kSampleWeight, 0u);
+  EXPECT_EQ(sample_type & perf_event::kSampleWeightStruct, 0u);
 }
 
 TEST_F(SessionTest, OpensTheSidebandEnabledAndOwningTheRings) {
