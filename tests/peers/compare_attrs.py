@@ -12,9 +12,12 @@ refuses are counted and, with --show, printed, but are no differences. Needs roo
 
 import argparse
 import collections
+import ctypes
+import os
 import random
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,6 +50,7 @@ REASONS = {
     "use_clockid": "ours are always of CLOCK_MONOTONIC", "clockid": "ours are always of CLOCK_MONOTONIC",
     "watermark": "the ring wakes each recorder as that wants",
     "{ wakeup_events, wakeup_watermark }": "the ring wakes each recorder as that wants",
+    "write_backward": "--overwrite keeps the end of a recording there; ours keeps all of it",
 }
 # Bits of sample_type that each recorder has for itself: what tells events and rings apart.
 OWN_SAMPLE_BITS = {"IDENTIFIER", "ID", "CPU", "TIME", "PERIOD", "TID", "IP"}
@@ -123,6 +127,8 @@ def reason_of(field, ours, perfs, what):
     if field == "{ sample_period, sample_freq }" and "freq" in ours and "freq" in perfs:
         rates = {ours[field], perfs[field]}
         return "the default frequency is 999 here, 4000 there" if rates == DEFAULT_RATES else None
+    if field == "branch_sample_type" and bits(ours.get(field), {"USER", "KERNEL", "HV"}) == bits(perfs.get(field), set()):
+        return "perf forgets the levels of -j where no kind of branch is named"
     if field == "{ bp_addr, config1 }" and int(ours["type"].split()[0]) > 5:
         return "the name of what is probed is at an address in the recorder"
     return REASONS.get(field)
@@ -147,6 +153,25 @@ def compare(ours, perfs, what):
     return found
 
 
+PR_SET_PDEATHSIG = 1  # include/uapi/linux/prctl.h
+
+
+def die_with_parent():
+    """In a new process: whatever ends this script, SIGKILL included, ends it too."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run_for(command, seconds, cwd):
+    """What a command prints within a time. What it has started then ends with it."""
+    with subprocess.Popen(command, shell=True, text=True, errors="replace", cwd=cwd, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            return process.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate()[0]
+
+
 class Comparison:
     def __init__(self, args, scratch):
         self.args, self.scratch = args, scratch
@@ -156,12 +181,8 @@ class Comparison:
         self.wrong = 0
 
     def run(self, program, command):
-        try:
-            done = subprocess.run(command.replace("perf record", f"{program} record -vv", 1), shell=True, text=True, errors="replace",
-                                  cwd=self.scratch, capture_output=True, timeout=30, stdin=subprocess.DEVNULL)
-            printed = done.stderr + done.stdout
-        except subprocess.TimeoutExpired as late:  # perf's -vv of all CPUs takes minutes, after it has opened all
-            printed = b"".join(filter(None, [late.stderr, late.stdout])).decode(errors="replace")
+        # perf's -vv of all CPUs takes minutes, after it has opened all.
+        printed = run_for(command.replace("perf record", f"{program} record -vv", 1), 30, self.scratch)
         return [[a for a in found if not is_sideband(a, program == self.args.perf)] or found[:1]
                 for found in attrs(printed)] + [printed]
 
@@ -286,7 +307,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="print what one of the two refuses")
     args = parser.parse_args()
-    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    busy = subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=die_with_parent)
     try:
         with tempfile.TemporaryDirectory() as scratch:
             comparison = Comparison(args, scratch)
