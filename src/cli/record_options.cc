@@ -192,6 +192,17 @@ absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
   return absl::OkStatus();
 }
 
+// 0: no branches.
+absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
+  if (!arguments.branch_filter) return arguments.branch_any ? perf_event::kBranchAny : 0;
+  if (arguments.branch_any) {
+    return absl::InvalidArgumentError("-b: is -j any, so it does not go with another -j");
+  }
+  auto filter = perf_event::ParseBranchFilter(*arguments.branch_filter);
+  if (filter.ok()) return filter;
+  return absl::InvalidArgumentError(absl::StrCat("-j: ", filter.status().message()));
+}
+
 // What samples have, and which records stand beside them.
 void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-d,--data", a.contents.data_address,
@@ -202,9 +213,9 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
                    "raw data of all events, not of tracepoints alone");
   command.add_flag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
   command
-      .add_option(
-          "-j,--branch-filter", a.branch_filter,
-          "the branches before each sample, of these kinds: " + perf_event::BranchFilterNames())
+      .add_option("-j,--branch-filter", a.branch_filter,
+                  "the branches before each sample, of these kinds and levels: " +
+                      perf_event::BranchFilterNames())
       ->type_name("KIND,…");
   command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
   command.add_option("--user-regs", a.user_registers, "registers of user space; ? lists them")
@@ -358,10 +369,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   options.contents = arguments.contents;
   PROFILER_ASSIGN_OR_RETURN(options.contents.user_registers,
                             ParseRegisters("--user-regs", arguments.user_registers));
-  if (arguments.branch_any || !arguments.branch_filter.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options.contents.branches,
-                              perf_event::ParseBranchFilter(arguments.branch_filter));
-  }
+  PROFILER_ASSIGN_OR_RETURN(options.contents.branches, ReadBranches(arguments));
   PROFILER_ASSIGN_OR_RETURN(options.contents.interrupt_registers,
                             ParseRegisters("--intr-regs", arguments.interrupt_registers));
   PROFILER_ASSIGN_OR_RETURN(options.clock, ReadClock(arguments.clock));

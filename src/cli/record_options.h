@@ -44,7 +44,7 @@ struct RecordArguments {
   record::SampleContents contents;
   std::string user_registers, interrupt_registers;
   bool branch_any = false;
-  std::string branch_filter;
+  std::optional<std::string> branch_filter;
   bool all_user = false, all_kernel = false;
   bool switch_events = false;
   bool off_cpu = false;

@@ -1,41 +1,42 @@
 #include "src/perf_event/branch_filter.h"
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "src/base/text.h"
 
 namespace profiler::perf_event {
 namespace {
 
 constexpr uint64_t kLevels = 7;
 
-constexpr std::array<std::pair<std::string_view, uint64_t>, 19> kNames = {{
-    {"u", 1ull << 0},          {"k", 1ull << 1},          {"hv", 1ull << 2},
-    {"any", kBranchAny},       {"any_call", 1ull << 4},   {"any_ret", 1ull << 5},
-    {"ind_call", 1ull << 6},   {"abort_tx", 1ull << 7},   {"in_tx", 1ull << 8},
-    {"no_tx", 1ull << 9},      {"cond", 1ull << 10},      {"stack", 1ull << 11},
-    {"ind_jmp", 1ull << 12},   {"call", 1ull << 13},      {"no_flags", 1ull << 14},
-    {"no_cycles", 1ull << 15}, {"save_type", 1ull << 16}, {"hw_index", 1ull << 17},
-    {"priv", 1ull << 18},
-}};
+// By bit.
+constexpr std::array<std::string_view, 20> kNames = {
+    "u",        "k",         "hv",        "any",      "any_call", "any_ret", "ind_call",
+    "abort_tx", "in_tx",     "no_tx",     "cond",     "stack",    "ind_jmp", "call",
+    "no_flags", "no_cycles", "save_type", "hw_index", "priv",     "counter",
+};
+
+// 0 where none is called so.
+uint64_t BitOf(std::string_view name) {
+  for (size_t bit = 0; bit < kNames.size(); ++bit) {
+    if (absl::EqualsIgnoreCase(View(kNames[bit]), View(name))) return uint64_t{1} << bit;
+  }
+  return 0;
+}
 
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text) {
   uint64_t filter = 0;
-  while (!text.empty()) {
-    const std::string_view name = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), name.size() + 1));
-    uint64_t bit = 0;
-    for (const auto& [known, its_bit] : kNames) {
-      if (name == known) bit = its_bit;
-    }
+  for (const absl::string_view name : absl::StrSplit(View(text), ',')) {
+    const uint64_t bit = BitOf({name.data(), name.size()});
     if (bit == 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("branches: no '", std::string(name), "'; there are ", BranchFilterNames()));
+          absl::StrCat("no branch filter is called '", name, "'; there are ", BranchFilterNames()));
     }
     filter |= bit;
   }
@@ -43,8 +44,8 @@ absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text) {
 }
 
 std::string BranchFilterNames() {
-  return absl::StrJoin(kNames, ",",
-                       [](std::string* out, const auto& name) { out->append(name.first); });
+  return absl::StrJoin(kNames, ", ",
+                       [](std::string* out, std::string_view name) { out->append(name); });
 }
 
 }  // namespace profiler::perf_event

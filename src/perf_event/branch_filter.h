@@ -1,6 +1,7 @@
 // Which branches a branch stack has, as perf names them: attr.branch_sample_type.
 //
-// Source: enum perf_branch_sample_type in include/uapi/linux/perf_event.h, Linux 6.18.
+// Source: enum perf_branch_sample_type in include/uapi/linux/perf_event.h, and the names in
+// tools/perf/util/parse-branch-options.c, Linux 7.2.
 
 #pragma once
 
@@ -12,14 +13,15 @@
 
 namespace profiler::perf_event {
 
-// "any_call,u" as bits. Where nothing but levels (u, k, hv) is named, any branches at these; the
-// kernel takes the levels of the event where none are. kInvalidArgument, with the names that there
-// are, for another one.
+inline constexpr uint64_t kBranchAny = 1ull << 3;  // PERF_SAMPLE_BRANCH_ANY
+
+// "any_call,u" as bits; case does not matter. Where nothing but levels (u, k, hv) is named, any
+// branches at these (perf forgets the levels then); the kernel takes the levels of the event where
+// none are. kInvalidArgument, with the names that there are, for another one and for an empty text.
+// Thread-safe.
 absl::StatusOr<uint64_t> ParseBranchFilter(std::string_view text);
 
-// All names, comma separated.
+// All names: "u, k, hv, any, …".
 std::string BranchFilterNames();
-
-inline constexpr uint64_t kBranchAny = 1ull << 3;
 
 }  // namespace profiler::perf_event

@@ -77,6 +77,12 @@ constexpr std::array<std::string_view, 5> kReadBits = {
     "TOTAL_TIME_ENABLED", "TOTAL_TIME_RUNNING", "ID", "GROUP", "LOST",
 };
 
+constexpr std::array<std::string_view, 20> kBranchBits = {
+    "USER",     "KERNEL",    "HV",        "ANY",      "ANY_CALL",   "ANY_RETURN", "IND_CALL",
+    "ABORT_TX", "IN_TX",     "NO_TX",     "COND",     "CALL_STACK", "IND_JUMP",   "CALL",
+    "NO_FLAGS", "NO_CYCLES", "TYPE_SAVE", "HW_INDEX", "PRIV_SAVE",  "COUNTERS",
+};
+
 constexpr std::array<std::string_view, 6> kTypes = {
     "PERF_TYPE_HARDWARE", "PERF_TYPE_SOFTWARE", "PERF_TYPE_TRACEPOINT",
     "PERF_TYPE_HW_CACHE", "PERF_TYPE_RAW",      "PERF_TYPE_BREAKPOINT",
@@ -229,7 +235,9 @@ std::vector<std::pair<std::string, std::string>> DescribeAttr(const Attr& attr) 
   add_number("bp_type", attr.bp_type);
   add_hexadecimal("{ bp_addr, config1 }", attr.config1);
   add_hexadecimal("{ bp_len, config2 }", attr.config2);
-  add_hexadecimal("branch_sample_type", attr.branch_sample_type);
+  if (attr.branch_sample_type != 0) {
+    add("branch_sample_type", DescribeBits(attr.branch_sample_type, kBranchBits));
+  }
   add_hexadecimal("sample_regs_user", attr.sample_regs_user);
   add_number("sample_stack_user", attr.sample_stack_user);
   add_number("clockid", attr.clockid);

@@ -43,6 +43,16 @@ TEST(DescribeAttr, ReadsAsPerfsHeaderDoes) {
             "sample_id_all = 1");
 }
 
+TEST(DescribeAttr, NamesTheBranchesThatAreRecorded) {
+  Attr attr;
+  attr.sample_type = kSampleBranchStack;
+  attr.branch_sample_type = 1 | 1 << 5 | kBranchHwIndex | kBranchCounters | 1 << 20;
+  EXPECT_EQ(OneLine(attr),
+            "type = 0 (PERF_TYPE_HARDWARE), config = 0 (PERF_COUNT_HW_CPU_CYCLES), "
+            "sample_type = BRANCH_STACK, "
+            "branch_sample_type = USER|ANY_RETURN|HW_INDEX|COUNTERS|0x100000");
+}
+
 TEST(DescribeAttr, ShowsWhatItDoesNotKnowAsNumbers) {
   Attr attr;
   attr.type = 17;

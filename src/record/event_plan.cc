@@ -304,7 +304,7 @@ class Planner {
     // may show that the other is needed as well. Each is taken once at most.
     bool user_only = false;
     for (;; opened = Try(event.attr)) {
-      if (IsMissing(ErrnoOf(opened)) && IsCycles(event.attr)) {
+      if (IsMissing(ErrnoOf(opened)) && MayBeCpuClock(event.attr)) {
         FallBackToCpuClock(event);
       } else if (ErrnoOf(opened) == EINVAL && HasSplitWeight(event.attr)) {
         event.attr.sample_type ^= perf_event::kSampleWeightStruct | perf_event::kSampleWeight;
@@ -323,8 +323,10 @@ class Planner {
     return absl::OkStatus();
   }
 
-  static bool IsCycles(const Attr& attr) {
-    return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES;
+  // Branches are the hardware's alone.
+  static bool MayBeCpuClock(const Attr& attr) {
+    return attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES &&
+           (attr.sample_type & perf_event::kSampleBranchStack) == 0;
   }
 
   // Kernels before 5.12 have the whole weight only.
@@ -406,11 +408,11 @@ class Planner {
     if (error == ESRCH) {
       return ErrnoStatus(ESRCH, absl::StrCat("process ", target_.pid));
     }
-    if (error == EOPNOTSUPP && options_.contents.branches != 0) {
+    if (IsMissing(error) && options_.contents.branches != 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("event ", name,
-                       ": has no branch stacks here (-b, -j): they take a hardware event of a CPU "
-                       "that records its last branches, as Intel's LBR, AMD's LBR or Arm's BRBE"));
+                       ": has no branch stacks here (-b, -j): they take a hardware event and a CPU "
+                       "that records its last branches (Intel's and AMD's LBR, Arm's BRBE)"));
     }
     if (IsMissing(error)) {
       return absl::InvalidArgumentError(

@@ -49,10 +49,10 @@ struct SampleContents {
   bool physical_address = false;  // PHYS_ADDR
   bool weight = false;            // WEIGHT_STRUCT, or WEIGHT of kernels before 5.12
   bool raw = false;               // RAW, which tracepoints have in any case
-  bool thread_counts = false;   // READ records at the end of threads
-  uint64_t user_registers = 0;  // REGS_USER, bits of registers.h
+  bool thread_counts = false;     // READ records at the end of threads
+  uint64_t user_registers = 0;    // REGS_USER, bits of registers.h
   uint64_t interrupt_registers = 0;
-  uint64_t branches = 0;  // BRANCH_STACK, of these (branch_filter.h); 0: none
+  uint64_t branches = 0;  // BRANCH_STACK of these (branch_filter.h); 0: none
 };
 
 // When the file at hand is complete and the next one begins, what comes first.

@@ -150,6 +150,15 @@ TEST_F(SessionTest, SaysThatAnEventHasNoBranchStacks) {
               testing::StartsWith("event cpu-clock: has no branch stacks here (-b, -j): "));
 }
 
+TEST_F(SessionTest, DoesNotTakeAClockInsteadOfCyclesForBranches) {
+  TargetSelf();
+  options_.events = *events::FindEvents(tree_.roots(), "cycles");
+  options_.contents.branches = perf_event::kBranchAny;
+  kernel_.FailCall(Call::kOpenEvent, 1, ENOENT);
+  EXPECT_THAT(std::string(Create().status().message()),
+              testing::StartsWith("event cycles: has no branch stacks here"));
+}
+
 TEST_F(SessionTest, SamplesHaveWhatIsAskedForAndNoMore) {
   TargetSelf();
   const auto asked = [&](const SampleContents& contents) {
@@ -167,6 +176,7 @@ TEST_F(SessionTest, SamplesHaveWhatIsAskedForAndNoMore) {
   EXPECT_EQ(asked({.data_address = true}), "ADDR|DATA_SRC");
   EXPECT_EQ(asked({.physical_address = true}), "PHYS_ADDR");
   EXPECT_EQ(asked({.weight = true}), "WEIGHT_STRUCT");
+  EXPECT_EQ(asked({.branches = perf_event::kBranchAny}), "BRANCH_STACK");
 }
 
 TEST_F(SessionTest, AnOlderKernelHasTheWholeWeight) {
