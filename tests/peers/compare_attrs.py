@@ -133,6 +133,8 @@ def reason_of(field, ours, perfs, what):
         return "perf sorts the events of a group by PMU, so another one may lead"
     if field in ("read_format", "freq", "{ sample_period, sample_freq }") and MIXES.search(what) and READS.search(what):
         return "perf makes groups of what is on several PMUs anew, so their events are sampled each"
+    if field == "sample_type" and READS.search(what) and "{ sample_period, sample_freq }" not in ours:
+        return "with S the leader alone is sampled, so what a member asks for beside it is no matter"
     if field in ("pinned", "exclusive") and field not in ours and "{" in what:
         return "the kernel takes it of leaders alone, so members do without here"
     if field == "{ sample_period, sample_freq }" and "freq" in ours and "freq" in perfs:
