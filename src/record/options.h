@@ -25,9 +25,6 @@
 
 namespace profiler::record {
 
-using target::Control;
-using target::ControlPlaces;
-
 struct RecordProgress {
   std::chrono::milliseconds elapsed{0};  // since sampling began
   uint64_t samples = 0;
@@ -105,7 +102,7 @@ struct RecordOptions {
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
   bool starts_disabled = false;                       // sampling begins when `control` says so
-  std::optional<ControlPlaces> control;               // who else may begin, interrupt and end it
+  std::optional<target::ControlPlaces> control;       // who else may begin, interrupt and end it
   std::optional<std::chrono::milliseconds> duration;  // of sampling
   std::string output = "perf.data";  // an old one becomes output + ".old"; "-": standard output
   // Complete files have the time behind their name (output_files.h). For regular files alone.

@@ -419,22 +419,22 @@ class Session final : public RecordSession {
   }
 
   void TakeCommands() {
-    for (const Control::Command command : setup_.control->Take()) {
+    for (const target::Control::Command command : setup_.control->Take()) {
       absl::Status done;
       switch (command) {
-        case Control::Command::kEnable:
+        case target::Control::Command::kEnable:
           done = EnableSampling();
           break;
-        case Control::Command::kDisable:
+        case target::Control::Command::kDisable:
           done = DisableSampling();
           break;
-        case Control::Command::kStop:
+        case target::Control::Command::kStop:
           Stop(StopReason::kRequested);
           break;
-        case Control::Command::kPing:
-        case Control::Command::kSnapshot:
+        case target::Control::Command::kPing:
+        case target::Control::Command::kSnapshot:
           break;
-        case Control::Command::kUnknown:
+        case target::Control::Command::kUnknown:
           summary_.notes.push_back(
               "--control: a line that is no command: enable, disable, stop and ping are");
           continue;

@@ -44,7 +44,7 @@ class SetupSteps {
     setup_.begins_with_exec =
         setup_.records_command && options_.delay.count() == 0 && !options_.starts_disabled;
     if (options_.control) {
-      PROFILER_ASSIGN_OR_RETURN(setup_.control, Control::Open(*options_.control));
+      PROFILER_ASSIGN_OR_RETURN(setup_.control, target::Control::Open(*options_.control));
     }
     PROFILER_ASSIGN_OR_RETURN(cpus_, target::ChooseCpus(options_.roots, targets));
     PROFILER_ASSIGN_OR_RETURN(setup_.threads, target::FindThreads(options_.roots, targets));

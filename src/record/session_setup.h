@@ -27,7 +27,7 @@ struct SessionSetup {
   bool records_command = false;
   bool begins_with_exec = false;  // of the command: sampling, and times off the CPU
   EventPlan plan;
-  std::unique_ptr<Control> control;  // null without one
+  std::unique_ptr<target::Control> control;  // null without one
   // Attr 0 is the sideband, the sampling events follow, and then the context switches of --off-cpu.
   // Sampling is off.
   std::unique_ptr<ringbuf::EventSet> events;

@@ -535,7 +535,7 @@ TEST_F(SessionTest, ObeysWhatOthersWrite) {
   ASSERT_EQ(pipe(answers), 0);
   options_.targets.system_wide = true;
   options_.starts_disabled = true;
-  options_.control = ControlPlaces{.fd = commands[0], .answer_fd = answers[1]};
+  options_.control = target::ControlPlaces{.fd = commands[0], .answer_fd = answers[1]};
   auto session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_EQ(write(commands[1], "ping\nenable\nstop\n", 17), 17);
