@@ -1,6 +1,7 @@
 // profiler script
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "src/cli/command.h"
@@ -8,7 +9,9 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
+#include "src/events/trace_formats.h"
 #include "src/naming/fetch_files.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/procfs/machine.h"
 #include "src/script/script_printer.h"
@@ -48,6 +51,25 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   return plan;
 }
 
+// By the formats that the recording carries, which a stream may bring behind its events. What is
+// wrong with them is said once.
+profile::SampleReader::DescribeTracepoint DescribeTracepointsOf(
+    const perf_data::Recording& recording) {
+  std::shared_ptr<absl::StatusOr<events::TraceFormats>> formats;
+  return [&recording, formats](std::span<const std::byte> raw, uint32_t cpu,
+                               std::string* out) mutable {
+    if (formats == nullptr) {
+      const auto& sections = recording.features().other;
+      const auto section = sections.find(perf_data::kFeatureTracingData);
+      if (section == sections.end()) return;
+      formats = std::make_shared<absl::StatusOr<events::TraceFormats>>(
+          events::TraceFormats::Parse(section->second));
+      if (!formats->ok()) PrintWarning(std::string(formats->status().message()));
+    }
+    if (formats->ok()) (*formats)->Append(raw, cpu, out);
+  };
+}
+
 int WriteScript(const ScriptArguments& arguments) {
   const auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
@@ -67,6 +89,7 @@ int WriteScript(const ScriptArguments& arguments) {
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
+  plan->describe_tracepoint = DescribeTracepointsOf(*recording);
   // Names are printed while the recording is read, so what they come from must be there before.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
   Output output("-");
@@ -99,7 +122,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
                    "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline; "
+                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace; "
                    "+FIELD and -FIELD change the default")
       ->type_name("FIELD,…")
       ->allow_extra_args(false);

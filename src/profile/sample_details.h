@@ -38,6 +38,7 @@ struct SampleDetails {
   std::string data_source;                               // data_src in words, as perf has them
   uint64_t weight = 0;                                   // WEIGHT, or the first of WEIGHT_STRUCT
   uint32_t instruction_latency = 0, retire_latency = 0;  // the others; cycles
+  std::string trace;                                     // what a tracepoint's record says
   std::string_view cgroup;  // its path; "" where no CGROUP record told it
   uint64_t phys_addr = 0;
   uint64_t data_page_size = 0, code_page_size = 0;  // bytes

@@ -23,6 +23,8 @@ const SampleDetails& SampleReader::Read(const perf_event::Sample& sample,
   if (look_ups.addr && (type & perf_event::kSampleAddr) != 0) {
     details.addr_frame = builder.FrameAt(sample.pid, sample.addr);
   }
+  details.trace.clear();
+  if (look_ups.trace && describe_) describe_(sample.raw, sample.cpu, &details.trace);
   details.data_src = sample.data_src;
   details.data_source.clear();
   if ((type & perf_event::kSampleDataSrc) != 0) {

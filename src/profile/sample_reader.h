@@ -2,8 +2,12 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/perf_event/codec.h"
@@ -16,8 +20,13 @@ namespace profiler::profile {
 // Not thread-safe.
 class SampleReader {
  public:
-  // `architecture`: of the recorder, whose registers have names.
-  explicit SampleReader(perf_event::Architecture architecture) : architecture_(architecture) {}
+  // Appends what the raw data of a tracepoint's sample say.
+  using DescribeTracepoint =
+      std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out)>;
+
+  // `architecture`: of the recorder, whose registers have names. `describe` may be empty.
+  explicit SampleReader(perf_event::Architecture architecture, DescribeTracepoint describe = {})
+      : architecture_(architecture), describe_(std::move(describe)) {}
 
   // CGROUP: samples of this id are of this cgroup from now on.
   void AddCgroup(const perf_event::Cgroup& cgroup);
@@ -25,6 +34,7 @@ class SampleReader {
   // Which addresses to look up.
   struct LookUps {
     bool addr = false, branches = false;
+    bool trace = false;  // of a tracepoint: what its record says
   };
 
   // The details of a sample whose event has this layout; good until the next call. `builder` is at
@@ -38,6 +48,7 @@ class SampleReader {
   void ReadRegisters(const perf_event::Registers& registers, RegisterValues* out) const;
 
   const perf_event::Architecture architecture_;
+  const DescribeTracepoint describe_;
   absl::flat_hash_map<uint64_t, std::string> cgroups_;
   SampleDetails details_;  // kept to save its allocations
 };

@@ -136,13 +136,15 @@ void ScriptFormatter::Prefetch(std::span<const SampleRow> rows) const {
 }
 
 void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& details,
-                                   std::string* out) {
+                                   const ScriptFields& fields, std::string* out) {
   if (!Passes(row)) return;
+  fields_ = fields;
   AppendKnownThread(row.thread, HasChains(row.event) && has(ScriptField::kIp), *out);
   AppendWhen(row.cpu, details.misc, {}, row.time, *out);
   AppendEvent(row, *out);
   // Which kind of branch it is: known of decoded traces alone.
   if (has(ScriptField::kFlags)) out->append(24, ' ');
+  if (has(ScriptField::kTrace)) AppendPrintable(details.trace, *out);
   if (has(ScriptField::kAddr)) AppendAddr(details, *out);
   if (has(ScriptField::kDataSrc)) AppendDataSource(details, *out);
   if (has(ScriptField::kWeight)) AppendNumber(details.weight, 16, *out);
@@ -169,6 +171,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
 }
 
 void ScriptFormatter::FormatHead(const ScriptHead& head, EventId event, std::string* out) {
+  fields_ = options_.fields;
   AppendThread(head.comm, head.pid, head.tid, HasChains(event) && has(ScriptField::kIp), *out);
   AppendWhen(head.cpu, head.misc, head.marks, head.time, *out);
 }

@@ -29,9 +29,9 @@
 namespace profiler::report {
 
 struct ScriptOptions {
-  ScriptFields fields = DefaultScriptFields();
-  bool nanoseconds = false;  // of times: nine digits behind the point, not six
-  bool callchains = true;    // else only where the sample was taken
+  ScriptFields fields = DefaultScriptFields();  // of records other than samples
+  bool nanoseconds = false;                     // of times: nine digits behind the point, not six
+  bool callchains = true;                       // else only where the sample was taken
   bool inlines = true;
   bool full_source_paths = false;  // of srcline; else their last part
   uint32_t max_stack = 127;        // frames shown of a chain, from the interrupted one
@@ -115,9 +115,14 @@ class ScriptFormatter {
   // To be called some time before FormatSample of these, to bring near what that will look at.
   void Prefetch(std::span<const profile::SampleRow> rows) const;
 
-  // Appends the block of a sample, unless the filter leaves it out.
+  // Appends the block of a sample with these fields, unless the filter leaves it out. What is shown
+  // of code (sym, symoff, dso, dsoff, srcline) must be the same for all samples.
   void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
-                    std::string* out);
+                    const ScriptFields& fields, std::string* out);
+  void FormatSample(const profile::SampleRow& row, const profile::SampleDetails& details,
+                    std::string* out) {
+    FormatSample(row, details, options_.fields, out);
+  }
 
   // Appends what stands in front of records other than samples, of this event.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
@@ -137,7 +142,7 @@ class ScriptFormatter {
     std::string event_text;
   };
 
-  bool has(ScriptField field) const { return options_.fields.has(field); }
+  bool has(ScriptField field) const { return fields_.has(field); }
   bool HasChains(profile::EventId event) const;
   bool Passes(const profile::Row& sample) const;
   void AppendThread(std::string_view comm, uint32_t pid, uint32_t tid, bool with_chain,
@@ -165,6 +170,7 @@ class ScriptFormatter {
 
   const profile::Profile& profile_;
   const ScriptOptions options_;
+  ScriptFields fields_ = options_.fields;  // of what is at hand
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
   std::vector<ThreadText> threads_[2];  // by ThreadId; of samples with and without call chains

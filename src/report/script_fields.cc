@@ -41,15 +41,15 @@ constexpr std::string_view kNames[] = {"comm",
                                        "phys_addr",
                                        "data_page_size",
                                        "code_page_size",
-                                       "srcline"};
+                                       "srcline",
+                                       "trace"};
 static_assert(std::size(kNames) == kScriptFields);
 
 // Fields of perf that are not shown.
 constexpr std::string_view kNotShown[] = {
-    "trace",       "srccode",        "insn",          "insnlen",    "disasm",
-    "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output", "callindent",
-    "synth",       "metric",         "ipc",           "tod",        "machine_pid",
-    "vcpu",        "brcntr"};
+    "srccode",       "insn",        "insnlen",    "disasm", "brstackinsn", "brstackinsnlen",
+    "brstackdisasm", "bpf-output",  "callindent", "synth",  "metric",      "ipc",
+    "tod",           "machine_pid", "vcpu",       "brcntr"};
 
 absl::StatusOr<ScriptField> FieldNamed(std::string_view name) {
   const auto known = std::find(std::begin(kNames), std::end(kNames), name);
@@ -75,6 +75,11 @@ ScriptFields DefaultScriptFields() {
   return {kComm, kTid, kCpu, kTime, kPeriod, kEvent, kIp, kSym, kSymOff, kDso};
 }
 
+ScriptFields DefaultTracepointFields() {
+  using enum ScriptField;
+  return {kComm, kTid, kCpu, kTime, kEvent, kTrace, kIp, kSym, kSymOff, kDso};
+}
+
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
   ScriptFieldChoice choice;
   bool plain = false, changes = false;
@@ -84,16 +89,18 @@ absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
     const bool change = sign == '+' || sign == '-';
     if (change) name.remove_prefix(1);
     PROFILER_ASSIGN_OR_RETURN(const ScriptField field, FieldNamed(name));
-    if (!change && !plain) choice.fields = {};
+    if (!change && !plain) choice.fields = choice.tracepoint_fields = {};
     (change ? changes : plain) = true;
     if (plain && changes) {
       return absl::InvalidArgumentError("-F: fields with + or - and without cannot be mixed");
     }
     if (sign == '-') {
       choice.fields.Remove(field);
+      choice.tracepoint_fields.Remove(field);
       choice.asked_for.Remove(field);
     } else {
       choice.fields.Add(field);
+      choice.tracepoint_fields.Add(field);
       choice.asked_for.Add(field);
     }
   }

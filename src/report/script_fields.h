@@ -40,8 +40,9 @@ enum class ScriptField : uint8_t {
   kDataPageSize,
   kCodePageSize,
   kSrcline,
+  kTrace,
 };
-inline constexpr int kScriptFields = 29;
+inline constexpr int kScriptFields = 30;
 
 // A set of them.
 class ScriptFields {
@@ -66,8 +67,13 @@ std::string_view NameOf(ScriptField field);
 // What is shown when nothing is said: comm,tid,cpu,time,period,event,ip,sym,symoff,dso.
 ScriptFields DefaultScriptFields();
 
+// The same of tracepoints: comm,tid,cpu,time,event,trace; and, of those with call chains,
+// ip,sym,symoff,dso.
+ScriptFields DefaultTracepointFields();
+
 struct ScriptFieldChoice {
   ScriptFields fields = DefaultScriptFields();
+  ScriptFields tracepoint_fields = DefaultTracepointFields();
   // Those that were asked for by name: an event that does not record them cannot show them.
   ScriptFields asked_for;
 };

@@ -69,6 +69,15 @@ bool ShowsWholeSamples(const report::ScriptFields& fields) {
                      [&](ScriptField field) { return fields.has(field); });
 }
 
+bool IsTracepoint(const EventDescription& event) {
+  return event.attr.type == perf_event::kTypeTracepoint;
+}
+
+// The events of a stream may come later.
+bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
+  return events.empty() || std::any_of(events.begin(), events.end(), IsTracepoint);
+}
+
 // What misc says of a record besides where the code ran, as perf marks it.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
@@ -126,13 +135,15 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                      recording.events(), recording.features(), plan.naming);
                  options.keep_addresses = true;
                  options.keep_rows = false;
-                 options.whole_samples = ShowsWholeSamples(plan.fields.fields);
+                 options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
+                                         (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
+                                          MayHaveTracepoints(recording.events()));
                  options.on_samples =
                      [this](const profile::Profile&, std::span<const SampleRow> rows,
                             const perf_event::Sample* sample) { TakeSamples(rows, sample); };
                  return options;
                }()),
-      reader_(ArchitectureOf(recording)) {
+      reader_(ArchitectureOf(recording), plan.describe_tracepoint) {
   for (const auto& entry : recording.features().build_ids) {
     builder_.AddBuildId(entry.filename, entry.build_id);
   }
@@ -143,6 +154,7 @@ report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
                                                perf_data::Recording& recording) {
   report::ScriptOptions options = plan.options;
   options.fields = plan.fields.fields;
+  options.fields.Remove(ScriptField::kTrace);
   const auto& events = recording.events();
   for (const FieldSource& source : kSources) {
     const bool recorded = std::any_of(events.begin(), events.end(), [&](const auto& event) {
@@ -151,6 +163,22 @@ report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
     if (!recorded && !plan.fields.asked_for.has(source.field)) options.fields.Remove(source.field);
   }
   return options;
+}
+
+// Of a tracepoint's samples. Where its code was is shown with a call chain, or where it was asked
+// for.
+report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
+  report::ScriptFields fields = plan_.fields.tracepoint_fields;
+  for (const FieldSource& source : kSources) {
+    const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
+    if (!recorded) fields.Remove(source.field);
+  }
+  const bool has_chains =
+      plan_.options.callchains && (event.attr.sample_type & perf_event::kSampleCallchain) != 0;
+  if (!has_chains && !plan_.fields.asked_for.has(ScriptField::kIp)) {
+    fields.Remove(ScriptField::kIp);
+  }
+  return fields;
 }
 
 // What samples do not say cannot be shown.
@@ -201,7 +229,12 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
   formatter_->Prefetch(rows);
   for (const SampleRow& row : rows) {
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
-    formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
+    const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
+    if (IsTracepoint(event)) {
+      formatter_->FormatSample(row, DetailsOf(row, sample), FieldsOf(event), &text_);
+    } else {
+      formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
+    }
   }
 }
 
@@ -214,6 +247,7 @@ const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,
   profile::SampleReader::LookUps look_ups;
   const bool names = fields.has(ScriptField::kSym) || fields.has(ScriptField::kDso);
   look_ups.addr = fields.has(ScriptField::kAddr) && names && AddrIsLookedUp(event.attr);
+  look_ups.trace = IsTracepoint(event) && plan_.fields.tracepoint_fields.has(ScriptField::kTrace);
   look_ups.branches = fields.has(ScriptField::kBrstackSym) ||
                       fields.has(ScriptField::kBrstackOff) ||
                       (fields.has(ScriptField::kBrstack) && fields.has(ScriptField::kDso));

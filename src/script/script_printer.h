@@ -40,6 +40,7 @@ struct ScriptPlan {
   ShownRecords records;
   profile::SampleSelection samples;  // that are shown
   naming::NamingOptions naming;
+  profile::SampleReader::DescribeTracepoint describe_tracepoint;  // may be empty
 };
 
 // Not thread-safe. The recording must outlive it.
@@ -58,6 +59,7 @@ class ScriptPrinter {
 
  private:
   static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
+  report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);

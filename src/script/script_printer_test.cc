@@ -36,5 +36,38 @@ TEST(ScriptPrinterTest, ShowsOnlyFieldsThatAreRecorded) {
   EXPECT_EQ(Print(kType, plan).message(), "-F: the samples of page-faults do not have \"addr\"");
 }
 
+// A recording of one sample of a tracepoint, of which it is made what the samples of the type say.
+std::string Script(uint64_t sample_type, const ScriptPlan& plan) {
+  perf_event::Attr attr = perf_event::SampleAttr(sample_type);
+  attr.type = perf_event::kTypeTracepoint;
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "sched:fork", {}}}, size_t{0});
+  EXPECT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.At(1'000'000'000).By(7, 7).Comm("sh").Sample(0x1234);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->Finish({}).ok());
+  const auto recording = *perf_data::Recording::Open(path);
+  std::string text;
+  EXPECT_TRUE(
+      ScriptPrinter(*recording, plan, [&](std::string_view more) { text += more; }).Print().ok());
+  return text;
+}
+
+TEST(ScriptPrinterTest, OfATracepointShowsWhatItsRecordSaysAndNotWhereItIsInTheKernel) {
+  ScriptPlan plan;
+  plan.describe_tracepoint = [](std::span<const std::byte>, uint32_t, std::string* out) {
+    *out += "comm=sh pid=7";
+  };
+  EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
+            "              sh       7     1.000000: sched:fork: comm=sh pid=7\n");
+  plan.fields = *report::ParseScriptFields("event,trace,ip");
+  EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
+            "sched:fork: comm=sh pid=7             1234\n");
+  plan.fields = *report::ParseScriptFields("-trace");
+  EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
+            "              sh       7     1.000000: sched:fork: \n");
+}
+
 }  // namespace
 }  // namespace profiler::script

@@ -1,0 +1,143 @@
+#include "src/events/trace_formats.h"
+
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "src/base/byte_reader.h"
+
+namespace profiler::events {
+namespace {
+
+using namespace std::string_view_literals;
+
+// More than any kernel has; a damaged count is not believed.
+constexpr uint32_t kMostSystems = 1 << 12, kMostEvents = 1 << 16;
+
+// Parts of the section, one after the other. The file's byte order is that of its numbers.
+class SectionReader {
+ public:
+  explicit SectionReader(std::string_view section) : in_(BytesOfText(section)) {}
+
+  bool ok() const { return in_.ok(); }
+  void SetBigEndian(bool big) { swapped_ = big != (std::endian::native == std::endian::big); }
+  uint8_t Byte() { return in_.Read<uint8_t>(); }
+  template <class Number>
+  Number Read() {
+    const Number number = in_.Read<Number>();
+    if (!swapped_) return number;
+    if constexpr (sizeof(Number) == 8) return __builtin_bswap64(number);
+    return static_cast<Number>(__builtin_bswap32(static_cast<uint32_t>(number)));
+  }
+  std::string_view Text(uint64_t size) {
+    if (size > in_.remaining()) in_.Fail();
+    return in_.ok() ? TextOf(in_.ReadBytes(size)) : std::string_view();
+  }
+  // Up to a NUL, which goes too.
+  std::string_view Line() { return in_.ReadCString(); }
+  void Expect(std::string_view text) {
+    if (Text(text.size()) != text) in_.Fail();
+  }
+
+ private:
+  ByteReader in_;
+  bool swapped_ = false;
+};
+
+bool IsInside(uint64_t offset, uint64_t size, std::span<const std::byte> raw) {
+  return offset <= raw.size() && size <= raw.size() - offset;
+}
+
+// Whether all fields lie within the record: libtraceevent does not ask.
+bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
+  for (const tep_format_field* list : {event.format.common_fields, event.format.fields}) {
+    for (const tep_format_field* field = list; field != nullptr; field = field->next) {
+      if (field->offset < 0 || field->size < 0) return false;
+      const auto offset = static_cast<uint64_t>(field->offset);
+      if (!IsInside(offset, static_cast<uint64_t>(field->size), raw)) return false;
+      if ((field->flags & TEP_FIELD_IS_DYNAMIC) == 0) continue;
+      // Where the data are: 16 bits each of size and offset, from the record's start or from here.
+      if (field->size != sizeof(uint32_t)) return false;
+      const auto where = static_cast<uint32_t>(tep_read_number(
+          event.tep, raw.data() + field->offset, static_cast<int>(sizeof(uint32_t))));
+      const bool is_relative = (field->flags & TEP_FIELD_IS_RELATIVE) != 0;
+      const uint64_t start =
+          (where & 0xffff) + (is_relative ? offset + static_cast<uint64_t>(field->size) : 0);
+      const uint64_t size = where >> 16;
+      if (!IsInside(start, size, raw)) return false;
+      const bool is_text = (field->flags & TEP_FIELD_IS_STRING) != 0;
+      if (is_text && size != 0 && raw[start + size - 1] != std::byte{0}) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void TraceFormats::Free::operator()(tep_handle* handle) const { tep_free(handle); }
+
+absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
+  tep_set_loglevel(TEP_LOG_NONE);
+  TraceFormats formats(tep_alloc());
+  tep_handle* const handle = formats.handle_.get();
+  if (handle == nullptr) return absl::ResourceExhaustedError("no memory for tracepoints");
+  SectionReader in(section);
+  in.Expect("\x17\x08\x44tracing"sv);
+  in.Line();  // the version
+  const bool big = in.Byte() != 0;
+  in.SetBigEndian(big);
+  const uint8_t long_size = in.Byte();
+  tep_set_file_bigendian(handle, big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+  tep_set_long_size(handle, long_size);
+  tep_set_page_size(handle, static_cast<int>(in.Read<uint32_t>()));
+  in.Expect("header_page\0"sv);
+  in.Text(in.Read<uint64_t>());
+  in.Expect("header_event\0"sv);
+  in.Text(in.Read<uint64_t>());
+  const auto add = [&](std::string_view format, std::string_view system) {
+    if (!in.ok()) return;
+    // Fails for those that it cannot read, and then knows nothing of them.
+    tep_parse_event(handle, format.data(), format.size(), std::string(system).c_str());
+  };
+  const auto of_ftrace = in.Read<uint32_t>();
+  for (uint32_t i = 0; in.ok() && i < std::min(of_ftrace, kMostEvents); ++i) {
+    add(in.Text(in.Read<uint64_t>()), "ftrace");
+  }
+  const auto systems = in.Read<uint32_t>();
+  for (uint32_t i = 0; in.ok() && i < std::min(systems, kMostSystems); ++i) {
+    const std::string_view system = in.Line();
+    const auto events = in.Read<uint32_t>();
+    for (uint32_t j = 0; in.ok() && j < std::min(events, kMostEvents); ++j) {
+      add(in.Text(in.Read<uint64_t>()), system);
+    }
+  }
+  in.Text(in.Read<uint32_t>());  // kallsyms
+  const std::string printk(in.Text(in.Read<uint32_t>()));
+  if (!in.ok()) {
+    return absl::DataLossError("TRACING_DATA: cut short, so tracepoints are shown without fields");
+  }
+  if (!printk.empty()) tep_parse_printk_formats(handle, printk.c_str());
+  return formats;
+}
+
+void TraceFormats::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const {
+  tep_record record{};
+  record.cpu = static_cast<int>(cpu);
+  record.size = static_cast<int>(raw.size());
+  // It is only read.
+  record.data = const_cast<std::byte*>(raw.data());
+  constexpr size_t kCommonFields = 8;
+  if (raw.size() < kCommonFields) return;
+  const tep_event* const event = tep_find_event_by_record(handle_.get(), &record);
+  if (event == nullptr || !IsWhole(*event, raw)) return;
+  trace_seq text;
+  trace_seq_init(&text);
+  tep_print_event(handle_.get(), &text, &record, "%s", TEP_PRINT_INFO);
+  trace_seq_terminate(&text);
+  if (text.state == TRACE_SEQ__GOOD) *out += text.buffer;
+  trace_seq_destroy(&text);
+}
+
+}  // namespace profiler::events

@@ -1,0 +1,90 @@
+#include "src/events/trace_formats.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/base/byte_reader.h"
+#include "src/events/tracing_data.h"
+#include "src/procfs/fake_tree.h"
+
+namespace profiler::events {
+namespace {
+
+constexpr char kFork[] =
+    "name: sched_process_fork\n"
+    "ID: 366\n"
+    "format:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+    "\n"
+    "\tfield:__data_loc char[] parent_comm;\toffset:8;\tsize:4;\tsigned:0;\n"
+    "\tfield:pid_t parent_pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+    "\n"
+    "print fmt: \"comm=%s pid=%d\", __get_str(parent_comm), REC->parent_pid\n";
+
+// What the kernel writes of a fork.
+struct Record {
+  uint16_t type = 366;
+  uint8_t flags = 0, preempt_count = 0;
+  int32_t common_pid = 7;
+  uint16_t comm_offset = 16, comm_size = 6;
+  int32_t parent_pid = 4711;
+  char comm[8] = "shell";
+};
+
+class TraceFormatsTest : public testing::Test {
+ protected:
+  TraceFormatsTest() {
+    tree_.Write("sys/kernel/tracing/events/sched/sched_process_fork/id", "366\n");
+    tree_.Write("sys/kernel/tracing/events/sched/sched_process_fork/format", kFork);
+    section_ = *TracingData(tree_.roots(), {{"sched", "sched_process_fork", 366}});
+  }
+  std::string Text(std::span<const std::byte> raw) const {
+    const auto formats = TraceFormats::Parse(section_);
+    if (!formats.ok()) return std::string(formats.status().message());
+    std::string text;
+    formats->Append(raw, 0, &text);
+    return text;
+  }
+
+  procfs::FakeTree tree_;
+  std::string section_;
+};
+
+TEST_F(TraceFormatsTest, SaysWhatARecordSaysAsTheKernelWould) {
+  EXPECT_EQ(Text(BytesOf(Record())), "comm=shell pid=4711");
+}
+
+TEST_F(TraceFormatsTest, SaysNothingOfATracepointThatIsNotDescribed) {
+  EXPECT_EQ(Text(BytesOf(Record{.type = 367})), "");
+}
+
+TEST_F(TraceFormatsTest, SaysNothingOfARecordWhoseFieldsLieOutsideOfIt) {
+  const Record record;
+  EXPECT_EQ(Text(BytesOf(record).first(14)), "");
+  EXPECT_EQ(Text(BytesOf(record).first(4)), "");
+  EXPECT_EQ(Text(BytesOf(Record{.comm_offset = 0xfff0})), "");
+  EXPECT_EQ(Text(BytesOf(Record{.comm_size = 0x100})), "");
+  EXPECT_EQ(Text(BytesOf(Record{.comm_size = 3})), "");  // without an end
+}
+
+TEST_F(TraceFormatsTest, ASectionThatIsCutShortIsNone) {
+  for (size_t size = 0; size < section_.size() - 8; ++size) {
+    EXPECT_EQ(TraceFormats::Parse(section_.substr(0, size)).status().code(),
+              absl::StatusCode::kDataLoss)
+        << size;
+  }
+}
+
+TEST_F(TraceFormatsTest, AFormatThatCannotBeReadIsAsIfItWereNotThere) {
+  const size_t at = section_.find("print fmt");
+  section_.replace(at, 9, "printed: ");
+  EXPECT_EQ(Text(BytesOf(Record{.type = 1})), "");
+}
+
+}  // namespace
+}  // namespace profiler::events
