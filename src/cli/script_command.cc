@@ -9,7 +9,7 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
-#include "src/events/trace_formats.h"
+#include "src/events/trace_process.h"
 #include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
@@ -53,22 +53,41 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
 
 // By the formats that the recording carries, which a stream may bring behind its events. What is
 // wrong with them is said once.
-profile::SampleReader::DescribeTracepoint DescribeTracepointsOf(
-    const perf_data::Recording& recording) {
-  std::shared_ptr<absl::StatusOr<events::TraceFormats>> formats;
-  return [&recording, formats](std::span<const std::byte> raw, uint32_t cpu,
-                               std::string* out) mutable {
-    if (formats == nullptr) {
-      const auto& sections = recording.features().other;
-      const auto section = sections.find(perf_data::kFeatureTracingData);
-      if (section == sections.end()) return;
-      formats = std::make_shared<absl::StatusOr<events::TraceFormats>>(
-          events::TraceFormats::Parse(section->second));
-      if (!formats->ok()) PrintWarning(std::string(formats->status().message()));
+class TracepointTexts {
+ public:
+  explicit TracepointTexts(const perf_data::Recording& recording) : recording_(recording) {}
+
+  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+    if (!was_started_ && !Start()) return;
+    if (process_ == nullptr) return;
+    const absl::Status appended = process_->Append(raw, cpu, out);
+    if (!appended.ok()) PrintWarning(appended);
+  }
+
+ private:
+  // False where there are no formats yet.
+  bool Start() {
+    const auto& sections = recording_.features().other;
+    const auto section = sections.find(perf_data::kFeatureTracingData);
+    if (section == sections.end()) return false;
+    was_started_ = true;
+    auto started = events::TraceProcess::Start(section->second);
+    if (started.ok()) {
+      process_ = *std::move(started);
+    } else {
+      PrintWarning(started.status());
     }
-    if (formats->ok()) (*formats)->Append(raw, cpu, out);
-  };
-}
+    return true;
+  }
+
+  static void PrintWarning(const absl::Status& status) {
+    cli::PrintWarning(std::string(status.message()));
+  }
+
+  const perf_data::Recording& recording_;
+  bool was_started_ = false;
+  std::unique_ptr<events::TraceProcess> process_;
+};
 
 int WriteScript(const ScriptArguments& arguments) {
   const auto load = LoadOptionsOf(arguments.view);
@@ -89,7 +108,10 @@ int WriteScript(const ScriptArguments& arguments) {
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
-  plan->describe_tracepoint = DescribeTracepointsOf(*recording);
+  TracepointTexts tracepoints(*recording);
+  plan->describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+    tracepoints.Append(raw, cpu, out);
+  };
   // Names are printed while the recording is read, so what they come from must be there before.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
   Output output("-");

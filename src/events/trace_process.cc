@@ -1,0 +1,143 @@
+#include "src/events/trace_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "src/base/byte_reader.h"
+#include "src/events/trace_formats.h"
+
+namespace profiler::events {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{5};
+// Of a record, and of its text.
+constexpr uint32_t kMostBytes = 1 << 24;
+
+struct Request {
+  uint32_t cpu = 0;
+  uint32_t size = 0;
+};
+
+bool SendAll(int socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(sent));
+  }
+  return true;
+}
+
+// False at the end of the stream, and when it has not come until `deadline`.
+bool ReceiveAll(int socket, std::byte* to, size_t size, steady_clock::time_point deadline) {
+  while (size != 0) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd wait{.fd = socket, .events = POLLIN, .revents = 0};
+    constexpr std::chrono::milliseconds kHour = std::chrono::hours(1);
+    if (poll(&wait, 1, static_cast<int>(std::min(left, kHour).count())) <= 0) continue;
+    const ssize_t got = recv(socket, to, size, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool SendText(int socket, std::string_view text) {
+  const auto size = static_cast<uint32_t>(text.size());
+  return SendAll(socket, BytesOf(size)) && SendAll(socket, BytesOfText(text));
+}
+
+// What the child does until its parent closes the socket.
+void Serve(int socket, std::string_view section) {
+  constexpr auto kForever = steady_clock::time_point::max();
+  const auto formats = TraceFormats::Parse(section);
+  const absl::string_view wrong = formats.status().message();
+  if (!SendText(socket, {wrong.data(), wrong.size()}) || !formats.ok()) return;
+  Request request;
+  std::string raw, text;
+  while (ReceiveAll(socket, reinterpret_cast<std::byte*>(&request), sizeof(request), kForever)) {
+    raw.resize(request.size);
+    text.clear();
+    if (!ReceiveAll(socket, reinterpret_cast<std::byte*>(raw.data()), raw.size(), kForever)) return;
+    formats->Append(BytesOfText(raw), request.cpu, &text);
+    if (!SendText(socket, text)) return;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_view section) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return ErrnoStatus(errno, "a socket for the formats of tracepoints");
+  }
+  UniqueFd ours(ends[0]), its(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ours = UniqueFd();
+    Serve(its.get(), section);
+    _exit(0);
+  }
+  std::unique_ptr<TraceProcess> process(new TraceProcess(child, std::move(ours)));
+  its = UniqueFd();
+  std::string wrong;
+  PROFILER_RETURN_IF_ERROR(process->Receive(&wrong));
+  if (!wrong.empty()) return absl::DataLossError(wrong);
+  return process;
+}
+
+TraceProcess::~TraceProcess() { End(); }
+
+void TraceProcess::End() {
+  if (child_ == 0) return;
+  socket_ = UniqueFd();
+  kill(child_, SIGKILL);
+  while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  child_ = 0;
+}
+
+absl::Status TraceProcess::Receive(std::string* out) {
+  const auto deadline = steady_clock::now() + kPatience;
+  const size_t before = out->size();
+  uint32_t size = 0;
+  if (ReceiveAll(socket_.get(), reinterpret_cast<std::byte*>(&size), sizeof(size), deadline) &&
+      size <= kMostBytes) {
+    out->resize(before + size);
+    if (ReceiveAll(socket_.get(), reinterpret_cast<std::byte*>(out->data() + before), size,
+                   deadline)) {
+      return absl::OkStatus();
+    }
+  }
+  out->resize(before);
+  End();
+  return absl::DataLossError(
+      "TRACING_DATA: libtraceevent crashes on the recording's formats of tracepoints, so these are "
+      "shown without fields from there on");
+}
+
+absl::Status TraceProcess::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+  if (child_ == 0 || raw.size() > kMostBytes) return absl::OkStatus();
+  const Request request{cpu, static_cast<uint32_t>(raw.size())};
+  // If the child is gone, there is no answer.
+  if (SendAll(socket_.get(), BytesOf(request))) SendAll(socket_.get(), raw);
+  return Receive(out);
+}
+
+}  // namespace profiler::events

@@ -1,0 +1,50 @@
+// TraceFormats in a process of its own: libtraceevent (1.8 and before) crashes on formats that were
+// made to do so, and those of a recording are whoever's made it.
+//
+//   this process                      its child
+//   section            ── inherited ──▶ TraceFormats::Parse
+//                     ◀── u32 size, text: what is wrong with the section, or nothing
+//   u32 CPU, u32 size, record ────────▶ TraceFormats::Append
+//                     ◀── u32 size, text
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler::events {
+
+// Not thread-safe, and not to be started while other threads run. Cost: a fork, and two context
+// switches a record, some 10 µs.
+class TraceProcess {
+ public:
+  // Errors: those of TraceFormats::Parse, of socketpair(2) and fork(2); kDataLoss where the formats
+  // ended the child.
+  static absl::StatusOr<std::unique_ptr<TraceProcess>> Start(std::string_view section);
+  TraceProcess(const TraceProcess&) = delete;
+  TraceProcess& operator=(const TraceProcess&) = delete;
+  ~TraceProcess();
+
+  // As TraceFormats::Append has it. kDataLoss when the record has ended the child, or kept it busy
+  // for seconds; nothing is appended from then on.
+  absl::Status Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
+
+ private:
+  TraceProcess(pid_t child, UniqueFd socket) : child_(child), socket_(std::move(socket)) {}
+  absl::Status Receive(std::string* out);
+  void End();
+
+  pid_t child_;  // 0: ended
+  UniqueFd socket_;
+};
+
+}  // namespace profiler::events
