@@ -1,5 +1,7 @@
 // profiler dump
 
+#include "src/cli/dump_command.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +18,7 @@ namespace {
 
 struct DumpArguments {
   std::string input = "perf.data";
-  std::string types;
+  std::string types = {};
   uint64_t max_records = UINT64_MAX;
   bool hex = false;
 };
@@ -42,6 +44,8 @@ int WriteDump(const DumpArguments& arguments) {
 }
 
 }  // namespace
+
+int DumpRecording(const std::string& input) { return WriteDump({.input = input}); }
 
 void AddDumpCommand(CLI::App& app, Commands& commands) {
   CLI::App* command = app.add_subcommand(

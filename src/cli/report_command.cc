@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/describe_recording.h"
+#include "src/cli/dump_command.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
@@ -40,6 +41,7 @@ struct ReportArguments {
   bool header = false;
   bool header_only = false;
   bool stats = false;
+  bool dump = false;
   bool chains = false;
   bool unresolved = false;
   bool no_fde = false;
@@ -301,6 +303,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
   AddNameRules(*command, a.view.names);
   command->add_flag("--header", a.header, "show the recording's header first");
   command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command->add_flag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
   command->add_flag("--stats", a.stats, "count the records of each type");
   command->add_flag("--chains", a.chains,
                     "how many call chains are whole or broken, and what would mend the others");
@@ -322,6 +325,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       return kExitUsage;
     }
     options->filter = load->filter;
+    if (arguments->dump) return DumpRecording(arguments->view.input);
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderOnly(*arguments);
     return WriteWholeReport(*arguments, *options, *std::move(load));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/dump_command.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
@@ -27,6 +28,7 @@ struct ScriptArguments {
   bool hide_call_graph = false;
   bool nanoseconds = false;
   bool full_source_paths = false;
+  bool dump = false;
 };
 
 absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
@@ -90,6 +92,7 @@ class TracepointTexts {
 };
 
 int WriteScript(const ScriptArguments& arguments) {
+  if (arguments.dump) return DumpRecording(arguments.view.input);
   const auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
     PrintError(load.status());
@@ -149,6 +152,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->type_name("FIELD,…")
       ->allow_extra_args(false);
   AddRecordOptions(*command, a.records);
+  command->add_flag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
   command->add_option("--max-stack", a.max_stack, "frames shown of a call chain")
       ->capture_default_str();
   command->add_flag("-G,--hide-call-graph", a.hide_call_graph,
