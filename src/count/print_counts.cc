@@ -192,7 +192,10 @@ void CountPrinter::AppendJson(const Line& line, std::string& out) const {
   nlohmann::ordered_json object;
   if (line.interval_end) object["interval"] = *line.interval_end;
   if (!line.row->name.empty()) object[KeyOf(options_.aggregation)] = line.row->name;
-  if (ShowsPlaces(options_.aggregation)) object["aggregate-number"] = line.row->places;
+  // As perf 7.2 has it; older ones say "aggregate-number".
+  if (ShowsPlaces(options_.aggregation)) {
+    object["counters"] = line.count.enabled == 0 ? 0 : line.row->places;
+  }
   object["counter-value"] = line.value;
   object["unit"] = line.unit;
   object["event"] = line.event;

@@ -98,6 +98,24 @@ TEST_F(PrintCountsTest, SeparatedValuesAreThoseOfPerf) {
             "0,,cs,600831,100.00,0.000,/sec\n");
 }
 
+TEST_F(PrintCountsTest, JsonSaysOfHowManyCpusACountIs) {
+  Event("page-faults");
+  Event("cycles");
+  result_.supported[1] = false;
+  StatRun& run = Run({{7, 9, 9}, {0, 0, 0}});
+  run.total.rows[0].name = "S0-D0-C0";
+  run.total.rows[0].places = 2;
+  options_.format = Format::kJson;
+  options_.metrics = false;
+  options_.aggregation = Aggregation::kCore;
+  EXPECT_EQ(
+      Result(),
+      "{\"core\":\"S0-D0-C0\",\"counters\":2,\"counter-value\":\"7\",\"unit\":\"\",\"event\":"
+      "\"page-faults\",\"event-runtime\":9,\"pcnt-running\":100.0}\n"
+      "{\"core\":\"S0-D0-C0\",\"counters\":0,\"counter-value\":\"<not supported>\",\"unit\":\"\","
+      "\"event\":\"cycles\",\"event-runtime\":0,\"pcnt-running\":0.0}\n");
+}
+
 TEST_F(PrintCountsTest, JsonHasAnObjectALine) {
   Event("task-clock");
   Run({{600000, 600000, 600000}});
