@@ -149,15 +149,16 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   ASSERT_TRUE((*session)->Run().ok());
   const RecordSummary& summary = (*session)->summary();
   ASSERT_TRUE(summary.states.has_value());
-  EXPECT_EQ(summary.states->threads, 1u);
+  // ThreadSanitizer has a thread of its own in each process.
+  EXPECT_GE(summary.states->threads, 1u);
   // Until its first switch, where it was about to run when the recording began.
   EXPECT_LT(summary.states->unknown, summary.states->blocked);
   EXPECT_GE(summary.states->blocked, static_cast<uint64_t>(2 * kSleep.count()));
-  const auto longest =
-      *std::max_element(summary.states->calls.begin(), summary.states->calls.end(),
-                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  EXPECT_EQ(longest.first, "clock_nanosleep");
-  EXPECT_GE(longest.second, static_cast<uint64_t>(2 * kSleep.count()));
+  const auto& calls = summary.states->calls;
+  const auto sleeping = std::find_if(
+      calls.begin(), calls.end(), [](const auto& call) { return call.first == "clock_nanosleep"; });
+  ASSERT_NE(sleeping, calls.end());
+  EXPECT_GE(sleeping->second, static_cast<uint64_t>(2 * kSleep.count()));
   EXPECT_EQ(absl::StrJoin(ReadBack(options_.output).events, " "),
             "cpu-clock offcpu-time preempted-time dummy");
 }
