@@ -19,6 +19,7 @@
 #include "src/procfs/tasks.h"
 #include "src/target/blocked_signals.h"
 #include "src/target/cgroup.h"
+#include "src/target/control_watch.h"
 #include "src/target/refusal.h"
 #include "src/target/target_watch.h"
 
@@ -73,7 +74,6 @@ class Counting {
         on_interval_(on_interval),
         signal_descriptor_(io_),
         command_descriptor_(io_),
-        control_descriptor_(io_),
         watch_(io_, [this] { io_.stop(); }),
         begin_timer_(io_),
         end_timer_(io_),
@@ -83,7 +83,6 @@ class Counting {
     // Their owners close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
-    if (control_descriptor_.is_open()) control_descriptor_.release();
   }
 
   absl::Status Run() {
@@ -216,30 +215,16 @@ class Counting {
   }
 
   absl::Status WatchControl() {
-    error_code error;
-    control_descriptor_.assign(control_->fd(), error);
-    if (error) return ErrnoStatus(error.value(), "--control");
-    AwaitCommands();
-    return absl::OkStatus();
-  }
-
-  void AwaitCommands() {
-    control_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
-      if (failed == boost::asio::error::operation_aborted) return;
-      // What cannot be waited for, as a regular file, has by now all that it will ever say.
-      for (const target::Control::Command command : control_->Take()) {
-        if (!Obey(command)) return;
-      }
-      if (!failed && !control_->is_over()) AwaitCommands();
-    });
+    control_watch_.emplace(io_, *control_,
+                           [this](target::Control::Command command) { return Obey(command); });
+    return control_watch_->Start();
   }
 
   // Whether counting goes on.
   bool Obey(target::Control::Command command) {
     using Command = target::Control::Command;
     if (command == Command::kUnknown) {
-      result_.notes.push_back(
-          "--control: a line that is no command: enable, disable, stop and ping are");
+      result_.notes.emplace_back(target::kUnknownCommand);
       return true;
     }
     if (command == Command::kEnable && Failed(counters_->Enable())) return false;
@@ -347,7 +332,8 @@ class Counting {
   std::unique_ptr<CounterSet> counters_;
   std::vector<Count> before_;  // at the end of the last interval
   std::optional<target::BlockedSignals> signals_;
-  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
+  stream_descriptor signal_descriptor_, command_descriptor_;
+  std::optional<target::ControlWatch> control_watch_;
   target::TargetWatch watch_;
   boost::asio::steady_timer begin_timer_, end_timer_, interval_timer_;
   steady_clock::time_point began_, interval_began_;

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -22,6 +21,7 @@
 #include "src/record/thread_states.h"
 #include "src/record/waiting_thread.h"
 #include "src/target/blocked_signals.h"
+#include "src/target/control_watch.h"
 #include "src/target/target_watch.h"
 
 namespace profiler::record {
@@ -66,7 +66,6 @@ class Session final : public RecordSession {
         watch_(io_, [this] { Stop(StopReason::kTargetsExited); }),
         signal_descriptor_(io_),
         command_descriptor_(io_),
-        control_descriptor_(io_),
         delay_timer_(io_),
         duration_timer_(io_),
         progress_timer_(io_),
@@ -83,7 +82,6 @@ class Session final : public RecordSession {
     // They belong to others, which close them.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
-    if (control_descriptor_.is_open()) control_descriptor_.release();
   }
 
   absl::Status Prepare() {
@@ -402,46 +400,37 @@ class Session final : public RecordSession {
   // ---- what others say meanwhile
 
   absl::Status WatchControl() {
-    error_code error;
-    control_descriptor_.assign(setup_.control->fd(), error);
-    if (error) return ErrnoStatus(error.value(), "--control");
-    AwaitCommands();
-    return absl::OkStatus();
+    control_watch_.emplace(io_, *setup_.control,
+                           [this](target::Control::Command command) { return Obey(command); });
+    return control_watch_->Start();
   }
 
-  void AwaitCommands() {
-    control_descriptor_.async_wait(stream_descriptor::wait_read, [this](const error_code& failed) {
-      if (failed == boost::asio::error::operation_aborted) return;
-      // What cannot be waited for, as /dev/null, has by now all that it will ever say.
-      TakeCommands();
-      if (!failed && !setup_.control->is_over()) AwaitCommands();
-    });
-  }
-
-  void TakeCommands() {
-    for (const target::Control::Command command : setup_.control->Take()) {
-      absl::Status done;
-      switch (command) {
-        case target::Control::Command::kEnable:
-          done = EnableSampling();
-          break;
-        case target::Control::Command::kDisable:
-          done = DisableSampling();
-          break;
-        case target::Control::Command::kStop:
-          Stop(StopReason::kRequested);
-          break;
-        case target::Control::Command::kPing:
-        case target::Control::Command::kSnapshot:
-          break;
-        case target::Control::Command::kUnknown:
-          summary_.notes.push_back(
-              "--control: a line that is no command: enable, disable, stop and ping are");
-          continue;
-      }
-      if (!done.ok()) return Fail(done);
-      setup_.control->Acknowledge();
+  // Whether recording goes on, or ends as it should.
+  bool Obey(target::Control::Command command) {
+    absl::Status done;
+    switch (command) {
+      case target::Control::Command::kEnable:
+        done = EnableSampling();
+        break;
+      case target::Control::Command::kDisable:
+        done = DisableSampling();
+        break;
+      case target::Control::Command::kStop:
+        Stop(StopReason::kRequested);
+        break;
+      case target::Control::Command::kPing:
+      case target::Control::Command::kSnapshot:
+        break;
+      case target::Control::Command::kUnknown:
+        summary_.notes.emplace_back(target::kUnknownCommand);
+        return true;
     }
+    if (done.ok()) {
+      setup_.control->Acknowledge();
+    } else {
+      Fail(done);
+    }
+    return done.ok();
   }
 
   // ---- after it
@@ -456,7 +445,7 @@ class Session final : public RecordSession {
     status.Update(EndOffCpu());
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
     if (command_descriptor_.is_open()) command_descriptor_.release();
-    if (control_descriptor_.is_open()) control_descriptor_.release();
+    control_watch_.reset();
     if (switch_trigger_) switch_trigger_->Stop();
     return status;
   }
@@ -504,7 +493,8 @@ class Session final : public RecordSession {
   std::unique_ptr<ringbuf::DrainLoop> drain_;
   std::optional<target::BlockedSignals> signals_;
   target::TargetWatch watch_;
-  stream_descriptor signal_descriptor_, command_descriptor_, control_descriptor_;
+  stream_descriptor signal_descriptor_, command_descriptor_;
+  std::optional<target::ControlWatch> control_watch_;
   boost::asio::steady_timer delay_timer_, duration_timer_, progress_timer_, waiting_timer_;
   std::optional<SwitchTrigger> switch_trigger_;
   steady_clock::time_point began_;
