@@ -106,6 +106,17 @@ std::chrono::milliseconds Milliseconds(double value) {
   return std::chrono::milliseconds(std::llround(value));
 }
 
+absl::StatusOr<std::optional<std::chrono::milliseconds>> ReadDelay(std::string_view option,
+                                                                   double milliseconds) {
+  constexpr double kUntilEnabled = -1;
+  if (milliseconds == kUntilEnabled) return std::nullopt;
+  if (milliseconds < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(View(option), ": cannot be negative, but for -1"));
+  }
+  return Milliseconds(milliseconds);
+}
+
 std::vector<std::string> SplitList(std::string_view text) {
   std::vector<std::string> pieces;
   while (!text.empty()) {

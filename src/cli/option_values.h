@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,12 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);
 
 // Rounded to whole ones.
 std::chrono::milliseconds Milliseconds(double value);
+
+// What stands behind -D, in milliseconds, of `record` and `stat`: how long to wait before it
+// begins; nothing for -1, with which it is --control that says when. `option`: what an error calls
+// it. kInvalidArgument for other negative ones.
+absl::StatusOr<std::optional<std::chrono::milliseconds>> ReadDelay(std::string_view option,
+                                                                   double milliseconds);
 
 // "a,b" → {"a", "b"}; empty pieces are dropped.
 std::vector<std::string> SplitList(std::string_view text);

@@ -28,7 +28,6 @@
 namespace profiler::cli {
 namespace {
 
-constexpr double kUntilEnabled = -1;        // of --delay
 constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
 
 struct Clock {
@@ -393,11 +392,9 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
     PROFILER_ASSIGN_OR_RETURN(const size_t pages, ParseRingPages(arguments.ring_size, page));
     options.ring_bytes = pages * page;
   }
-  options.starts_disabled = arguments.delay_ms == kUntilEnabled;
-  if (arguments.delay_ms < 0 && !options.starts_disabled) {
-    return absl::InvalidArgumentError("--delay: cannot be negative, but for -1");
-  }
-  if (!options.starts_disabled) options.delay = Milliseconds(arguments.delay_ms);
+  PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("--delay", arguments.delay_ms));
+  options.starts_disabled = !delay.has_value();
+  if (delay) options.delay = *delay;
   if (!arguments.control.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
   }

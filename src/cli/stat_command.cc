@@ -23,8 +23,6 @@
 namespace profiler::cli {
 namespace {
 
-constexpr double kUntilEnabled = -1;  // of --delay
-
 // What is counted without -e; what the machine has not is said. Of the whole system the clock is
 // that of its CPUs.
 constexpr char kDefaultEvents[] =
@@ -105,11 +103,9 @@ absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
   options.repeat = arguments.repeat;
   options.interval = std::chrono::milliseconds(arguments.interval_ms);
   options.interval_count = arguments.interval_count;
-  options.starts_disabled = arguments.delay_ms == kUntilEnabled;
-  if (arguments.delay_ms < 0 && !options.starts_disabled) {
-    return absl::InvalidArgumentError("-D: cannot be negative, but for -1");
-  }
-  if (!options.starts_disabled) options.delay = Milliseconds(arguments.delay_ms);
+  PROFILER_ASSIGN_OR_RETURN(const auto delay, ReadDelay("-D", arguments.delay_ms));
+  options.starts_disabled = !delay.has_value();
+  if (delay) options.delay = *delay;
   if (!arguments.control.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options.control, target::ParseControl(arguments.control));
   }
