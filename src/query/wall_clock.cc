@@ -16,9 +16,11 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
+// Its name may have modifiers: who may not sample the kernel gets "oncpu-time:u".
 std::optional<EventId> Find(const Profile& profile, std::string_view name) {
   for (uint32_t i = 0; i < profile.events.size(); ++i) {
-    if (profile.text(profile.events[i].name) == name) return EventId{i};
+    const std::string_view text = profile.text(profile.events[i].name);
+    if (text.substr(0, text.find(':')) == name) return EventId{i};
   }
   return std::nullopt;
 }

@@ -70,6 +70,14 @@ TEST_F(WallClockTest, SaysByALeafWhatThreadsDidThatDidNotRun) {
   EXPECT_EQ(profile()[profile().rows[4].stack].depth, 3u);
 }
 
+TEST_F(WallClockTest, IsMadeOfUserCodeAloneWhereTheKernelMayNotBeSampled) {
+  ProfileBuilder builder;
+  builder.Event("oncpu-time:u").Sample("a", {"main@app"}, 1, 10);
+  builder.Event("offcpu-time").Sample("a", {"main@app"}, 1, 20);
+  JoinWallClock(OffCpuLeaf::kNone, builder.profile());
+  EXPECT_EQ(Rows(builder.profile()), "wall-clock main 10\nwall-clock main 20");
+}
+
 TEST_F(WallClockTest, IsNotMadeOfTimesOffTheCpuAlone) {
   ProfileBuilder builder;
   builder.Event("cpu-clock").Sample("a", {"main@app"}, 1, 10);
