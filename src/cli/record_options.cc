@@ -232,8 +232,7 @@ void AddContentOptions(CLI::App& command, RecordArguments& a) {
       .add_option("--off-cpu-thresh", a.off_cpu_threshold_ms,
                   "with --off-cpu: times under so many milliseconds are summed up by thread and "
                   "call chain, and make one sample")
-      ->type_name("MS")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("MS");
   command.add_flag("--wall-clock", a.wall_clock,
                    "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
                    "flamegraph show all as one event, wall-clock");
@@ -380,6 +379,9 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events || arguments.latency;
   options.off_cpu = arguments.off_cpu || arguments.wall_clock;
+  if (!(arguments.off_cpu_threshold_ms >= 0)) {
+    return absl::InvalidArgumentError("--off-cpu-thresh: cannot be negative");
+  }
   options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
   // Where threads wait is what it is for.
