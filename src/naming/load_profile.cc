@@ -99,7 +99,9 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   const auto told_in_front = ToldOfImages(features);
   read.names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
-  if (auto stored = StoredProfile(*read.recording, wanted)) {
+  std::optional<profile::Profile> stored;
+  if (!options.keep_order) stored = StoredProfile(*read.recording, wanted);
+  if (stored) {
     read.unnamed = WithImages(*std::move(stored), *read.names);
   } else {
     profile::BuilderOptions keep =
@@ -108,6 +110,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
     keep.keep_branches = options.keep_branches;
+    keep.keep_order = options.keep_order;
     profile::ProfileBuilder builder(*read.names, keep);
     read.reading = ReadInto(*read.recording, builder);
     read.unnamed = std::move(builder).Unnamed();

@@ -21,6 +21,7 @@ namespace profiler::naming {
 struct LoadOptions {
   bool keep_thread = true;     // else the threads of one name are one
   bool keep_branches = false;  // of samples that have branch stacks
+  bool keep_order = false;     // of the samples, for figures of chance
   profile::DimensionSet dimensions{};
   perf_data::TimeRange time;   // of the samples that count
   std::vector<uint32_t> cpus;  // that they were taken on; empty: any

@@ -53,6 +53,8 @@ struct Event {
   bool frequency = false;
   bool callchains = false;     // its samples have them
   bool branch_stacks = false;  // its samples have them, and Profile::branches what they add up to
+  double squared_periods =
+      0;  // the sum of the periods' squares; 0 where Profile::order is not kept
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has
@@ -213,6 +215,13 @@ struct SampleRow : Row {
                              // or unwound, that has an entry and can be believed
 };
 
+// A sample as one of the samples that a counter took one after another. How often they change from
+// one function to another says how far chance can have moved a function's share.
+struct OrderedSample {
+  uint32_t row = 0;     // of Profile::rows
+  uint32_t stream = 0;  // equal for samples of one CPU; where that is unknown, of one thread
+};
+
 // What was lost, cut or could not be named.
 struct Losses {
   uint64_t lost_records = 0;  // PERF_RECORD_LOST
@@ -237,7 +246,8 @@ struct Profile {
   HugeVector<Row> rows;
   // By Dimension, by row; empty unless the dimension is kept.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
-  TimeSlices slices;  // that Dimension::kSlice numbers
+  TimeSlices slices;                // that Dimension::kSlice numbers
+  HugeVector<OrderedSample> order;  // every sample, by time; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless kept
   Losses losses;

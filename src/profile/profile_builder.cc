@@ -116,6 +116,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   void CountBranches(const perf_event::Sample& sample, EventId event);
   FrameId ResolveAddress(uint32_t pid, uint64_t address);
   void CountBatch(const perf_event::Sample* whole = nullptr);
+  void KeepOrder(std::span<const ResolvedStack> resolved);
   void CountRest();
   const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
 
@@ -307,6 +308,7 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
     Event& event = profile_.events[static_cast<uint32_t>(share.event)];
     event.samples += 1;
     event.period += share.period;
+    event.squared_periods += static_cast<double>(share.period) * static_cast<double>(share.period);
     for (const SampleRow& row : RowsOf(taken, share, cpu)) {
       batch_.push_back(row);
       chains_.Add({.pid = sample.pid,
@@ -389,6 +391,7 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
     row.has_chain = resolved[i].has_chain;
   }
   if (options_.keep_rows) rows_.Add(batch_, resolved);
+  if (options_.keep_order) KeepOrder(resolved);
   if (options_.on_samples) {
     namer_.NameNewFrames();
     // The view may ask for the frame of another address, which must not count this batch again.
@@ -397,6 +400,17 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
     shown_.clear();
   }
   batch_.clear();
+}
+
+// Of the samples of the batch, whose rows are known now.
+void ProfileBuilder::Impl::KeepOrder(std::span<const ResolvedStack> resolved) {
+  for (size_t i = 0; i < batch_.size(); ++i) {
+    const SampleRow& sample = batch_[i];
+    if (sample.count == 0) continue;  // the second row of one sample
+    const uint32_t stream =
+        sample.cpu != kNoCpu ? sample.cpu : static_cast<uint32_t>(sample.thread);
+    profile_.order.push_back({.row = *resolved[i].row, .stream = stream});
+  }
 }
 
 FrameId ProfileBuilder::Impl::FrameAt(uint32_t pid, uint64_t address) {

@@ -52,6 +52,8 @@ struct BuilderOptions {
   bool keep_addresses = false;
   // The profile has branches, of events whose samples have branch stacks.
   bool keep_branches = false;
+  // The profile has the order of the samples: eight bytes each.
+  bool keep_order = false;
   // Without it the profile has no rows: for a view that only wants `on_samples`.
   bool keep_rows = true;
 

@@ -730,6 +730,29 @@ TEST_F(ProfileBuilderTest, RowsKeepWhatTheyAreAskedTo) {
   EXPECT_EQ(Rows({.keep_thread = false}), "cat 0/0: cat+0x200  4 4\n");
 }
 
+// "row/stream" of each sample, by time.
+std::string OrderOf(const Profile& profile) {
+  std::string text;
+  for (const OrderedSample& sample : profile.order) {
+    text += absl::StrFormat("%d/%d ", sample.row, sample.stream);
+  }
+  return text;
+}
+
+TEST_F(ProfileBuilderTest, KeepsTheOrderOfSamplesByCpuWhereThatIsAskedFor) {
+  StartCat();
+  records_.At(5).On(1).Sample(0x1234).At(6).On(2).Sample(0x2345).At(7).On(1).Sample(0x1234);
+  EXPECT_EQ(OrderOf(Build({.keep_order = true})), "0/1 1/2 0/1 ");
+  EXPECT_TRUE(Build().order.empty());
+  EXPECT_EQ(Build({.keep_order = true}).events[0].squared_periods, 3);
+}
+
+TEST_F(ProfileBuilderTest, TheOrderIsOfTheRowsThatAreLeftWhenThreadsTurnOutToBeOne) {
+  records_.At(1).By(5, 6).Sample(0x1234).By(5, 7).Sample(0x2345).Sample(0x1234);
+  records_.At(2).By(5, 6).Comm("worker").By(5, 7).Comm("worker").Sample(0x1234);
+  EXPECT_EQ(OrderOf(Build({.keep_thread = false, .keep_order = true})), "0/0 1/0 0/0 0/0 ");
+}
+
 // The values of kParallelism, in brackets, and periods of the rows, of events of these names.
 std::string ParallelismsOf(const Profile& profile) {
   std::string text;

@@ -88,6 +88,7 @@ void RowTable::PutThreads(std::span<const ThreadId> threads) {
   const HugeVector<Row> rows = std::exchange(profile_.rows, {});
   const auto columns = std::exchange(profile_.columns, {});
   index_ = {};
+  std::vector<uint32_t> moved(profile_.order.empty() ? 0 : rows.size());
   for (size_t id = 0; id < rows.size(); ++id) {
     Row row = rows[id];
     row.thread = threads[static_cast<uint32_t>(row.thread)];
@@ -97,7 +98,9 @@ void RowTable::PutThreads(std::span<const ThreadId> threads) {
     }
     uint32_t known = UINT32_MAX;
     Add(row, values, &known);
+    if (!moved.empty()) moved[id] = known;
   }
+  for (OrderedSample& sample : profile_.order) sample.row = moved[sample.row];
 }
 
 }  // namespace profiler::profile

@@ -48,6 +48,8 @@ RowFilter::RowFilter(const Profile& profile, const Filter& filter) {
 void KeepOnly(const Filter& filter, Profile& profile) {
   if (filter.empty()) return;
   const RowFilter rows(profile, filter);
+  constexpr uint32_t kGone = UINT32_MAX;
+  std::vector<uint32_t> moved(profile.order.empty() ? 0 : profile.rows.size(), kGone);
   size_t kept = 0;
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const Row row = profile.rows[i];
@@ -55,8 +57,15 @@ void KeepOnly(const Filter& filter, Profile& profile) {
     for (auto& column : profile.columns) {
       if (!column.empty()) column[kept] = column[i];
     }
+    if (!moved.empty()) moved[i] = static_cast<uint32_t>(kept);
     profile.rows[kept++] = row;
   }
+  size_t ordered = 0;
+  for (const profile::OrderedSample& sample : profile.order) {
+    const uint32_t row = moved[sample.row];
+    if (row != kGone) profile.order[ordered++] = {row, sample.stream};
+  }
+  profile.order.resize(ordered);
   profile.rows.resize(kept);
   for (auto& column : profile.columns) {
     if (!column.empty()) column.resize(kept);

@@ -55,6 +55,17 @@ TEST_F(FilterTest, KeepsProcesses) {
   EXPECT_EQ(Kept({.pids = {1}}), "worker read@libc.so.6 1, worker main@app 2");
 }
 
+TEST_F(FilterTest, TheOrderIsOfTheRowsThatAreKept) {
+  ProfileBuilder ordered;
+  ordered.InOrder().Sample("worker", {"main@app"}).Sample("shell", {"main@sh"}, 2);
+  ordered.Sample("worker", {"main@app"});
+  Profile profile = std::move(ordered.profile());
+  KeepOnly({.comms = {"shell"}}, profile);
+  ASSERT_EQ(profile.order.size(), 2u);
+  EXPECT_EQ(profile.order[0].row, 0u);
+  EXPECT_EQ(profile.order[1].row, 0u);
+}
+
 TEST_F(FilterTest, TakesTheInterruptedFunctionAndNotItsCallers) {
   EXPECT_EQ(Kept({.symbols = {"main"}}), "worker main@app 2, shell main@sh 3");
 }

@@ -73,6 +73,11 @@ ProfileBuilder& ProfileBuilder::LinkedAt(uint64_t bias) {
   return *this;
 }
 
+ProfileBuilder& ProfileBuilder::InOrder() {
+  in_order_ = true;
+  return *this;
+}
+
 ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<std::string>& chain,
                                        uint64_t count, uint64_t period) {
   StackId stack = kNoStack;
@@ -94,9 +99,14 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   profile_.column(profile::Dimension::kCpu).push_back(cpu_);
   profile_.column(profile::Dimension::kParallelism).push_back(parallelism_);
   times_.push_back(time_);
+  if (in_order_) {
+    const auto row = static_cast<uint32_t>(profile_.rows.size() - 1);
+    for (uint64_t i = 0; i < count; ++i) profile_.order.push_back({.row = row, .stream = cpu_});
+  }
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;
   event.period += count * period;
+  event.squared_periods += static_cast<double>(count) * static_cast<double>(period * period);
   event.callchains |= chain.size() > 1;
   return *this;
 }

@@ -38,6 +38,8 @@ class ProfileBuilder {
   ProfileBuilder& Cpu(uint32_t cpu);
   ProfileBuilder& Time(uint64_t ns);
   ProfileBuilder& Parallelism(uint32_t threads);
+  // The profile has the order of the samples from now on, which are of the CPU.
+  ProfileBuilder& InOrder();
 
   // `count` samples of `period` each.
   ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
@@ -72,6 +74,7 @@ class ProfileBuilder {
   profile::EventId event_{};
   uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
   uint32_t parallelism_ = 1;
+  bool in_order_ = false;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
   std::vector<uint64_t> times_;  // by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
