@@ -1,0 +1,224 @@
+#include "src/estimate/change.h"
+
+#include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace profiler::estimate {
+namespace {
+
+namespace math = boost::math;
+
+constexpr double kMostFreedom = 1e6;
+
+double TwoSided(double t, double freedom) {
+  if (!std::isfinite(t)) return 0;
+  const math::students_t distribution(std::min(freedom, kMostFreedom));
+  return 2 * math::cdf(math::complement(distribution, std::abs(t)));
+}
+
+double Quantile(double freedom, double one_sided) {
+  const math::students_t distribution(std::min(freedom, kMostFreedom));
+  return math::quantile(math::complement(distribution, one_sided));
+}
+
+// Of a run's share, by its own samples.
+double VarianceOfShare(const RunShare& run) {
+  const auto n = static_cast<double>(run.samples.samples);
+  return n == 0 ? 1 : VarianceOfCount(run.samples) * std::max(run.inequality, 1.0) / (n * n);
+}
+
+// What a run's piece has of its share. The slices are joined to `count` pieces.
+std::vector<double> Pieces(const RunShare& run, size_t count) {
+  std::vector<double> pieces(count, run.share / static_cast<double>(count));
+  const auto samples = static_cast<double>(run.samples.samples);
+  for (size_t i = 0; i < run.excess.size(); ++i) {
+    // In what its samples weigh on average.
+    const double weight =
+        run.samples.count == 0 ? 0 : run.share * samples / static_cast<double>(run.samples.count);
+    pieces[i * count / run.excess.size()] += run.excess[i] * weight / samples;
+  }
+  return pieces;
+}
+
+// Of after − before, by how it varies between so many pieces of the runs.
+double VarianceByPieces(const RunShare& before, const RunShare& after, size_t count) {
+  std::vector<double> difference = Pieces(after, count);
+  const std::vector<double> first = Pieces(before, count);
+  for (size_t i = 0; i < count; ++i) difference[i] -= first[i];
+  const auto pieces = static_cast<double>(count);
+  const double mean = std::accumulate(difference.begin(), difference.end(), 0.0) / pieces;
+  double squares = 0;
+  for (const double piece : difference) squares += (piece - mean) * (piece - mean);
+  return squares / (pieces - 1) * pieces;
+}
+
+struct Spread {
+  double variance = 0;
+  double freedom = kMostFreedom;
+};
+
+// Short pieces tell the variance better, unless what happens lasts longer than a piece: then longer
+// ones vary more than so few of them could by chance.
+Spread SpreadByPieces(const RunShare& before, const RunShare& after) {
+  constexpr size_t kShort = 64, kLong = 16;
+  if (std::max(before.excess.size(), after.excess.size()) < kShort) return {};
+  const double by_short = VarianceByPieces(before, after, kShort);
+  const double by_long = VarianceByPieces(before, after, kLong);
+  const double chance_bound =
+      math::quantile(math::fisher_f(kLong - 1, kShort - 1), 0.95) * by_short;
+  if (by_long > chance_bound) return {by_long, kLong - 1};
+  return {by_short, kShort - 1};
+}
+
+// Whether so few samples can be parted so unequally by chance, of which variances know nothing. By
+// counts of as many throws of dice as would vary as much.
+double ChanceOfCounts(const RunShare& before, const RunShare& after) {
+  const auto effective = [](const RunShare& run) {
+    const auto count = static_cast<double>(run.samples.count);
+    const double effect = count == 0 ? 1 : VarianceOfCount(run.samples) / count;
+    return count / std::clamp(effect, 0.25, 1e6) / std::max(run.inequality, 1.0);
+  };
+  constexpr double kMany = 100;
+  const double a = effective(before), b = effective(after);
+  if (a + b > kMany || a + b == 0) return a + b == 0 ? 1 : 0;
+  const auto n_before = static_cast<double>(before.samples.samples);
+  const auto n_after = static_cast<double>(after.samples.samples);
+  const double expected = n_after / (n_before + n_after);
+  // The tails of the binomial distribution, between whole numbers too.
+  const double at_least = b == 0 ? 1 : math::ibeta(b, a + 1, expected);
+  const double at_most = a == 0 ? 1 : math::ibetac(b + 1, a, expected);
+  return std::min(1.0, 2 * std::min(at_least, at_most));
+}
+
+double Mean(const std::vector<RunShare>& runs) {
+  double sum = 0;
+  for (const RunShare& run : runs) sum += run.share;
+  return sum / static_cast<double>(runs.size());
+}
+
+double SquaresAround(double mean, const std::vector<RunShare>& runs) {
+  double sum = 0;
+  for (const RunShare& run : runs) sum += (run.share - mean) * (run.share - mean);
+  return sum;
+}
+
+double MeanVarianceOfShares(const Groups& groups) {
+  double sum = 0;
+  for (const RunShare& run : groups.before) sum += VarianceOfShare(run);
+  for (const RunShare& run : groups.after) sum += VarianceOfShare(run);
+  return sum / static_cast<double>(groups.before.size() + groups.after.size());
+}
+
+// How far shares vary between runs beyond what the runs' own samples explain, and how alike
+// functions are in that.
+struct Prior {
+  double ratio = 1;
+  double freedom = 0;
+};
+
+// x with trigamma(x) = value.
+double InverseTrigamma(double value) {
+  if (value > 1e7) return 1 / std::sqrt(value);
+  if (value < 1e-6) return 1 / value;
+  double x = 0.5 + 1 / value;
+  for (int i = 0; i < 50; ++i) {
+    const double at = math::trigamma(x);
+    // Newton's steps on 1/trigamma, which is nearly a straight line.
+    const double slope = (math::trigamma(x * 1.0001) - at) / (x * 0.0001);
+    const double step = at * (1 - at / value) / slope;
+    x += step;
+    if (std::abs(step) < 1e-8 * x) break;
+  }
+  return x;
+}
+
+Prior PriorOf(std::span<const double> ratios, double freedom) {
+  if (ratios.size() < 3) return {};
+  double mean = 0;
+  std::vector<double> logs;
+  for (const double ratio : ratios) {
+    logs.push_back(std::log(std::max(ratio, 1e-12)) - math::digamma(freedom / 2) +
+                   std::log(freedom / 2));
+    mean += logs.back();
+  }
+  mean /= static_cast<double>(logs.size());
+  double variance = 0;
+  for (const double log : logs) variance += (log - mean) * (log - mean);
+  variance = variance / static_cast<double>(logs.size() - 1) - math::trigamma(freedom / 2);
+  // Functions that vary no more among each other than chance lets so few runs vary.
+  if (variance <= 0) return {.ratio = std::exp(mean), .freedom = kMostFreedom};
+  Prior prior;
+  prior.freedom = std::min(2 * InverseTrigamma(variance), kMostFreedom);
+  prior.ratio = std::exp(mean + math::digamma(prior.freedom / 2) - std::log(prior.freedom / 2));
+  return prior;
+}
+
+}  // namespace
+
+double Change::half_width() const { return error * Quantile(freedom, 0.025); }
+
+Change ChangeOf(const RunShare& before, const RunShare& after) {
+  Change change{.before = before.share, .after = after.share};
+  const double sampled = VarianceOfShare(before) + VarianceOfShare(after);
+  const Spread spread = SpreadByPieces(before, after);
+  const bool varies = spread.variance > sampled;
+  change.freedom = varies ? spread.freedom : kMostFreedom;
+  change.error = std::sqrt(varies ? spread.variance : sampled);
+  change.chance = std::max(TwoSided(change.difference() / change.error, change.freedom),
+                           ChanceOfCounts(before, after));
+  return change;
+}
+
+std::vector<Change> ChangesOf(std::span<const Groups> functions) {
+  std::vector<Change> changes;
+  if (functions.empty()) return changes;
+  const size_t before = functions[0].before.size(), after = functions[0].after.size();
+  const auto freedom = static_cast<double>(before + after) - 2;
+  if (freedom == 0) {
+    for (const Groups& of : functions) changes.push_back(ChangeOf(of.before[0], of.after[0]));
+    return changes;
+  }
+  std::vector<double> ratios;
+  for (const Groups& of : functions) {
+    Change change{.before = Mean(of.before), .after = Mean(of.after)};
+    const double variance =
+        (SquaresAround(change.before, of.before) + SquaresAround(change.after, of.after)) / freedom;
+    ratios.push_back(variance / MeanVarianceOfShares(of));
+    changes.push_back(change);
+  }
+  const Prior prior = PriorOf(ratios, freedom);
+  const double runs = 1 / static_cast<double>(before) + 1 / static_cast<double>(after);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const double ratio =
+        (prior.freedom * prior.ratio + freedom * ratios[i]) / (prior.freedom + freedom);
+    Change& change = changes[i];
+    change.freedom = std::min(prior.freedom + freedom, kMostFreedom);
+    change.error = std::sqrt(ratio * MeanVarianceOfShares(functions[i]) * runs);
+    change.chance = TwoSided(change.difference() / change.error, change.freedom);
+  }
+  return changes;
+}
+
+double LargestSignificantChance(std::span<const Change> changes, double rate) {
+  std::vector<double> chances;
+  for (const Change& change : changes) chances.push_back(change.chance);
+  std::sort(chances.begin(), chances.end());
+  for (size_t i = chances.size(); i-- > 0;) {
+    const double bound = rate * static_cast<double>(i + 1) / static_cast<double>(chances.size());
+    if (chances[i] <= bound) return chances[i];
+  }
+  return 0;
+}
+
+double SmallestDetectable(const Change& change, double significant) {
+  return change.error *
+         (Quantile(change.freedom, significant / 2) + Quantile(change.freedom, 0.05));
+}
+
+}  // namespace profiler::estimate

@@ -1,0 +1,73 @@
+#include "src/estimate/share.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace profiler::estimate {
+namespace {
+
+// Of the normal distribution 1.96; the rest is for what is not known of the variance itself.
+constexpr double kQuantile95 = 2.05;
+
+// What so few samples may not have shown.
+constexpr double kUnseen = 1;
+
+// How much of the bound by likeness counts: all where neighbours are nearly independent, as then
+// the likeness that there is may be that of a load which is nearly in step, and none where visits
+// are long.
+double WeightOfLikeness(double likeness) {
+  constexpr double kAll = 0.15, kNone = 0.3;
+  return std::clamp((kNone - likeness) / (kNone - kAll), 0.0, 1.0);
+}
+
+}  // namespace
+
+double VarianceOfCount(const ShareSamples& of) {
+  if (of.samples == 0) return 0;
+  const auto n = static_cast<double>(of.samples);
+  const double share = static_cast<double>(of.count) / n;
+  const double of_dice = n * share * (1 - share);
+  if (of_dice == 0) return kUnseen;
+  const double d1 = static_cast<double>(of.changes) / 2;
+  const double d2 = static_cast<double>(of.changes_at_two) / 2;
+  const double alone = std::max(0.0, 2 * d1 - d2);
+  const double ends = std::max(0.0, d2 - d1);
+  double variance = alone + ends / 6;
+  // The variance of a count of samples that are alike, or unlike, as far as two apart: no load that
+  // has such neighbours has more, unless it is in step.
+  const double of_neighbours = std::max(0.0, 3 * of_dice - (4 * d1 + 2 * d2) / 3);
+  const double likeness = 1 - d1 / of_dice;
+  const double of_likeness =
+      std::min(of_dice * (1 + 2 * std::max(0.0, likeness)), std::max(of_neighbours, variance));
+  variance = std::max(variance, WeightOfLikeness(likeness) * of_likeness);
+  variance = std::min(variance, of_neighbours);
+  return variance + kUnseen + of.beat_variance;
+}
+
+Interval ShareInterval(const ShareSamples& of, double share, double inequality) {
+  if (of.samples == 0) return {};
+  const auto n = static_cast<double>(of.samples);
+  const double of_dice = static_cast<double>(of.count) * (1 - static_cast<double>(of.count) / n);
+  // How many times the variance is that of dice.
+  const double effect = of_dice == 0 ? 1 : VarianceOfCount(of) / of_dice;
+  const double throws = n / effect / std::max(inequality, 1.0);
+  const double z2 = kQuantile95 * kQuantile95;
+  const double middle = (share + z2 / (2 * throws)) / (1 + z2 / throws);
+  const double half = kQuantile95 / (1 + z2 / throws) *
+                      std::sqrt(share * (1 - share) / throws + z2 / (4 * throws * throws));
+  // Without what rounding leaves.
+  return {of.count == 0 ? 0 : std::max(0.0, middle - half),
+          of.count == of.samples ? 1 : std::min(1.0, middle + half)};
+}
+
+uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
+  if (a.samples == 0 || b.samples == 0 || a.count == b.count) return 0;
+  const auto n = static_cast<double>(a.samples);
+  const double gap = std::abs(static_cast<double>(a.count) - static_cast<double>(b.count));
+  const double halves =
+      kQuantile95 * (std::sqrt(VarianceOfCount(a)) + std::sqrt(VarianceOfCount(b)));
+  // Gaps grow with the samples and the intervals with their square root.
+  return static_cast<uint64_t>(std::ceil(n * (halves / gap) * (halves / gap)));
+}
+
+}  // namespace profiler::estimate

@@ -1,0 +1,63 @@
+// The whole experiment that chose the estimates, as tables (tools/estimate_experiment).
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/estimate/trials.h"
+
+namespace profiler::estimate {
+namespace {
+
+constexpr uint64_t kSeed = 20240229;
+
+void PrintIntervals(size_t runs) {
+  Random random(kSeed);
+  std::printf("%-28s %6s %7s | %8s %7s %9s %6s | %8s %6s\n", "load", "share", "samples", "covered",
+              "width", "narrowest", "ratio", "Wilson", "ratio");
+  for (const LoadKind& kind : KindsOfLoad()) {
+    for (const double share : {0.002, 0.02, 0.2, 0.5}) {
+      for (const double samples : {1000., 10000.}) {
+        // Less than ten samples; less than two and a half beats.
+        if (share * samples < 10) continue;
+        if (kind.name.starts_with("in step") && samples < 5000) continue;
+        const IntervalTrial trial = TryIntervals(kind, share, samples, runs, random);
+        std::printf("%-28s %5.1f%% %7.0f | %7.1f%% %6.2f%% %8.2f%% %6.2f | %7.1f%% %6.2f%s\n",
+                    kind.name.c_str(), share * 100, samples, trial.ours.covered * 100,
+                    trial.ours.width * 100, trial.narrowest * 100,
+                    trial.ours.width / trial.narrowest, trial.wilson.covered * 100,
+                    trial.wilson.width / trial.narrowest,
+                    trial.ours.covered < 0.93                ? "  too narrow"
+                    : trial.ours.width > 2 * trial.narrowest ? "  too wide"
+                                                             : "");
+        std::fflush(stdout);
+      }
+    }
+  }
+}
+
+void PrintPairs(size_t pairs) {
+  Random random(kSeed);
+  std::printf("\n%-40s %5s | %9s | %s\n", "a dozen functions, 10 000 samples", "runs", "identical",
+              "3 points more on a function of 5 %, 10 %, 20 %, 30 %");
+  for (const PairLoad& load : LoadsOfPairs()) {
+    for (const size_t runs : {1, 3, 5}) {
+      std::printf("%-40s %5zu | %8.1f%% |", load.name.c_str(), runs,
+                  100 * TryPairs(load, runs, 10000, 0, 0, pairs, random).any);
+      for (const uint32_t changed : {4, 2, 1, 0}) {
+        const PairTrial trial = TryPairs(load, runs, 10000, changed, 3, pairs, random);
+        std::printf(" %6.1f%%", 100 * trial.found);
+      }
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace profiler::estimate
+
+int main(int argc, char** argv) {
+  const size_t runs = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 500;
+  profiler::estimate::PrintIntervals(runs);
+  profiler::estimate::PrintPairs(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200);
+}

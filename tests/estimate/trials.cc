@@ -1,0 +1,151 @@
+#include "tests/estimate/trials.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "src/estimate/beat.h"
+#include "src/estimate/slices.h"
+#include "src/estimate/visits.h"
+
+namespace profiler::estimate {
+namespace {
+
+// How much the function has of each slice beyond its share.
+std::vector<float> Excess(const std::vector<uint32_t>& samples, uint32_t function) {
+  std::vector<float> counts(SlicesOf(samples.size()));
+  if (counts.empty()) return counts;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (samples[i] == function) counts[SliceOf(i, samples.size(), counts.size())] += 1;
+  }
+  return ExcessOf(counts, samples.size());
+}
+
+double BeatVariance(const std::vector<float>& excess, const ShareSamples& samples) {
+  constexpr uint64_t kFew = 20;
+  if (samples.count < kFew || samples.samples - samples.count < kFew) return 0;
+  const auto beat = FindBeat(excess);
+  return beat ? beat->variance : 0;
+}
+
+std::vector<ShareSamples> Measured(const std::vector<uint32_t>& samples, size_t functions) {
+  Visits visits(functions);
+  for (const uint32_t function : samples) visits.Add({&function, 1});
+  visits.EndStream();
+  std::vector<ShareSamples> measured;
+  for (uint32_t i = 0; i < functions; ++i) measured.push_back(visits[i]);
+  return measured;
+}
+
+double ShareOf(const ShareSamples& samples) {
+  return static_cast<double>(samples.count) / static_cast<double>(samples.samples);
+}
+
+struct MeasuredRun {
+  std::vector<ShareSamples> shares;
+  std::vector<std::vector<float>> excess;
+};
+
+MeasuredRun RunOf(const Load& load, size_t functions, double samples, Random& random) {
+  const SampledRun run = Sample(load, functions, samples, random);
+  MeasuredRun measured{.shares = Measured(run.samples, functions), .excess = {}};
+  for (uint32_t i = 0; i < functions; ++i) {
+    measured.excess.push_back(Excess(run.samples, i));
+    measured.shares[i].beat_variance = BeatVariance(measured.excess[i], measured.shares[i]);
+  }
+  return measured;
+}
+
+// A few large functions and many small ones, as programs have.
+std::vector<double> WeightsOfProgram() {
+  return {0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02, 0.02};
+}
+
+std::vector<Groups> GroupsOf(const std::vector<MeasuredRun>& before,
+                             const std::vector<MeasuredRun>& after) {
+  std::vector<Groups> groups(before[0].shares.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const auto add = [i](const std::vector<MeasuredRun>& runs, std::vector<RunShare>& to) {
+      for (const MeasuredRun& run : runs) {
+        to.push_back(
+            {.samples = run.shares[i], .share = ShareOf(run.shares[i]), .excess = run.excess[i]});
+      }
+    };
+    add(before, groups[i].before);
+    add(after, groups[i].after);
+  }
+  return groups;
+}
+
+}  // namespace
+
+IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, size_t runs,
+                           Random& random) {
+  IntervalTrial trial{.load = kind.name, .share = share, .samples = samples};
+  std::vector<double> errors;
+  for (size_t i = 0; i < runs; ++i) {
+    // Ends anywhere in whatever the load repeats.
+    const double length = samples * (0.8 + 0.4 * std::uniform_real_distribution<>(0, 1)(random));
+    const SampledRun run = Sample(kind.make(share, length, random), 2, length, random);
+    ShareSamples measured = Measured(run.samples, 2)[0];
+    const double truth = run.shares[0], estimate = ShareOf(measured);
+    errors.push_back(std::abs(estimate - truth));
+    const auto judge = [&](const Interval& interval, Coverage& coverage) {
+      if (interval.low <= truth && truth <= interval.high) coverage.covered += 1;
+      coverage.width += interval.high - interval.low;
+    };
+    // Throws of dice: neighbours that have nothing to do with each other.
+    const double of_dice = 2 * estimate * (1 - estimate) * static_cast<double>(run.samples.size());
+    ShareSamples dice = measured;
+    dice.changes = dice.changes_at_two = static_cast<uint64_t>(std::lround(of_dice));
+    judge(ShareInterval(dice, estimate), trial.wilson);
+    measured.beat_variance = BeatVariance(Excess(run.samples, 0), measured);
+    judge(ShareInterval(measured, estimate), trial.ours);
+  }
+  const auto all = static_cast<double>(runs);
+  for (Coverage* coverage : {&trial.ours, &trial.wilson}) {
+    coverage->covered /= all;
+    coverage->width /= all;
+  }
+  std::sort(errors.begin(), errors.end());
+  trial.narrowest = 2 * errors[static_cast<size_t>(0.95 * all)];
+  return trial;
+}
+
+std::vector<PairLoad> LoadsOfPairs() {
+  return {{"visits far shorter than the distance", 0.05, 1},
+          {"visits as long as the distance", 1, 1},
+          {"even visits of ten distances", 10, 0.3},
+          {"visits of ten distances at random", 10, 1}};
+}
+
+PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t changed,
+                   double points, size_t pairs, Random& random) {
+  constexpr double kRate = 0.01;
+  const std::vector<double> first = WeightsOfProgram();
+  std::vector<double> second = first;
+  for (double& weight : second)
+    weight *= (1 - first[changed] - points / 100) / (1 - first[changed]);
+  second[changed] = first[changed] + points / 100;
+  PairTrial trial;
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    const auto group = [&](const std::vector<double>& weights) {
+      std::vector<MeasuredRun> measured;
+      for (size_t i = 0; i < runs; ++i) {
+        measured.push_back(
+            RunOf(ManyFunctions(weights, load.mean, load.varies), weights.size(), samples, random));
+      }
+      return measured;
+    };
+    const std::vector<MeasuredRun> before = group(first), after = group(second);
+    const std::vector<Change> changes = ChangesOf(GroupsOf(before, after));
+    const double significant = LargestSignificantChance(changes, kRate);
+    trial.any += significant > 0 ? 1 : 0;
+    trial.found += significant > 0 && changes[changed].chance <= significant ? 1 : 0;
+  }
+  trial.any /= static_cast<double>(pairs);
+  trial.found /= static_cast<double>(pairs);
+  return trial;
+}
+
+}  // namespace profiler::estimate

@@ -1,0 +1,59 @@
+// A short form of the experiment that chose the estimates: enough runs to see an estimate that is
+// wrong, few enough for every day.
+
+#include "tests/estimate/trials.h"
+
+#include "gtest/gtest.h"
+
+namespace profiler::estimate {
+namespace {
+
+// Of 60 runs that are covered in 95 of 100 cases, fewer than 50 are covered once in ten thousand
+// times.
+constexpr size_t kRuns = 60;
+constexpr double kCovered = 50. / kRuns;
+constexpr double kSamples = 3000;  // of each
+
+class IntervalsTest : public testing::TestWithParam<size_t> {};
+
+TEST_P(IntervalsTest, HaveTheTruthAndAreAtMostTwiceAsWideAsNeeded) {
+  const LoadKind kind = KindsOfLoad()[GetParam()];
+  Random random(1);
+  for (const double share : {0.02, 0.3}) {
+    const IntervalTrial trial = TryIntervals(kind, share, kSamples, kRuns, random);
+    EXPECT_GE(trial.ours.covered, kCovered) << kind.name << ", share " << share;
+    // The narrowest is itself known from so many runs only.
+    EXPECT_LE(trial.ours.width, 3 * trial.narrowest) << kind.name << ", share " << share;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Loads, IntervalsTest, testing::Range<size_t>(0, KindsOfLoad().size()));
+
+TEST(Intervals, OfLongVisitsAreAFractionOfWilsons) {
+  Random random(1);
+  for (const LoadKind& kind : KindsOfLoad()) {
+    if (kind.name != "even, rounds of 100") continue;
+    const IntervalTrial trial = TryIntervals(kind, 0.5, kSamples, kRuns, random);
+    EXPECT_LT(trial.ours.width, trial.wilson.width / 5);
+  }
+}
+
+TEST(Changes, OfIdenticalRunsAreNone) {
+  Random random(1);
+  for (const PairLoad& load : LoadsOfPairs()) {
+    for (const size_t runs : {1, 3}) {
+      // Two of a hundred may be found; of thirty, three are not found once in fifty times.
+      EXPECT_LE(TryPairs(load, runs, kSamples, 0, 0, 30, random).any, 3. / 30) << load.name;
+    }
+  }
+}
+
+TEST(Changes, OfThreePointsAreFoundInTenThousandSamples) {
+  Random random(1);
+  const PairLoad load = LoadsOfPairs()[0];
+  EXPECT_GE(TryPairs(load, 1, 10'000, /*changed=*/4, 3, 20, random).found, 0.9);
+  EXPECT_GE(TryPairs(load, 3, 10'000, /*changed=*/0, 3, 20, random).found, 0.9);
+}
+
+}  // namespace
+}  // namespace profiler::estimate
