@@ -35,6 +35,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
 void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddStatCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddReportCommand(CLI::App& app, Commands& commands);
+void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);
 void AddArchiveCommand(CLI::App& app, Commands& commands);

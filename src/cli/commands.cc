@@ -64,6 +64,7 @@ void AddVersionAndHelpCommands(CLI::App& app, Commands& commands) {
 void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation) {
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
+  AddDiffCommand(app, commands, invocation);
   for (const AddCommand add : kViewsAndTools) add(app, commands);
 }
 

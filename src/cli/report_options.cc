@@ -80,6 +80,10 @@ void AddNameRules(CLI::App& command, NameOptions& names) {
 void AddViewOptions(CLI::App& command, ViewArguments& arguments) {
   command.add_option("-i,--input", arguments.input, "recording; - for standard input")
       ->capture_default_str();
+  AddRecordingOptions(command, arguments);
+}
+
+void AddRecordingOptions(CLI::App& command, ViewArguments& arguments) {
   AddFilterOptions(command, arguments.filter);
   AddSampleOptions(command, arguments.samples);
   command.add_flag("--no-demangle", arguments.names.no_demangle,

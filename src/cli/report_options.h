@@ -47,6 +47,8 @@ struct ViewArguments {
 // -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
 // outlive the parsing.
 void AddViewOptions(CLI::App& command, ViewArguments& arguments);
+// The same without -i, for views of several recordings.
+void AddRecordingOptions(CLI::App& command, ViewArguments& arguments);
 // --no-inline.
 void AddInlineOption(CLI::App& command, ViewArguments& arguments);
 // --event, for views of one event.

@@ -1,0 +1,212 @@
+// profiler diff
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/report_options.h"
+#include "src/cli/view.h"
+#include "src/diff/compare.h"
+#include "src/diff/condition.h"
+#include "src/diff/diff_text.h"
+#include "src/query/event_choice.h"
+#include "src/query/wall_clock.h"
+
+namespace profiler::cli {
+namespace {
+
+// Of a condition that is met: neither a failure nor a wrong command line.
+constexpr int kExitConditionMet = 3;
+
+struct DiffArguments {
+  ViewArguments view;
+  std::vector<std::string> files;        // in front of `--`
+  std::vector<std::string> after_files;  // behind it
+  std::string event;
+  std::string by = "function";
+  std::string fail_if;
+  std::string output = "-";
+  bool total = false;
+  bool all = false;
+  bool markdown = false;
+};
+
+// The recordings on both sides.
+struct Sides {
+  std::vector<std::string> before, after;
+};
+
+absl::StatusOr<Sides> SidesOf(const DiffArguments& arguments) {
+  const std::vector<std::string>& files = arguments.files;
+  if (!arguments.after_files.empty()) {
+    if (files.empty()) {
+      return absl::InvalidArgumentError("diff: no recording stands in front of --");
+    }
+    return Sides{files, arguments.after_files};
+  }
+  if (files.empty()) return Sides{{"perf.data.old"}, {"perf.data"}};
+  if (files.size() == 1) return Sides{{"perf.data.old"}, files};
+  if (files.size() == 2) return Sides{{files[0]}, {files[1]}};
+  return absl::InvalidArgumentError(
+      "diff: which recordings are of before and which of after? Put -- between them: profiler diff "
+      "A1 A2 -- B1 B2");
+}
+
+query::KeyBy KeyByOf(const std::string& text) {
+  if (text == "line") return query::KeyBy::kLine;
+  return text == "path" ? query::KeyBy::kPath : query::KeyBy::kFunction;
+}
+
+// The event of a recording as it is compared; prints why there is none.
+std::optional<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
+                                 const DiffArguments& arguments) {
+  auto loaded = LoadProfileOrPrint(path, load);
+  if (!loaded) return std::nullopt;
+  for (const std::string& warning : loaded->recording->warnings()) PrintWarning(warning);
+  PrintRefusedFiles(loaded->profile);
+  // Half a recording would be shown as a change.
+  if (!loaded->reading.ok()) {
+    PrintError(loaded->reading);
+    return std::nullopt;
+  }
+  query::KeepOnly(load.filter, loaded->profile);
+  query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
+  const auto event = query::ChooseEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return std::nullopt;
+  }
+  if (!event->has_value()) {
+    PrintError(absl::StrCat(path, ": has no samples to compare"));
+    return std::nullopt;
+  }
+  const profile::Profile& profile = loaded->profile;
+  query::KeyedRows keys(profile, **event, KeyByOf(arguments.by));
+  query::Measurement measured = query::Measure(profile, **event, keys);
+  return diff::Run{.name = path,
+                   .event = std::string(profile.text(profile[**event].name)),
+                   .names = std::move(keys).TakeNames(),
+                   .measured = std::move(measured)};
+}
+
+std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& paths,
+                                               const naming::LoadOptions& load,
+                                               const DiffArguments& arguments) {
+  std::vector<diff::Run> runs;
+  for (const std::string& path : paths) {
+    auto run = LoadRun(path, load, arguments);
+    if (!run) return std::nullopt;
+    runs.push_back(*std::move(run));
+  }
+  return runs;
+}
+
+// Without modifiers: a recording without root counts "cpu-clock:u".
+std::string_view BareName(std::string_view event) { return event.substr(0, event.find(':')); }
+
+int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::LoadOptions& load,
+              const std::optional<diff::Condition>& condition) {
+  const auto before = LoadRuns(sides.before, load, arguments);
+  if (!before) return kExitFailure;
+  const auto after = LoadRuns(sides.after, load, arguments);
+  if (!after) return kExitFailure;
+  const std::string& event = before->front().event;
+  for (const diff::Run& run : *after) {
+    if (BareName(run.event) == BareName(event)) continue;
+    PrintError(absl::StrCat("diff: ", sides.before[0], " has ", event, " and ", run.name, " has ",
+                            run.event, ": --event chooses one that both have"));
+    return kExitUsage;
+  }
+  const auto weight = arguments.total ? diff::Weight::kTotal : diff::Weight::kSelf;
+  const diff::Diff compared = diff::Compare(*before, *after, {.weight = weight});
+  Output output(arguments.output);
+  output.Write(diff::FormatDiff(compared, *before, *after,
+                                {.by = KeyByOf(arguments.by),
+                                 .weight = weight,
+                                 .all = arguments.all,
+                                 .markdown = arguments.markdown}));
+  if (const absl::Status written = output.Close(); !written.ok()) {
+    PrintError(written);
+    return kExitFailure;
+  }
+  if (!condition) return kExitOk;
+  const diff::Diff judged = condition->weight == weight
+                                ? compared
+                                : diff::Compare(*before, *after, {.weight = condition->weight});
+  for (const diff::Row& row : judged.rows) {
+    if (!condition->IsMet(row)) continue;
+    PrintNote(absl::StrCat("--fail-if '", arguments.fail_if, "': ", row.name));
+    return kExitConditionMet;
+  }
+  return kExitOk;
+}
+
+int RunDiff(const DiffArguments& arguments) {
+  const auto sides = SidesOf(arguments);
+  if (!sides.ok()) {
+    PrintError(sides.status());
+    return kExitUsage;
+  }
+  std::optional<diff::Condition> condition;
+  if (!arguments.fail_if.empty()) {
+    const auto parsed = diff::ParseCondition(arguments.fail_if);
+    if (!parsed.ok()) {
+      PrintError(absl::StrCat("--fail-if: ", parsed.status().message()));
+      return kExitUsage;
+    }
+    condition = *parsed;
+  }
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  for (const std::string& input : sides->before) {
+    if (const absl::Status refused = CheckViewOutput(arguments.output, input); !refused.ok()) {
+      PrintError(refused);
+      return kExitUsage;
+    }
+  }
+  load->keep_order = true;
+  // A compiler numbers its clones as it likes.
+  load->names.merge_clones = true;
+  return WriteDiff(arguments, *sides, *load, condition);
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
+  CLI::App* command = app.add_subcommand(
+      "diff", "Compare recordings: what changed by more than chance, and by how much");
+  auto arguments = std::make_shared<DiffArguments>();
+  DiffArguments& a = *arguments;
+  command->add_option("FILE", a.files,
+                      "recordings of before and of after, several of each with -- between them "
+                      "(default: perf.data.old perf.data)");
+  AddRecordingOptions(*command, a.view);
+  AddEventOption(*command, a.event);
+  AddInlineOption(*command, a.view);
+  command->add_option("--by", a.by, "what is compared: function, line (of the source) or path")
+      ->check(CLI::IsMember({"function", "line", "path"}))
+      ->capture_default_str();
+  command->add_flag("--total", a.total,
+                    "compare functions with all that they call, and not by themselves");
+  command->add_flag("--all", a.all, "also show what chance may have changed");
+  command->add_flag("--markdown", a.markdown, "a table for a review comment");
+  command
+      ->add_option("--fail-if", a.fail_if,
+                   "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
+                   "the whole), 'total > +10%' (of what it was)")
+      ->type_name("CONDITION");
+  command->add_option("-o,--output", a.output, "file to write; - for standard output")
+      ->capture_default_str();
+  a.after_files = std::move(invocation.command);
+  commands[command] = [arguments] { return RunDiff(*arguments); };
+}
+
+}  // namespace profiler::cli

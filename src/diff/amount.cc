@@ -1,0 +1,24 @@
+#include "src/diff/amount.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_format.h"
+#include "src/base/off_cpu_events.h"
+
+namespace profiler::diff {
+
+bool IsTime(std::string_view event) {
+  constexpr std::array<std::string_view, 6> kTimes = {
+      "cpu-clock", "task-clock", kBlockedEvent, kPreemptedEvent, kRunningEvent, kWallClockEvent};
+  const std::string_view name = event.substr(0, event.find(':'));
+  return std::find(kTimes.begin(), kTimes.end(), name) != kTimes.end();
+}
+
+std::string AmountText(double amount, std::string_view event, bool sign) {
+  constexpr double kNanosecondsInASecond = 1e9;
+  if (!IsTime(event)) return absl::StrFormat(sign ? "%+.0f" : "%.0f", amount);
+  return absl::StrFormat(sign ? "%+.3f s" : "%.3f s", amount / kNanosecondsInASecond);
+}
+
+}  // namespace profiler::diff

@@ -1,0 +1,17 @@
+// Sums of periods in the unit that people say them in.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace profiler::diff {
+
+// Whether the event's periods are nanoseconds: of clocks, and of times off the CPU. Modifiers
+// ("cpu-clock:u") do not matter.
+bool IsTime(std::string_view event);
+
+// "1.016 s", or "1234567" of events that are no times. With `sign` a '+' where it is not negative.
+std::string AmountText(double amount, std::string_view event, bool sign = false);
+
+}  // namespace profiler::diff

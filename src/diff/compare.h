@@ -1,0 +1,55 @@
+// Which functions, lines or paths changed between two recordings, or two groups of them, by more
+// than chance.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/estimate/change.h"
+#include "src/query/measure.h"
+
+namespace profiler::diff {
+
+// One recording's event.
+struct Run {
+  std::string name;  // the file's
+  std::string event;
+  std::vector<std::string> names;  // by key: of a function, a line or a path
+  query::Measurement measured;
+};
+
+// What counts for a key: its own samples, or also those of all that it called.
+enum class Weight : uint8_t { kSelf, kTotal };
+
+struct Row {
+  std::string name;
+  estimate::Change share;  // of the event, from 0 to 1
+  // Means over the runs, in the event's unit.
+  double before = 0, after = 0;
+  bool significant = false;
+};
+
+struct Diff {
+  // Those that changed most, in points of the whole, come first.
+  std::vector<Row> rows;
+  // How likely it is by chance that a row which is called significant changed as much, at most; 0
+  // where none is.
+  double significant_chance = 0;
+  // Any row whose share changed by this much would be significant in 95 of 100 cases.
+  double smallest_detectable = 0;
+};
+
+struct CompareOptions {
+  Weight weight = Weight::kSelf;
+  // The part of the rows called significant that may be so by chance.
+  double false_discovery_rate = 0.01;
+};
+
+// At least one run each. Rows with too few samples in all runs to tell anything are left out.
+Diff Compare(std::span<const Run> before, std::span<const Run> after,
+             const CompareOptions& options);
+
+}  // namespace profiler::diff

@@ -1,0 +1,187 @@
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/diff/amount.h"
+#include "src/diff/compare.h"
+#include "src/diff/condition.h"
+#include "src/diff/diff_text.h"
+#include "src/report/testing/profile_builder.h"
+
+namespace profiler::diff {
+namespace {
+
+using profile::EventId;
+using report::ProfileBuilder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Recorded = Run;
+
+// Functions of a run, with their samples.
+using Functions = std::vector<std::pair<std::string, uint64_t>>;
+
+// A recording in which they take turns, a sample each, as far as each has some left.
+Run RunOf(const std::string& name, const Functions& functions) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  uint64_t most = 0;
+  for (const auto& [function, samples] : functions) most = std::max(most, samples);
+  for (uint64_t turn = 0; turn < most; ++turn) {
+    for (const auto& [function, samples] : functions) {
+      // Evenly over all turns.
+      if (turn * samples / most != (turn + 1) * samples / most) {
+        builder.Sample("app", {"main@app", function + "@app"});
+      }
+    }
+  }
+  const profile::Profile& profile = builder.profile();
+  query::KeyedRows keys(profile, EventId{0}, query::KeyBy::kFunction);
+  query::Measurement measured = query::Measure(profile, EventId{0}, keys);
+  return {.name = name,
+          .event = "cpu-clock",
+          .names = std::move(keys).TakeNames(),
+          .measured = std::move(measured)};
+}
+
+std::vector<Recorded> Runs(const std::vector<Functions>& all) {
+  std::vector<Recorded> runs;
+  for (const Functions& functions : all) {
+    runs.push_back(RunOf("run" + std::to_string(runs.size()) + ".data", functions));
+  }
+  return runs;
+}
+
+std::vector<std::string> Significant(const Diff& diff) {
+  std::vector<std::string> names;
+  for (const Row& row : diff.rows) {
+    if (row.significant) names.push_back(row.name);
+  }
+  return names;
+}
+
+const Functions kBefore = {{"parse", 1000}, {"read", 500}, {"print", 500}};
+const Functions kAfter = {{"parse", 1000}, {"read", 900}, {"print", 500}};
+
+TEST(Compare, FindsWhatGrewAndWhatHasLessOfTheWholeForThat) {
+  const Diff diff = Compare(Runs({kBefore}), Runs({kAfter}), {});
+  EXPECT_THAT(Significant(diff), ElementsAre("read", "parse", "print"));
+  EXPECT_NEAR(diff.rows[0].share.before, 0.25, 1e-9);
+  EXPECT_NEAR(diff.rows[0].share.after, 0.375, 1e-9);
+  EXPECT_EQ(diff.rows[0].before, 500e6);
+  EXPECT_EQ(diff.rows[0].after, 900e6);
+}
+
+TEST(Compare, FindsNothingBetweenEqualRuns) {
+  const Diff diff = Compare(Runs({kBefore}), Runs({kBefore}), {});
+  EXPECT_THAT(Significant(diff), ElementsAre());
+  EXPECT_GT(diff.smallest_detectable, 0);
+  EXPECT_LT(diff.smallest_detectable, 0.1);
+}
+
+TEST(Compare, MatchesFunctionsByNameAndTellsOfThoseOnOneSide) {
+  const Diff diff =
+      Compare(Runs({{{"old", 500}, {"same", 500}}}), Runs({{{"new", 500}, {"same", 500}}}), {});
+  EXPECT_THAT(Significant(diff), testing::UnorderedElementsAre("old", "new"));
+}
+
+TEST(Compare, LeavesOutWhatHasNextToNoSamples) {
+  const Diff diff = Compare(Runs({kBefore}), Runs({{{"parse", 2000}, {"rare", 3}}}), {});
+  for (const Row& row : diff.rows) EXPECT_NE(row.name, "rare");
+}
+
+TEST(Compare, WithCalleesTheCallerOfAllHasEverything) {
+  const Diff diff = Compare(Runs({kBefore}), Runs({kAfter}), {.weight = Weight::kTotal});
+  for (const Row& row : diff.rows) {
+    if (row.name != "main") continue;
+    EXPECT_EQ(row.share.before, 1);
+    EXPECT_FALSE(row.significant);
+  }
+}
+
+TEST(Compare, SeveralRunsThatVaryAsMuchAsTheGroupsDifferShowNothing) {
+  const auto run = [](uint64_t read) {
+    return Functions{{"parse", 1000}, {"read", read}, {"print", 500}, {"wait", 500 + read / 3}};
+  };
+  EXPECT_THAT(Significant(Compare(Runs({run(300), run(900), run(600)}),
+                                  Runs({run(700), run(400), run(1000)}), {})),
+              ElementsAre());
+}
+
+TEST(FormatDiff, ShowsSignificantRowsWithTheirIntervalsAndTimes) {
+  const std::vector<Recorded> before = Runs({kBefore}), after = Runs({kAfter});
+  const std::string text = FormatDiff(Compare(before, after, {}), before, after, {});
+  EXPECT_THAT(text, HasSubstr("# before: run0.data: 2000 samples, 2.000 s of cpu-clock\n"
+                              "# after:  run0.data: 2400 samples, 2.400 s of cpu-clock\n"));
+  EXPECT_THAT(text, HasSubstr("# Before   After  Change in points   Before    After    Change  "
+                              "Function\n"));
+  EXPECT_THAT(text, testing::ContainsRegex(
+                        "  25.00%  37.50%     \\+12.50 ± [0-9.]+  0.500 s  0.900 s  \\+0.400 s  "
+                        "read\n"));
+  EXPECT_THAT(text, HasSubstr("one run each"));
+}
+
+TEST(FormatDiff, SaysThatNothingChangedAndWhatWouldHaveBeenSeen) {
+  const std::vector<Recorded> before = Runs({kBefore}), after = Runs({kBefore});
+  const Diff diff = Compare(before, after, {});
+  const std::string text = FormatDiff(diff, before, after, {});
+  EXPECT_THAT(text, HasSubstr("no significant change"));
+  EXPECT_THAT(text, testing::ContainsRegex("[0-9.]+ points of the whole"));
+  EXPECT_THAT(text, Not(HasSubstr("Before   After")));
+  EXPECT_THAT(FormatDiff(diff, before, after, {.all = true}), HasSubstr("parse"));
+}
+
+TEST(FormatDiff, AsMarkdownIsATableThatNamesCannotBreak) {
+  const std::vector<Recorded> before = Runs({{{"a|`b", 500}, {"c", 500}}});
+  const std::vector<Recorded> after = Runs({{{"a|`b", 900}, {"c", 500}}});
+  const std::string text =
+      FormatDiff(Compare(before, after, {}), before, after, {.markdown = true});
+  EXPECT_THAT(text, HasSubstr("| Before | After | Change in points | Before | After | Change | "
+                              "Function |\n| ---: |"));
+  EXPECT_THAT(text, HasSubstr("| `a\\|b` |\n"));
+}
+
+TEST(AmountText, TimesAreSecondsAndOthersNumbers) {
+  EXPECT_EQ(AmountText(1.5e9, "cpu-clock:u"), "1.500 s");
+  EXPECT_EQ(AmountText(-1.5e9, "task-clock", true), "-1.500 s");
+  EXPECT_EQ(AmountText(1234, "cycles"), "1234");
+  EXPECT_EQ(AmountText(12, "page-faults", true), "+12");
+}
+
+Row Changed(double before, double after, bool significant = true) {
+  return {.share = {.before = before, .after = after}, .significant = significant};
+}
+
+TEST(Condition, IsOfPointsOrOfWhatThereWas) {
+  const auto points = ParseCondition("self > +2pt");
+  ASSERT_TRUE(points.ok());
+  EXPECT_TRUE(points->IsMet(Changed(0.10, 0.13)));
+  EXPECT_FALSE(points->IsMet(Changed(0.10, 0.11)));
+  EXPECT_FALSE(points->IsMet(Changed(0.13, 0.10)));
+  const auto relative = ParseCondition("total>10%");
+  ASSERT_TRUE(relative.ok());
+  EXPECT_EQ(relative->weight, Weight::kTotal);
+  EXPECT_TRUE(relative->IsMet(Changed(0.10, 0.115)));
+  EXPECT_FALSE(relative->IsMet(Changed(0.10, 0.105)));
+  EXPECT_TRUE(relative->IsMet(Changed(0, 0.01)));
+  const auto less = ParseCondition("self < -1pt");
+  ASSERT_TRUE(less.ok());
+  EXPECT_TRUE(less->IsMet(Changed(0.10, 0.08)));
+  EXPECT_FALSE(less->IsMet(Changed(0.10, 0.095)));
+}
+
+TEST(Condition, IsNeverMetByChance) {
+  EXPECT_FALSE(ParseCondition("self>2pt")->IsMet(Changed(0.1, 0.2, /*significant=*/false)));
+}
+
+TEST(Condition, WhatCannotBeReadIsQuoted) {
+  for (const char* text : {"", "self", "self>", "self>2", "own>2pt", "self>xpt", "self>-2pt",
+                           "self<2pt", "self=2pt"}) {
+    const auto condition = ParseCondition(text);
+    ASSERT_FALSE(condition.ok()) << text;
+    EXPECT_THAT(std::string(condition.status().message()),
+                HasSubstr("'" + std::string(text) + "'"));
+  }
+}
+
+}  // namespace
+}  // namespace profiler::diff

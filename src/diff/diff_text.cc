@@ -1,0 +1,199 @@
+#include "src/diff/diff_text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/text.h"
+#include "src/diff/amount.h"
+
+namespace profiler::diff {
+namespace {
+
+struct KeyWords {
+  std::string_view heading, plural;
+};
+
+KeyWords WordsOf(query::KeyBy by) {
+  switch (by) {
+    case query::KeyBy::kLine:
+      return {"Line", "lines"};
+    case query::KeyBy::kPath:
+      return {"Path", "paths"};
+    default:
+      return {"Function", "functions"};
+  }
+}
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  AppendPrintable(text, out);
+  return out;
+}
+
+// A cell of a table in Markdown, where these would end it or begin something.
+std::string MarkdownCode(std::string_view text) {
+  std::string out = "`";
+  for (const char c : Printable(text)) {
+    if (c == '`') continue;
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out + '`';
+}
+
+// What was compared, a line each.
+std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
+                                 std::span<const Run> after, const TextOptions& options) {
+  std::vector<std::string> lines;
+  const auto describe = [&lines](std::string_view title, std::span<const Run> runs) {
+    for (const Run& run : runs) {
+      lines.push_back(absl::StrCat(View(title), Printable(run.name), ": ", run.measured.samples,
+                                   " samples, ",
+                                   AmountText(static_cast<double>(run.measured.period), run.event),
+                                   " of ", Printable(run.event)));
+    }
+  };
+  describe("before: ", before);
+  describe("after:  ", after);
+  const auto significant = std::count_if(diff.rows.begin(), diff.rows.end(),
+                                         [](const Row& row) { return row.significant; });
+  const std::string compared =
+      absl::StrCat(diff.rows.size(), " ", View(WordsOf(options.by).plural), " compared, each ",
+                   options.weight == Weight::kSelf ? "by itself" : "with all that it calls");
+  const double points = 100 * diff.smallest_detectable;
+  lines.push_back(absl::StrCat(compared, ": ",
+                               significant == 0
+                                   ? "no significant change"
+                                   : absl::StrCat(significant,
+                                                  " changed by more than chance (of a hundred "
+                                                  "such rows one may be there by chance)")));
+  lines.push_back(absl::StrFormat(
+      "a change of %.2f points of the whole would be found in any of them", points));
+  if (before.size() == 1 && after.size() == 1) {
+    lines.push_back(
+        "one run each: what differs between whole runs of one program is not told from a change; "
+        "profiler diff A1 A2 A3 -- B1 B2 B3 tells it");
+  }
+  return lines;
+}
+
+std::string PercentText(double share) { return absl::StrFormat("%.2f%%", 100 * share); }
+
+std::string ChangeText(const estimate::Change& change) {
+  return absl::StrFormat("%+.2f ± %.2f", 100 * change.difference(), 100 * change.half_width());
+}
+
+class Table {
+ public:
+  Table(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
+        const TextOptions& options)
+      : diff_(diff), before_(before), after_(after), options_(options) {}
+
+  std::string Text() {
+    const std::vector<std::string> preface = Preface(diff_, before_, after_, options_);
+    return options_.markdown ? Markdown(preface) : Plain(preface);
+  }
+
+ private:
+  // Percentages, change, amounts, name.
+  static constexpr size_t kColumns = 7;
+  using Cells = std::array<std::string, kColumns>;
+
+  Cells CellsOf(const Row& row) const {
+    const std::string& event = before_[0].event;
+    return {PercentText(row.share.before),
+            PercentText(row.share.after),
+            ChangeText(row.share),
+            AmountText(row.before, event),
+            AmountText(row.after, event),
+            AmountText(row.after - row.before, event, true),
+            options_.markdown ? MarkdownCode(row.name) : Printable(row.name)};
+  }
+
+  std::vector<Cells> Rows() const {
+    std::vector<Cells> rows;
+    for (const Row& row : diff_.rows) {
+      if (row.significant || options_.all) rows.push_back(CellsOf(row));
+    }
+    return rows;
+  }
+
+  Cells Headings() const {
+    return {"Before",
+            "After",
+            "Change in points",
+            "Before",
+            "After",
+            "Change",
+            std::string(WordsOf(options_.by).heading)};
+  }
+
+  std::string Plain(const std::vector<std::string>& preface) const {
+    std::string out;
+    for (const std::string& line : preface) absl::StrAppend(&out, "# ", line, "\n");
+    out += "#\n";
+    const std::vector<Cells> rows = Rows();
+    if (rows.empty()) return out;
+    const Cells headings = Headings();
+    std::array<size_t, kColumns> widths{};
+    const auto widen = [&](const Cells& cells) {
+      for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], WidthOf(cells[i]));
+    };
+    widen(headings);
+    for (const Cells& cells : rows) widen(cells);
+    AppendLine("# ", headings, widths, out);
+    Cells dots;
+    for (size_t i = 0; i < kColumns; ++i) dots[i].assign(std::min<size_t>(widths[i], 60), '.');
+    AppendLine("# ", dots, widths, out);
+    for (const Cells& cells : rows) AppendLine("  ", cells, widths, out);
+    return out;
+  }
+
+  // In characters: "±" is two bytes.
+  static size_t WidthOf(std::string_view text) {
+    return static_cast<size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
+  }
+
+  // Figures stand right, the name last and left.
+  static void AppendLine(std::string_view start, const Cells& cells,
+                         const std::array<size_t, kColumns>& widths, std::string& out) {
+    out.append(start);
+    for (size_t i = 0; i + 1 < kColumns; ++i) {
+      out.append(widths[i] - WidthOf(cells[i]), ' ').append(cells[i]).append("  ");
+    }
+    out.append(cells.back()).append("\n");
+  }
+
+  std::string Markdown(const std::vector<std::string>& preface) const {
+    std::string out;
+    for (const std::string& line : preface) absl::StrAppend(&out, "- ", line, "\n");
+    const std::vector<Cells> rows = Rows();
+    if (rows.empty()) return out;
+    out += "\n";
+    const auto append = [&out](const Cells& cells) {
+      for (const std::string& cell : cells) absl::StrAppend(&out, "| ", cell, " ");
+      out += "|\n";
+    };
+    append(Headings());
+    out += "| ---: | ---: | ---: | ---: | ---: | ---: | :--- |\n";
+    for (const Cells& cells : rows) append(cells);
+    return out;
+  }
+
+  const Diff& diff_;
+  const std::span<const Run> before_, after_;
+  const TextOptions& options_;
+};
+
+}  // namespace
+
+std::string FormatDiff(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
+                       const TextOptions& options) {
+  return Table(diff, before, after, options).Text();
+}
+
+}  // namespace profiler::diff

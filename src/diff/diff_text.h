@@ -1,0 +1,36 @@
+// A comparison as text, for a terminal or a review comment:
+//
+//   # before: old.data: 10012 samples, 10.02 s of cpu-clock
+//   # after:  new.data: 10008 samples, 10.02 s of cpu-clock
+//   # 412 functions compared, each by itself: 2 changed by more than chance …
+//   #
+//   # Before   After  Change in points     Before     After     Change  Function
+//   # ......  ......  ................  .........  ........  .........  ........
+//     10.14%  13.22%     +3.08 ± 0.81     1.016 s   1.325 s   +0.309 s  parse
+//
+// A change in points is of the whole: from 10 % to 13 % it is 3. What follows ± is half its 95 %
+// interval. Times are means where a group has several runs.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/diff/compare.h"
+#include "src/query/keyed_rows.h"
+
+namespace profiler::diff {
+
+struct TextOptions {
+  query::KeyBy by = query::KeyBy::kFunction;
+  Weight weight = Weight::kSelf;
+  bool all = false;       // rows that are not significant, too
+  bool markdown = false;  // a table for a review comment
+};
+
+// Pure; thread-safe.
+std::string FormatDiff(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
+                       const TextOptions& options);
+
+}  // namespace profiler::diff
