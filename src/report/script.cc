@@ -219,6 +219,7 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
   if (has(ScriptField::kCpu)) AppendCpu(cpu, out);
   if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(misc, marks), 6, out);
   if (!has(ScriptField::kTime)) return;
+  time = SinceOrigin(time);
   const uint64_t second = time / kNanosecondsPerSecond, rest = time % kNanosecondsPerSecond;
   if (last_.second != second) {
     last_.second = second;
@@ -233,6 +234,15 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
     AppendDigits(rest / 1000, 6, out);
   }
   out += ": ";
+}
+
+// Records of what was there before the recording began say 0, and no time is counted from that.
+// Those that come late are before the first one: their distance wraps around, as perf's does.
+uint64_t ScriptFormatter::SinceOrigin(uint64_t time) {
+  if (options_.times_from == TimeOrigin::kClock) return time;
+  const uint64_t since = origin_ == 0 ? 0 : time - origin_;
+  if (origin_ == 0 || options_.times_from == TimeOrigin::kPrevious) origin_ = time;
+  return since;
 }
 
 void ScriptFormatter::AppendCpu(uint32_t cpu, std::string& out) {

@@ -41,8 +41,9 @@ enum class ScriptField : uint8_t {
   kCodePageSize,
   kSrcline,
   kTrace,
+  kCallIndent,  // of branches that were recorded one by one (intel_bts): nothing else has any
 };
-inline constexpr int kScriptFields = 30;
+inline constexpr int kScriptFields = 31;
 
 // A set of them.
 class ScriptFields {

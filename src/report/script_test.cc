@@ -121,6 +121,35 @@ TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
   EXPECT_EQ(Script(builder, nanoseconds), "    1.000000002: \n");
 }
 
+TEST(ScriptTest, TimesAreCountedFromTheFirstLineOrFromTheOneBefore) {
+  ProfileBuilder builder;
+  builder.Time(7'000'000'000).Sample("app", {"f@app"});
+  builder.Time(8'500'000'000).Sample("app", {"f@app"});
+  builder.Time(8'500'001'000).Sample("app", {"f@app"});
+  ScriptOptions options = Showing("time");
+  EXPECT_EQ(Script(builder, options), "    7.000000: \n    8.500000: \n    8.500001: \n");
+  options.times_from = TimeOrigin::kFirst;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    1.500000: \n    1.500001: \n");
+  options.times_from = TimeOrigin::kPrevious;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    1.500000: \n    0.000001: \n");
+}
+
+TEST(ScriptTest, NoTimeIsCountedFromRecordsThatAreOlderThanTheRecording) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}).Time(7'000'000'000).Sample("app", {"f@app"});
+  builder.Time(9'000'000'000).Sample("app", {"f@app"});
+  ScriptOptions options = Showing("time");
+  options.times_from = TimeOrigin::kFirst;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    0.000000: \n    2.000000: \n");
+}
+
+TEST(ScriptTest, OnlyBranchesAreIndentedByTheirCalls) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "f@app"}, 1, 2);
+  EXPECT_EQ(Script(builder, Showing("comm,tid,period,callindent,sym")),
+            "             app     100          2 \n");
+}
+
 TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   ProfileBuilder builder;
   builder.Sample("app", {"f@app"});
