@@ -165,16 +165,6 @@ int WriteStats(const ReportArguments& arguments) {
   return Finish(*recording, reading, output);
 }
 
-int WriteHeaderOnly(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.view.input);
-  if (recording == nullptr) return kExitFailure;
-  Output output("-");
-  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *recording)));
-  const absl::Status written = output.Close();
-  if (!written.ok()) PrintError(written);
-  return written.ok() ? kExitOk : kExitFailure;
-}
-
 // Whether a recording tells which threads run at a time.
 absl::Status CheckSwitches(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
@@ -327,7 +317,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
     options->filter = load->filter;
     if (arguments->dump) return DumpRecording(arguments->view.input);
     if (arguments->stats) return WriteStats(*arguments);
-    if (arguments->header_only) return WriteHeaderOnly(*arguments);
+    if (arguments->header_only) return WriteHeaderAlone(arguments->view.input);
     return WriteWholeReport(*arguments, *options, *std::move(load));
   };
 }

@@ -41,6 +41,9 @@ struct ScriptPlan {
   profile::SampleSelection samples;  // that are shown
   naming::NamingOptions naming;
   profile::SampleReader::DescribeTracepoint describe_tracepoint;  // may be empty
+  // Gets the samples, one by one, and who is given to ScriptPrinter only the other records; may be
+  // empty.
+  std::function<void(profile::EventId, std::string_view)> write_sample;
 };
 
 // Not thread-safe. The recording must outlive it.
@@ -50,6 +53,9 @@ class ScriptPrinter {
   ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
                 std::function<void(std::string_view)> write);
 
+  // Fields that are not shown because no sample has them, a line each.
+  std::vector<std::string> SkippedFields() const;
+
   // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
   // kInvalidArgument when an event does not record a field that was asked for.
   absl::Status Print();
@@ -58,7 +64,7 @@ class ScriptPrinter {
   const std::vector<std::string>& refused_files() const { return refused_files_; }
 
  private:
-  static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
+  report::ScriptOptions Options() const;
   report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);
@@ -77,6 +83,7 @@ class ScriptPrinter {
   std::unique_ptr<report::ScriptFormatter> formatter_;
   size_t events_ = 0;  // that the builder knows
   std::string text_;
+  std::string sample_text_;  // where samples are written one by one
   std::vector<std::string> refused_files_;
 };
 
