@@ -89,7 +89,7 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
-  Output output("-");
+  Output output("-", Lines::kFitted);
   const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);
   return any ? finished : kExitFailure;

@@ -160,7 +160,7 @@ int WriteStats(const ReportArguments& arguments) {
   for (size_t i = 0; i < by_event.size() && i < recording->events().size(); ++i) {
     events.push_back({recording->events()[i].name, by_event[i].samples, by_event[i].lost});
   }
-  Output output("-");
+  Output output("-", Lines::kFitted);
   output.Write(report::FormatStats(records, events));
   return Finish(*recording, reading, output);
 }
@@ -208,7 +208,7 @@ int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions opt
       return kExitFailure;
     }
   }
-  Output output("-");
+  Output output("-", Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
     return Finish(*loaded, output);

@@ -125,7 +125,7 @@ int PrintScript(const ScriptArguments& arguments, perf_data::Recording& recordin
       dumps.Write(name_of(event), text);
     };
   }
-  Output output("-");
+  Output output("-", Lines::kFitted);
   if (arguments.header) {
     output.Write(report::FormatRecordingHeader(
         DescribeRecording(arguments.view.input, recording, DetailOf(arguments))));

@@ -26,7 +26,7 @@ void PrintRefusedFiles(const profile::Profile& profile) {
 int WriteHeaderAlone(const std::string& path, HeaderDetail detail) {
   const auto recording = OpenRecordingOrPrint(path);
   if (recording == nullptr) return kExitFailure;
-  Output output("-");
+  Output output("-", Lines::kFitted);
   output.Write(report::FormatRecordingHeader(DescribeRecording(path, *recording, detail)));
   const absl::Status written = output.Close();
   if (!written.ok()) PrintError(written);
