@@ -293,6 +293,32 @@ TEST_F(AnnotateTest, SamplesBeyondTheFunctionAreSaid) {
   EXPECT_NE(text.find("   50.00 :   at no instruction above\n"), std::string::npos) << text;
 }
 
+TEST_F(AnnotateTest, TheFirstColumnMayHaveTheNumberOfSamples) {
+  samples_.Add(hot_, 0, 2).Add(hot_, 3, 1234).Add(hot_, 40, 7);
+  const std::string text = Listed(samples_, code_, {.sample_counts = true});
+  EXPECT_EQ(text.substr(0, 9), " Samples ");
+  EXPECT_EQ(Body(text),
+            "       2 :   1000:  mov %rsp, %rbp\n"
+            "    1234 :   1003:  mov %rsp, %rbp\n"
+            "       0 :   1006:  call 0x2010 <callee+0x10>\n"
+            "       0 :   100b:  jne 0x1000 <hot>\n"
+            "       0 :   100d:  ret\n"
+            "       7 :   at no instruction above\n");
+}
+
+TEST_F(AnnotateTest, SourceLinesMayStandBehindTheInstructionsThatHaveSamples) {
+  samples_.Add(hot_, 0, 1).Add(hot_, 3, 3).Add(hot_, 13, 1);
+  code_.LineAt(0x1000, "/src/a.cc", 7);
+  code_.LineAt(0x1003, "/src/in.h", 2, "mix(unsigned)");
+  code_.LineAt(0x100b, "/src/a.cc", 9);
+  EXPECT_EQ(Body(Listed(samples_, code_, {.source = false, .line_numbers = true})),
+            "   20.00 :   1000:  mov %rsp, %rbp // a.cc:7\n"
+            "   60.00 :   1003:  mov %rsp, %rbp // in.h:2\n"
+            "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
+            "    0.00 :   100b:  jne 0x1000 <hot>\n"
+            "   20.00 :   100d:  ret\n");
+}
+
 TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {
   samples_.profile().events[0].name = samples_.profile().strings.Intern("cycles:pp");
   samples_.Add(hot_, 0, 1);
