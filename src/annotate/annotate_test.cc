@@ -306,17 +306,18 @@ TEST_F(AnnotateTest, TheFirstColumnMayHaveTheNumberOfSamples) {
             "       7 :   at no instruction above\n");
 }
 
-TEST_F(AnnotateTest, SourceLinesMayStandBehindTheInstructionsThatHaveSamples) {
-  samples_.Add(hot_, 0, 1).Add(hot_, 3, 3).Add(hot_, 13, 1);
+TEST_F(AnnotateTest, SourceLinesMayStandBehindTheInstructionsThatMatter) {
+  samples_.Add(hot_, 0, 200).Add(hot_, 3, 599).Add(hot_, 6, 1).Add(hot_, 11, 200);
   code_.LineAt(0x1000, "/src/a.cc", 7);
   code_.LineAt(0x1003, "/src/in.h", 2, "mix(unsigned)");
-  code_.LineAt(0x100b, "/src/a.cc", 9);
+  code_.LineAt(0x1006, "/src/in.h", 3);
+  code_.LineAt(0x100b, "/src/in.h", 2);
   EXPECT_EQ(Body(Listed(samples_, code_, {.source = false, .line_numbers = true})),
             "   20.00 :   1000:  mov %rsp, %rbp // a.cc:7\n"
-            "   60.00 :   1003:  mov %rsp, %rbp // in.h:2\n"
-            "    0.00 :   1006:  call 0x2010 <callee+0x10>\n"
-            "    0.00 :   100b:  jne 0x1000 <hot>\n"
-            "   20.00 :   100d:  ret\n");
+            "   59.90 :   1003:  mov %rsp, %rbp // in.h:2\n"
+            "    0.10 :   1006:  call 0x2010 <callee+0x10>\n"
+            "   20.00 :   100b:  jne 0x1000 <hot>\n"
+            "    0.00 :   100d:  ret\n");
 }
 
 TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {

@@ -68,11 +68,22 @@ class Listing {
     AppendWeight(instruction.period, instruction.samples);
     absl::StrAppendFormat(&out_, "%x:  ", instruction.address.value);
     AppendPrintable(instruction.text, out_, /*kept=*/'\t');
-    if (options_.line_numbers && instruction.samples != 0 && instruction.source.line != 0) {
-      out_ += " // ";
-      AppendPlace(instruction.source.file, instruction.source.line);
-    }
+    AppendLineNumber(instruction);
     out_ += '\n';
+  }
+
+  // Where it is not that of the last instruction with one.
+  void AppendLineNumber(const AnnotatedInstruction& instruction) {
+    const SourceLine& source = instruction.source;
+    const bool is_shown =
+        options_.line_numbers && source.line != 0 && Share(instruction.period) >= kLeastLine;
+    if (!is_shown) return;
+    if (numbered_ != nullptr && numbered_->line == source.line && numbered_->file == source.file) {
+      return;
+    }
+    out_ += " // ";
+    AppendPlace(source.file, source.line);
+    numbered_ = &source;
   }
 
   void AppendPlace(std::string_view file, uint32_t line) {
@@ -155,6 +166,7 @@ class Listing {
   const AnnotatedFunction& function_;
   const ListingOptions& options_;
   const SourceText& text_of_;
+  const SourceLine* numbered_ = nullptr;  // the last one behind an instruction
   std::string out_;
 };
 

@@ -27,7 +27,8 @@ using SourceText =
 struct ListingOptions {
   bool source = true;          // else instructions alone
   bool sample_counts = false;  // in the first column, instead of percentages
-  bool line_numbers = false;   // " // prog.c:6" behind each instruction with samples
+  bool line_numbers =
+      false;  // " // prog.c:6" behind instructions that weigh at least half a percent
 };
 
 // Above the listing, where lines are known: those that weigh at least half a percent.

@@ -116,8 +116,9 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
   command->add_flag("--no-source{false}", a.listing.source, "instructions alone");
   command->add_flag("-n,--show-nr-samples", a.listing.sample_counts,
                     "show the number of samples instead of their percentage");
-  command->add_flag("-l,--print-line", a.listing.line_numbers,
-                    "show the source line behind each instruction with samples");
+  command->add_flag(
+      "-l,--print-line", a.listing.line_numbers,
+      "show the source line behind each instruction that weighs at least half a percent");
   command->add_flag("--stdio,--stdio2")
       ->description("plain text, which is the only form; for habit's sake");
   command->add_flag("-f,--force")

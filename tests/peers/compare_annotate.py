@@ -4,7 +4,7 @@
     compare_annotate.py PROFILER PERF FILE SYMBOL...
 
 Each instruction's percentage may differ by 0.01 (rounding); none may be missing on either side. With -n the numbers of
-samples must be equal, and with -l the source lines behind instructions with samples. Prints every difference and exits
+samples must be equal, and with -l the source lines behind instructions. Prints every difference and exits
 1 when there is one. perf 6.1 annotates with objdump, so binutils must be there.
 """
 
