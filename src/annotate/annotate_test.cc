@@ -11,7 +11,9 @@
 #include "gtest/gtest.h"
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
+#include "src/annotate/instruction_bytes.h"
 #include "src/annotate/listing.h"
+#include "src/base/text.h"
 
 namespace profiler::annotate {
 namespace {
@@ -211,6 +213,16 @@ class CodeSource : public symbolize::Symbolizer {
   Reason reason_ = Reason::kNamed;
 };
 
+// Knows for each place the address 0x1000, and counts who asks.
+class PlacedCode : public CodeSource {
+ public:
+  Naming Name(ImageId, CodePlace) override {
+    ++asked_;
+    return {.reason = Reason::kNoSymbol, .address = ElfAddress{0x1000}};
+  }
+  int asked_ = 0;
+};
+
 std::string Listed(
     Samples& samples, CodeSource& code, const ListingOptions& options = {},
     const SourceText& sources = [](std::string_view, uint32_t) { return std::nullopt; }) {
@@ -371,6 +383,31 @@ TEST(LookUpCodeTest, AsksWhatAnnotateAsks) {
   }
   code.Refuse(Reason::kNoImageFile);
   EXPECT_FALSE(LookUpCode(samples.profile(), hot, code).ok());
+}
+
+TEST_F(AnnotateTest, TheBytesOfASampledInstructionAreFoundByItsFrame) {
+  const FrameId call = samples_.Frame(hot_, 6);
+  samples_.profile().dsos.push_back({.kind = DsoKind::kUnknown});
+  profile::Frame unknown;
+  unknown.dso = DsoId(samples_.profile().dsos.size() - 1);
+  samples_.profile().frames.push_back(unknown);
+  PlacedCode code;
+  code.Code({0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
+  InstructionBytes instructions(samples_.profile(), code);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(HexOf(instructions.At(call)), "e805100000");
+    EXPECT_EQ(HexOf(instructions.At(FrameId(static_cast<uint32_t>(call) + 1))), "");
+  }
+  EXPECT_EQ(code.asked_, 1);
+}
+
+TEST_F(AnnotateTest, BytesThatAreNoInstructionAndFilesThatAreNotHereGiveNone) {
+  const FrameId frame = samples_.Frame(hot_, 6);
+  PlacedCode bad, gone;
+  bad.Code({0x06, 0x06});
+  gone.Refuse(Reason::kNoImageFile);
+  EXPECT_EQ(HexOf(InstructionBytes(samples_.profile(), bad).At(frame)), "");
+  EXPECT_EQ(HexOf(InstructionBytes(samples_.profile(), gone).At(frame)), "");
 }
 
 TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {

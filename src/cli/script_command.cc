@@ -203,7 +203,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
                    "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
                    "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace,"
-                   "callindent; "
+                   "callindent,insn,insnlen; "
                    "+FIELD and -FIELD change the default")
       ->type_name("FIELD,…")
       ->allow_extra_args(false);

@@ -158,6 +158,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
   if (has(ScriptField::kUregs)) AppendRegisters(details.user_registers, *out);
   AppendBranches(details, *out);
+  AppendInstruction(details.instruction, *out);
   if (has(ScriptField::kPhysAddr)) AppendHex(details.phys_addr, 16, *out);
   if (has(ScriptField::kDataPageSize)) {
     *out += ' ';
@@ -403,6 +404,19 @@ void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
     out += '[';
     AppendHex(profile_.AddressOf(frame), 0, out);
     out += ']';
+  }
+}
+
+void ScriptFormatter::AppendInstruction(std::span<const std::byte> code, std::string& out) const {
+  if (has(ScriptField::kInsnLen)) {
+    out += " ilen: ";
+    AppendNumber(code.size(), 0, out);
+  }
+  if (!has(ScriptField::kInsn) || code.empty()) return;
+  out += " insn:";
+  for (const std::byte byte : code) {
+    out += ' ';
+    out += HexOf({&byte, 1});
   }
 }
 

@@ -174,6 +174,7 @@ class ScriptFormatter {
   void AppendDso(const profile::Frame& frame, bool offset, std::string& out) const;
   void AppendSourceLine(const profile::Frame& frame, const profile::Line* line,
                         std::string& out) const;
+  void AppendInstruction(std::span<const std::byte> code, std::string& out) const;
   void AppendBranches(const profile::SampleDetails& details, std::string& out) const;
   void AppendBranchEnd(uint64_t address, profile::FrameId frame, std::string& out) const;
 

@@ -42,8 +42,10 @@ enum class ScriptField : uint8_t {
   kSrcline,
   kTrace,
   kCallIndent,  // of branches that were recorded one by one (intel_bts): nothing else has any
+  kInsn,        // the machine code of the interrupted instruction
+  kInsnLen,
 };
-inline constexpr int kScriptFields = 31;
+inline constexpr int kScriptFields = 33;
 
 // A set of them.
 class ScriptFields {

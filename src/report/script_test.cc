@@ -177,6 +177,11 @@ TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   EXPECT_EQ(shown("cgroup,phys_addr"), " /user             abc\n");
   EXPECT_EQ(shown("data_page_size,code_page_size"), " 4K N/A\n");
   EXPECT_EQ(shown("uregs,iregs"), " ABI:2    AX:0x1f FLAGS:0x0 \n");
+  const std::byte code[] = {std::byte{0x0f}, std::byte{0xaf}, std::byte{0xc1}};
+  details.instruction = code;
+  EXPECT_EQ(shown("insnlen,insn"), " ilen: 3 insn: 0f af c1\n");
+  details.instruction = {};
+  EXPECT_EQ(shown("insnlen,insn"), " ilen: 0\n");
   EXPECT_EQ(shown("brstack"), " 0x10/0x20/M/-/-/18/CALL/- \n");
   EXPECT_EQ(shown("brstacksym"), "[unknown]/[unknown]/M/-/-/18/CALL/- \n");
 }
@@ -303,7 +308,7 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
     return std::string(ParseScriptFields(text).status().message());
   };
   EXPECT_EQ(message("foo"), "-F: \"foo\" is no field");
-  EXPECT_EQ(message("comm,insn"), "-F: \"insn\" cannot be shown");
+  EXPECT_EQ(message("comm,disasm"), "-F: \"disasm\" cannot be shown");
   EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
   EXPECT_EQ(message(","), "-F: names no field");

@@ -213,7 +213,13 @@ absl::Status ScriptPrinter::CheckRecorded() const {
 
 absl::Status ScriptPrinter::Print() {
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
-  formatter_ = std::make_unique<report::ScriptFormatter>(builder_.profile(), Options());
+  const report::ScriptOptions options = Options();
+  fields_ = options.fields;
+  formatter_ = std::make_unique<report::ScriptFormatter>(builder_.profile(), options);
+  if (fields_.has(ScriptField::kInsn) || fields_.has(ScriptField::kInsnLen)) {
+    naming::AddRecordedCode(recording_.features(), *names_);
+    instructions_.emplace(builder_.profile(), *names_);
+  }
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
@@ -245,15 +251,22 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
     std::string& text = plan_.write_sample ? sample_text_ : text_;
-    if (IsTracepoint(event)) {
-      formatter_->FormatSample(row, DetailsOf(row, sample), FieldsOf(event), &text);
+    const report::ScriptFields& fields = IsTracepoint(event) ? FieldsOf(event) : fields_;
+    if (instructions_) {
+      formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
     } else {
-      formatter_->FormatSample(row, DetailsOf(row, sample), &text);
+      formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
     }
     if (sample_text_.empty()) continue;
     plan_.write_sample(row.event, sample_text_);
     sample_text_.clear();
   }
+}
+
+profile::SampleDetails ScriptPrinter::WithInstruction(const SampleRow& row,
+                                                      profile::SampleDetails details) {
+  details.instruction = instructions_->At(row.self);
+  return details;
 }
 
 const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,

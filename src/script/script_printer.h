@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/annotate/instruction_bytes.h"
 #include "src/base/status.h"
 #include "src/naming/naming.h"
 #include "src/perf_data/read/recording.h"
@@ -71,6 +73,8 @@ class ScriptPrinter {
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
                                           const perf_event::Sample* sample);
+  profile::SampleDetails WithInstruction(const profile::SampleRow& row,
+                                         profile::SampleDetails details);
   void PrintRecord(const perf_data::TimedRecord& timed);
   void Flush(size_t least);
 
@@ -80,8 +84,10 @@ class ScriptPrinter {
   const std::unique_ptr<symbolize::NameStore> names_;
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
+  std::optional<annotate::InstructionBytes> instructions_;  // where they are shown
   std::unique_ptr<report::ScriptFormatter> formatter_;
-  size_t events_ = 0;  // that the builder knows
+  report::ScriptFields fields_;  // but of tracepoints
+  size_t events_ = 0;            // that the builder knows
   std::string text_;
   std::string sample_text_;  // where samples are written one by one
   std::vector<std::string> refused_files_;

@@ -5,7 +5,7 @@
 
 Runs both over each recording with each line of options, by default those of OPTIONS, in which COMM, SYM and DSO stand
 for the command, function and image that the recording has most of. Where perf refuses a line, ours must refuse it as
-well. `perf` must be of Linux 7.2. What a function in a call chain is called is not compared: compare_script.py does that.
+well. `perf` must be of Linux 7.2. What the function at an address is called is not compared: compare_script.py does that.
 Prints a line for each line of options that differs, with the first N differing lines, and exits 1 if one does.
 """
 
@@ -59,10 +59,10 @@ def run(program, options, path):
         return done.returncode, done.stdout, files
 
 
-def most_common(perf, path):
+def most_common(program, path):
     """The command, function and image with the most samples."""
     words = {"COMM": collections.Counter(), "SYM": collections.Counter(), "DSO": collections.Counter()}
-    _, text, _ = run(perf, ["-f", "-G", "--no-inline", "-F", "comm,ip,sym,dso"], path)
+    _, text, _ = run(program, ["-f", "-G", "--no-inline", "-F", "comm,ip,sym,dso"], path)
     for line in text.decode(errors="replace").splitlines():
         match = re.match(r"\s*(.*?)\s+[0-9a-f]+ (.*) \((.*)\)$", line)
         if not match:
@@ -89,8 +89,9 @@ def same_unnamed(theirs, ours):
 
 
 def same_place(theirs, ours):
-    """Whether two lines are of one address, in a call chain."""
-    a, b = re.match(rb"\t\s*([0-9a-f]+) ", theirs), re.match(rb"\t\s*([0-9a-f]+) ", ours)
+    """Whether two lines differ in what the function at one address is called."""
+    named = re.compile(rb"(\t\s*[0-9a-f]+ |.* [0-9a-f]{16} ).*")
+    a, b = named.match(theirs), named.match(ours)
     return a and b and a.group(1) == b.group(1)
 
 
@@ -116,7 +117,7 @@ def differences(ours, theirs):
 
 def compare(options, path):
     """How many lines of options differ on this recording."""
-    words = most_common(options.perf, path)
+    words = most_common(options.profiler, path)
     wrong = 0
     for line in options.options or OPTIONS:
         arguments = [words.get(word, word) for word in shlex.split(line)]
