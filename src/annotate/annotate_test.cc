@@ -11,7 +11,9 @@
 #include "gtest/gtest.h"
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
+#include "src/annotate/instruction_bytes.h"
 #include "src/annotate/listing.h"
+#include "src/base/text.h"
 
 namespace profiler::annotate {
 namespace {
@@ -211,6 +213,16 @@ class CodeSource : public symbolize::Symbolizer {
   Reason reason_ = Reason::kNamed;
 };
 
+// Knows for each place the address 0x1000, and counts who asks.
+class PlacedCode : public CodeSource {
+ public:
+  Naming Name(ImageId, CodePlace) override {
+    ++asked_;
+    return {.reason = Reason::kNoSymbol, .address = ElfAddress{0x1000}};
+  }
+  int asked_ = 0;
+};
+
 std::string Listed(
     Samples& samples, CodeSource& code, const ListingOptions& options = {},
     const SourceText& sources = [](std::string_view, uint32_t) { return std::nullopt; }) {
@@ -293,6 +305,33 @@ TEST_F(AnnotateTest, SamplesBeyondTheFunctionAreSaid) {
   EXPECT_NE(text.find("   50.00 :   at no instruction above\n"), std::string::npos) << text;
 }
 
+TEST_F(AnnotateTest, TheFirstColumnMayHaveTheNumberOfSamples) {
+  samples_.Add(hot_, 0, 2).Add(hot_, 3, 1234).Add(hot_, 40, 7);
+  const std::string text = Listed(samples_, code_, {.sample_counts = true});
+  EXPECT_EQ(text.substr(0, 9), " Samples ");
+  EXPECT_EQ(Body(text),
+            "       2 :   1000:  mov %rsp, %rbp\n"
+            "    1234 :   1003:  mov %rsp, %rbp\n"
+            "       0 :   1006:  call 0x2010 <callee+0x10>\n"
+            "       0 :   100b:  jne 0x1000 <hot>\n"
+            "       0 :   100d:  ret\n"
+            "       7 :   at no instruction above\n");
+}
+
+TEST_F(AnnotateTest, SourceLinesMayStandBehindTheInstructionsThatMatter) {
+  samples_.Add(hot_, 0, 200).Add(hot_, 3, 599).Add(hot_, 6, 1).Add(hot_, 11, 200);
+  code_.LineAt(0x1000, "/src/a.cc", 7);
+  code_.LineAt(0x1003, "/src/in.h", 2, "mix(unsigned)");
+  code_.LineAt(0x1006, "/src/in.h", 3);
+  code_.LineAt(0x100b, "/src/in.h", 2);
+  EXPECT_EQ(Body(Listed(samples_, code_, {.source = false, .line_numbers = true})),
+            "   20.00 :   1000:  mov %rsp, %rbp // a.cc:7\n"
+            "   59.90 :   1003:  mov %rsp, %rbp // in.h:2\n"
+            "    0.10 :   1006:  call 0x2010 <callee+0x10>\n"
+            "   20.00 :   100b:  jne 0x1000 <hot>\n"
+            "    0.00 :   100d:  ret\n");
+}
+
 TEST_F(AnnotateTest, PreciseEventsHaveNoSkid) {
   samples_.profile().events[0].name = samples_.profile().strings.Intern("cycles:pp");
   samples_.Add(hot_, 0, 1);
@@ -344,6 +383,31 @@ TEST(LookUpCodeTest, AsksWhatAnnotateAsks) {
   }
   code.Refuse(Reason::kNoImageFile);
   EXPECT_FALSE(LookUpCode(samples.profile(), hot, code).ok());
+}
+
+TEST_F(AnnotateTest, TheBytesOfASampledInstructionAreFoundByItsFrame) {
+  const FrameId call = samples_.Frame(hot_, 6);
+  samples_.profile().dsos.push_back({.kind = DsoKind::kUnknown});
+  profile::Frame unknown;
+  unknown.dso = DsoId(samples_.profile().dsos.size() - 1);
+  samples_.profile().frames.push_back(unknown);
+  PlacedCode code;
+  code.Code({0xe8, 0x05, 0x10, 0, 0, 0x75, 0xf3, 0xc3});
+  InstructionBytes instructions(samples_.profile(), code);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(HexOf(instructions.At(call)), "e805100000");
+    EXPECT_EQ(HexOf(instructions.At(FrameId(static_cast<uint32_t>(call) + 1))), "");
+  }
+  EXPECT_EQ(code.asked_, 1);
+}
+
+TEST_F(AnnotateTest, BytesThatAreNoInstructionAndFilesThatAreNotHereGiveNone) {
+  const FrameId frame = samples_.Frame(hot_, 6);
+  PlacedCode bad, gone;
+  bad.Code({0x06, 0x06});
+  gone.Refuse(Reason::kNoImageFile);
+  EXPECT_EQ(HexOf(InstructionBytes(samples_.profile(), bad).At(frame)), "");
+  EXPECT_EQ(HexOf(InstructionBytes(samples_.profile(), gone).At(frame)), "");
 }
 
 TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {

@@ -35,17 +35,14 @@ class Listing {
         AppendSource(instruction.source);
         last = &instruction.source;
       }
-      absl::StrAppendFormat(&out_, "  %6.2f :   %x:  ", Share(instruction.period),
-                            instruction.address.value);
-      AppendPrintable(instruction.text, out_, /*kept=*/'\t');
-      out_ += '\n';
+      AppendInstruction(instruction);
     }
     if (function_.cut) {
       absl::StrAppend(&out_, View(kNoWeight), "(cut after ", kLongestFunction, " bytes)\n");
     }
     if (function_.period_elsewhere != 0) {
-      absl::StrAppendFormat(&out_, "  %6.2f :   at no instruction above\n",
-                            Share(function_.period_elsewhere));
+      AppendWeight(function_.period_elsewhere, SamplesElsewhere());
+      out_ += "at no instruction above\n";
     }
     return std::move(out_);
   }
@@ -53,8 +50,49 @@ class Listing {
  private:
   double Share(uint64_t period) const { return Percent(period, function_.period); }
 
+  void AppendWeight(uint64_t period, uint64_t samples) {
+    if (options_.sample_counts) {
+      absl::StrAppendFormat(&out_, "%8d :   ", samples);
+    } else {
+      absl::StrAppendFormat(&out_, "  %6.2f :   ", Share(period));
+    }
+  }
+
+  uint64_t SamplesElsewhere() const {
+    uint64_t samples = function_.samples;
+    for (const auto& instruction : function_.instructions) samples -= instruction.samples;
+    return samples;
+  }
+
+  void AppendInstruction(const AnnotatedInstruction& instruction) {
+    AppendWeight(instruction.period, instruction.samples);
+    absl::StrAppendFormat(&out_, "%x:  ", instruction.address.value);
+    AppendPrintable(instruction.text, out_, /*kept=*/'\t');
+    AppendLineNumber(instruction);
+    out_ += '\n';
+  }
+
+  // Where it is not that of the last instruction with one.
+  void AppendLineNumber(const AnnotatedInstruction& instruction) {
+    const SourceLine& source = instruction.source;
+    const bool is_shown =
+        options_.line_numbers && source.line != 0 && Share(instruction.period) >= kLeastLine;
+    if (!is_shown) return;
+    if (numbered_ != nullptr && numbered_->line == source.line && numbered_->file == source.file) {
+      return;
+    }
+    out_ += " // ";
+    AppendPlace(source.file, source.line);
+    numbered_ = &source;
+  }
+
+  void AppendPlace(std::string_view file, uint32_t line) {
+    AppendPrintable(BaseName(file), out_);
+    absl::StrAppend(&out_, ":", line);
+  }
+
   void AppendHeading() {
-    std::string heading = " Percent |      ";
+    std::string heading = options_.sample_counts ? " Samples |      " : " Percent |      ";
     heading += options_.source ? "Source code & Disassembly of " : "Disassembly of ";
     AppendPrintable(BaseName(function_.image), heading);
     heading += " for ";
@@ -102,16 +140,15 @@ class Listing {
     absl::StrAppend(&out_, View(kNoWeight), "\n");
     for (const auto& [period, line] : lines) {
       absl::StrAppendFormat(&out_, "  %6.2f :   ", Share(period));
-      AppendPrintable(BaseName(line.first), out_);
-      absl::StrAppend(&out_, ":", line.second, "\n");
+      AppendPlace(line.first, line.second);
+      out_ += '\n';
     }
     absl::StrAppend(&out_, View(kNoWeight), "\n");
   }
 
   void AppendSource(const SourceLine& source) {
     out_ += kNoWeight;
-    AppendPrintable(BaseName(source.file), out_);
-    absl::StrAppend(&out_, ":", source.line);
+    AppendPlace(source.file, source.line);
     if (!source.inlined.empty()) {
       out_ += "  ";
       AppendPrintable(source.inlined, out_);
@@ -129,6 +166,7 @@ class Listing {
   const AnnotatedFunction& function_;
   const ListingOptions& options_;
   const SourceText& text_of_;
+  const SourceLine* numbered_ = nullptr;  // the last one behind an instruction
   std::string out_;
 };
 

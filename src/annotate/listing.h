@@ -25,7 +25,10 @@ using SourceText =
     std::function<std::optional<std::string_view>(std::string_view file, uint32_t line)>;
 
 struct ListingOptions {
-  bool source = true;  // else instructions alone
+  bool source = true;          // else instructions alone
+  bool sample_counts = false;  // in the first column, instead of percentages
+  bool line_numbers =
+      false;  // " // prog.c:6" behind instructions that weigh at least half a percent
 };
 
 // Above the listing, where lines are known: those that weigh at least half a percent.

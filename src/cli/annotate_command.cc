@@ -25,7 +25,7 @@ struct AnnotateArguments {
   std::string event;
   std::string dso;
   std::string syntax = "att";
-  bool no_source = false;
+  annotate::ListingOptions listing;
 };
 
 bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& function,
@@ -51,7 +51,7 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
       continue;
     }
     if (shown) output.Write("\n");
-    output.Write(annotate::FormatListing(*function, {.source = !arguments.no_source}, sources));
+    output.Write(annotate::FormatListing(*function, arguments.listing, sources));
     shown = true;
   }
   return shown;
@@ -89,7 +89,7 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
-  Output output("-");
+  Output output("-", Lines::kFitted);
   const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);
   return any ? finished : kExitFailure;
@@ -104,7 +104,7 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
   AnnotateArguments& a = *arguments;
   AddViewOptions(*command, a.view);
   command
-      ->add_option("symbol", a.symbol,
+      ->add_option("-s,--symbol,symbol", a.symbol,
                    "function, with or without its parameters (default: the one with the most "
                    "samples)")
       ->type_name("SYMBOL");
@@ -113,8 +113,16 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
   command->add_option("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
       ->check(CLI::IsMember({"att", "intel"}))
       ->capture_default_str();
-  command->add_flag("--no-source", a.no_source, "instructions alone");
-  command->add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
+  command->add_flag("--no-source{false}", a.listing.source, "instructions alone");
+  command->add_flag("-n,--show-nr-samples", a.listing.sample_counts,
+                    "show the number of samples instead of their percentage");
+  command->add_flag(
+      "-l,--print-line", a.listing.line_numbers,
+      "show the source line behind each instruction that weighs at least half a percent");
+  command->add_flag("--stdio,--stdio2")
+      ->description("plain text, which is the only form; for habit's sake");
+  command->add_flag("-f,--force")
+      ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return Annotate(*arguments); };
 }
 

@@ -4,10 +4,15 @@
 
 #include <array>
 #include <ctime>
+#include <map>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/text.h"
 #include "src/perf_data/dump/describe_features.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/describe.h"
 
 namespace profiler::cli {
@@ -53,10 +58,24 @@ std::string ReferenceTime(const perf_data::ClockData& data) {
                          ClockName(data.clockid));
 }
 
+// What perf shows with -I alone.
+void ShortenMachine(std::map<int, std::vector<std::string>>& features) {
+  constexpr int kLong[] = {perf_data::kFeatureCpuTopology, perf_data::kFeatureNumaTopology,
+                           perf_data::kFeatureCache, perf_data::kFeatureMemTopology,
+                           perf_data::kFeatureHybridTopology};
+  for (const int feature : kLong) {
+    const auto lines = features.find(feature);
+    if (lines == features.end()) continue;
+    const std::string_view name = perf_data::FindFeature(feature)->name;
+    lines->second = {absl::StrCat(View(name), " info available, use -I to display")};
+  }
+}
+
 }  // namespace
 
 report::RecordingHeader DescribeRecording(const std::string& path,
-                                          const perf_data::Recording& recording) {
+                                          const perf_data::Recording& recording,
+                                          HeaderDetail detail) {
   report::RecordingHeader header;
   struct stat status;
   if (path != "-" && stat(path.c_str(), &status) == 0) {
@@ -89,6 +108,7 @@ report::RecordingHeader DescribeRecording(const std::string& path,
     header.reference_time = ReferenceTime(*features.clock_data);
   }
   header.features = perf_data::DescribeFeatures(recording);
+  if (detail == HeaderDetail::kMachineInBrief) ShortenMachine(header.features);
   const perf_data::FileSection& data = recording.layout().data;
   header.data_offset = data.offset;
   header.data_size = data.size;

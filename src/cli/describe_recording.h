@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "src/perf_data/read/recording.h"
@@ -10,8 +11,14 @@
 
 namespace profiler::cli {
 
+enum class HeaderDetail : uint8_t {
+  kFull,
+  kMachineInBrief,  // of the machine's topology and caches only that they are there
+};
+
 // `path` as given to Recording::Open; "-" has no file facts.
 report::RecordingHeader DescribeRecording(const std::string& path,
-                                          const perf_data::Recording& recording);
+                                          const perf_data::Recording& recording,
+                                          HeaderDetail detail = HeaderDetail::kFull);
 
 }  // namespace profiler::cli

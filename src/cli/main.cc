@@ -13,6 +13,7 @@
 #include "src/cli/commands.h"
 #include "src/cli/output.h"
 #include "src/cli/parse_error.h"
+#include "src/cli/terminal.h"
 #include "src/cli/version.h"
 
 namespace {
@@ -39,6 +40,29 @@ std::vector<const char*> WithValues(std::span<char* const> arguments) {
   return result;
 }
 
+// They may stand behind the name of the command as well, but for those that run another command,
+// which has options of its own.
+void AddTerminalOptions(CLI::App& app, const profiler::cli::Commands& commands,
+                        profiler::cli::TerminalChoice& choice) {
+  using profiler::cli::Colour;
+  app.add_flag_callback(
+      "--no-pager", [&choice] { choice.pager = false; },
+      "on a terminal: do not show texts in $PROFILER_PAGER, $PAGER or less");
+  app.add_option_function<std::string>(
+         "--color",
+         [&choice](const std::string& when) {
+           choice.colour = when == "always"  ? Colour::kAlways
+                           : when == "never" ? Colour::kNever
+                                             : Colour::kAuto;
+         },
+         "percentages in colours: auto (on a terminal, unless $NO_COLOR is set), always or never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
+  for (const auto& [command, run] : commands) {
+    if (!command->get_prefix_command()) command->fallthrough();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,6 +82,8 @@ int main(int argc, char** argv) {
   invocation.command.assign(std::min(dashes + 1, end), end);
   Commands commands;
   AddCommands(app, commands, invocation);
+  TerminalChoice terminal;
+  AddTerminalOptions(app, commands, terminal);
 
   try {
     const std::vector<const char*> arguments = WithValues({argv, dashes});
@@ -68,6 +94,7 @@ int main(int argc, char** argv) {
     PrintError(ExplainParseError(app, argc > 1 ? argv[1] : "", error.what()));
     return kExitUsage;
   }
+  ChooseTerminal(terminal);
   for (const auto& [command, run] : commands) {
     if (command->parsed()) return run();
   }

@@ -6,11 +6,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/file_id.h"
 #include "src/base/status.h"
+#include "src/cli/command.h"
+#include "src/cli/fitted_line.h"
+#include "src/cli/pager.h"
 #include "src/cli/visible_text.h"
 #include "src/perf_data/read/recording.h"
 
@@ -20,14 +25,33 @@ namespace {
 // Back to the first column, and what was there goes.
 constexpr std::string_view kStartOfLine = "\r\033[K";
 
+// One pager at a time, as there is one standard output; what waits until it has ended, for standard
+// error.
+struct PagerState {
+  std::unique_ptr<Pager> pager;
+  std::string errors;
+};
+PagerState& TheState() {
+  static PagerState state;
+  return state;
+}
+
+void PutOnStandardError(std::string_view text) {
+  if (TheState().pager != nullptr && isatty(STDERR_FILENO) != 0) {
+    TheState().errors += text;
+    return;
+  }
+  std::fflush(stdout);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
 // Between `start` and `end`, which may move the cursor, a text that is one line, whatever names are
 // in it.
 void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
   std::string buffer, line(VisibleText(text, &buffer));
   std::replace(line.begin(), line.end(), '\n', ' ');
   line.insert(0, start).append(end);
-  std::fflush(stdout);
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  PutOnStandardError(line);
 }
 
 }  // namespace
@@ -38,8 +62,7 @@ void PrintError(const absl::Status& status) {
   PrintError(std::string_view(status.message().data(), status.message().size()));
   std::string buffer;
   const std::string excerpt = ExcerptOf(status);
-  const std::string_view shown = VisibleText(excerpt, &buffer);
-  std::fwrite(shown.data(), 1, shown.size(), stderr);
+  PutOnStandardError(VisibleText(excerpt, &buffer));
 }
 
 void PrintWarning(std::string_view message) { PrintLine("profiler: warning: ", message, "\n"); }
@@ -48,8 +71,7 @@ void PrintNote(std::string_view text) { PrintLine("[ ", text, " ]\n"); }
 
 void PrintLines(std::string_view lines) {
   std::string buffer;
-  const std::string_view shown = VisibleText(lines, &buffer);
-  std::fwrite(shown.data(), 1, shown.size(), stderr);
+  PutOnStandardError(VisibleText(lines, &buffer));
 }
 
 void LiveLine::Show(std::string_view text) {
@@ -62,7 +84,7 @@ void LiveLine::Clear() {
   shown_ = false;
 }
 
-bool ErrorsAreShownLive() { return isatty(STDERR_FILENO) != 0; }
+bool ErrorsAreShownLive() { return TheState().pager == nullptr && isatty(STDERR_FILENO) != 0; }
 
 absl::Status CheckStreamOutput(const std::string& path) {
   if (path != "-" || isatty(STDOUT_FILENO) == 0) return absl::OkStatus();
@@ -82,9 +104,11 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
                    ", which would be lost; name another file"));
 }
 
-Output::Output(const std::string& path) : path_(path == "-" ? "" : path) {
+Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : path) {
   if (path_.empty()) {
     file_ = stdout;
+    style_ = StyleOfStandardOutput();
+    if (lines == Lines::kWhole) style_ = {.pager = style_.pager};
   } else {
     OpenFile();
   }
@@ -107,22 +131,64 @@ void Output::OpenFile() {
 }
 
 Output::~Output() {
+  ClosePager();
   if (file_ != nullptr && file_ != stdout) std::fclose(file_);
 }
 
+// Not before there is something to show: what went wrong first is shown without it.
+void Output::OpenTerminal() {
+  is_started_ = true;
+  if (style_.pager.empty() || TheState().pager != nullptr) return;
+  TheState().pager = Pager::Start(style_.pager);
+}
+
+void Output::ClosePager() {
+  if (!is_started_ || style_.pager.empty()) return;
+  PagerState& state = TheState();
+  state.pager.reset();
+  const std::string errors = std::exchange(state.errors, "");
+  std::fwrite(errors.data(), 1, errors.size(), stderr);
+}
+
 void Output::Fail(int error) {
-  if (error == EPIPE) {
-    abandoned_ = true;
-  } else {
+  if (error != EPIPE) {
     status_.Update(path_.empty() ? ErrnoStatus(error, "standard output")
                                  : WriteError(error, path_));
+    return;
   }
+  abandoned_ = true;
+  if (TheState().pager == nullptr) return;
+  // The user has seen enough, and would wait for the shell while all the rest is read for nobody.
+  TheState().pager.reset();
+  std::_Exit(kExitOk);
 }
 
 void Output::Write(std::string_view text) {
-  if (file_ == nullptr || abandoned_ || !status_.ok()) return;
+  if (file_ == nullptr || abandoned_ || !status_.ok() || text.empty()) return;
+  if (file_ == stdout && !is_started_) OpenTerminal();
   text = VisibleText(text, &visible_);
+  if (style_.columns != 0 || style_.colour) {
+    PutLines(text);
+  } else {
+    Put(text);
+  }
+}
+
+void Output::Put(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) Fail(errno);
+}
+
+void Output::PutLines(std::string_view text) {
+  std::string shown;
+  for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    line_ += text.substr(0, end);
+    line_ = FittedLine(line_, style_.columns);
+    shown += style_.colour ? PaintedLine(line_) : line_;
+    shown += '\n';
+    line_.clear();
+  }
+  line_ += text;
+  Put(shown);
 }
 
 void Output::Flush() {
@@ -131,9 +197,11 @@ void Output::Flush() {
 
 absl::Status Output::Close() {
   if (file_ != nullptr) {
+    Put(std::exchange(line_, ""));
     const int result = file_ == stdout ? std::fflush(file_) : std::fclose(file_);
     file_ = nullptr;
     if (result != 0) Fail(errno);
+    ClosePager();
   }
   if (status_.ok() && replaced_) status_ = replaced_->Commit({});
   replaced_.reset();

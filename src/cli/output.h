@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "src/base/atomic_file.h"
+#include "src/cli/terminal.h"
 
 namespace profiler::cli {
 
@@ -51,12 +53,20 @@ absl::Status CheckStreamOutput(const std::string& path);
 // view is made of.
 absl::Status CheckViewOutput(const std::string& path, const std::string& input);
 
+// How lines are shown on a terminal; elsewhere they are as they are.
+enum class Lines : uint8_t {
+  kWhole,
+  kFitted,  // cut to its width, percentages in colours (fitted_line.h)
+};
+
 // Writes text to standard output or to a file, which takes its place when it is closed and whole.
-// Errors are kept until Close.
+// Errors are kept until Close. On a terminal the text is shown by a pager; who leaves that early
+// ends this program, which then says nothing, with exit code 0. What is printed on standard error
+// meanwhile comes behind it.
 class Output {
  public:
   // Standard output for "" and "-".
-  explicit Output(const std::string& path);
+  explicit Output(const std::string& path, Lines lines = Lines::kWhole);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
@@ -73,6 +83,10 @@ class Output {
 
  private:
   void OpenFile();
+  void OpenTerminal();
+  void ClosePager();
+  void Put(std::string_view text);
+  void PutLines(std::string_view text);
   void Fail(int error);
 
   std::string path_;
@@ -80,6 +94,9 @@ class Output {
   std::FILE* file_ = nullptr;
   absl::Status status_;
   std::string visible_;
+  TerminalStyle style_;      // of standard output
+  bool is_started_ = false;  // something was written there
+  std::string line_;         // that is not complete yet, where lines are shown otherwise
   bool abandoned_ = false;
 };
 

@@ -160,19 +160,9 @@ int WriteStats(const ReportArguments& arguments) {
   for (size_t i = 0; i < by_event.size() && i < recording->events().size(); ++i) {
     events.push_back({recording->events()[i].name, by_event[i].samples, by_event[i].lost});
   }
-  Output output("-");
+  Output output("-", Lines::kFitted);
   output.Write(report::FormatStats(records, events));
   return Finish(*recording, reading, output);
-}
-
-int WriteHeaderOnly(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.view.input);
-  if (recording == nullptr) return kExitFailure;
-  Output output("-");
-  output.Write(report::FormatRecordingHeader(DescribeRecording(arguments.view.input, *recording)));
-  const absl::Status written = output.Close();
-  if (!written.ok()) PrintError(written);
-  return written.ok() ? kExitOk : kExitFailure;
 }
 
 // Whether a recording tells which threads run at a time.
@@ -218,7 +208,7 @@ int WriteWholeReport(const ReportArguments& arguments, report::ReportOptions opt
       return kExitFailure;
     }
   }
-  Output output("-");
+  Output output("-", Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
     return Finish(*loaded, output);
@@ -327,7 +317,7 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
     options->filter = load->filter;
     if (arguments->dump) return DumpRecording(arguments->view.input);
     if (arguments->stats) return WriteStats(*arguments);
-    if (arguments->header_only) return WriteHeaderOnly(*arguments);
+    if (arguments->header_only) return WriteHeaderAlone(arguments->view.input);
     return WriteWholeReport(*arguments, *options, *std::move(load));
   };
 }

@@ -27,9 +27,9 @@ absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
 }
 
 void AddFilterOptions(CLI::App& command, FilterText& text) {
-  command.add_option("--comms", text.comms, "only these commands")->type_name("NAME,…");
+  command.add_option("-c,--comms", text.comms, "only these commands")->type_name("NAME,…");
   command.add_option("--dsos", text.dsos, "only these DSOs (images)")->type_name("NAME,…");
-  command.add_option("--symbols", text.symbols, "only these symbols")->type_name("NAME,…");
+  command.add_option("-S,--symbols", text.symbols, "only these symbols")->type_name("NAME,…");
   command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
 }

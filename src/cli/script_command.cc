@@ -5,7 +5,9 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/describe_recording.h"
 #include "src/cli/dump_command.h"
+#include "src/cli/event_dumps.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
@@ -27,6 +29,13 @@ struct ScriptArguments {
   uint32_t max_stack = 127;
   bool hide_call_graph = false;
   bool nanoseconds = false;
+  bool relative_times = false;
+  bool time_differences = false;
+  bool header = false;
+  bool header_only = false;
+  bool full_header = false;
+  bool verbose = false;
+  bool per_event_dump = false;
   bool full_source_paths = false;
   bool dump = false;
 };
@@ -43,6 +52,8 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   plan.options.max_stack = arguments.max_stack;
   plan.options.callchains = !arguments.hide_call_graph;
   plan.options.nanoseconds = arguments.nanoseconds;
+  if (arguments.relative_times) plan.options.times_from = report::TimeOrigin::kFirst;
+  if (arguments.time_differences) plan.options.times_from = report::TimeOrigin::kPrevious;
   plan.options.inlines = !arguments.view.no_inline;
   plan.options.full_source_paths = arguments.full_source_paths;
   plan.naming = load.naming;
@@ -91,8 +102,51 @@ class TracepointTexts {
   std::unique_ptr<events::TraceProcess> process_;
 };
 
+HeaderDetail DetailOf(const ScriptArguments& arguments) {
+  return arguments.full_header ? HeaderDetail::kFull : HeaderDetail::kMachineInBrief;
+}
+
+int PrintScript(const ScriptArguments& arguments, perf_data::Recording& recording,
+                script::ScriptPlan plan) {
+  TracepointTexts tracepoints(recording);
+  plan.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+    tracepoints.Append(raw, cpu, out);
+  };
+  EventDumps dumps(arguments.view.input);
+  const auto name_of = [&](profile::EventId event) -> const std::string& {
+    return recording.events()[static_cast<size_t>(event)].name;
+  };
+  const auto open_dumps = [&] {
+    for (const perf_data::EventDescription& event : recording.events()) dumps.Open(event.name);
+  };
+  if (arguments.per_event_dump) {
+    open_dumps();
+    plan.write_sample = [&](profile::EventId event, std::string_view text) {
+      dumps.Write(name_of(event), text);
+    };
+  }
+  Output output("-", Lines::kFitted);
+  if (arguments.header) {
+    output.Write(report::FormatRecordingHeader(
+        DescribeRecording(arguments.view.input, recording, DetailOf(arguments))));
+  }
+  script::ScriptPrinter printer(recording, plan,
+                                [&](std::string_view text) { output.Write(text); });
+  if (arguments.verbose) {
+    for (const std::string& line : printer.SkippedFields()) PrintNote(line);
+  }
+  absl::Status status = printer.Print();
+  if (arguments.per_event_dump && !absl::IsInvalidArgument(status)) {
+    open_dumps();  // of a stream's events, which it tells of later
+    status.Update(dumps.Close(output));
+  }
+  for (const std::string& line : printer.refused_files()) PrintWarning(line);
+  return Finish(recording, status, output);
+}
+
 int WriteScript(const ScriptArguments& arguments) {
   if (arguments.dump) return DumpRecording(arguments.view.input);
+  if (arguments.header_only) return WriteHeaderAlone(arguments.view.input, DetailOf(arguments));
   const auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
     PrintError(load.status());
@@ -111,18 +165,9 @@ int WriteScript(const ScriptArguments& arguments) {
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
-  TracepointTexts tracepoints(*recording);
-  plan->describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-    tracepoints.Append(raw, cpu, out);
-  };
   // Names are printed while the recording is read, so what they come from must be there before.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
-  Output output("-");
-  script::ScriptPrinter printer(*recording, *plan,
-                                [&](std::string_view text) { output.Write(text); });
-  const absl::Status reading = printer.Print();
-  for (const std::string& line : printer.refused_files()) PrintWarning(line);
-  return Finish(*recording, reading, output);
+  return PrintScript(arguments, *recording, *std::move(plan));
 }
 
 void AddRecordOptions(CLI::App& command, script::ShownRecords& records) {
@@ -133,6 +178,16 @@ void AddRecordOptions(CLI::App& command, script::ShownRecords& records) {
   command.add_flag("--show-namespace-events", records.namespaces, "show NAMESPACES records");
   command.add_flag("--show-cgroup-events", records.cgroups, "show CGROUP records");
   command.add_flag("--show-bpf-events", records.bpf, "show KSYMBOL and BPF_EVENT records");
+}
+
+void AddTimeOptions(CLI::App& command, ScriptArguments& arguments) {
+  command.add_flag("--ns", arguments.nanoseconds, "show times with nine digits behind the point");
+  CLI::Option* relative =
+      command.add_flag("--reltime", arguments.relative_times, "show times since the first line's");
+  command
+      .add_flag("--deltatime", arguments.time_differences,
+                "show times since those of the line before")
+      ->excludes(relative);
 }
 
 }  // namespace
@@ -147,7 +202,8 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
                    "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace; "
+                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace,"
+                   "callindent,insn,insnlen; "
                    "+FIELD and -FIELD change the default")
       ->type_name("FIELD,…")
       ->allow_extra_args(false);
@@ -157,10 +213,20 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       ->capture_default_str();
   command->add_flag("-G,--hide-call-graph", a.hide_call_graph,
                     "show where a sample was taken and not its call chain");
-  command->add_flag("--ns", a.nanoseconds, "show times with nine digits behind the point");
+  AddTimeOptions(*command, a);
   AddInlineOption(*command, a.view);
   command->add_flag("--full-source-path", a.full_source_paths,
                     "with srcline: directories of source files too");
+  command->add_flag("--header", a.header, "show the recording's header first");
+  command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command->add_flag("-I,--show-info", a.full_header,
+                    "with a header: the machine's topology and caches too");
+  command->add_flag("--per-event-dump", a.per_event_dump,
+                    "write the samples of each event to RECORDING.EVENT.dump");
+  command->add_flag("-v,--verbose", a.verbose, "say which fields no sample has");
+  command->add_option_function<int>("--max-blocks", [](int) {})
+      ->description("accepted: it limits brstackinsn, which is not shown")
+      ->type_name("N");
   command->add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
   commands[command] = [arguments] { return WriteScript(*arguments); };

@@ -23,6 +23,16 @@ void PrintRefusedFiles(const profile::Profile& profile) {
   for (const std::string& line : naming::RefusedFiles(profile)) PrintWarning(line);
 }
 
+int WriteHeaderAlone(const std::string& path, HeaderDetail detail) {
+  const auto recording = OpenRecordingOrPrint(path);
+  if (recording == nullptr) return kExitFailure;
+  Output output("-", Lines::kFitted);
+  output.Write(report::FormatRecordingHeader(DescribeRecording(path, *recording, detail)));
+  const absl::Status written = output.Close();
+  if (!written.ok()) PrintError(written);
+  return written.ok() ? kExitOk : kExitFailure;
+}
+
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output) {
   const absl::Status written = output.Close();
   for (const std::string& warning : recording.warnings()) PrintWarning(warning);

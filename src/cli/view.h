@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "src/cli/describe_recording.h"
 #include "src/cli/output.h"
 #include "src/naming/load_profile.h"
 
@@ -21,6 +22,9 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
 // Prints a warning for each file that names were not taken from, because it is another build than
 // the recorded one.
 void PrintRefusedFiles(const profile::Profile& profile);
+
+// The recording's header and nothing else; the exit code.
+int WriteHeaderAlone(const std::string& path, HeaderDetail detail = HeaderDetail::kFull);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);

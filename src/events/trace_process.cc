@@ -90,6 +90,8 @@ absl::StatusOr<std::unique_ptr<TraceProcess>> TraceProcess::Start(std::string_vi
   if (child < 0) return ErrnoStatus(errno, "a process for the formats of tracepoints");
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // Who reads what the parent prints would wait for this child as well.
+    close(STDOUT_FILENO);
     ours = UniqueFd();
     Serve(its.get(), section);
     _exit(0);

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +44,7 @@ struct SampleDetails {
   std::string_view cgroup;  // its path; "" where no CGROUP record told it
   uint64_t phys_addr = 0;
   uint64_t data_page_size = 0, code_page_size = 0;  // bytes
+  std::span<const std::byte> instruction;           // machine code; empty: not known
   std::vector<Branch> branches;                     // the latest first
   RegisterValues user_registers, interrupt_registers;
 };

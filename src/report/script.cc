@@ -158,6 +158,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   if (has(ScriptField::kIregs)) AppendRegisters(details.interrupt_registers, *out);
   if (has(ScriptField::kUregs)) AppendRegisters(details.user_registers, *out);
   AppendBranches(details, *out);
+  AppendInstruction(details.instruction, *out);
   if (has(ScriptField::kPhysAddr)) AppendHex(details.phys_addr, 16, *out);
   if (has(ScriptField::kDataPageSize)) {
     *out += ' ';
@@ -219,6 +220,7 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
   if (has(ScriptField::kCpu)) AppendCpu(cpu, out);
   if (has(ScriptField::kMisc)) AppendLeftAligned(MiscText(misc, marks), 6, out);
   if (!has(ScriptField::kTime)) return;
+  time = SinceOrigin(time);
   const uint64_t second = time / kNanosecondsPerSecond, rest = time % kNanosecondsPerSecond;
   if (last_.second != second) {
     last_.second = second;
@@ -233,6 +235,15 @@ void ScriptFormatter::AppendWhen(uint32_t cpu, uint16_t misc, std::string_view m
     AppendDigits(rest / 1000, 6, out);
   }
   out += ": ";
+}
+
+// Records of what was there before the recording began say 0, and no time is counted from that.
+// Those that come late are before the first one: their distance wraps around, as perf's does.
+uint64_t ScriptFormatter::SinceOrigin(uint64_t time) {
+  if (options_.times_from == TimeOrigin::kClock) return time;
+  const uint64_t since = origin_ == 0 ? 0 : time - origin_;
+  if (origin_ == 0 || options_.times_from == TimeOrigin::kPrevious) origin_ = time;
+  return since;
 }
 
 void ScriptFormatter::AppendCpu(uint32_t cpu, std::string& out) {
@@ -393,6 +404,19 @@ void ScriptFormatter::AppendSourceLine(const Frame& frame, const Line* line,
     out += '[';
     AppendHex(profile_.AddressOf(frame), 0, out);
     out += ']';
+  }
+}
+
+void ScriptFormatter::AppendInstruction(std::span<const std::byte> code, std::string& out) const {
+  if (has(ScriptField::kInsnLen)) {
+    out += " ilen: ";
+    AppendNumber(code.size(), 0, out);
+  }
+  if (!has(ScriptField::kInsn) || code.empty()) return;
+  out += " insn:";
+  for (const std::byte byte : code) {
+    out += ' ';
+    out += HexOf({&byte, 1});
   }
 }
 

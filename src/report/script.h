@@ -28,10 +28,18 @@
 
 namespace profiler::report {
 
+// What times are counted from.
+enum class TimeOrigin : uint8_t {
+  kClock,     // where the samples' clock has its zero
+  kFirst,     // the first line that has a time
+  kPrevious,  // the line before
+};
+
 struct ScriptOptions {
   ScriptFields fields = DefaultScriptFields();  // of records other than samples
   bool nanoseconds = false;                     // of times: nine digits behind the point, not six
-  bool callchains = true;                       // else only where the sample was taken
+  TimeOrigin times_from = TimeOrigin::kClock;
+  bool callchains = true;  // else only where the sample was taken
   bool inlines = true;
   bool full_source_paths = false;  // of srcline; else their last part
   uint32_t max_stack = 127;        // frames shown of a chain, from the interrupted one
@@ -150,6 +158,7 @@ class ScriptFormatter {
   void AppendKnownThread(profile::ThreadId id, bool with_chain, std::string& out);
   void AppendWhen(uint32_t cpu, uint16_t misc, std::string_view marks, uint64_t time,
                   std::string& out);
+  uint64_t SinceOrigin(uint64_t time);
   void AppendEvent(const profile::Row& row, std::string& out);
   void AppendEventName(profile::EventId event, std::string& out);
   void AppendAddr(const profile::SampleDetails& details, std::string& out) const;
@@ -165,6 +174,7 @@ class ScriptFormatter {
   void AppendDso(const profile::Frame& frame, bool offset, std::string& out) const;
   void AppendSourceLine(const profile::Frame& frame, const profile::Line* line,
                         std::string& out) const;
+  void AppendInstruction(std::span<const std::byte> code, std::string& out) const;
   void AppendBranches(const profile::SampleDetails& details, std::string& out) const;
   void AppendBranchEnd(uint64_t address, profile::FrameId frame, std::string& out) const;
 
@@ -173,6 +183,7 @@ class ScriptFormatter {
   ScriptFields fields_ = options_.fields;  // of what is at hand
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
+  uint64_t origin_ = 0;  // of times, where that is not the clock's zero; 0: not known yet
   std::vector<ThreadText> threads_[2];  // by ThreadId; of samples with and without call chains
   TextCache chains_;                    // by StackId
   TextCache frames_;                    // by FrameId, as a line of a call chain

@@ -42,14 +42,16 @@ constexpr std::string_view kNames[] = {"comm",
                                        "data_page_size",
                                        "code_page_size",
                                        "srcline",
-                                       "trace"};
+                                       "trace",
+                                       "callindent",
+                                       "insn",
+                                       "insnlen"};
 static_assert(std::size(kNames) == kScriptFields);
 
 // Fields of perf that are not shown.
 constexpr std::string_view kNotShown[] = {
-    "srccode",       "insn",        "insnlen",    "disasm", "brstackinsn", "brstackinsnlen",
-    "brstackdisasm", "bpf-output",  "callindent", "synth",  "metric",      "ipc",
-    "tod",           "machine_pid", "vcpu",       "brcntr"};
+    "srccode", "disasm", "brstackinsn", "brstackinsnlen", "brstackdisasm", "bpf-output", "synth",
+    "metric",  "ipc",    "tod",         "machine_pid",    "vcpu",          "brcntr"};
 
 absl::StatusOr<ScriptField> FieldNamed(std::string_view name) {
   const auto known = std::find(std::begin(kNames), std::end(kNames), name);

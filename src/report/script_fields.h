@@ -41,8 +41,11 @@ enum class ScriptField : uint8_t {
   kCodePageSize,
   kSrcline,
   kTrace,
+  kCallIndent,  // of branches that were recorded one by one (intel_bts): nothing else has any
+  kInsn,        // the machine code of the interrupted instruction
+  kInsnLen,
 };
-inline constexpr int kScriptFields = 30;
+inline constexpr int kScriptFields = 33;
 
 // A set of them.
 class ScriptFields {

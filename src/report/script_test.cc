@@ -121,6 +121,35 @@ TEST(ScriptTest, ShowsTheFieldsThatAreAskedFor) {
   EXPECT_EQ(Script(builder, nanoseconds), "    1.000000002: \n");
 }
 
+TEST(ScriptTest, TimesAreCountedFromTheFirstLineOrFromTheOneBefore) {
+  ProfileBuilder builder;
+  builder.Time(7'000'000'000).Sample("app", {"f@app"});
+  builder.Time(8'500'000'000).Sample("app", {"f@app"});
+  builder.Time(8'500'001'000).Sample("app", {"f@app"});
+  ScriptOptions options = Showing("time");
+  EXPECT_EQ(Script(builder, options), "    7.000000: \n    8.500000: \n    8.500001: \n");
+  options.times_from = TimeOrigin::kFirst;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    1.500000: \n    1.500001: \n");
+  options.times_from = TimeOrigin::kPrevious;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    1.500000: \n    0.000001: \n");
+}
+
+TEST(ScriptTest, NoTimeIsCountedFromRecordsThatAreOlderThanTheRecording) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}).Time(7'000'000'000).Sample("app", {"f@app"});
+  builder.Time(9'000'000'000).Sample("app", {"f@app"});
+  ScriptOptions options = Showing("time");
+  options.times_from = TimeOrigin::kFirst;
+  EXPECT_EQ(Script(builder, options), "    0.000000: \n    0.000000: \n    2.000000: \n");
+}
+
+TEST(ScriptTest, OnlyBranchesAreIndentedByTheirCalls) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "f@app"}, 1, 2);
+  EXPECT_EQ(Script(builder, Showing("comm,tid,period,callindent,sym")),
+            "             app     100          2 \n");
+}
+
 TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   ProfileBuilder builder;
   builder.Sample("app", {"f@app"});
@@ -148,6 +177,11 @@ TEST(ScriptTest, ShowsWhatASampleSaysBesides) {
   EXPECT_EQ(shown("cgroup,phys_addr"), " /user             abc\n");
   EXPECT_EQ(shown("data_page_size,code_page_size"), " 4K N/A\n");
   EXPECT_EQ(shown("uregs,iregs"), " ABI:2    AX:0x1f FLAGS:0x0 \n");
+  const std::byte code[] = {std::byte{0x0f}, std::byte{0xaf}, std::byte{0xc1}};
+  details.instruction = code;
+  EXPECT_EQ(shown("insnlen,insn"), " ilen: 3 insn: 0f af c1\n");
+  details.instruction = {};
+  EXPECT_EQ(shown("insnlen,insn"), " ilen: 0\n");
   EXPECT_EQ(shown("brstack"), " 0x10/0x20/M/-/-/18/CALL/- \n");
   EXPECT_EQ(shown("brstacksym"), "[unknown]/[unknown]/M/-/-/18/CALL/- \n");
 }
@@ -274,7 +308,7 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
     return std::string(ParseScriptFields(text).status().message());
   };
   EXPECT_EQ(message("foo"), "-F: \"foo\" is no field");
-  EXPECT_EQ(message("comm,insn"), "-F: \"insn\" cannot be shown");
+  EXPECT_EQ(message("comm,disasm"), "-F: \"disasm\" cannot be shown");
   EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
   EXPECT_EQ(message(","), "-F: names no field");

@@ -78,6 +78,15 @@ bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
   return events.empty() || std::any_of(events.begin(), events.end(), IsTracepoint);
 }
 
+// Whether no event has what the field shows, where it is shown by default and not by wish.
+bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& fields,
+               const std::vector<EventDescription>& events) {
+  if (fields.asked_for.has(source.field)) return false;
+  return std::none_of(events.begin(), events.end(), [&](const EventDescription& event) {
+    return (event.attr.sample_type & source.sample_type) != 0;
+  });
+}
+
 // What misc says of a record besides where the code ran, as perf marks it.
 std::string_view MarksOf(uint32_t type, uint16_t misc) {
   switch (type) {
@@ -150,19 +159,25 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
 }
 
 // Shown unless said otherwise, as far as it is recorded.
-report::ScriptOptions ScriptPrinter::OptionsOf(const ScriptPlan& plan,
-                                               perf_data::Recording& recording) {
-  report::ScriptOptions options = plan.options;
-  options.fields = plan.fields.fields;
+report::ScriptOptions ScriptPrinter::Options() const {
+  report::ScriptOptions options = plan_.options;
+  options.fields = plan_.fields.fields;
   options.fields.Remove(ScriptField::kTrace);
-  const auto& events = recording.events();
   for (const FieldSource& source : kSources) {
-    const bool recorded = std::any_of(events.begin(), events.end(), [&](const auto& event) {
-      return (event.attr.sample_type & source.sample_type) != 0;
-    });
-    if (!recorded && !plan.fields.asked_for.has(source.field)) options.fields.Remove(source.field);
+    if (IsSkipped(source, plan_.fields, recording_.events())) options.fields.Remove(source.field);
   }
   return options;
+}
+
+std::vector<std::string> ScriptPrinter::SkippedFields() const {
+  std::vector<std::string> lines;
+  for (const FieldSource& source : kSources) {
+    if (!plan_.fields.fields.has(source.field)) continue;
+    if (!IsSkipped(source, plan_.fields, recording_.events())) continue;
+    lines.push_back(absl::StrCat("no sample has \"", View(report::NameOf(source.field)),
+                                 "\", so it is not shown"));
+  }
+  return lines;
 }
 
 // Of a tracepoint's samples. Where its code was is shown with a call chain, or where it was asked
@@ -198,8 +213,13 @@ absl::Status ScriptPrinter::CheckRecorded() const {
 
 absl::Status ScriptPrinter::Print() {
   PROFILER_RETURN_IF_ERROR(CheckRecorded());
-  formatter_ =
-      std::make_unique<report::ScriptFormatter>(builder_.profile(), OptionsOf(plan_, recording_));
+  const report::ScriptOptions options = Options();
+  fields_ = options.fields;
+  formatter_ = std::make_unique<report::ScriptFormatter>(builder_.profile(), options);
+  if (fields_.has(ScriptField::kInsn) || fields_.has(ScriptField::kInsnLen)) {
+    naming::AddRecordedCode(recording_.features(), *names_);
+    instructions_.emplace(builder_.profile(), *names_);
+  }
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
@@ -230,12 +250,23 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
   for (const SampleRow& row : rows) {
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
-    if (IsTracepoint(event)) {
-      formatter_->FormatSample(row, DetailsOf(row, sample), FieldsOf(event), &text_);
+    std::string& text = plan_.write_sample ? sample_text_ : text_;
+    const report::ScriptFields& fields = IsTracepoint(event) ? FieldsOf(event) : fields_;
+    if (instructions_) {
+      formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
     } else {
-      formatter_->FormatSample(row, DetailsOf(row, sample), &text_);
+      formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
     }
+    if (sample_text_.empty()) continue;
+    plan_.write_sample(row.event, sample_text_);
+    sample_text_.clear();
   }
+}
+
+profile::SampleDetails ScriptPrinter::WithInstruction(const SampleRow& row,
+                                                      profile::SampleDetails details) {
+  details.instruction = instructions_->At(row.self);
+  return details;
 }
 
 const profile::SampleDetails& ScriptPrinter::DetailsOf(const SampleRow& row,

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/annotate/instruction_bytes.h"
 #include "src/base/status.h"
 #include "src/naming/naming.h"
 #include "src/perf_data/read/recording.h"
@@ -41,6 +43,9 @@ struct ScriptPlan {
   profile::SampleSelection samples;  // that are shown
   naming::NamingOptions naming;
   profile::SampleReader::DescribeTracepoint describe_tracepoint;  // may be empty
+  // Gets the samples, one by one, and who is given to ScriptPrinter only the other records; may be
+  // empty.
+  std::function<void(profile::EventId, std::string_view)> write_sample;
 };
 
 // Not thread-safe. The recording must outlive it.
@@ -50,6 +55,9 @@ class ScriptPrinter {
   ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& plan,
                 std::function<void(std::string_view)> write);
 
+  // Fields that are not shown because no sample has them, a line each.
+  std::vector<std::string> SkippedFields() const;
+
   // Prints it all. Returns what stopped the reading early, like Recording::ForEach, or
   // kInvalidArgument when an event does not record a field that was asked for.
   absl::Status Print();
@@ -58,13 +66,15 @@ class ScriptPrinter {
   const std::vector<std::string>& refused_files() const { return refused_files_; }
 
  private:
-  static report::ScriptOptions OptionsOf(const ScriptPlan& plan, perf_data::Recording& recording);
+  report::ScriptOptions Options() const;
   report::ScriptFields FieldsOf(const perf_data::EventDescription& event) const;
   absl::Status CheckRecorded() const;
   void Take(const perf_data::TimedRecord& timed);
   void TakeSamples(std::span<const profile::SampleRow> rows, const perf_event::Sample* sample);
   const profile::SampleDetails& DetailsOf(const profile::SampleRow& row,
                                           const perf_event::Sample* sample);
+  profile::SampleDetails WithInstruction(const profile::SampleRow& row,
+                                         profile::SampleDetails details);
   void PrintRecord(const perf_data::TimedRecord& timed);
   void Flush(size_t least);
 
@@ -74,9 +84,12 @@ class ScriptPrinter {
   const std::unique_ptr<symbolize::NameStore> names_;
   profile::ProfileBuilder builder_;
   profile::SampleReader reader_;
+  std::optional<annotate::InstructionBytes> instructions_;  // where they are shown
   std::unique_ptr<report::ScriptFormatter> formatter_;
-  size_t events_ = 0;  // that the builder knows
+  report::ScriptFields fields_;  // but of tracepoints
+  size_t events_ = 0;            // that the builder knows
   std::string text_;
+  std::string sample_text_;  // where samples are written one by one
   std::vector<std::string> refused_files_;
 };
 

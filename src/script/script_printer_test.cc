@@ -69,5 +69,36 @@ TEST(ScriptPrinterTest, OfATracepointShowsWhatItsRecordSaysAndNotWhereItIsInTheK
             "              sh       7     1.000000: sched:fork: \n");
 }
 
+TEST(ScriptPrinterTest, HandsOutTheSamplesByTheirEventsWhereThatIsAskedFor) {
+  const auto recording = RecordingOf(kType);
+  ScriptPlan plan;
+  plan.fields = *report::ParseScriptFields("ip");
+  plan.records.tasks = true;
+  std::string samples, others;
+  plan.write_sample = [&](profile::EventId event, std::string_view text) {
+    EXPECT_EQ(event, profile::EventId{0});
+    samples += text;
+  };
+  ScriptPrinter printer(*recording, plan, [&](std::string_view text) { others += text; });
+  EXPECT_TRUE(printer.Print().ok());
+  EXPECT_EQ(samples, "             1234\n");
+  EXPECT_EQ(others, "");
+}
+
+TEST(ScriptPrinterTest, NamesTheFieldsThatNoSampleHas) {
+  const auto recording = RecordingOf(kType);
+  const auto skipped = [&](std::string_view fields) {
+    ScriptPlan plan;
+    plan.fields = *report::ParseScriptFields(fields);
+    std::string lines;
+    for (const std::string& line : ScriptPrinter(*recording, plan, {}).SkippedFields()) {
+      lines += line + "\n";
+    }
+    return lines;
+  };
+  EXPECT_EQ(skipped("-comm"), "no sample has \"cpu\", so it is not shown\n");
+  EXPECT_EQ(skipped("comm,ip"), "");
+}
+
 }  // namespace
 }  // namespace profiler::script

@@ -3,36 +3,65 @@
 
     compare_annotate.py PROFILER PERF FILE SYMBOL...
 
-Each instruction's percentage may differ by 0.01 (rounding); none may be missing on either side. Prints every
-difference and exits 1 when there is one. perf 6.1 annotates with objdump, so binutils must be there.
+Each instruction's percentage may differ by 0.01 (rounding); none may be missing on either side. With -n the numbers of
+samples must be equal, and with -l the source lines behind instructions. Prints every difference and exits
+1 when there is one. perf 6.1 annotates with objdump, so binutils must be there.
 """
 
 import re
 import subprocess
 import sys
 
-LINE = re.compile(r"^\s+(\d+\.\d+) :\s+([0-9a-f]+):\s")
+LINE = re.compile(r"^\s+(\d+(?:\.\d+)?) :\s+([0-9a-f]+):\s")
+SOURCE = re.compile(r" // ([^ /]+:[1-9]\d*)$")
+
+
+def lines_of(command):
+    """(address, weight, source line or "") of each instruction."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        sys.exit("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr.decode()))
+    found = []
+    for line in done.stdout.decode(errors="replace").splitlines():
+        match, source = LINE.match(line), SOURCE.search(line)
+        if match:
+            found.append((match.group(2), float(match.group(1)), source.group(1) if source else ""))
+    return found
 
 
 def instructions(command):
     """address → percentages, one a function that has it (of several images)."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode != 0:
-        sys.exit("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr.decode()))
     found = {}
-    for line in done.stdout.decode(errors="replace").splitlines():
-        match = LINE.match(line)
-        if match:
-            found.setdefault(match.group(2), []).append(float(match.group(1)))
+    for address, weight, _ in lines_of(command):
+        found.setdefault(address, []).append(weight)
     return found
+
+
+def compare_forms(ours, theirs, symbol):
+    """How many lines of -n and of -l differ."""
+    wrong = 0
+    for option in ("-n", "-l"):
+        a, b = sorted(lines_of(ours + [option])), sorted(lines_of(theirs + [option]))
+        if option == "-l":
+            # perf knows addresses without a line as image[address].
+            a, b = [[line for line in lines if line[2]] for lines in (a, b)]
+            a, b = [[(address, source) for address, _, source in lines] for lines in (a, b)]
+        for x, y in zip(a, b):
+            if x != y:
+                print("%s %s: perf %s, ours %s" % (symbol, option, y, x))
+        wrong += sum(1 for x, y in zip(a, b) if x != y) + abs(len(a) - len(b))
+        print("%s %s: %d lines, ours %d" % (symbol, option, len(b), len(a)))
+    return wrong
 
 
 def main():
     profiler, perf, file, *symbols = sys.argv[1:]
     wrong = 0
     for symbol in symbols:
-        ours = instructions([profiler, "annotate", "-i", file, symbol])
-        theirs = instructions([perf, "annotate", "--stdio", "-f", "-i", file, "-s", symbol])
+        our_command = [profiler, "annotate", "--stdio", "-i", file, "-s", symbol]
+        their_command = [perf, "annotate", "--stdio", "-f", "-i", file, "-s", symbol]
+        ours, theirs = instructions(our_command), instructions(their_command)
+        wrong += compare_forms(our_command, their_command, symbol)
         if not theirs:
             print("%s: perf shows nothing: nothing was compared" % symbol)
             wrong += 1

@@ -1,0 +1,39 @@
+// The machine code of single instructions that samples interrupted.
+
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/annotate/disassembler.h"
+#include "src/profile/profile.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::annotate {
+
+// Each frame is looked up once. `profile`, which may grow, and `symbolizer` must outlive it. Not
+// thread-safe.
+class InstructionBytes {
+ public:
+  InstructionBytes(const profile::Profile& profile, symbolize::Symbolizer& symbolizer)
+      : profile_(profile), symbolizer_(symbolizer) {}
+
+  // The instruction at the frame's address. Empty where Annotate would have no code, and where no
+  // instruction begins there.
+  std::span<const std::byte> At(profile::FrameId frame);
+
+ private:
+  std::span<const std::byte> Find(const profile::Frame& frame);
+  Disassembler* DisassemblerFor(uint16_t machine);
+
+  const profile::Profile& profile_;
+  symbolize::Symbolizer& symbolizer_;
+  std::vector<std::optional<std::span<const std::byte>>> known_;     // by frame
+  std::map<uint16_t, std::unique_ptr<Disassembler>> disassemblers_;  // by machine
+};
+
+}  // namespace profiler::annotate
