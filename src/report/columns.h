@@ -1,0 +1,55 @@
+// The columns of a report's lines: of each field its heading, its width and its cells, in one
+// place.
+//
+//   Children      Self  Command  Symbol
+//   ........  ........  .......  ...........
+//     98.25%    29.63%  worker   [.] spin
+//
+// A new field is a class in columns.cc and a line of MakeColumns.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/report/hist.h"
+#include "src/report/options.h"
+
+namespace profiler::report {
+
+class Column {
+ public:
+  virtual ~Column() = default;
+
+  size_t width() const { return width_; }
+  // Makes room for the row's cell. Of every row, before anything is written.
+  virtual void MakeRoomFor(const HistRow& /*row*/) {}
+  // As wide as the column.
+  virtual void AppendHeading(std::string& out) const = 0;
+  // The cell of row `index` of the histogram. It may be narrower than the column.
+  virtual void AppendCell(size_t index, std::string& out) = 0;
+  // Whether both rows have the same cell, as far as a glance can tell: saves writing it again.
+  virtual bool HaveSameCell(const HistRow& /*a*/, const HistRow& /*b*/) const { return false; }
+  // Whether blanks fill up the cell at the end of a line.
+  virtual bool IsFilledUp() const { return true; }
+
+ protected:
+  explicit Column(size_t width) : width_(width) {}
+
+  size_t width_;
+};
+
+// The columns of a table, widened to its rows. Both arguments must outlive them.
+std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
+                                                 const ReportOptions& options);
+
+// The only name that a filter lets through makes the column of names superfluous: perf tells it
+// once, in a comment. Null where the filter is of none or of several.
+const std::string* OnlyName(SortKey key, const Filter& filter);
+
+}  // namespace profiler::report
