@@ -9,10 +9,9 @@
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/tracepoint_texts.h"
 #include "src/cli/view.h"
-#include "src/events/trace_process.h"
 #include "src/naming/fetch_files.h"
-#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/procfs/machine.h"
 #include "src/script/script_printer.h"
@@ -52,44 +51,6 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   return plan;
 }
-
-// By the formats that the recording carries, which a stream may bring behind its events. What is
-// wrong with them is said once.
-class TracepointTexts {
- public:
-  explicit TracepointTexts(const perf_data::Recording& recording) : recording_(recording) {}
-
-  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-    if (!was_started_ && !Start()) return;
-    if (process_ == nullptr) return;
-    const absl::Status appended = process_->Append(raw, cpu, out);
-    if (!appended.ok()) PrintWarning(appended);
-  }
-
- private:
-  // False where there are no formats yet.
-  bool Start() {
-    const auto& sections = recording_.features().other;
-    const auto section = sections.find(perf_data::kFeatureTracingData);
-    if (section == sections.end()) return false;
-    was_started_ = true;
-    auto started = events::TraceProcess::Start(section->second);
-    if (started.ok()) {
-      process_ = *std::move(started);
-    } else {
-      PrintWarning(started.status());
-    }
-    return true;
-  }
-
-  static void PrintWarning(const absl::Status& status) {
-    cli::PrintWarning(std::string(status.message()));
-  }
-
-  const perf_data::Recording& recording_;
-  bool was_started_ = false;
-  std::unique_ptr<events::TraceProcess> process_;
-};
 
 int WriteScript(const ScriptArguments& arguments) {
   if (arguments.dump) return DumpRecording(arguments.view.input);

@@ -31,10 +31,14 @@ class Column {
   virtual void MakeRoomFor(const HistRow& /*row*/) {}
   // As wide as the column.
   virtual void AppendHeading(std::string& out) const = 0;
+  // Whether a cell is text, which must not have the separator of columns in it.
+  virtual bool IsText() const { return true; }
   // The cell of row `index` of the histogram. It may be narrower than the column.
   virtual void AppendCell(size_t index, std::string& out) = 0;
   // Whether both rows have the same cell, as far as a glance can tell: saves writing it again.
   virtual bool HaveSameCell(const HistRow& /*a*/, const HistRow& /*b*/) const { return false; }
+  // Whether a cell that is wider than the column is cut, as the user has given a width.
+  virtual bool IsCut() const { return false; }
   // Whether blanks fill up the cell at the end of a line.
   virtual bool IsFilledUp() const { return true; }
 
@@ -44,9 +48,16 @@ class Column {
   size_t width_;
 };
 
-// The columns of a table, widened to its rows. Both arguments must outlive them.
+// What the user wants of a column.
+struct ColumnStyle {
+  size_t width = 0;        // 0: what it needs
+  bool separated = false;  // numbers are not aligned, as a separator stands behind them
+};
+
+// The columns of a table, not yet widened to its rows. `hist` and `options` must outlive them.
 std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
-                                                 const ReportOptions& options);
+                                                 const ReportOptions& options,
+                                                 const FieldLayout& layout);
 
 // The only name that a filter lets through makes the column of names superfluous: perf tells it
 // once, in a comment. Null where the filter is of none or of several.

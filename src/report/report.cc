@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +29,11 @@ namespace {
 
 constexpr size_t kPiece = 1 << 16;  // bytes handed to the sink at once, about
 constexpr double kDefaultThreshold = 0.5;
+
+bool IsOfMode(const Field& field) {
+  const auto* weight = std::get_if<WeightField>(&field);
+  return weight != nullptr && *weight >= WeightField::kSys && *weight <= WeightField::kGuestUser;
+}
 
 class Report {
  public:
@@ -111,8 +117,11 @@ class Report {
     Weight total = options_.latency ? Weight() : hist.total();
     for (const Weight& member : hist.member_totals()) total += member;
     AppendSampleCount(options_.latency ? std::vector{events.back()} : events, total.count);
-    absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n",
-                    NamesLine(profile_, leader), "#\n");
+    absl::StrAppend(&out_, "# Event count (approx.): ", total.period, "\n");
+    if (options_.column_filter.socket) {
+      absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
+    }
+    absl::StrAppend(&out_, NamesLine(profile_, leader), "#\n");
     AppendRows(hist);
     out_ += "\n\n";
   }
@@ -131,7 +140,31 @@ class Report {
       AppendPrintable(profile_.text(profile_[event].name), out_.append(before));
       before = ", ";
     }
-    absl::StrAppend(&out_, named ? " }" : "", "'\n");
+    absl::StrAppend(&out_, named ? " }" : "", "'");
+    if (!options_.time_slices.empty()) {
+      AppendPrintable(" (time slices: " + options_.time_slices + ")", out_);
+    }
+    out_ += '\n';
+  }
+
+  FieldLayout LayOut(bool children) const {
+    FieldChoice choice{.sort = options_.sort_fields,
+                       .shown = options_.fields,
+                       .cpu_utilization = options_.show_cpu_utilization,
+                       .samples = options_.show_samples,
+                       .period = options_.show_period};
+    if (choice.sort.empty() && choice.shown.fields.empty()) {
+      choice.sort.assign(options_.sort.begin(), options_.sort.end());
+    }
+    return LayOutFields(choice, children);
+  }
+
+  // A row's first column is then the symbol that its graph would begin with.
+  bool SkipsFirstEntry() const {
+    if (!options_.fields.fields.empty()) return false;
+    if (!options_.sort_fields.empty())
+      return options_.sort_fields.front() == Field(SortKey::kSymbol);
+    return options_.sort.front() == SortKey::kSymbol;
   }
 
   CallGraphOptions SettledGraphOptions() const {
@@ -148,6 +181,7 @@ class Report {
                             return HasCallChains(profile_, event);
                           });
     const bool chains = HasCallChains(profile_, events.front());
+    const FieldLayout layout = LayOut(children);
     return {.sort = options_.sort,
             .children = children,
             .chains = chains && graph.type != CallGraphType::kNone,
@@ -155,12 +189,17 @@ class Report {
             .chains_from = graph.type == CallGraphType::kFractal ? 0 : *graph.threshold,
             .order = graph.order.value_or(children ? ChainOrder::kCaller : ChainOrder::kCallee),
             .max_stack = options_.max_stack,
+            .row_order = layout.order,
+            .modes = std::any_of(layout.order.begin(), layout.order.end(), IsOfMode),
             .filter = options_.filter,
+            .column_filter = options_.column_filter,
+            .symbol_part = options_.symbol_part,
             .relative_percentages = options_.relative_percentages};
   }
 
   void AppendRows(const Histogram& hist) {
-    Table table(hist, options_);
+    const FieldLayout layout = LayOut(hist.options().children);
+    Table table(hist, options_, layout);
     table.AppendHeadings(out_);
 
     const CallGraphOptions graph_options = SettledGraphOptions();
@@ -171,13 +210,14 @@ class Report {
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       const HistRow& row = hist.rows()[i];
       const double percent = Percent(row.children.period, total);
-      // Rows are in order of weight, and perf compares as floats.
-      if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) break;
+      // perf compares as floats.
+      if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
+      if (!hist.IsShown(i)) continue;
       table.AppendRow(i, out_);
-      if (i < hist.rows_with_chains()) {
+      if (hist.MayHaveChains(i)) {
         const ChainDrawing drawing{.total_period = total,
                                    .row_period = row.children.period,
-                                   .skip_first_entry = options_.sort.front() == SortKey::kSymbol};
+                                   .skip_first_entry = SkipsFirstEntry()};
         DrawCallGraph(hist, graph_options, drawing, graph->Build(i), out_);
       }
       if (out_.size() >= kPiece) Flush();

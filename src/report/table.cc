@@ -6,10 +6,11 @@
 
 namespace profiler::report {
 
-Table::Table(const Histogram& hist, const ReportOptions& options)
-    : hist_(hist), columns_(MakeColumns(hist, options)) {
+Table::Table(const Histogram& hist, const ReportOptions& options, const FieldLayout& layout)
+    : hist_(hist), separator_(options.separator), columns_(MakeColumns(hist, options, layout)) {
   for (size_t i = 0; i < hist.rows().size(); ++i) {
     Prefetch(i);
+    if (!hist.IsShown(i)) continue;
     for (const auto& column : columns_) column->MakeRoomFor(hist.rows()[i]);
   }
 }
@@ -27,7 +28,11 @@ void Table::AppendHeadings(std::string& out) const {
   std::string_view before = "# ";
   for (const auto& column : columns_) {
     column->AppendHeading(out.append(before));
-    before = "  ";
+    before = separator_.empty() ? "  " : std::string_view(separator_);
+  }
+  if (!separator_.empty()) {
+    out += '\n';
+    return;
   }
   before = "\n# ";
   for (const auto& column : columns_) {
@@ -46,11 +51,12 @@ void Table::AppendRow(size_t index, std::string& out) {
   const HistRow& row = hist_.rows()[index];
   if (!HasSameStart(row)) {
     start_.clear();
+    const std::string_view between = separator_.empty() ? "  " : std::string_view(separator_);
+    if (separator_.empty()) start_ += between;
     for (size_t i = 0; i + 1 < columns_.size(); ++i) {
-      start_ += "  ";
       AppendCell(i, index, start_);
+      start_ += between;
     }
-    start_ += "  ";
     started_ = &row;
   }
   out += start_;
@@ -59,11 +65,15 @@ void Table::AppendRow(size_t index, std::string& out) {
 }
 
 void Table::AppendCell(size_t column, size_t row, std::string& out) {
+  Column& wanted = *columns_[column];
   const size_t start = out.size();
-  columns_[column]->AppendCell(row, out);
-  if (column + 1 == columns_.size() && !columns_[column]->IsFilledUp()) return;
+  wanted.AppendCell(row, out);
   const size_t printed = out.size() - start;
-  if (printed < columns_[column]->width()) out.append(columns_[column]->width() - printed, ' ');
+  if (printed > wanted.width() && wanted.IsCut()) out.resize(start + wanted.width());
+  const bool is_filled_up = column + 1 != columns_.size() || wanted.IsFilledUp();
+  if (printed < wanted.width() && is_filled_up) out.append(wanted.width() - printed, ' ');
+  if (separator_.empty() || !wanted.IsText()) return;
+  std::replace(out.begin() + static_cast<std::ptrdiff_t>(start), out.end(), separator_[0], '.');
 }
 
 bool Table::HasSameStart(const HistRow& row) const {

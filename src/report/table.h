@@ -15,10 +15,10 @@
 
 namespace profiler::report {
 
-// Both arguments must outlive it. Not thread-safe.
+// `hist` and `options` must outlive it. Not thread-safe.
 class Table {
  public:
-  Table(const Histogram& hist, const ReportOptions& options);
+  Table(const Histogram& hist, const ReportOptions& options, const FieldLayout& layout);
 
   void AppendHeadings(std::string& out) const;
   // Cheap where rows come in their order: what is in front of the last column is often the same as
@@ -31,6 +31,7 @@ class Table {
   bool HasSameStart(const HistRow& row) const;
 
   const Histogram& hist_;
+  const std::string separator_;  // empty: columns are aligned
   std::vector<std::unique_ptr<Column>> columns_;
   const HistRow* started_ = nullptr;  // the row that start_ is of
   std::string start_;                 // all but the last cell
