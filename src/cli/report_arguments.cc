@@ -107,6 +107,8 @@ void AddLayoutOptions(CLI::App& command, ReportArguments& a) {
   command.add_flag("--show-total-period", a.show_period, "add a column of summed periods");
   command.add_flag("--showcpuutilization", a.show_cpu_utilization,
                    "add columns of the shares in the kernel (sys) and outside (usr)");
+  command.add_flag("--hierarchy", a.hierarchy,
+                   "rows within rows: a level for each key of --sort, without --fields");
   command
       .add_option("-t,--field-separator", a.separator,
                   "write this between columns, and a dot for it within them, instead of aligning "
@@ -192,6 +194,10 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
         "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
         "symbol_to, dso_from, dso_to, mispredict and cycles");
   }
+  if (arguments.hierarchy && !arguments.fields.empty()) {
+    return absl::InvalidArgumentError(
+        "--hierarchy: its levels are the keys of --sort: leave out --fields");
+  }
   if (arguments.call_graph) {
     PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(*arguments.call_graph));
   }
@@ -206,6 +212,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   options.show_samples = arguments.show_samples;
   options.show_period = arguments.show_period;
   options.show_cpu_utilization = arguments.show_cpu_utilization;
+  options.hierarchy = arguments.hierarchy;
   options.relative_percentages = arguments.percentage == "relative";
   options.inlines = !arguments.view.no_inline;
   options.full_source_paths = arguments.full_source_paths;

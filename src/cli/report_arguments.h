@@ -27,6 +27,7 @@ struct ReportArguments {
   bool show_samples = false;
   bool show_period = false;
   bool show_cpu_utilization = false;
+  bool hierarchy = false;
   std::optional<std::string> separator;
   std::string widths;
   std::string percentage = "absolute";

@@ -245,11 +245,12 @@ class CommColumn : public NameColumn {
 class DsoColumn : public NameColumn {
  public:
   DsoColumn(const Histogram& hist, const ColumnStyle& style)
-      : NameColumn(hist, SortKey::kDso, style, hist.profile().dsos.size()) {}
+      : NameColumn(hist, SortKey::kDso, style, hist.profile().dsos.size()),
+        fits_address_(style.fits_address) {}
 
   void MakeRoomFor(const HistRow& row) override {
     Widen(TextOf(row).size());
-    if (!FunctionOf(row).named()) Widen(kAddressWidth);
+    if (fits_address_ && !FunctionOf(row).named()) Widen(kAddressWidth);
   }
 
  private:
@@ -259,6 +260,8 @@ class DsoColumn : public NameColumn {
   std::string_view TextOf(const HistRow& row) const override {
     return profile_.text(profile_[FunctionOf(row).dso].name);
   }
+
+  const bool fits_address_;
 };
 
 class SymbolColumn : public KeyColumn {
@@ -271,8 +274,13 @@ class SymbolColumn : public KeyColumn {
     Widen(function.named() ? profile_.text(function.name).size() + 4 : kAddressWidth + 6);
   }
   void AppendCell(size_t index, std::string& out) override {
-    AppendSymbol(profile_, FunctionOf(hist_.rows()[index]), out);
+    const size_t start = out.size();
+    const Function& function = FunctionOf(hist_.rows()[index]);
+    AppendSymbol(profile_, function, out);
+    if (is_fixed_ && function.named() && out.size() - start > width_) out.resize(start + width_);
   }
+  // An address is not.
+  bool IsCut() const override { return false; }
   bool IsFilledUp() const override { return false; }
 };
 
@@ -453,7 +461,9 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
   const bool keep_all = AllAreSuperfluous(layout, options.filter);
   for (size_t i = 0; i < layout.shown.size(); ++i) {
     const ColumnStyle style{.width = i < options.widths.size() ? options.widths[i] : 0,
-                            .separated = !options.separator.empty()};
+                            .separated = !options.separator.empty(),
+                            .fits_address = options.separator.empty() && options.widths.empty() &&
+                                            options.filter.dsos.empty()};
     std::unique_ptr<Column> column;
     if (const auto* weight = std::get_if<WeightField>(&layout.shown[i])) {
       column = MakeWeightColumn(hist, options, layout, *weight, style);

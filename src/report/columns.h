@@ -50,8 +50,9 @@ class Column {
 
 // What the user wants of a column.
 struct ColumnStyle {
-  size_t width = 0;        // 0: what it needs
-  bool separated = false;  // numbers are not aligned, as a separator stands behind them
+  size_t width = 0;          // 0: what it needs
+  bool separated = false;    // numbers are not aligned, as a separator stands behind them
+  bool fits_address = true;  // a column of images is as wide as an address, where there is any
 };
 
 // The columns of a table, not yet widened to its rows. `hist` and `options` must outlive them.

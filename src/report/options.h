@@ -78,6 +78,7 @@ struct ReportOptions {
   bool show_samples = false;  // the column of sample counts
   bool show_period = false;
   bool show_cpu_utilization = false;  // the columns of shares in the kernel and outside
+  bool hierarchy = false;             // rows within rows, a level for each sort key
   std::string separator;              // between columns, instead of blanks; empty: blanks
   std::vector<size_t> widths;         // of columns, from the first on; 0: what it needs
   Filter filter;

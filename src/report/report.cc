@@ -16,8 +16,10 @@
 #include "src/report/chains.h"
 #include "src/report/columns.h"
 #include "src/report/functions.h"
+#include "src/report/hierarchy.h"
 #include "src/report/hist.h"
 #include "src/report/names.h"
+#include "src/report/row_graphs.h"
 #include "src/report/table.h"
 
 namespace profiler::report {
@@ -111,8 +113,22 @@ class Report {
       out_ += "\n\n";
       return;
     }
-    const Histogram hist(profile_, functions_, leader, SettledOptions(events),
-                         std::span(events).subspan(1));
+    const HistOptions settled = SettledOptions(events);
+    if (options_.hierarchy && !settled.sort.empty()) {
+      Hierarchy rows(profile_, functions_, events, settled, options_, LayOut(settled.children));
+      AppendTotals(events, rows.leaves());
+      rows.AppendHeadings(out_);
+      RowGraphs graphs(rows.leaves(), SettledGraphOptions(), SkipsFirstEntry());
+      rows.AppendRows(graphs, out_, [&] { FlushPiece(); });
+    } else {
+      const Histogram hist(profile_, functions_, leader, settled, std::span(events).subspan(1));
+      AppendTotals(events, hist);
+      AppendRows(hist);
+    }
+    out_ += "\n\n";
+  }
+
+  void AppendTotals(const std::vector<EventId>& events, const Histogram& hist) {
     // A latency is of the same samples.
     Weight total = options_.latency ? Weight() : hist.total();
     for (const Weight& member : hist.member_totals()) total += member;
@@ -121,9 +137,7 @@ class Report {
     if (options_.column_filter.socket) {
       absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
     }
-    absl::StrAppend(&out_, NamesLine(profile_, leader), "#\n");
-    AppendRows(hist);
-    out_ += "\n\n";
+    absl::StrAppend(&out_, NamesLine(profile_, events.front()), "#\n");
   }
 
   // perf says "events" of whatever leads a group, in a table of its own too.
@@ -202,26 +216,21 @@ class Report {
     Table table(hist, options_, layout);
     table.AppendHeadings(out_);
 
-    const CallGraphOptions graph_options = SettledGraphOptions();
-    std::optional<CallGraph> graph;
-    if (hist.options().chains) graph.emplace(hist, graph_options);
-
+    RowGraphs graphs(hist, SettledGraphOptions(), SkipsFirstEntry());
     const uint64_t total = hist.total().period;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
-      const HistRow& row = hist.rows()[i];
-      const double percent = Percent(row.children.period, total);
+      const double percent = Percent(hist.rows()[i].children.period, total);
       // perf compares as floats.
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
       if (!hist.IsShown(i)) continue;
       table.AppendRow(i, out_);
-      if (hist.MayHaveChains(i)) {
-        const ChainDrawing drawing{.total_period = total,
-                                   .row_period = row.children.period,
-                                   .skip_first_entry = SkipsFirstEntry()};
-        DrawCallGraph(hist, graph_options, drawing, graph->Build(i), out_);
-      }
-      if (out_.size() >= kPiece) Flush();
+      graphs.Append(i, out_);
+      FlushPiece();
     }
+  }
+
+  void FlushPiece() {
+    if (out_.size() >= kPiece) Flush();
   }
 
   void Flush() {
