@@ -134,6 +134,28 @@ void AddOtherViews(CLI::App& command, ReportArguments& a) {
                    "how many call chains are whole or broken, and what would mend the others");
   command.add_flag("--unresolved", a.unresolved,
                    "which images and addresses have no name, why, and what would mend it");
+  command.add_flag("--tasks", a.tasks, "the threads, and who started whom");
+  command.add_flag("--mmaps", a.mappings,
+                   "the threads, and what code each process has mapped in the end");
+}
+
+// What perf's users type though it changes little.
+void AddHabits(CLI::App& command, ReportArguments& a) {
+  command.add_flag("-v,--verbose", a.verbose, "show the whole paths of images");
+  command.add_flag("-T,--threads", a.thread_counters,
+                   "what the events counted in each thread, below the report (perf record -s)");
+  command
+      .add_option("--kallsyms", a.view.places.kallsyms,
+                  "take the kernel's symbols from this file, of the kernel that was recorded")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command.add_flag("-I,--show-info")
+      ->description("accepted: --header shows all that is known of the machine");
+  command.add_flag("--skip-empty")->description("accepted: events without samples have no table");
+  command.add_flag("--raw-trace", a.raw_trace,
+                   "accepted, but not with the sort key trace, which has the words of the kernel");
+  command.add_flag("--total-cycles", a.total_cycles,
+                   "accepted for recordings without branch stacks, where it changes nothing");
 }
 
 std::vector<Field> UsualKeys() { return {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}; }
@@ -213,6 +235,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   options.show_period = arguments.show_period;
   options.show_cpu_utilization = arguments.show_cpu_utilization;
   options.hierarchy = arguments.hierarchy;
+  options.full_dso_paths = arguments.verbose;
   options.relative_percentages = arguments.percentage == "relative";
   options.inlines = !arguments.view.no_inline;
   options.full_source_paths = arguments.full_source_paths;
@@ -278,6 +301,7 @@ void AddReportOptions(CLI::App& command, ReportArguments& arguments) {
   AddFilterOptions(command, arguments);
   AddLayoutOptions(command, arguments);
   AddOtherViews(command, arguments);
+  AddHabits(command, arguments);
   command.add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
   command.add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");
@@ -288,6 +312,11 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
   PROFILER_ASSIGN_OR_RETURN(plan.options, ReadOptions(arguments));
   PROFILER_ASSIGN_OR_RETURN(plan.load, LoadOptionsOf(arguments.view));
   PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
+  if (arguments.raw_trace && plan.SortsBy(SortKey::kTrace)) {
+    return absl::InvalidArgumentError(
+        "--raw-trace: the key trace has what the kernel would print: leave it out, or see "
+        "profiler dump");
+  }
   PROFILER_ASSIGN_OR_RETURN(plan.load.time_quantum, ParseTimeQuantum(arguments.time_quantum));
   plan.options.filter = plan.load.filter;
   naming::NamingOptions& naming = plan.load.naming;

@@ -39,6 +39,12 @@ struct ReportArguments {
   bool chains = false;
   bool unresolved = false;
   bool no_fde = false;
+  bool tasks = false;
+  bool mappings = false;
+  bool thread_counters = false;
+  bool raw_trace = false;
+  bool total_cycles = false;
+  bool verbose = false;
   bool full_source_paths = false;
   bool branch_stack = false;
   bool no_branch_stack = false;

@@ -15,6 +15,8 @@
 #include "src/cli/dump_command.h"
 #include "src/cli/output.h"
 #include "src/cli/report_arguments.h"
+#include "src/cli/report_tasks.h"
+#include "src/cli/thread_counters.h"
 #include "src/cli/tracepoint_texts.h"
 #include "src/cli/view.h"
 #include "src/perf_data/format/feature_values.h"
@@ -36,6 +38,11 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
                            const profile::Profile& profile) {
   const bool has = std::any_of(profile.events.begin(), profile.events.end(),
                                [](const profile::Event& event) { return event.branch_stacks; });
+  if (has && arguments.total_cycles) {
+    return absl::FailedPreconditionError(
+        "--total-cycles: blocks are not put together of branches here: use --sort "
+        "symbol_from,symbol_to,cycles");
+  }
   if (has) return absl::OkStatus();
   if (std::any_of(options.sort.begin(), options.sort.end(), report::IsOfBranch)) {
     return absl::InvalidArgumentError(
@@ -219,6 +226,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
     output.Write(report::RecordingHeaderHint());
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
+  if (arguments.thread_counters) output.Write(ThreadCountersText(*loaded->recording));
   return Finish(*loaded, output);
 }
 
@@ -237,6 +245,10 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
       return kExitUsage;
     }
     if (arguments->dump) return DumpRecording(arguments->view.input);
+    if (arguments->tasks || arguments->mappings) {
+      return WriteTasks(arguments->view.input,
+                        arguments->mappings ? TaskDetails::kMappings : TaskDetails::kNone);
+    }
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderOnly(*arguments);
     return WriteWholeReport(*arguments, *std::move(plan));

@@ -246,7 +246,8 @@ class DsoColumn : public NameColumn {
  public:
   DsoColumn(const Histogram& hist, const ColumnStyle& style)
       : NameColumn(hist, SortKey::kDso, style, hist.profile().dsos.size()),
-        fits_address_(style.fits_address) {}
+        fits_address_(style.fits_address),
+        full_paths_(style.full_paths) {}
 
   void MakeRoomFor(const HistRow& row) override {
     Widen(TextOf(row).size());
@@ -258,10 +259,12 @@ class DsoColumn : public NameColumn {
     return static_cast<uint32_t>(FunctionOf(row).dso);
   }
   std::string_view TextOf(const HistRow& row) const override {
-    return profile_.text(profile_[FunctionOf(row).dso].name);
+    const profile::Dso& dso = profile_[FunctionOf(row).dso];
+    return profile_.text(full_paths_ && profile::IsInFile(dso.kind) ? dso.long_name : dso.name);
   }
 
   const bool fits_address_;
+  const bool full_paths_;
 };
 
 class SymbolColumn : public KeyColumn {
@@ -462,6 +465,7 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
   for (size_t i = 0; i < layout.shown.size(); ++i) {
     const ColumnStyle style{.width = i < options.widths.size() ? options.widths[i] : 0,
                             .separated = !options.separator.empty(),
+                            .full_paths = options.full_dso_paths,
                             .fits_address = options.separator.empty() && options.widths.empty() &&
                                             options.filter.dsos.empty()};
     std::unique_ptr<Column> column;

@@ -52,6 +52,7 @@ class Column {
 struct ColumnStyle {
   size_t width = 0;          // 0: what it needs
   bool separated = false;    // numbers are not aligned, as a separator stands behind them
+  bool full_paths = false;   // of images
   bool fits_address = true;  // a column of images is as wide as an address, where there is any
 };
 

@@ -90,6 +90,7 @@ struct ReportOptions {
   // The first event of each group is the latency of the second: query::AddLatency.
   bool latency = false;
   bool inlines = true;
+  bool full_dso_paths = false;     // in the column of DSOs
   bool full_source_paths = false;  // with kSrcline and kSrcfile
   // Frames looked at in one chain, counted from the end that stands at the top.
   uint32_t max_stack = 127;
