@@ -883,5 +883,37 @@ TEST(ReportTest, SamplesOfOtherSocketsAndWithoutAParentCountInTheTotalAlone) {
             "\n\n");
 }
 
+TEST(ReportTest, AHierarchyHasALevelForEachSortKey) {
+  ProfileBuilder builder;
+  builder.Sample("worker", {"main@app", "read@libc.so.6"}, 1).Sample("worker", {"main@app"}, 2);
+  builder.Sample("sh", {"main@sh"});
+  ReportOptions options{.sort = {SortKey::kComm, SortKey::kSymbol},
+                        .call_graph = {.type = CallGraphType::kNone},
+                        .hierarchy = true};
+  const std::string text = FormatReport(builder.profile(), options);
+  EXPECT_EQ(text.substr(text.find("# ", text.find("approx"))),
+            "#    Children  Overhead  Command / Symbol\n"
+            "# .....................  ................\n"
+            "#\n"
+            "    75.00%    75.00%     worker \n"
+            "       75.00%    50.00%     [.] main\n"
+            "       25.00%    25.00%     [.] read\n"
+            "    25.00%    25.00%     sh     \n"
+            "       25.00%    25.00%     [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}).Sample("app", {"g@app"});
+  EXPECT_EQ(Rows(builder, {.sort = {SortKey::kComm, SortKey::kSymbol},
+                           .percent_limit = 60,
+                           .hierarchy = true,
+                           .separator = ";"}),
+            " 100.00%;app    \n"
+            "            no entry >= 60.00%\n"
+            "\n\n");
+}
+
 }  // namespace
 }  // namespace profiler::report

@@ -38,9 +38,16 @@ LINES = [
 
 # What a difference of a line is known to be: (what the line has in it, reason).
 KNOWN = [
+    (r"--hierarchy(?!.*--no-children)", "perf has no weight of callees above the last level"),
+    (r"--ignore-callees", "perf looks at no chains with -g none, and forgets callers with --children"),
+    (r"--mmaps", "perf shows the mappings of a process once a thread, and every one as shared"),
+    (r"^-U", "perf says that there are no samples where none has a symbol"),
     (r"-s (time|cgroup|socket)(?!.*--no-children)",
      "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
 ]
+
+# A call that never returns is the last instruction of its function: perf names it after the next one.
+NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
 
 NOISE = re.compile(r"^# (To display|\(Tip|Names:|Losses:|Warning:|Call chains|Chains by|Total Lost)|^#?\s*$|^# [.\s]+$")
 
@@ -60,8 +67,9 @@ def parts(text):
         line = line.replace("cpu-clock:ppp", "cpu-clock").replace("task-clock:ppp", "task-clock")
         if line.startswith("#"):
             comments.append(" ".join(line.split()))
-        else:
-            found.append(plain(line.replace(" (inlined)", "")))
+        elif not NEVER_RETURN.search(line):
+            line = re.sub(r"\[[.kguH]\] ", "", line.replace(" (inlined)", ""))
+            found.append(plain(line))
     return comments, found
 
 
