@@ -110,6 +110,7 @@ struct SymbolizerOptions : PresentOptions {
   bool lines = true;  // else files and lines are unknown; most of the time is spent on them
   std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
+  bool kallsyms_is_recorded = false;  // it is the recorded kernel's, whatever runs here
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "src/base/text.h"
 
 namespace profiler::cli {
@@ -81,8 +82,57 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
            *range.begin_percent <= *range.end_percent;
   }
   if (good) return range;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--time: '", View(text), "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20%"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--time: '", View(text),
+                   "' is no range: give seconds (12.5,13 or 12.5, or ,13) or 10%-20% or 10%/2"));
+}
+
+namespace {
+
+// "10%/2": the second of the pieces that a tenth of the whole is one of; "10%": the first.
+std::optional<perf_data::TimeRange> ParseTimePiece(std::string_view text) {
+  const size_t slash = text.find('/');
+  std::optional<double> length;
+  if (!ParsePercent(text.substr(0, slash), &length) || *length == 0) return std::nullopt;
+  uint64_t number = 1;
+  if (slash != text.npos && !ParseNumber(text.substr(slash + 1), 1'000'000, &number)) {
+    return std::nullopt;
+  }
+  const double end = *length * static_cast<double>(number);
+  if (number == 0 || end > 100) return std::nullopt;
+  return perf_data::TimeRange{.begin_percent = end - *length, .end_percent = end};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<perf_data::TimeRange>> ParseTimeRanges(std::string_view text) {
+  const char separator = text.find('%') == text.npos ? ' ' : ',';
+  std::vector<perf_data::TimeRange> ranges;
+  for (const absl::string_view piece : absl::StrSplit(View(text), separator, absl::SkipEmpty())) {
+    const std::string_view range(piece.data(), piece.size());
+    if (const auto part = ParseTimePiece(range)) {
+      ranges.push_back(*part);
+      continue;
+    }
+    PROFILER_ASSIGN_OR_RETURN(ranges.emplace_back(), ParseTimeRange(range));
+  }
+  if (ranges.empty()) return ParseTimeRange(text).status();
+  return ranges;
+}
+
+absl::StatusOr<uint64_t> ParseTimeQuantum(std::string_view text) {
+  static constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
+      {"ns", 1}, {"us", 1000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+  for (const auto& [name, unit] : kUnits) {
+    uint64_t count = 0;
+    if (text.ends_with(name) &&
+        ParseNumber(text.substr(0, text.size() - name.size()), UINT64_MAX / unit, &count) &&
+        count != 0) {
+      return count * unit;
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--time-quantum: '", View(text), "' is no time: give 100ms, 20us, 500ns or 1s"));
 }
 
 absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text) {

@@ -33,6 +33,13 @@ absl::StatusOr<std::chrono::milliseconds> ParseDuration(std::string_view text);
 // clock, "12.5," and ",13" leave an end open, "10%-20%" is percent of the whole.
 absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text);
 
+// Several of them: "10%-20%,40%-50%", or "1.5,2 4,4.5" with a blank between those in seconds. Also
+// "10%/2", the second tenth, and "10%", the first one.
+absl::StatusOr<std::vector<perf_data::TimeRange>> ParseTimeRanges(std::string_view text);
+
+// "100ms", "20us", "1s" and "500ns" in nanoseconds; not 0.
+absl::StatusOr<uint64_t> ParseTimeQuantum(std::string_view text);
+
 // Rounded to whole ones.
 std::chrono::milliseconds Milliseconds(double value);
 

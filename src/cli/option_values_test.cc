@@ -1,5 +1,6 @@
 #include "src/cli/option_values.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -24,6 +25,40 @@ TEST(RingPages, ArePagesOrASizeRoundedUpToAPowerOfTwo) {
   EXPECT_EQ(*ParseRingPages("1B", 4096), 1u);
   for (const char* text : {"", "0", "K", "-1", "5G", "4m", "99999999999999999999"}) {
     EXPECT_FALSE(ParseRingPages(text, 4096).ok()) << text;
+  }
+}
+
+// "10-20 30-50": of percents; of nanoseconds otherwise.
+std::string Ranges(std::string_view text) {
+  const auto ranges = ParseTimeRanges(text);
+  if (!ranges.ok()) return "none";
+  std::string out;
+  for (const perf_data::TimeRange& range : *ranges) {
+    const bool percent = range.begin_percent.has_value();
+    out += percent ? absl::StrCat(*range.begin_percent, "-", *range.end_percent, "% ")
+                   : absl::StrCat(range.begin, "-", range.end, " ");
+  }
+  return out;
+}
+
+TEST(TimeRanges, MayBeSeveralAndPiecesOfTheWhole) {
+  EXPECT_EQ(Ranges("10%/2"), "10-20% ");
+  EXPECT_EQ(Ranges("25%"), "0-25% ");
+  EXPECT_EQ(Ranges("10%-30%,50%-60%,10%/10"), "10-30% 50-60% 90-100% ");
+  EXPECT_EQ(Ranges("0.000000001,0.000000002 0.000000004,0.000000005"), "1-2 4-5 ");
+  for (const char* text : {"10%/11", "10%/0", "0%/1", "10%/x", "10%/", "101%", "", " ", "5",
+                           "30%-10%", "10%-20%,1,2"}) {
+    EXPECT_EQ(Ranges(text), "none") << text;
+  }
+}
+
+TEST(TimeQuantum, HasAUnit) {
+  EXPECT_EQ(*ParseTimeQuantum("100ms"), 100'000'000u);
+  EXPECT_EQ(*ParseTimeQuantum("2s"), 2'000'000'000u);
+  EXPECT_EQ(*ParseTimeQuantum("20us"), 20'000u);
+  EXPECT_EQ(*ParseTimeQuantum("1ns"), 1u);
+  for (const char* text : {"", "1", "ms", "0ms", "1x", "-1s", "99999999999999999999s"}) {
+    EXPECT_FALSE(ParseTimeQuantum(text).ok()) << text;
   }
 }
 

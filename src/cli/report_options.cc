@@ -26,10 +26,15 @@ absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
   return filter;
 }
 
-void AddFilterOptions(CLI::App& command, FilterText& text) {
-  command.add_option("-c,--comms", text.comms, "only these commands")->type_name("NAME,…");
-  command.add_option("--dsos", text.dsos, "only these DSOs (images)")->type_name("NAME,…");
-  command.add_option("-S,--symbols", text.symbols, "only these symbols")->type_name("NAME,…");
+void AddFilterOptions(CLI::App& command, ShortFilters short_filters, FilterText& text) {
+  const bool are_short = short_filters == ShortFilters::kYes;
+  command
+      .add_option(are_short ? "-c,--comms,--comm" : "--comms", text.comms, "only these commands")
+      ->type_name("NAME,…");
+  command.add_option(are_short ? "-d,--dsos" : "--dsos", text.dsos, "only these DSOs (images)")
+      ->type_name("NAME,…");
+  command.add_option(are_short ? "-S,--symbols" : "--symbols", text.symbols, "only these symbols")
+      ->type_name("NAME,…");
   command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
   command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
 }
@@ -38,7 +43,8 @@ void AddSampleOptions(CLI::App& command, SampleText& text) {
   command
       .add_option("--time", text.time,
                   "only samples from START to STOP, in seconds, of which either may be missing, or "
-                  "in percent, as 10%-20%")
+                  "in percent, as 10%-20%, or 10%/2 for the second tenth; several: "
+                  "10%/1,10%/3 or \"1,2 4,5\"")
       ->type_name("START,STOP");
   command.add_option("-C,--cpu", text.cpus, "only samples on these CPUs")->type_name("CPU,…");
 }
@@ -46,7 +52,7 @@ void AddSampleOptions(CLI::App& command, SampleText& text) {
 // Into `load`; kInvalidArgument quotes what is wrong.
 absl::Status ReadSampleOptions(const SampleText& text, naming::LoadOptions* load) {
   if (!text.time.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(load->time, ParseTimeRange(text.time));
+    PROFILER_ASSIGN_OR_RETURN(load->times, ParseTimeRanges(text.time));
   }
   if (!text.cpus.empty()) {
     PROFILER_ASSIGN_OR_RETURN(const std::vector<int> cpus, procfs::ParseCpuList(text.cpus));
@@ -77,14 +83,14 @@ void AddNameRules(CLI::App& command, NameOptions& names) {
                    "show functions without parameters and return type; overloads are one");
 }
 
-void AddViewOptions(CLI::App& command, ViewArguments& arguments) {
+void AddViewOptions(CLI::App& command, ViewArguments& arguments, ShortFilters short_filters) {
   command.add_option("-i,--input", arguments.input, "recording; - for standard input")
       ->capture_default_str();
-  AddRecordingOptions(command, arguments);
+  AddRecordingOptions(command, arguments, short_filters);
 }
 
-void AddRecordingOptions(CLI::App& command, ViewArguments& arguments) {
-  AddFilterOptions(command, arguments.filter);
+void AddRecordingOptions(CLI::App& command, ViewArguments& arguments, ShortFilters short_filters) {
+  AddFilterOptions(command, short_filters, arguments.filter);
   AddSampleOptions(command, arguments.samples);
   command.add_flag("--no-demangle", arguments.names.no_demangle,
                    "show symbols as the linker knows them");

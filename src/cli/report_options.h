@@ -44,11 +44,16 @@ struct ViewArguments {
   naming::FetchOptions fetch;
 };
 
+// Whether the filters have perf's short names (-c, -d and -S), too.
+enum class ShortFilters : bool { kNo, kYes };
+
 // -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
 // outlive the parsing.
-void AddViewOptions(CLI::App& command, ViewArguments& arguments);
+void AddViewOptions(CLI::App& command, ViewArguments& arguments,
+                    ShortFilters short_filters = ShortFilters::kNo);
 // The same without -i, for views of several recordings.
-void AddRecordingOptions(CLI::App& command, ViewArguments& arguments);
+void AddRecordingOptions(CLI::App& command, ViewArguments& arguments,
+                         ShortFilters short_filters = ShortFilters::kNo);
 // --no-inline.
 void AddInlineOption(CLI::App& command, ViewArguments& arguments);
 // --event, for views of one event.

@@ -11,10 +11,9 @@
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
+#include "src/cli/tracepoint_texts.h"
 #include "src/cli/view.h"
-#include "src/events/trace_process.h"
 #include "src/naming/fetch_files.h"
-#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/procfs/machine.h"
 #include "src/script/script_printer.h"
@@ -63,44 +62,6 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
   return plan;
 }
-
-// By the formats that the recording carries, which a stream may bring behind its events. What is
-// wrong with them is said once.
-class TracepointTexts {
- public:
-  explicit TracepointTexts(const perf_data::Recording& recording) : recording_(recording) {}
-
-  void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-    if (!was_started_ && !Start()) return;
-    if (process_ == nullptr) return;
-    const absl::Status appended = process_->Append(raw, cpu, out);
-    if (!appended.ok()) PrintWarning(appended);
-  }
-
- private:
-  // False where there are no formats yet.
-  bool Start() {
-    const auto& sections = recording_.features().other;
-    const auto section = sections.find(perf_data::kFeatureTracingData);
-    if (section == sections.end()) return false;
-    was_started_ = true;
-    auto started = events::TraceProcess::Start(section->second);
-    if (started.ok()) {
-      process_ = *std::move(started);
-    } else {
-      PrintWarning(started.status());
-    }
-    return true;
-  }
-
-  static void PrintWarning(const absl::Status& status) {
-    cli::PrintWarning(std::string(status.message()));
-  }
-
-  const perf_data::Recording& recording_;
-  bool was_started_ = false;
-  std::unique_ptr<events::TraceProcess> process_;
-};
 
 HeaderDetail DetailOf(const ScriptArguments& arguments) {
   return arguments.full_header ? HeaderDetail::kFull : HeaderDetail::kMachineInBrief;
@@ -197,7 +158,7 @@ void AddScriptCommand(CLI::App& app, Commands& commands) {
       app.add_subcommand("script", "Print every sample, in the layout of perf script");
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
-  AddViewOptions(*command, a.view);
+  AddViewOptions(*command, a.view, ShortFilters::kYes);
   command
       ->add_option("-F,--fields", a.fields,
                    "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"

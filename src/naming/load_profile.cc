@@ -111,6 +111,13 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     keep.samples = wanted.samples;
     keep.keep_branches = options.keep_branches;
     keep.keep_order = options.keep_order;
+    keep.time_quantum = options.time_quantum;
+    if (options.describe_tracepoint) {
+      keep.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu,
+                                     std::string* out) {
+        options.describe_tracepoint(*read.recording, raw, cpu, out);
+      };
+    }
     profile::ProfileBuilder builder(*read.names, keep);
     read.reading = ReadInto(*read.recording, builder);
     read.unnamed = std::move(builder).Unnamed();
@@ -120,6 +127,27 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     read.unnamed = WithLateFeatures(std::move(read.unnamed.profile), features, *read.names);
   }
   return read;
+}
+
+}  // namespace
+
+namespace {
+
+absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
+    const perf_data::Recording& recording, const std::vector<perf_data::TimeRange>& ranges) {
+  std::vector<profile::TimeSpan> spans;
+  for (perf_data::TimeRange range : ranges) {
+    if (range.begin_percent.has_value()) {
+      const auto& all = recording.features().sample_time;
+      if (!all) {
+        return absl::InvalidArgumentError(
+            "--time: the recording does not say when its samples were taken: give seconds");
+      }
+      range = range.Within(*all);
+    }
+    spans.push_back({range.begin, range.end});
+  }
+  return spans;
 }
 
 }  // namespace
@@ -134,16 +162,17 @@ absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording&
                        " do not say on which CPU they were taken: leave out -C"));
     }
   }
-  perf_data::TimeRange time = options.time;
-  if (time.begin_percent.has_value()) {
-    const auto& all = recording.features().sample_time;
-    if (!all) {
-      return absl::InvalidArgumentError(
-          "--time: the recording does not say when its samples were taken: give seconds");
-    }
-    time = time.Within(*all);
+  profile::SampleSelection selection{.cpus = options.cpus};
+  PROFILER_ASSIGN_OR_RETURN(selection.spans, SpansOf(recording, options.times));
+  if (selection.spans.empty()) return selection;
+  selection.first = UINT64_MAX;
+  selection.last = 0;
+  for (const profile::TimeSpan& span : selection.spans) {
+    selection.first = std::min(selection.first, span.first);
+    selection.last = std::max(selection.last, span.last);
   }
-  return profile::SampleSelection{.first = time.begin, .last = time.end, .cpus = options.cpus};
+  if (selection.spans.size() == 1) selection.spans.clear();
+  return selection;
 }
 
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,

@@ -2,7 +2,11 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +27,14 @@ struct LoadOptions {
   bool keep_branches = false;  // of samples that have branch stacks
   bool keep_order = false;     // of the samples, for figures of chance
   profile::DimensionSet dimensions{};
-  perf_data::TimeRange time;   // of the samples that count
-  std::vector<uint32_t> cpus;  // that they were taken on; empty: any
-  query::Filter filter;        // by name and id, for the view to apply
+  std::vector<perf_data::TimeRange> times;  // of the samples that count; empty: any
+  std::vector<uint32_t> cpus;               // that they were taken on; empty: any
+  uint64_t time_quantum = 100'000'000;      // of profile::Dimension::kTime, nanoseconds
+  // For profile::Dimension::kTrace: appends what the raw data of a tracepoint's sample say.
+  std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
+                     std::string* out)>
+      describe_tracepoint;
+  query::Filter filter;  // by name and id, for the view to apply
   NamingOptions naming;
   query::NameRules names;
   bool keep_names = false;  // for who asks for more than names
@@ -48,7 +57,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
 absl::StatusOr<LoadedProfile> LoadUnnamedProfile(const std::string& path,
                                                  const LoadOptions& options);
 
-// Which samples `time` and `cpus` choose. kInvalidArgument where the recording does not say when
+// Which samples `times` and `cpus` choose. kInvalidArgument where the recording does not say when
 // its samples were taken, and percents of that time are asked for, or where samples of an event do
 // not say their CPU.
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,

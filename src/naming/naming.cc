@@ -39,6 +39,10 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   if (!options.places.debug_directories.empty()) {
     files.debug_directories = options.places.debug_directories;
   }
+  if (!options.places.kallsyms.empty()) {
+    files.kallsyms_path = options.places.kallsyms;
+    files.kallsyms_is_recorded = true;
+  }
   files.fetched = options.fetched;
   return files;
 }

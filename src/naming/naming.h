@@ -20,11 +20,12 @@ namespace profiler::naming {
 
 // Other places to look for files in.
 struct FilePlaces {
-  std::string symfs;                           // empty: /
+  std::string symfs;     // empty: /
+  std::string kallsyms;  // of the recorded kernel; empty: this machine's, where that is it
   std::vector<std::string> debug_directories;  // empty: the usual one
   bool no_cache = false;                       // of names (symbolize/names/name_cache.h)
 
-  bool given() const { return !symfs.empty() || !debug_directories.empty(); }
+  bool given() const { return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty(); }
 };
 
 struct FetchOptions {

@@ -160,8 +160,20 @@ static_assert(sizeof(Row) == 32);  // there are many
 
 // What may tell rows apart besides their fields, where it is asked for. To add one: extend this
 // list, and say in row_table.cc what a sample has in it.
-enum class Dimension : uint8_t { kCpu, kSlice, kParallelism };
-inline constexpr size_t kDimensions = 3;
+enum class Dimension : uint8_t {
+  kCpu,
+  kSlice,
+  kParallelism,
+  kTime,    // which of Profile::quanta
+  kCgroup,  // its path, as a StringId; empty: the sample does not say
+  kTrace,   // what the record of a tracepoint says, as a StringId
+  // Not of samples: query/derived_columns.h makes them of what a profile has.
+  kSocket,       // kNoCpu where it is not known
+  kCommNoDigit,  // a StringId
+  kParent        // a StringId
+};
+inline constexpr size_t kDimensions = 9;
+inline constexpr size_t kDimensionsOfSamples = 6;  // the first so many
 using DimensionSet = std::array<bool, kDimensions>;
 
 // Values of kParallelism: how many of the recorded threads ran when the sample was taken, 1 at
@@ -194,6 +206,12 @@ struct TimeSlices {
   }
 };
 
+// The times at which samples were taken, rounded down to a multiple of `length`, each once.
+struct TimeQuanta {
+  uint64_t length = 100'000'000;  // nanoseconds; at least 1
+  std::vector<uint64_t> begins;   // nanoseconds of the samples' clock, in order of appearance
+};
+
 // What the recording itself says of the kernel's code.
 struct KernelFacts {
   struct Symbol {
@@ -213,6 +231,8 @@ struct SampleRow : Row {
   uint64_t time = 0;         // nanoseconds; 0: none
   bool has_chain = false;    // else `stack` is only where it was taken: no call chain was recorded,
                              // or unwound, that has an entry and can be believed
+  StringId cgroup{};         // empty unless the profile keeps it; the next likewise
+  StringId trace{};
 };
 
 // A sample as one of the samples that a counter took one after another. How often they change from
@@ -247,6 +267,7 @@ struct Profile {
   // By Dimension, by row; empty unless the dimension is kept.
   std::array<HugeVector<uint32_t>, kDimensions> columns;
   TimeSlices slices;                // that Dimension::kSlice numbers
+  TimeQuanta quanta;                // that Dimension::kTime numbers
   HugeVector<OrderedSample> order;  // every sample, by time; empty unless kept
   KernelFacts kernel;
   HugeVector<BranchRow> branches;  // empty unless kept

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/off_cpu_events.h"
 #include "src/perf_event/abi.h"
@@ -63,6 +64,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
         rows_(profile_, options_.dimensions),
         branches_(profile_) {
     profile_.slices = options_.slices;
+    profile_.quanta.length = options_.time_quantum;
   }
 
   EventId AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -113,6 +115,11 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   void CountSample(const TakenSample& taken);
   std::span<const SampleRow> RowsOf(const TakenSample& taken, const SampleShare& share,
                                     uint32_t cpu);
+  bool Keeps(Dimension dimension) const {
+    return options_.dimensions[static_cast<size_t>(dimension)];
+  }
+  StringId CgroupOf(uint64_t id) const;
+  StringId TraceOf(const perf_event::Sample& sample, uint32_t cpu);
   void CountBranches(const perf_event::Sample& sample, EventId event);
   FrameId ResolveAddress(uint32_t pid, uint64_t address);
   void CountBatch(const perf_event::Sample* whole = nullptr);
@@ -129,6 +136,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
+  absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
   FrameNamer namer_;
@@ -136,7 +144,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   RunningThreads running_;  // fed where parallelism is kept
   RowTable rows_;
   BranchTable branches_;
-  std::vector<bool> is_off_cpu_;  // by event
+  std::vector<bool> is_off_cpu_;     // by event
+  std::vector<bool> is_tracepoint_;  // likewise
   std::array<SampleRow, 2> rows_of_share_;
   std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
@@ -148,6 +157,7 @@ EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::
                                        std::span<const uint64_t> ids) {
   samples_.AddEvent(attr, ids);
   is_off_cpu_.push_back(IsOffCpuEvent(name));
+  is_tracepoint_.push_back(attr.type == perf_event::kTypeTracepoint);
   profile_.events.push_back(
       {.name = profile_.strings.Intern(name),
        .frequency = attr.has(perf_event::kAttrFreq),
@@ -204,6 +214,10 @@ void ProfileBuilder::Impl::AddOther(RawRecord record, const RecordLayout& layout
     case perf_event::kRecordLostSamples:
       return Decoded<perf_event::LostSamples>(
           record, layout, [&](const auto& lost) { losses.lost_samples += lost.lost; });
+    case perf_event::kRecordCgroup:
+      return Decoded<perf_event::Cgroup>(record, layout, [&](const auto& cgroup) {
+        cgroups_[cgroup.id] = profile_.strings.Intern(cgroup.path);
+      });
     case perf_event::kRecordThrottle:
       ++losses.throttled;
       return;
@@ -337,6 +351,10 @@ std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken
           .period = share.period}};
   row.cpu = cpu;
   row.time = taken.time;
+  if (Keeps(Dimension::kCgroup)) row.cgroup = CgroupOf(taken.sample.cgroup);
+  if (Keeps(Dimension::kTrace) && is_tracepoint_[static_cast<uint32_t>(share.event)]) {
+    row.trace = TraceOf(taken.sample, taken.sample.cpu);
+  }
   if (!keeps_parallelism_) return {&row, 1};
   if (!is_off_cpu_[static_cast<uint32_t>(share.event)]) {
     running_.SampledRunning(taken.sample.tid, taken.time);
@@ -352,6 +370,18 @@ std::span<const SampleRow> ProfileBuilder::Impl::RowsOf(const TakenSample& taken
   rest.count = 0;
   rest.period = share.period - idle;
   return rows_of_share_;
+}
+
+StringId ProfileBuilder::Impl::CgroupOf(uint64_t id) const {
+  const auto found = cgroups_.find(id);
+  return found == cgroups_.end() ? StringId::kEmpty : found->second;
+}
+
+StringId ProfileBuilder::Impl::TraceOf(const perf_event::Sample& sample, uint32_t cpu) {
+  if (!options_.describe_tracepoint || sample.raw.empty()) return StringId::kEmpty;
+  std::string text;
+  options_.describe_tracepoint(sample.raw, cpu, &text);
+  return profile_.strings.Intern(text);
 }
 
 void ProfileBuilder::Impl::CountBranches(const perf_event::Sample& sample, EventId event) {

@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,10 @@ struct BuilderOptions {
   DimensionSet dimensions{};
   bool keep_thread = true;
   TimeSlices slices;
+  uint64_t time_quantum = 100'000'000;  // of Dimension::kTime, in nanoseconds; at least 1
+  // For Dimension::kTrace: appends what the raw data of a tracepoint's sample say.
+  std::function<void(std::span<const std::byte> raw, uint32_t cpu, std::string* out)>
+      describe_tracepoint;
 
   // Samples that are not of these are passed over. Losses are those of the whole recording.
   SampleSelection samples;

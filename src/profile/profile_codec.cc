@@ -285,9 +285,8 @@ std::optional<std::vector<bool>> WantedSlices(const TimeSlices& slices,
   std::vector<bool> wanted;
   for (const TimeSlices::Slice& slice : slices.slices) {
     const bool is_empty = slice.first > slice.last;
-    const bool whole = samples.HasTime(slice.first) && samples.HasTime(slice.last);
-    const bool outside = slice.last < samples.first || slice.first > samples.last;
-    if (!is_empty && !whole && !outside) return std::nullopt;
+    const bool whole = samples.HasSpan({slice.first, slice.last});
+    if (!is_empty && !whole && samples.Touches({slice.first, slice.last})) return std::nullopt;
     wanted.push_back(!is_empty && whole);
   }
   return wanted;

@@ -9,6 +9,9 @@ namespace {
 constexpr auto kCpu = static_cast<size_t>(Dimension::kCpu);
 constexpr auto kSlice = static_cast<size_t>(Dimension::kSlice);
 constexpr auto kParallelism = static_cast<size_t>(Dimension::kParallelism);
+constexpr auto kTime = static_cast<size_t>(Dimension::kTime);
+constexpr auto kCgroup = static_cast<size_t>(Dimension::kCgroup);
+constexpr auto kTrace = static_cast<size_t>(Dimension::kTrace);
 
 }  // namespace
 
@@ -23,16 +26,29 @@ RowTable::Values RowTable::ValuesOf(const SampleRow& sample) {
     slice.first = std::min(slice.first, sample.time);
     slice.last = std::max(slice.last, sample.time);
   }
+  if (kept_[kTime]) values[kTime] = QuantumOf(sample.time);
+  if (kept_[kCgroup]) values[kCgroup] = static_cast<uint32_t>(sample.cgroup);
+  if (kept_[kTrace]) values[kTrace] = static_cast<uint32_t>(sample.trace);
   return values;
 }
 
-uint64_t RowTable::Hash(const Row& row, const Values& values) {
+uint32_t RowTable::QuantumOf(uint64_t time) {
+  TimeQuanta& quanta = profile_.quanta;
+  const uint64_t begin = time - time % quanta.length;
+  const auto [known, is_new] = quanta_.try_emplace(begin, quanta.begins.size());
+  if (is_new) quanta.begins.push_back(begin);
+  return known->second;
+}
+
+uint64_t RowTable::Hash(const Row& row, const Values& values) const {
   const auto pair = [](auto a, auto b) {
     return static_cast<uint64_t>(a) << 32 | static_cast<uint64_t>(b);
   };
   uint64_t hash =
       Mix(pair(row.thread, row.stack), pair(row.self, static_cast<uint32_t>(row.event)));
-  for (const uint32_t value : values) hash = Mix(hash, value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (kept_[i]) hash = Mix(hash, values[i]);
+  }
   return hash;
 }
 
@@ -42,7 +58,7 @@ bool RowTable::IsIn(const Row& row, const Values& values, uint32_t id) const {
       row.event != other.event) {
     return false;
   }
-  for (size_t i = 0; i < kDimensions; ++i) {
+  for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
     if (kept_[i] && values[i] != profile_.columns[i][id]) return false;
   }
   return true;
@@ -74,7 +90,7 @@ void RowTable::Add(const Row& row, const Values& values, uint32_t* known) {
           profile_.rows.push_back(row);
           profile_.rows.back().count = 0;
           profile_.rows.back().period = 0;
-          for (size_t i = 0; i < kDimensions; ++i) {
+          for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
             if (kept_[i]) profile_.columns[i].push_back(values[i]);
           }
           return static_cast<uint32_t>(profile_.rows.size() - 1);
@@ -93,7 +109,7 @@ void RowTable::PutThreads(std::span<const ThreadId> threads) {
     Row row = rows[id];
     row.thread = threads[static_cast<uint32_t>(row.thread)];
     Values values{};
-    for (size_t i = 0; i < kDimensions; ++i) {
+    for (size_t i = 0; i < kDimensionsOfSamples; ++i) {
       if (kept_[i]) values[i] = columns[i][id];
     }
     uint32_t known = UINT32_MAX;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/profile/chain_resolver.h"
 #include "src/profile/dense_index.h"
 #include "src/profile/profile.h"
@@ -32,17 +33,19 @@ class RowTable {
   void PutThreads(std::span<const ThreadId> threads);
 
  private:
-  using Values = std::array<uint32_t, kDimensions>;  // 0 where a dimension is not kept
+  using Values = std::array<uint32_t, kDimensionsOfSamples>;  // 0 where a dimension is not kept
 
   Values ValuesOf(const SampleRow& sample);
   void Prefetch(const Row& row, const Values& values, uint32_t known) const;
   void Add(const Row& row, const Values& values, uint32_t* known);
   bool IsIn(const Row& row, const Values& values, uint32_t id) const;
-  static uint64_t Hash(const Row& row, const Values& values);
+  uint64_t Hash(const Row& row, const Values& values) const;
+  uint32_t QuantumOf(uint64_t time);
 
   Profile& profile_;
   const DimensionSet kept_;
   DenseIndex index_;
+  absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // by begin
   std::vector<Values> values_;  // of the samples at hand; kept to save its allocation
 };
 

@@ -37,6 +37,11 @@ bool Filter::Passes(const Profile& profile, const Frame& interrupted) const {
          (named && Names(symbols, profile.text(profile[lines.back().symbol].name)));
 }
 
+bool ColumnFilter::Passes(const Profile& profile, size_t row) const {
+  if (socket && profile.column(profile::Dimension::kSocket)[row] != *socket) return false;
+  return !only_with_parent || profile.column(profile::Dimension::kParent)[row] != 0;
+}
+
 RowFilter::RowFilter(const Profile& profile, const Filter& filter) {
   if (filter.empty()) return;
   threads_.reserve(profile.threads.size());
@@ -48,12 +53,16 @@ RowFilter::RowFilter(const Profile& profile, const Filter& filter) {
 void KeepOnly(const Filter& filter, Profile& profile) {
   if (filter.empty()) return;
   const RowFilter rows(profile, filter);
+  KeepRows([&](const Row& row) { return rows.Passes(row); }, profile);
+}
+
+void KeepRows(absl::FunctionRef<bool(const Row&)> is_kept, Profile& profile) {
   constexpr uint32_t kGone = UINT32_MAX;
   std::vector<uint32_t> moved(profile.order.empty() ? 0 : profile.rows.size(), kGone);
   size_t kept = 0;
   for (size_t i = 0; i < profile.rows.size(); ++i) {
     const Row row = profile.rows[i];
-    if (!rows.Passes(row)) continue;
+    if (!is_kept(row)) continue;
     for (auto& column : profile.columns) {
       if (!column.empty()) column[kept] = column[i];
     }

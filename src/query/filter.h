@@ -2,10 +2,13 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "src/profile/profile.h"
 
 namespace profiler::query {
@@ -30,6 +33,14 @@ struct Filter {
   bool Passes(const profile::Profile& profile, const profile::Frame& interrupted) const;
 };
 
+// By columns of a profile's rows, which must be there where it asks for them.
+struct ColumnFilter {
+  std::optional<uint32_t> socket;  // Dimension::kSocket
+  bool only_with_parent = false;   // Dimension::kParent: rows with a name there
+
+  bool Passes(const profile::Profile& profile, size_t row) const;
+};
+
 // A filter applied to a profile with many rows: each thread and each frame is looked at once. Keeps
 // no reference. Reading is thread-safe.
 class RowFilter {
@@ -49,5 +60,8 @@ class RowFilter {
 // Drops the rows that do not pass, for views that show parts of what is left. Event::samples stays
 // what the recording has.
 void KeepOnly(const Filter& filter, profile::Profile& profile);
+
+// Drops the rows that `is_kept` is false of.
+void KeepRows(absl::FunctionRef<bool(const profile::Row&)> is_kept, profile::Profile& profile);
 
 }  // namespace profiler::query

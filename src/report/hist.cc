@@ -4,11 +4,11 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "src/query/stack_walk.h"
+#include "src/report/row_numbers.h"
 #include "src/report/row_order.h"
 #include "src/report/sample_groups.h"
 
@@ -71,6 +71,12 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
 }
 
 }  // namespace
+
+bool Histogram::IsShown(size_t row) const {
+  if (options_.symbol_part.empty()) return true;
+  const StringId name = functions_[rows_[row].function].name;
+  return profile_.text(name).find(options_.symbol_part) != std::string_view::npos;
+}
 
 class Histogram::Builder {
  public:
@@ -154,10 +160,8 @@ class Histogram::Builder {
     InGroup& at = in_group_[bucket];
     if (at.row == kNone) {
       at.row = static_cast<uint32_t>(hist_.rows_.size());
-      hist_.rows_.push_back({.function = function,
-                             .thread = profile_.rows[sample].thread,
-                             .cpu = profile_.CpuOf(sample),
-                             .parallelism = profile_.ParallelismOf(sample)});
+      hist_.rows_.push_back(
+          {.function = function, .thread = profile_.rows[sample].thread, .sample = sample});
     }
     return at;
   }
@@ -172,67 +176,67 @@ class Histogram::Builder {
     // Where it is on the stack, it is counted there.
     if (at.on_path == 0) row.children += WeightOf(sample);
     if (options().chains) row_of_sample_[sample_id] = at.row;
+    if (options().modes) {
+      hist_.modes_.resize(hist_.rows_.size());
+      hist_.modes_[at.row].Add(profile_[sample.self].mode, sample.period);
+    }
     return row;
   }
 
   // Counts the members' samples in the rows of the same keys. Rows that only members have are
   // appended.
   void JoinRows(std::span<const EventId> members) {
-    const std::vector<uint32_t> thread_group = ThreadGroups(profile_, options());
-    const bool by_cpu = options().SortsBy(SortKey::kCpu);
-    const bool by_parallelism = options().SortsBy(SortKey::kParallelism);
-    absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, size_t> known;
-    const auto row_like = [&](const HistRow& row) {
-      const std::tuple keys(hist_.BucketOf(row.function),
-                            thread_group[static_cast<uint32_t>(row.thread)], by_cpu ? row.cpu : 0,
-                            by_parallelism ? row.parallelism : 0);
-      return known.try_emplace(keys, known.size()).first->second;
-    };
-    for (const HistRow& row : hist_.rows_) row_like(row);
+    RowNumbers numbers(hist_);
+    for (const HistRow& row : hist_.rows_) numbers.Of(row);
     HistOptions member_options = options();
     member_options.chains = false;
     for (size_t i = 0; i < members.size(); ++i) {
       const Histogram member(profile_, hist_.functions_, members[i], member_options);
       hist_.member_totals_.push_back(member.total());
       for (const HistRow& row : member.rows()) {
-        const size_t index = row_like(row);
+        const size_t index = numbers.Of(row);
         if (index == hist_.rows_.size()) {
-          hist_.rows_.push_back({.function = row.function,
-                                 .thread = row.thread,
-                                 .cpu = row.cpu,
-                                 .parallelism = row.parallelism});
+          hist_.rows_.push_back(
+              {.function = row.function, .thread = row.thread, .sample = row.sample});
         }
         hist_.member_weights_.resize(hist_.rows_.size() * members.size());
-        hist_.member_weights_[index * members.size() + i] = {row.self, row.children};
+        EventWeights& weights = hist_.member_weights_[index * members.size() + i];
+        weights = {.self = row.self, .children = row.children};
+        if (options().modes) weights.modes = member.ModesOf(&row - member.rows().data());
       }
     }
     hist_.member_weights_.resize(hist_.rows_.size() * members.size());
   }
 
   void SortAndIndex() {
-    const HugeVector<uint32_t> order =
-        OrderOfRows(hist_.rows_, hist_.member_weights_, profile_, hist_.functions_, options());
+    if (options().modes) hist_.modes_.resize(hist_.rows_.size());
+    const HugeVector<uint32_t> order = OrderOfRows(
+        {hist_.rows_, hist_.modes_, hist_.member_weights_}, profile_, hist_.functions_, options());
     std::vector<EventWeights> sorted;
+    std::vector<ModePeriods> modes;
     for (const uint32_t row : order) {
       const auto members = hist_.MembersOf(row);
       sorted.insert(sorted.end(), members.begin(), members.end());
+      if (options().modes) modes.push_back(hist_.modes_[row]);
     }
     hist_.member_weights_ = std::move(sorted);
+    hist_.modes_ = std::move(modes);
     MoveRows(order);
     if (!options().chains) return;
     const size_t chained = hist_.rows_with_chains_ = CountChained();
     HugeVector<uint32_t> rank(order.size(), kNone);
-    for (uint32_t i = 0; i < chained; ++i) rank[order[i]] = i;
+    for (uint32_t i = 0; i < chained; ++i) {
+      if (MayBeDrawn(hist_.rows_[i].children.period)) rank[order[i]] = i;
+    }
     hist_.nodes_by_row_ = MakeIndex(row_of_node_, rank, chained);
     hist_.samples_by_row_ = MakeIndex(row_of_sample_, rank, chained);
   }
 
   // No chain is heavier than its row.
   size_t CountChained() const {
-    const auto end = std::find_if(hist_.rows_.begin(), hist_.rows_.end(), [&](const HistRow& row) {
-      return !MayBeDrawn(row.children.period);
-    });
-    return static_cast<size_t>(end - hist_.rows_.begin());
+    size_t chained = hist_.rows_.size();
+    while (chained > 0 && !MayBeDrawn(hist_.rows_[chained - 1].children.period)) --chained;
+    return chained;
   }
 
   // One more, as percentages are rounded.

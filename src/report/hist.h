@@ -45,14 +45,18 @@ class Histogram {
     return std::span(member_weights_).subspan(row * member_totals_.size(), member_totals_.size());
   }
   std::span<const Weight> member_totals() const { return member_totals_; }
+  // Of the leader; only with options().modes.
+  const ModePeriods& ModesOf(size_t row) const { return modes_[row]; }
+  // Whether the row's symbol is asked for.
+  bool IsShown(size_t row) const;
   const HistOptions& options() const { return options_; }
   const profile::Profile& profile() const { return profile_; }
   const FunctionTable& functions() const { return functions_; }
 
   // For call graphs of the rows that may have one; only with options().chains.
   const StackTrie& trie() const { return *trie_; }
-  // How many rows may have one: the first so many.
-  size_t rows_with_chains() const { return rows_with_chains_; }
+  // Whether a row may have one. Where rows are in order of weight, it is the first ones.
+  bool MayHaveChains(size_t row) const { return row < rows_with_chains_; }
   // The nodes of the functions of one of them: with children only, without an order worth relying
   // on.
   std::span<const NodeId> NodesOf(size_t row) const { return nodes_by_row_.at(row); }
@@ -89,11 +93,12 @@ class Histogram {
   HugeVector<uint32_t> buckets_;
   HugeVector<HistRow> rows_;
   Weight total_;
+  std::vector<ModePeriods> modes_;            // by row; empty unless asked for
   std::vector<EventWeights> member_weights_;  // by row, and in a row by member
   std::vector<Weight> member_totals_;
   std::unique_ptr<StackTrie> trie_;
-  HugeVector<NodeId> leaf_;  // by sample
-  size_t rows_with_chains_ = 0;
+  HugeVector<NodeId> leaf_;      // by sample
+  size_t rows_with_chains_ = 0;  // the last of them is before that
   Index nodes_by_row_;
   Index samples_by_row_;
 };

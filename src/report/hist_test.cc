@@ -55,7 +55,7 @@ std::string GraphsOf(const Profile& profile, HistOptions hist_options, double th
   const CallGraphOptions options{.type = CallGraphType::kGraph, .threshold = threshold};
   CallGraph graph(hist, options);
   std::string text;
-  for (size_t row = 0; row < std::min(rows, hist.rows_with_chains()); ++row) {
+  for (size_t row = 0; row < rows && hist.MayHaveChains(row); ++row) {
     text += "row " + std::to_string(row) + "\n";
     DrawCallGraph(hist, options, {.total_period = hist.total().period}, graph.Build(row), text);
   }
@@ -76,7 +76,10 @@ TEST(HistogramTest, AGraphIsTheSameWhereFunctionsTooLightToBeDrawnHaveNoNodes) {
     const std::string few = GraphsOf(profile, options, threshold, SIZE_MAX);
     const size_t rows = [&] {
       const FunctionTable functions(profile, true);
-      return Histogram(profile, functions, profile::EventId{}, options).rows_with_chains();
+      const Histogram hist(profile, functions, profile::EventId{}, options);
+      size_t rows = 0;
+      while (hist.MayHaveChains(rows)) ++rows;
+      return rows;
     }();
     options.chains_from = 0;  // every function may be drawn
     ASSERT_EQ(few, GraphsOf(profile, options, threshold, rows)) << "round " << round;

@@ -12,32 +12,6 @@
 namespace profiler::report {
 namespace {
 
-struct SortKeyText {
-  SortKey key;
-  std::string_view name;
-  std::string_view heading;
-};
-constexpr SortKeyText kSortKeys[] = {
-    {SortKey::kPid, "pid", "    Pid:Command"},
-    {SortKey::kTid, "tid", "    Tid:Command"},
-    {SortKey::kTgid, "tgid", "   Tgid:Command"},
-    {SortKey::kComm, "comm", "Command"},
-    {SortKey::kDso, "dso", "Shared Object"},
-    {SortKey::kSymbol, "symbol", "Symbol"},
-    {SortKey::kSymbol, "sym", "Symbol"},
-    {SortKey::kCpu, "cpu", "CPU"},
-    {SortKey::kParallelism, "parallelism", "Parallelism"},
-    {SortKey::kSrcline, "srcline", "Source:Line"},
-    {SortKey::kSrcfile, "srcfile", "Source File"},
-    {SortKey::kSymoff, "symoff", "Symbol Offset"},
-    {SortKey::kSymbolFrom, "symbol_from", "Source Symbol"},
-    {SortKey::kSymbolTo, "symbol_to", "Target Symbol"},
-    {SortKey::kDsoFrom, "dso_from", "Source Shared Object"},
-    {SortKey::kDsoTo, "dso_to", "Target Shared Object"},
-    {SortKey::kMispredict, "mispredict", "Branch Mispredicted"},
-    {SortKey::kCycles, "cycles", "Basic Block Cycles"},
-};
-
 constexpr std::pair<std::string_view, CallGraphType> kTypes[] = {
     {"graph", CallGraphType::kGraph},
     {"flat", CallGraphType::kFlat},
@@ -69,29 +43,6 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view Heading(SortKey key) {
-  return std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
-                      [key](const SortKeyText& text) { return text.key == key; })
-      ->heading;
-}
-
-absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text) {
-  std::vector<SortKey> keys;
-  for (const std::string& name : SplitAtCommas(text)) {
-    const auto known = std::find_if(std::begin(kSortKeys), std::end(kSortKeys),
-                                    [&](const SortKeyText& text) { return text.name == name; });
-    if (known == std::end(kSortKeys)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "unknown sort key '", name,
-          "': use pid, tid, tgid, comm, dso, symbol, srcline, srcfile, symoff, cpu or parallelism, "
-          "and of branches symbol_from, symbol_to, dso_from, dso_to, mispredict or cycles"));
-    }
-    keys.push_back(known->key);
-  }
-  if (keys.empty()) return absl::InvalidArgumentError("no sort key");
-  return keys;
-}
 
 absl::StatusOr<CallGraphOptions> ParseCallGraph(std::string_view text) {
   CallGraphOptions options;

@@ -16,41 +16,9 @@
 #include "absl/status/statusor.h"
 #include "src/profile/ids.h"
 #include "src/query/filter.h"
+#include "src/report/fields.h"
 
 namespace profiler::report {
-
-// Samples that agree in all sort keys form one row.
-enum class SortKey : uint8_t {
-  kPid,   // a thread, shown as "tid:comm" under perf's heading "Pid:Command"
-  kTid,   // the same under the heading "Tid:Command"
-  kTgid,  // a process, shown as "pid:comm"
-  kComm,
-  kDso,
-  kSymbol,
-  // Of samples alone.
-  kCpu,
-  kParallelism,  // how many threads ran: profile::Dimension::kParallelism
-  // Finer than a function: positions.h. With one of them the table of functions has an entry a
-  // place.
-  kSrcline,
-  kSrcfile,
-  kSymoff,
-  // Of the branches of a branch stack: branches.h.
-  kSymbolFrom,
-  kSymbolTo,
-  kDsoFrom,
-  kDsoTo,
-  kMispredict,
-  kCycles,
-};
-
-// What stands above its column.
-std::string_view Heading(SortKey key);
-
-// Whether the key is of branches alone.
-inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
-// Whether it can be one of ReportOptions::branch_sort.
-inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
 
 enum class CallGraphType : uint8_t {
   kGraph,    // a tree; percentages of the whole
@@ -75,6 +43,7 @@ struct CallGraphOptions {
   size_t print_limit = 0;  // entries at one branching point; 0: all
 };
 
+using query::ColumnFilter;
 using query::Filter;
 
 // Events that belong together (`perf record -e '{cycles,instructions}'`).
@@ -88,7 +57,12 @@ struct EventGroup {
 };
 
 struct ReportOptions {
+  // What rows are told apart by.
   std::vector<SortKey> sort = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  // --sort and --fields as they were typed, which decide on columns and order; empty: `sort`. Their
+  // keys are those of `sort`.
+  std::vector<Field> sort_fields;
+  FieldList fields;
   // For events of which the profile has branches: those are the rows, without call graphs.
   std::vector<SortKey> branch_sort = {SortKey::kComm, SortKey::kDsoFrom, SortKey::kSymbolFrom,
                                       SortKey::kSymbolTo, SortKey::kCycles};
@@ -102,19 +76,25 @@ struct ReportOptions {
   CallGraphOptions call_graph;
   double percent_limit = 0;   // rows below it are left out
   bool show_samples = false;  // the column of sample counts
+  bool show_period = false;
+  bool show_cpu_utilization = false;  // the columns of shares in the kernel and outside
+  bool hierarchy = false;             // rows within rows, a level for each sort key
+  std::string separator;              // between columns, instead of blanks; empty: blanks
+  std::vector<size_t> widths;         // of columns, from the first on; 0: what it needs
   Filter filter;
+  ColumnFilter column_filter;
+  std::string symbol_part;  // rows whose symbol does not have it in its name are left out
+  std::string time_slices;  // what was typed to choose samples by time, for the heading
   // Percentages of what passed the filter; else of everything.
   bool relative_percentages = false;
   // The first event of each group is the latency of the second: query::AddLatency.
   bool latency = false;
   bool inlines = true;
+  bool full_dso_paths = false;     // in the column of DSOs
   bool full_source_paths = false;  // with kSrcline and kSrcfile
   // Frames looked at in one chain, counted from the end that stands at the top.
   uint32_t max_stack = 127;
 };
-
-// "comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown key.
-absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
 
 // "graph,0.5,caller", "folded,count", "fractal,1,10", "none": words in any order, the first number
 // is the threshold and the second the print limit. kInvalidArgument names the unknown word.

@@ -7,34 +7,6 @@
 namespace profiler::report {
 namespace {
 
-TEST(OptionsTest, SortKeysAreReadInOrder) {
-  const auto keys = ParseSortKeys("pid,comm,,dso,sym,symbol,cpu,tid,tgid");
-  ASSERT_TRUE(keys.ok()) << keys.status();
-  EXPECT_EQ(*keys, (std::vector{SortKey::kPid, SortKey::kComm, SortKey::kDso, SortKey::kSymbol,
-                                SortKey::kSymbol, SortKey::kCpu, SortKey::kTid, SortKey::kTgid}));
-}
-
-TEST(OptionsTest, KeysOfBranchesAreKnownFromThoseOfSamples) {
-  const auto keys = ParseSortKeys("comm,dso_from,symbol_to,mispredict,cpu");
-  ASSERT_TRUE(keys.ok());
-  std::string branch, both;
-  for (const SortKey key : *keys) {
-    branch += IsOfBranch(key) ? '1' : '0';
-    both += TellsBranches(key) ? '1' : '0';
-  }
-  EXPECT_EQ(branch, "01110");
-  EXPECT_EQ(both, "11110");
-}
-
-TEST(OptionsTest, AnUnknownSortKeyIsNamed) {
-  EXPECT_EQ(ParseSortKeys("comm,colour").status().message(),
-            "unknown sort key 'colour': use pid, tid, tgid, comm, dso, symbol, srcline, "
-            "srcfile, symoff, cpu or parallelism, and of branches symbol_from, symbol_to, "
-            "dso_from, dso_to, "
-            "mispredict or cycles");
-  EXPECT_FALSE(ParseSortKeys("").ok());
-}
-
 TEST(OptionsTest, CallGraphWordsComeInAnyOrder) {
   const auto options = ParseCallGraph("callee,fractal,2.5,count,10");
   ASSERT_TRUE(options.ok()) << options.status();

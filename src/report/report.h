@@ -23,6 +23,15 @@
 //     starts, as what was interrupted is: perf takes the file's address from the runtime address;
 //   * a group whose leader has no samples is shown, led by the first event that has some: perf
 //     leaves it out. Branches of the events of a group stay apart;
+//   * rows by time, cgroup or socket have as children what they have themselves: perf counts a
+//   sample
+//     once for each function on its stack, so that shares go beyond 100 %;
+//   * --hierarchy has the weight of callees on each level: perf has none above the last;
+//   * --ignore-callees forgets callees also where chains are read from the caller on, and with
+//     -g none: perf forgets the callers in the first case and nothing in the second;
+//   * a time is never cut to twelve characters;
+//   * -v shows the paths of images, without the address of one sample beside each symbol;
+//   * where a filter leaves nothing, the table is there without rows;
 //   * losses that perf has no line for are named in a comment line;
 //   * there is no tip at the end.
 

@@ -755,5 +755,165 @@ TEST(ReportTest, CountsAreAbbreviatedByTheThousand) {
   EXPECT_EQ(AbbreviatedCount(5'000'000'000'000), "5000G");
 }
 
+// The headings and rows of a report of these fields.
+std::string Table(ProfileBuilder& builder, std::string_view fields, ReportOptions options = {}) {
+  options.fields = *ParseFields(fields);
+  options.sort = KeysOf(options.fields.fields);
+  options.call_graph.type = CallGraphType::kNone;
+  const std::string text = FormatReport(builder.profile(), options);
+  return text.substr(text.find("#\n# ", text.find("# Event count")) + 2);
+}
+
+ProfileBuilder InKernelAndOutside() {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "copy@[kernel.kallsyms]"}, 1, 10);
+  builder.Sample("app", {"main@app"}, 3, 10);
+  return builder;
+}
+
+TEST(ReportTest, FieldsAreTheColumnsInTheirOrder) {
+  ProfileBuilder builder = InKernelAndOutside();
+  EXPECT_EQ(Table(builder, "sym,overhead,overhead_children,sample,period"),
+            "# Symbol    Overhead  Children       Samples        Period\n"
+            "# ........  ........  ........  ............  ............\n"
+            "#\n"
+            "  [k] copy    25.00%    25.00%             1            10\n"
+            "  [.] main    75.00%   100.00%             3            30\n"
+            "\n\n");
+  EXPECT_EQ(Table(builder, "overhead_us,overhead_sys,comm"),
+            "#      usr       sys  Command\n"
+            "# ........  ........  .......\n"
+            "#\n"
+            "    75.00%    25.00%  app    \n"
+            "\n\n");
+}
+
+TEST(ReportTest, WhatCalleesWeighIsNotKnownWhereItIsNotCounted) {
+  ProfileBuilder builder = InKernelAndOutside();
+  EXPECT_EQ(Table(builder, "overhead_children,sym", {.children = false}),
+            "# Children  Symbol  \n"
+            "# ........  ........\n"
+            "#\n"
+            "       N/A  [k] copy\n"
+            "       N/A  [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, TheEventsOfAGroupHaveNumbersOfTheirOwnInEachColumn) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"copy@[kernel.kallsyms]"}, 1, 10);
+  builder.Sample("app", {"main@app"}, 1, 30);
+  builder.Event("faults").Sample("app", {"main@app"}, 2, 1);
+  ReportOptions options{.groups = {{"", {EventId{0}, EventId{1}}}}};
+  EXPECT_EQ(Table(builder, "period,overhead_sys,comm", options),
+            "#                   Period               sys  Command\n"
+            "# ........................  ................  .......\n"
+            "#\n"
+            "            40           2    25.00%   0.00%  app    \n"
+            "\n\n");
+}
+
+TEST(ReportTest, ASeparatorStandsBetweenColumnsAndNotInThem) {
+  ProfileBuilder builder;
+  builder.Sample("a,b", {"f(int, int)@app"}, 3).Sample("sh", {"g@app"});
+  EXPECT_EQ(Table(builder, "overhead,sample,comm,sym", {.separator = ","}),
+            "# Overhead,     Samples,Command,Symbol         \n"
+            " 75.00% , 3          ,a.b    ,[.] f(int. int)\n"
+            " 25.00% , 1          ,sh     ,[.] g\n"
+            "\n\n");
+}
+
+TEST(ReportTest, WidthsThatAreGivenCutNamesAndPadNumbers) {
+  ProfileBuilder builder;
+  builder.Sample("worker", {"parse@application"}, 3).Sample("sh", {"g@sh"});
+  EXPECT_EQ(Table(builder, "overhead,sample,comm,dso,sym", {.widths = {12, 3, 4, 0, 6}}),
+            "#     Overhead       Samples  Comm  Shared Object  Symbol\n"
+            "# ............  ............  ....  .............  ......\n"
+            "#\n"
+            "        75.00%        3       work  application    [.] pa\n"
+            "        25.00%        1       sh    sh             [.] g\n"
+            "\n\n");
+}
+
+TEST(ReportTest, TheOnlyKeyIsShownThoughAFilterMakesItSuperfluous) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"});
+  EXPECT_EQ(Rows(builder, {.sort = {SortKey::kComm}, .filter = {.comms = {"app"}}}),
+            "   100.00%  app    \n\n\n");
+}
+
+TEST(ReportTest, RowsOfOtherSymbolsAreLeftOut) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"main@app", "parse_line@app"}, 3).Sample("app", {"main@app"});
+  EXPECT_EQ(Rows(builder, {.call_graph = {.type = CallGraphType::kNone}, .symbol_part = "se_l"}),
+            "    75.00%    75.00%  app      app            [.] parse_line\n"
+            "\n\n");
+}
+
+TEST(ReportTest, TellsApartByColumnsOfTheProfilesRows) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}, 2).Sample("app", {"f@app"}).Sample("app", {"f@app"});
+  profile::Profile& profile = builder.profile();
+  profile.quanta = {.begins = {1'500'000'000, 1'000'000'000}};
+  profile.column(profile::Dimension::kTime) = {0, 1, 1};
+  const auto web = static_cast<uint32_t>(profile.strings.Intern("/web"));
+  profile.column(profile::Dimension::kCgroup) = {web, 0, web};
+  profile.column(profile::Dimension::kParent) = {0, web, web};
+  profile.column(profile::Dimension::kSocket) = {1, 1, profile::kNoCpu};
+  EXPECT_EQ(Rows(builder, {.sort = {SortKey::kTime, SortKey::kCgroup}}),
+            "    50.00%  1.500000      /web  \n"
+            "    25.00%  1.000000      /web  \n"
+            "    25.00%  1.000000      N/A   \n"
+            "\n\n");
+  EXPECT_EQ(Rows(builder, {.sort = {SortKey::kSocket, SortKey::kParent}}),
+            "    50.00%     001  [other]      \n"
+            "    25.00%    -001  /web         \n"
+            "    25.00%     001  /web         \n"
+            "\n\n");
+}
+
+TEST(ReportTest, SamplesOfOtherSocketsAndWithoutAParentCountInTheTotalAlone) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}, 2).Sample("app", {"g@app"}).Sample("app", {"h@app"});
+  profile::Profile& profile = builder.profile();
+  profile.column(profile::Dimension::kSocket) = {0, 1, 1};
+  profile.column(profile::Dimension::kParent) = {1, 1, 0};
+  EXPECT_EQ(Rows(builder, {.column_filter = {.socket = 1, .only_with_parent = true}}),
+            "    25.00%  app      app            [.] g\n"
+            "\n\n");
+}
+
+TEST(ReportTest, AHierarchyHasALevelForEachSortKey) {
+  ProfileBuilder builder;
+  builder.Sample("worker", {"main@app", "read@libc.so.6"}, 1).Sample("worker", {"main@app"}, 2);
+  builder.Sample("sh", {"main@sh"});
+  ReportOptions options{.sort = {SortKey::kComm, SortKey::kSymbol},
+                        .call_graph = {.type = CallGraphType::kNone},
+                        .hierarchy = true};
+  const std::string text = FormatReport(builder.profile(), options);
+  EXPECT_EQ(text.substr(text.find("# ", text.find("approx"))),
+            "#    Children  Overhead  Command / Symbol\n"
+            "# .....................  ................\n"
+            "#\n"
+            "    75.00%    75.00%     worker \n"
+            "       75.00%    50.00%     [.] main\n"
+            "       25.00%    25.00%     [.] read\n"
+            "    25.00%    25.00%     sh     \n"
+            "       25.00%    25.00%     [.] main\n"
+            "\n\n");
+}
+
+TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"f@app"}).Sample("app", {"g@app"});
+  EXPECT_EQ(Rows(builder, {.sort = {SortKey::kComm, SortKey::kSymbol},
+                           .percent_limit = 60,
+                           .hierarchy = true,
+                           .separator = ";"}),
+            " 100.00%;app    \n"
+            "            no entry >= 60.00%\n"
+            "\n\n");
+}
+
 }  // namespace
 }  // namespace profiler::report

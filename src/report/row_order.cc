@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <variant>
 #include <vector>
 
 #include "src/base/radix_sort.h"
 
 namespace profiler::report {
 
+using profile::Dimension;
 using profile::DsoKind;
 using profile::Profile;
 
@@ -151,23 +153,47 @@ class RowKeys {
           const StringId symbol = codes_[row].symbol;
           return symbol == StringId::kEmpty ? symbols_.last() : symbols_[symbol];
         });
-      case SortKey::kCpu:
-        // Those on none first.
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].cpu + 1; });
-      case SortKey::kParallelism:
-        return sort.Add(32, [&](uint32_t row) -> uint64_t { return rows_[row].parallelism; });
       case SortKey::kSrcline:
       case SortKey::kSrcfile:
       case SortKey::kSymoff:
         return sort.Add(32, [&, key](uint32_t row) -> uint64_t {
           return functions_.positions()->Rank(functions_.PositionOf(rows_[row].function), key);
         });
-      default:  // of branches alone
+      default:
+        if (const auto dimension = DimensionOf(key)) AddColumn(*dimension, sort);
         return;
     }
   }
 
  private:
+  // What is not known comes first among numbers, and last among texts.
+  void AddColumn(Dimension dimension, FieldSort& sort) const {
+    const HugeVector<uint32_t>& column = profile_.column(dimension);
+    if (column.empty()) return;
+    const auto value_of = [&](uint32_t row) { return column[rows_[row].sample]; };
+    switch (dimension) {
+      case Dimension::kCpu:
+      case Dimension::kSocket:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row) + 1; });
+      case Dimension::kTime:
+        return sort.Add(64, [&](uint32_t row) { return profile_.quanta.begins[value_of(row)]; });
+      case Dimension::kCgroup:
+      case Dimension::kTrace:
+      case Dimension::kCommNoDigit:
+      case Dimension::kParent:
+        break;
+      default:
+        return sort.Add(32, [&](uint32_t row) -> uint64_t { return value_of(row); });
+    }
+    NameRanks texts(profile_);
+    for (uint32_t row = 0; row < rows_.size(); ++row) texts.Add(StringId{value_of(row)});
+    texts.Rank();
+    sort.Add(texts.bits(), [&](uint32_t row) {
+      const StringId text{value_of(row)};
+      return text == StringId::kEmpty ? texts.last() : texts[text];
+    });
+  }
+
   const profile::Thread& ThreadOf(uint32_t row) const { return profile_[rows_[row].thread]; }
 
   const std::span<const HistRow> rows_;
@@ -178,35 +204,95 @@ class RowKeys {
   uint64_t lowest_ = UINT64_MAX, highest_ = 0;  // address
 };
 
-}  // namespace
+// The order of rows by what they weigh, the heaviest first.
+class RowWeights {
+ public:
+  RowWeights(const RowsToOrder& rows, const HistOptions& options)
+      : rows_(rows),
+        options_(options),
+        members_(rows.rows.empty() ? 0 : rows.members.size() / rows.rows.size()) {}
 
-HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows,
-                                 std::span<const EventWeights> members, const Profile& profile,
-                                 const FunctionTable& functions, const HistOptions& options) {
-  FieldSort sort(rows.size());
-  const RowKeys keys(rows, profile, functions);
-  // Same names: by address. Kernel addresses come first, as they are negative in perf's arithmetic.
-  keys.AddAddress(sort);
-  for (size_t i = options.sort.size(); i-- > 0;) keys.Add(options.sort[i], sort);
+  void Add(WeightField field, FieldSort& sort) const {
+    switch (field) {
+      case WeightField::kChildren:
+        if (!options_.children) return;
+        AddDepths(sort);
+        return sort.AddHeaviestFirst([&](uint32_t row) { return rows_.rows[row].children.period; });
+      case WeightField::kOverhead:
+      case WeightField::kPeriod:
+        return AddEach(sort, [](const auto& weights) { return weights.self.period; });
+      case WeightField::kSamples:
+        return AddEach(sort, [](const auto& weights) { return weights.self.count; });
+      case WeightField::kSys:
+        return AddMode(sort, &ModePeriods::sys);
+      case WeightField::kUser:
+        return AddMode(sort, &ModePeriods::user);
+      case WeightField::kGuestSys:
+        return AddMode(sort, &ModePeriods::guest_sys);
+      case WeightField::kGuestUser:
+        return AddMode(sort, &ModePeriods::guest_user);
+    }
+  }
 
-  const size_t columns = rows.empty() ? 0 : members.size() / rows.size();
-  for (size_t i = columns; i-- > 0;) {
-    sort.AddHeaviestFirst([&](uint32_t row) { return members[row * columns + i].self.period; });
+ private:
+  // Of the leader, then of each member.
+  void AddEach(FieldSort& sort, auto value_of) const {
+    AddMembers(sort, value_of);
+    sort.AddHeaviestFirst([&](uint32_t row) { return value_of(rows_.rows[row]); });
   }
-  if (options.children) {
-    sort.AddHeaviestFirst([&](uint32_t row) { return rows[row].self.period; });
+
+  void AddMode(FieldSort& sort, uint64_t ModePeriods::*mode) const {
+    AddMembers(sort, [mode](const EventWeights& weights) { return weights.modes.*mode; });
+    sort.AddHeaviestFirst([&](uint32_t row) { return rows_.modes[row].*mode; });
   }
+
+  void AddMembers(FieldSort& sort, auto value_of) const {
+    for (size_t i = members_; i-- > 0;) {
+      sort.AddHeaviestFirst(
+          [&](uint32_t row) { return value_of(rows_.members[row * members_ + i]); });
+    }
+  }
+
   // Of equal weights, the caller comes first: it has more below it, or less above it. (perf asks
   // this of rows of one thread only, and then its order depends on the order of comparisons.)
-  if (options.children && options.chains) {
-    const bool deeper_first = options.order == ChainOrder::kCaller;
+  void AddDepths(FieldSort& sort) const {
+    if (!options_.children || !options_.chains) return;
+    const bool deeper_first = options_.order == ChainOrder::kCaller;
     uint16_t deepest = 0;
-    for (const HistRow& row : rows) deepest = std::max(deepest, row.chain_depth);
+    for (const HistRow& row : rows_.rows) deepest = std::max(deepest, row.chain_depth);
     sort.Add(std::bit_width(deepest), [&](uint32_t row) -> uint64_t {
-      return deeper_first ? deepest - rows[row].chain_depth : rows[row].chain_depth;
+      const uint16_t depth = rows_.rows[row].chain_depth;
+      return deeper_first ? deepest - depth : depth;
     });
   }
-  sort.AddHeaviestFirst([&](uint32_t row) { return rows[row].children.period; });
+
+  const RowsToOrder& rows_;
+  const HistOptions& options_;
+  const size_t members_;  // further events of the group
+};
+
+}  // namespace
+
+HugeVector<uint32_t> OrderOfRows(const RowsToOrder& rows, const Profile& profile,
+                                 const FunctionTable& functions, const HistOptions& options) {
+  FieldSort sort(rows.rows.size());
+  const RowKeys keys(rows.rows, profile, functions);
+  const RowWeights weights(rows, options);
+  // Same names: by address. Kernel addresses come first, as they are negative in perf's arithmetic.
+  keys.AddAddress(sort);
+  std::vector<Field> order = options.row_order;
+  if (order.empty()) {
+    if (options.children) order.emplace_back(WeightField::kChildren);
+    order.emplace_back(WeightField::kOverhead);
+    order.insert(order.end(), options.sort.begin(), options.sort.end());
+  }
+  for (size_t i = order.size(); i-- > 0;) {
+    if (const WeightField* weight = std::get_if<WeightField>(&order[i])) {
+      weights.Add(*weight, sort);
+    } else {
+      keys.Add(std::get<SortKey>(order[i]), sort);
+    }
+  }
   return sort.Rows();
 }
 

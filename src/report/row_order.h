@@ -16,12 +16,15 @@
 
 namespace profiler::report {
 
-// Indices into `rows` as they are shown. `members` has, for each row, the weights of each further
-// event of a group. Rows without any difference stay in their order. Linear in the rows, but for
-// sorting their distinct names.
-HugeVector<uint32_t> OrderOfRows(std::span<const HistRow> rows,
-                                 std::span<const EventWeights> members,
-                                 const profile::Profile& profile, const FunctionTable& functions,
-                                 const HistOptions& options);
+struct RowsToOrder {
+  std::span<const HistRow> rows;
+  std::span<const ModePeriods> modes;     // of the rows; empty unless there are any
+  std::span<const EventWeights> members;  // for each row, those of each further event of a group
+};
+
+// Indices into the rows as they are shown. Rows without any difference stay in their order. Linear
+// in the rows, but for sorting their distinct names.
+HugeVector<uint32_t> OrderOfRows(const RowsToOrder& rows, const profile::Profile& profile,
+                                 const FunctionTable& functions, const HistOptions& options);
 
 }  // namespace profiler::report

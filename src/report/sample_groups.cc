@@ -34,28 +34,37 @@ std::vector<uint32_t> ThreadGroups(const Profile& profile, const HistOptions& op
   return group_of;
 }
 
+FinerGroups::FinerGroups(const Profile& profile, const HistOptions& options) {
+  for (const SortKey key : options.sort) {
+    const auto dimension = DimensionOf(key);
+    if (!dimension || profile.column(*dimension).empty()) continue;
+    steps_.push_back({.column = &profile.column(*dimension)});
+  }
+}
+
+uint32_t FinerGroups::Of(uint32_t group, size_t row) {
+  for (Step& step : steps_) {
+    const auto key = uint64_t{group} << 32 | (*step.column)[row];
+    group = step.known.try_emplace(key, step.known.size()).first->second;
+  }
+  return group;
+}
+
 SampleGroups::SampleGroups(const Profile& profile, profile::EventId event,
                            const HistOptions& options) {
   const query::RowFilter filter(profile, options.filter);
   const std::vector<uint32_t> thread_group = ThreadGroups(profile, options);
-  const bool by_cpu = options.SortsBy(SortKey::kCpu);
-  const bool by_parallelism = options.SortsBy(SortKey::kParallelism);
-  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> finer_group;
+  FinerGroups finer(profile, options);
 
   HugeVector<uint32_t> group_of(profile.rows.size(), kNone);
   std::vector<size_t> sizes;
   for (uint32_t i = 0; i < profile.rows.size(); ++i) {
     const Row& sample = profile.rows[i];
     if (sample.event != event) continue;
-    const bool passes = filter.Passes(sample);
+    const bool passes = filter.Passes(sample) && options.column_filter.Passes(profile, i);
     if (passes || !options.relative_percentages) total_ += WeightOf(sample);
     if (!passes) continue;
-    uint32_t group = thread_group[static_cast<uint32_t>(sample.thread)];
-    if (by_cpu || by_parallelism) {
-      const std::tuple key(group, by_cpu ? profile.CpuOf(i) : 0,
-                           by_parallelism ? profile.ParallelismOf(i) : 0);
-      group = finer_group.try_emplace(key, finer_group.size()).first->second;
-    }
+    const uint32_t group = finer.Of(thread_group[static_cast<uint32_t>(sample.thread)], i);
     if (group >= sizes.size()) sizes.resize(group + 1, 0);
     ++sizes[group];
     group_of[i] = group;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/profile/profile.h"
 #include "src/report/functions.h"
 #include "src/report/hist_row.h"
@@ -18,6 +19,23 @@ namespace profiler::report {
 
 // By thread: a number that is equal where the sort keys cannot tell threads apart.
 std::vector<uint32_t> ThreadGroups(const profile::Profile& profile, const HistOptions& options);
+
+// Parts such groups further by the columns of a profile's rows that the sort keys name. Refers to
+// the profile.
+class FinerGroups {
+ public:
+  FinerGroups(const profile::Profile& profile, const HistOptions& options);
+
+  // The part of `group` that a row of the profile is in.
+  uint32_t Of(uint32_t group, size_t row);
+
+ private:
+  struct Step {
+    const HugeVector<uint32_t>* column;
+    absl::flat_hash_map<uint64_t, uint32_t> known;  // by group and value
+  };
+  std::vector<Step> steps_;
+};
 
 // The references are used by the constructor alone. Linear in the profile's rows and stacks.
 class SampleGroups {

@@ -484,6 +484,7 @@ Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
   const KernelSymbols* kernel = Kernel();
   if (kernel == nullptr) return Reason::kNoImageFile;
   if (kernel->restricted()) return Reason::kRestricted;
+  if (options_.kallsyms_is_recorded) return Reason::kNamed;
   if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return Reason::kNamed;
   return SameBuildId(RunningBuildId(spec), spec.build_id) ? Reason::kNamed
                                                           : Reason::kBuildIdMismatch;

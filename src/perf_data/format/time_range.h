@@ -23,8 +23,11 @@ struct TimeRange {
   TimeRange Within(const SampleTime& all) const {
     if (!begin_percent.has_value()) return *this;
     const auto length = static_cast<double>(all.last - all.first);
-    return {.begin = all.first + std::llround(length * *begin_percent / 100),
-            .end = all.first + std::llround(length * *end_percent / 100)};
+    TimeRange range{.begin = all.first + std::llround(length * *begin_percent / 100),
+                    .end = all.first + std::llround(length * *end_percent / 100)};
+    // Neighbours share no sample.
+    if (range.end > range.begin && range.end != all.last) --range.end;
+    return range;
   }
 };
 

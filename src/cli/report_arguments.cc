@@ -1,0 +1,331 @@
+#include "src/cli/report_arguments.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "src/cli/option_values.h"
+#include "src/profile/profile.h"
+
+namespace profiler::cli {
+namespace {
+
+using profile::Dimension;
+using report::Field;
+using report::SortKey;
+
+// Where no pattern is given: how the kernel is entered.
+constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
+
+void AddRowOptions(CLI::App& command, ReportArguments& a) {
+  command
+      .add_option("-s,--sort", a.sort,
+                  "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
+                  "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
+                  "to them); of branches: "
+                  "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
+                  "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
+                  "in the order of what is named first")
+      ->type_name("KEY,…");
+  command
+      .add_option("-F,--fields", a.fields,
+                  "columns, in this order: keys of --sort, and overhead, overhead_children, "
+                  "overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, sample and "
+                  "period (+FIELD adds to the usual ones)")
+      ->type_name("FIELD,…");
+  command
+      .add_option("--time-quantum", a.time_quantum, "how long the slices of the sort key time are")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command
+      .add_option("-p,--parent", a.parent,
+                  "add the key parent: the first function on a stack that this regular expression "
+                  "is found in, the outermost with --children; others are [other]")
+      ->type_name("REGEX");
+  CLI::Option* branches =
+      command.add_flag("-b,--branch-stack", a.branch_stack,
+                       "rows are taken branches (default where samples have branch stacks)");
+  command
+      .add_flag("--no-branch-stack", a.no_branch_stack,
+                "rows are samples, whether or not they have branch stacks")
+      ->excludes(branches);
+  CLI::Option* group = command.add_flag("--group", a.group,
+                                        "events of a group share a table, with a column of each "
+                                        "(default); where the recording has no "
+                                        "groups, all events are one");
+  command.add_flag("--no-group", a.no_group, "each event has a table of its own")->excludes(group);
+  command.add_flag(
+      "--latency", a.latency,
+      "which code would make the program end sooner: rows go by the time that passes while it runs "
+      "or is waited for, beside that of all threads (record --latency)");
+  command.add_flag("--full-source-path", a.full_source_paths,
+                   "with srcline and srcfile: directories too");
+  command.add_flag("--children", a.children,
+                   "accumulate the weight of callees (default with call chains)");
+  command.add_flag("--no-children", a.no_children, "only the weight of functions themselves");
+}
+
+void AddFilterOptions(CLI::App& command, ReportArguments& a) {
+  command
+      .add_option("--symbol-filter", a.symbol_part, "only rows of symbols with this in their name")
+      ->type_name("TEXT");
+  command.add_flag("-U,--hide-unresolved", a.hide_unresolved,
+                   "leave out samples of code without a symbol, and callers without one");
+  command.add_option("--socket-filter", a.socket, "only samples of this processor socket")
+      ->type_name("SOCKET");
+  command.add_flag("-x,--exclude-other", a.exclude_other,
+                   "only samples whose stack has a function that --parent finds");
+  command
+      .add_option("--ignore-callees", a.ignored_callees,
+                  "count what a function called as its own, of functions that this regular "
+                  "expression is found in")
+      ->type_name("REGEX");
+  command
+      .add_option("--ignore-callers", a.ignored_callers,
+                  "let stacks begin with a function that this regular expression is found in")
+      ->type_name("REGEX");
+  command.add_option("--percent-limit", a.percent_limit, "leave out rows below this percentage")
+      ->type_name("PERCENT");
+  command
+      .add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
+      ->check(CLI::IsMember({"absolute", "relative"}))
+      ->capture_default_str();
+}
+
+void AddLayoutOptions(CLI::App& command, ReportArguments& a) {
+  command
+      .add_option("-g,--call-graph", a.call_graph,
+                  "graph|flat|fractal|folded|none[,THRESHOLD][,caller|callee]")
+      ->type_name("HOW")
+      ->expected(0, 1);
+  command.add_flag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
+  command.add_option("--max-stack", a.max_stack, "frames looked at in a call chain")
+      ->capture_default_str();
+  command.add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
+  command.add_flag("--show-total-period", a.show_period, "add a column of summed periods");
+  command.add_flag("--showcpuutilization", a.show_cpu_utilization,
+                   "add columns of the shares in the kernel (sys) and outside (usr)");
+  command.add_flag("--hierarchy", a.hierarchy,
+                   "rows within rows: a level for each key of --sort, without --fields");
+  command
+      .add_option("-t,--field-separator", a.separator,
+                  "write this between columns, and a dot for it within them, instead of aligning "
+                  "numbers")
+      ->type_name("TEXT");
+  command
+      .add_option("-w,--column-widths", a.widths,
+                  "widths of the columns, from the first on; 0: as wide as it needs to be")
+      ->type_name("WIDTH,…");
+  AddInlineOption(command, a.view);
+  command.add_flag("--no-fde", a.no_fde,
+                   "show every address without a symbol by itself, as perf does, and not under "
+                   "where its function starts (.eh_frame)");
+  AddNameRules(command, a.view.names);
+}
+
+void AddOtherViews(CLI::App& command, ReportArguments& a) {
+  command.add_flag("--header", a.header, "show the recording's header first");
+  command.add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command.add_flag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
+  command.add_flag("--stats", a.stats, "count the records of each type");
+  command.add_flag("--chains", a.chains,
+                   "how many call chains are whole or broken, and what would mend the others");
+  command.add_flag("--unresolved", a.unresolved,
+                   "which images and addresses have no name, why, and what would mend it");
+  command.add_flag("--tasks", a.tasks, "the threads, and who started whom");
+  command.add_flag("--mmaps", a.mappings,
+                   "the threads, and what code each process has mapped in the end");
+}
+
+// What perf's users type though it changes little.
+void AddHabits(CLI::App& command, ReportArguments& a) {
+  command.add_flag("-v,--verbose", a.verbose, "show the whole paths of images");
+  command.add_flag("-T,--threads", a.thread_counters,
+                   "what the events counted in each thread, below the report (perf record -s)");
+  command
+      .add_option("--kallsyms", a.view.places.kallsyms,
+                  "take the kernel's symbols from this file, of the kernel that was recorded")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  command.add_flag("-I,--show-info")
+      ->description("accepted: --header shows all that is known of the machine");
+  command.add_flag("--skip-empty")->description("accepted: events without samples have no table");
+  command.add_flag("--raw-trace", a.raw_trace,
+                   "accepted, but not with the sort key trace, which has the words of the kernel");
+  command.add_flag("--total-cycles", a.total_cycles,
+                   "accepted for recordings without branch stacks, where it changes nothing");
+}
+
+std::vector<Field> UsualKeys() { return {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}; }
+
+void AddOnce(const Field& field, std::vector<Field>& fields) {
+  if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
+}
+
+// The keys of --sort are for branches, where the recording has them and the keys can tell branches
+// apart, and else for samples.
+absl::Status ReadFields(const ReportArguments& arguments, report::ReportOptions* options) {
+  if (!arguments.fields.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(options->fields, report::ParseFields(arguments.fields));
+  }
+  report::FieldList sort;
+  if (!arguments.sort.empty()) {
+    PROFILER_ASSIGN_OR_RETURN(sort, report::ParseFields(arguments.sort));
+  }
+  if (arguments.sort.empty() && arguments.parent.empty() && options->fields.fields.empty()) {
+    return absl::OkStatus();
+  }
+  const bool only_fields = !options->fields.fields.empty() && !options->fields.is_added;
+  if (sort.is_added || (arguments.sort.empty() && !only_fields)) options->sort_fields = UsualKeys();
+  for (const Field& field : sort.fields) AddOnce(field, options->sort_fields);
+  if (!arguments.parent.empty()) AddOnce(SortKey::kParent, options->sort_fields);
+  std::vector<Field> all = options->sort_fields;
+  for (const Field& field : options->fields.fields) AddOnce(field, all);
+  options->sort = report::KeysOf(all);
+  if (!arguments.sort.empty() || only_fields) options->branch_sort = options->sort;
+  return absl::OkStatus();
+}
+
+absl::Status ReadWidths(const std::string& text, std::vector<size_t>* widths) {
+  constexpr uint32_t kWidest = 10'000;
+  for (const std::string& piece : SplitList(text)) {
+    uint32_t width = 0;
+    if (!absl::SimpleAtoi(piece, &width) || width > kWidest) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--column-widths: '", piece, "' is no width: give numbers up to ", kWidest));
+    }
+    widths->push_back(width);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadSeparator(const std::string& text) {
+  if (!text.empty() && text != ".") return text;
+  return absl::InvalidArgumentError(
+      "--field-separator: give a text other than '.', which stands for it within columns");
+}
+
+absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments) {
+  report::ReportOptions options;
+  PROFILER_RETURN_IF_ERROR(ReadFields(arguments, &options));
+  if (arguments.branch_stack &&
+      !std::all_of(options.branch_sort.begin(), options.branch_sort.end(), report::TellsBranches)) {
+    return absl::InvalidArgumentError(
+        "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
+        "symbol_to, dso_from, dso_to, mispredict and cycles");
+  }
+  if (arguments.hierarchy && !arguments.fields.empty()) {
+    return absl::InvalidArgumentError(
+        "--hierarchy: its levels are the keys of --sort: leave out --fields");
+  }
+  if (arguments.call_graph) {
+    PROFILER_ASSIGN_OR_RETURN(options.call_graph, report::ParseCallGraph(*arguments.call_graph));
+  }
+  if (arguments.separator) {
+    PROFILER_ASSIGN_OR_RETURN(options.separator, ReadSeparator(*arguments.separator));
+  }
+  PROFILER_RETURN_IF_ERROR(ReadWidths(arguments.widths, &options.widths));
+  if (arguments.children) options.children = true;
+  if (arguments.no_children) options.children = false;
+  if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
+  options.percent_limit = arguments.percent_limit;
+  options.show_samples = arguments.show_samples;
+  options.show_period = arguments.show_period;
+  options.show_cpu_utilization = arguments.show_cpu_utilization;
+  options.hierarchy = arguments.hierarchy;
+  options.full_dso_paths = arguments.verbose;
+  options.relative_percentages = arguments.percentage == "relative";
+  options.inlines = !arguments.view.no_inline;
+  options.full_source_paths = arguments.full_source_paths;
+  options.max_stack = arguments.max_stack;
+  options.symbol_part = arguments.symbol_part;
+  options.column_filter.socket = arguments.socket;
+  options.column_filter.only_with_parent = arguments.exclude_other;
+  options.time_slices = arguments.view.samples.time;
+  return options;
+}
+
+absl::StatusOr<query::NamePattern> ReadPattern(std::string_view option, std::string_view pattern) {
+  auto read = query::NamePattern::Parse(pattern);
+  if (read.ok()) return read;
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(option), ": ", read.status().message()));
+}
+
+absl::Status ReadPatterns(const ReportArguments& arguments, ReportPlan* plan) {
+  const auto read = [](std::string_view option, const std::string& text,
+                       std::optional<query::NamePattern>* pattern) -> absl::Status {
+    if (text.empty()) return absl::OkStatus();
+    PROFILER_ASSIGN_OR_RETURN(*pattern, ReadPattern(option, text));
+    return absl::OkStatus();
+  };
+  PROFILER_RETURN_IF_ERROR(
+      read("--ignore-callees", arguments.ignored_callees, &plan->ignored_callees));
+  PROFILER_RETURN_IF_ERROR(
+      read("--ignore-callers", arguments.ignored_callers, &plan->ignored_callers));
+  if (!plan->SortsBy(SortKey::kParent) && !arguments.exclude_other) return absl::OkStatus();
+  return read("--parent", arguments.parent.empty() ? std::string(kUsualParents) : arguments.parent,
+              &plan->parent);
+}
+
+// What the profile must keep for the rows.
+void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
+  const auto keep = [&](Dimension dimension, bool wanted) {
+    plan->load.dimensions[static_cast<size_t>(dimension)] = wanted;
+  };
+  keep(Dimension::kCpu, plan->SortsBy(SortKey::kCpu) || plan->SortsBy(SortKey::kSocket) ||
+                            arguments.socket.has_value());
+  keep(Dimension::kParallelism, arguments.latency || plan->SortsBy(SortKey::kParallelism));
+  keep(Dimension::kTime, plan->SortsBy(SortKey::kTime));
+  keep(Dimension::kCgroup, plan->SortsBy(SortKey::kCgroup));
+  keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace));
+  plan->load.keep_thread |=
+      plan->SortsBy(SortKey::kPid) || plan->SortsBy(SortKey::kTid) || plan->SortsBy(SortKey::kTgid);
+  plan->load.keep_branches = !arguments.no_branch_stack && !arguments.chains &&
+                             !arguments.unresolved &&
+                             std::all_of(plan->options.branch_sort.begin(),
+                                         plan->options.branch_sort.end(), report::TellsBranches);
+}
+
+}  // namespace
+
+bool ReportPlan::SortsBy(SortKey key) const {
+  return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
+}
+
+void AddReportOptions(CLI::App& command, ReportArguments& arguments) {
+  AddViewOptions(command, arguments.view, ShortFilters::kYes);
+  AddRowOptions(command, arguments);
+  AddFilterOptions(command, arguments);
+  AddLayoutOptions(command, arguments);
+  AddOtherViews(command, arguments);
+  AddHabits(command, arguments);
+  command.add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
+  command.add_flag("-f,--force")
+      ->description("accepted: a recording of another user is read when it can be");
+}
+
+absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
+  ReportPlan plan;
+  PROFILER_ASSIGN_OR_RETURN(plan.options, ReadOptions(arguments));
+  PROFILER_ASSIGN_OR_RETURN(plan.load, LoadOptionsOf(arguments.view));
+  PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
+  if (arguments.raw_trace && plan.SortsBy(SortKey::kTrace)) {
+    return absl::InvalidArgumentError(
+        "--raw-trace: the key trace has what the kernel would print: leave it out, or see "
+        "profiler dump");
+  }
+  PROFILER_ASSIGN_OR_RETURN(plan.load.time_quantum, ParseTimeQuantum(arguments.time_quantum));
+  plan.options.filter = plan.load.filter;
+  naming::NamingOptions& naming = plan.load.naming;
+  naming.function_starts = naming.bounded_symbols = !arguments.no_fde;
+  // Lines are told by debug information, as inlined calls are.
+  naming.lines = plan.SortsBy(SortKey::kSrcline) || plan.SortsBy(SortKey::kSrcfile);
+  naming.inlines = plan.options.inlines || naming.lines;
+  AskForColumns(arguments, &plan);
+  return plan;
+}
+
+}  // namespace profiler::cli

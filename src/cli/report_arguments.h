@@ -1,0 +1,78 @@
+// The options of `report`, and what they mean for the recording's profile and for the report of it.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "src/base/status.h"
+#include "src/cli/report_options.h"
+#include "src/naming/load_profile.h"
+#include "src/query/name_pattern.h"
+#include "src/report/options.h"
+
+namespace profiler::cli {
+
+// As typed.
+struct ReportArguments {
+  ViewArguments view;
+  std::string sort, fields;
+  bool children = false;
+  bool no_children = false;
+  std::optional<std::string> call_graph;
+  bool inverted = false;
+  double percent_limit = 0;
+  bool show_samples = false;
+  bool show_period = false;
+  bool show_cpu_utilization = false;
+  bool hierarchy = false;
+  std::optional<std::string> separator;
+  std::string widths;
+  std::string percentage = "absolute";
+  uint32_t max_stack = 127;
+  bool header = false;
+  bool header_only = false;
+  bool stats = false;
+  bool dump = false;
+  bool chains = false;
+  bool unresolved = false;
+  bool no_fde = false;
+  bool tasks = false;
+  bool mappings = false;
+  bool thread_counters = false;
+  bool raw_trace = false;
+  bool total_cycles = false;
+  bool verbose = false;
+  bool full_source_paths = false;
+  bool branch_stack = false;
+  bool no_branch_stack = false;
+  bool latency = false;
+  bool group = false;
+  bool no_group = false;
+  std::string symbol_part;
+  bool hide_unresolved = false;
+  std::optional<uint32_t> socket;
+  std::string parent;
+  bool exclude_other = false;
+  std::string ignored_callees, ignored_callers;
+  std::string time_quantum = "100ms";
+};
+
+void AddReportOptions(CLI::App& command, ReportArguments& arguments);
+
+// What is asked for.
+struct ReportPlan {
+  report::ReportOptions options;
+  naming::LoadOptions load;
+  // Functions at which stacks end or begin, and which a stack is told by.
+  std::optional<query::NamePattern> ignored_callees, ignored_callers, parent;
+
+  bool SortsBy(report::SortKey key) const;
+};
+
+// kInvalidArgument quotes what is wrong.
+absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments);
+
+}  // namespace profiler::cli

@@ -1,0 +1,115 @@
+// What a line of a report is made of: numbers, and what its samples have in common.
+//
+//   Children      Self       Samples  Command  Symbol
+//   └────────weight fields─────────┘  └─sort keys───┘
+//
+// Facts about perf's behaviour: tools/perf/Documentation/perf-report.txt, tools/perf/util/sort.c
+// and what perf 7.2 prints.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/profile/profile.h"
+
+namespace profiler::report {
+
+// Samples that agree in all sort keys form one row.
+enum class SortKey : uint8_t {
+  kPid,   // a thread, shown as "tid:comm" under perf's heading "Pid:Command"
+  kTid,   // the same under the heading "Tid:Command"
+  kTgid,  // a process, shown as "pid:comm"
+  kComm,
+  kDso,
+  kSymbol,
+  // Of samples alone, in columns of a profile's rows: DimensionOf.
+  kCpu,
+  kParallelism,  // how many threads ran
+  kSocket,
+  kTime,
+  kCgroup,
+  kTrace,
+  kCommNoDigit,
+  kParent,  // a function on the stack that was asked for
+  // Finer than a function: positions.h. With one of them the table of functions has an entry a
+  // place.
+  kSrcline,
+  kSrcfile,
+  kSymoff,
+  // Of the branches of a branch stack: branches.h.
+  kSymbolFrom,
+  kSymbolTo,
+  kDsoFrom,
+  kDsoTo,
+  kMispredict,
+  kCycles,
+};
+
+// What stands above its column.
+std::string_view Heading(SortKey key);
+
+// Whether the key is of branches alone.
+inline bool IsOfBranch(SortKey key) { return key >= SortKey::kSymbolFrom; }
+// Whether it can be one of ReportOptions::branch_sort.
+inline bool TellsBranches(SortKey key) { return IsOfBranch(key) || key <= SortKey::kSymbol; }
+
+enum class WeightField : uint8_t {
+  kChildren,  // percent, of a row and all that it called
+  kOverhead,  // percent, as the next four: of a row itself
+  kSys,       // … in the kernel
+  kUser,
+  kGuestSys,  // … in the kernel of a guest
+  kGuestUser,
+  kSamples,
+  kPeriod,
+};
+
+using Field = std::variant<WeightField, SortKey>;
+
+// A list of fields as --sort and --fields take it.
+struct FieldList {
+  std::vector<Field> fields;  // each once
+  bool is_added = false;      // "+": to those that there are without the option
+};
+
+// "overhead,comm,dso,symbol" and perf's other spellings ("sym"). kInvalidArgument names the unknown
+// field, or says that there is none.
+absl::StatusOr<FieldList> ParseFields(std::string_view text);
+
+// The sort keys of a list, in their order.
+std::vector<SortKey> KeysOf(const std::vector<Field>& fields);
+// The sort keys of a text. kInvalidArgument also where it has none.
+absl::StatusOr<std::vector<SortKey>> ParseSortKeys(std::string_view text);
+
+// The column of a profile's rows that a key of samples is told by.
+std::optional<profile::Dimension> DimensionOf(SortKey key);
+
+// What is typed as --sort and --fields, and other options that ask for columns.
+struct FieldChoice {
+  std::vector<Field> sort;
+  FieldList shown;  // empty: not given
+  bool cpu_utilization = false;
+  bool samples = false;
+  bool period = false;
+};
+
+struct FieldLayout {
+  std::vector<Field> shown;
+  std::vector<Field> order;  // rows are in the order of the first, then of the next …
+  // Whether kOverhead stands beside kChildren, by its own name or "Self".
+  bool overhead_is_self = false;
+};
+
+// As perf lays them out. Weights that are not named stand in front, and rows go by them first;
+// where
+// --sort names any of them, those that it does not name are left out. --fields is all that is
+// shown, and what --sort names beside it; rows go by --sort first.
+FieldLayout LayOutFields(const FieldChoice& choice, bool children);
+
+}  // namespace profiler::report

@@ -1,0 +1,74 @@
+// Rows within rows, a level for each sort key:
+//
+//       Overhead  Command / Symbol
+//   ............  ..............
+//
+//     75.00%     worker
+//        50.00%     [.] parse
+//        25.00%     [.] read
+//
+// Each level is a table of its own, by the keys up to its own, so that a row has the weight of
+// whatever it has in common, also where that is what functions called.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "src/report/columns.h"
+#include "src/report/hist.h"
+#include "src/report/options.h"
+#include "src/report/row_graphs.h"
+
+namespace profiler::report {
+
+// What it is made of must outlive it. Not thread-safe.
+class Hierarchy {
+ public:
+  // `events`: the leader and the members of a group. `settled`: of the last level.
+  Hierarchy(const profile::Profile& profile, const FunctionTable& functions,
+            std::span<const profile::EventId> events, const HistOptions& settled,
+            const ReportOptions& options, const FieldLayout& layout);
+
+  // The last level, whose rows have call graphs.
+  const Histogram& leaves() const { return *levels_.back().hist; }
+
+  void AppendHeadings(std::string& out) const;
+  // Calls `flush` after each row of the first level.
+  void AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRef<void()> flush);
+
+ private:
+  struct Level {
+    std::unique_ptr<Histogram> hist;
+    std::vector<std::unique_ptr<Column>> columns;  // of weights, then of the level's key
+    std::vector<std::vector<uint32_t>> below;      // by row: the rows of the next level in it
+    std::vector<bool> is_shown;                    // by row
+  };
+
+  void AddLevel(size_t keys, const profile::Profile& profile, const FunctionTable& functions,
+                std::span<const profile::EventId> events, const HistOptions& settled,
+                const FieldLayout& layout);
+  void Nest(Level& outer, const Level& inner);
+  void DecideWhatIsShown();
+  void AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::string& out);
+  void AppendNoEntry(size_t depth, std::string& out) const;
+  bool IsHeavyEnough(const Level& level, size_t row) const;
+  size_t Indent() const { return separator_.empty() ? kIndent * (levels_.size() - 1) : 0; }
+
+  static constexpr size_t kIndent = 3;
+
+  // With the columns of all levels as wide as they need to be, and none left out.
+  const ReportOptions options_;
+  const std::string separator_;
+  const double percent_limit_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace profiler::report

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Compares what `report` prints for the options that people type with what perf prints.
+
+    compare_text.py PROFILER PERF FILE… [--rows 200] [--line OPTIONS] [--verbose]
+
+Each line of options is run with both programs on each recording. Headings must be the same, and so must the rows, in
+their order, but that those of one weight may stand in any. Runs of blanks count as one, and names are compared as in
+compare_report.py. Call graphs are left out unless the line asks for one. Differences that are known are counted with
+their reason and do not fail. Exits 1 where there is any other.
+"""
+
+import argparse
+import collections
+import re
+import shlex
+import subprocess
+import sys
+
+from compare_report import plain
+
+LINES = [
+    "-F overhead,comm,dso,sym", "--fields overhead,sample,period,sym", "-F sym,overhead", "-F overhead",
+    "-F +period", "-F overhead_children,overhead,sym", "-F overhead_us,overhead_sys,comm,sym",
+    "-F overhead,sym -s comm", "--no-children -F overhead_children,overhead,sym",
+    "--sort overhead,comm,sym", "-s overhead_children,sym", "-s comm,overhead,sym --no-children",
+    "-s sym,sample,period", "-s +cpu", "-s comm,overhead_sys,sym",
+    "--comm {comm}", "-c {comm} -s comm", "-S {symbol}", "-d {dso} --no-children", "--symbol-filter={part}",
+    "--no-children -t,", "-t: -F pid,overhead", "-w 10,20,40", "-w 0,0,4,5,9", "-n --show-total-period",
+    "-t, -w 20,20", "--showcpuutilization", "--showcpuutilization -n --no-children",
+    "-p {symbol}", "-p {symbol} -x", "--parent {symbol} -s parent", "-x -p {symbol} -s parent,sym --no-children",
+    "--no-children --ignore-callees={symbol}", "-U", "-U --no-children", "--socket-filter 0",
+    "-s socket --no-children", "-s comm_nodigit", "-s time --no-children", "-s time,comm --no-children --time-quantum 20ms",
+    "-s cgroup --no-children", "-s trace --no-children", "--time 10%/2", "--time 10%-30%,50%-60%", "--time 10%/1,10%/3",
+    "--time 20% --no-children", "--skip-empty", "--raw-trace", "-T", "-I", "--total-cycles", "--percent-limit 5",
+    "--kallsyms=/proc/kallsyms", "--hierarchy --no-children", "--hierarchy --no-children -s comm,sym -F overhead,sample",
+    "--tasks", "--mmaps",
+]
+
+# What a difference of a line is known to be: (what the line has in it, reason).
+KNOWN = [
+    (r"--hierarchy(?!.*--no-children)", "perf has no weight of callees above the last level"),
+    (r"--ignore-callees", "perf looks at no chains with -g none, and forgets callers with --children"),
+    (r"--mmaps", "perf shows the mappings of a process once a thread, and every one as shared"),
+    (r"^-U", "perf says that there are no samples where none has a symbol"),
+    (r"-s (time|cgroup|socket)(?!.*--no-children)",
+     "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
+]
+
+# A call that never returns is the last instruction of its function: perf names it after the next one.
+NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
+
+NOISE = re.compile(r"^# (To display|\(Tip|Names:|Losses:|Warning:|Call chains|Chains by|Total Lost)|^#?\s*$|^# [.\s]+$")
+
+
+def run(tool, options, path):
+    command = [tool, "report", "--stdio", "-i", path] + shlex.split(options)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def parts(text):
+    """Comment lines and rows, each without what is no difference."""
+    comments, found = [], []
+    for line in text.splitlines():
+        if NOISE.match(line):
+            continue
+        line = line.replace("cpu-clock:ppp", "cpu-clock").replace("task-clock:ppp", "task-clock")
+        if line.startswith("#"):
+            comments.append(" ".join(line.split()))
+        elif not NEVER_RETURN.search(line):
+            line = re.sub(r"\[[.kguH]\] ", "", line.replace(" (inlined)", ""))
+            found.append(plain(line))
+    return comments, found
+
+
+def difference(theirs, ours, limit):
+    """What differs, in lines; empty where nothing does."""
+    said = []
+    for theirs_has, ours_has in zip(theirs[0] + [""] * 9, ours[0] + [""] * 9):
+        if theirs_has != ours_has:
+            said.append("  perf %s\n  ours %s" % (theirs_has, ours_has))
+    missing = collections.Counter(theirs[1][:limit]) - collections.Counter(ours[1])
+    surplus = collections.Counter(ours[1][:limit]) - collections.Counter(theirs[1])
+    for name, lines in (("perf", missing), ("ours", surplus)):
+        if lines:
+            said.append("  only %s: %d rows of %d, such as\n    %s" %
+                        (name, sum(lines.values()), limit, "\n    ".join(list(lines)[:3])))
+    if not said:
+        # Rows of one weight may stand in any order, and the weight is what the line begins with.
+        weights = [[row.split("%")[0] for row in rows[1][:limit]] for rows in (theirs, ours)]
+        if weights[0] != weights[1]:
+            at = next(i for i, pair in enumerate(zip(*weights)) if pair[0] != pair[1])
+            said.append("  order: row %d: perf %s, ours %s" % (at, theirs[1][at], ours[1][at]))
+    return said
+
+
+def names_in(perf, path):
+    """The heaviest comm, dso and symbol, to put into the lines."""
+    _, text, _ = run(perf, "-f -g none --no-children -F overhead,comm,dso,sym -t ;", path)
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split(";")]
+        if len(cells) == 4 and not line.startswith("#") and " 0x" not in cells[3]:
+            symbol = cells[3][4:].split("(")[0]
+            return {"comm": shlex.quote(cells[1]), "dso": shlex.quote(cells[2]), "symbol": shlex.quote(symbol),
+                    "part": shlex.quote(symbol[:5])}
+    return {"comm": "none", "dso": "none", "symbol": "none", "part": "none"}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("profiler")
+    parser.add_argument("perf")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--rows", type=int, default=200)
+    parser.add_argument("--line", action="append")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+
+    same = known = wrong = 0
+    for path in options.files:
+        names = names_in(options.perf, path)
+        for line in options.line or LINES:
+            line = line.format(**names)
+            common = line if "-g " in line else line + " -g none"
+            theirs = run(options.perf, common + " --no-inline -f", path)
+            if theirs[0] != 0 or not theirs[1].strip():
+                continue  # perf has no answer
+            ours = run(options.profiler, common + " --no-inline --no-fde", path)
+            said = [ours[2]] if ours[0] != 0 else difference(parts(theirs[1]), parts(ours[1]), options.rows)
+            reason = next((reason for pattern, reason in KNOWN if re.search(pattern, line)), None)
+            if not said:
+                same += 1
+                continue
+            if reason:
+                known += 1
+            else:
+                wrong += 1
+            if not reason or options.verbose:
+                print("%s: report %s%s\n%s" % (path.split("/")[-1], line, " [%s]" % reason if reason else "",
+                                               "\n".join(said)))
+    print("%d the same, %d differ for a known reason, %d differ" % (same, known, wrong))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
