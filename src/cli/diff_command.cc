@@ -15,7 +15,10 @@
 #include "src/diff/condition.h"
 #include "src/diff/diff_text.h"
 #include "src/query/event_choice.h"
+#include "src/query/keyed_rows.h"
+#include "src/query/measure.h"
 #include "src/query/wall_clock.h"
+#include "src/report/paired_report.h"
 
 namespace profiler::cli {
 namespace {
@@ -34,6 +37,8 @@ struct DiffArguments {
   bool total = false;
   bool all = false;
   bool markdown = false;
+  bool perf_columns = false;
+  uint32_t order = 1;
 };
 
 // The recordings on both sides.
@@ -123,8 +128,9 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::
     return kExitUsage;
   }
   const auto weight = arguments.total ? diff::Weight::kTotal : diff::Weight::kSelf;
-  const diff::Diff compared = diff::Compare(*before, *after, {.weight = weight});
-  Output output(arguments.output);
+  const auto order = arguments.order == 0 ? diff::RowOrder::kBefore : diff::RowOrder::kChange;
+  const diff::Diff compared = diff::Compare(*before, *after, {.weight = weight, .order = order});
+  Output output(arguments.output, Lines::kFitted);
   output.Write(diff::FormatDiff(compared, *before, *after,
                                 {.by = KeyByOf(arguments.by),
                                  .weight = weight,
@@ -144,6 +150,25 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::
     return kExitConditionMet;
   }
   return kExitOk;
+}
+
+// In perf's layout, without figures of chance.
+int WritePairedReport(const DiffArguments& arguments, const Sides& sides,
+                      const naming::LoadOptions& load) {
+  auto before = LoadProfileOrPrint(sides.before[0], load);
+  if (!before) return kExitFailure;
+  auto after = LoadProfileOrPrint(sides.after[0], load);
+  if (!after) return kExitFailure;
+  query::KeepOnly(load.filter, before->profile);
+  query::KeepOnly(load.filter, after->profile);
+  Output output(arguments.output, Lines::kFitted);
+  output.Write(report::FormatPairedReport(
+      before->profile, after->profile,
+      arguments.order == 0 ? report::PairedOrder::kBaseline : report::PairedOrder::kDifference));
+  PrintRefusedFiles(before->profile);
+  if (!before->reading.ok()) PrintError(before->reading);
+  const int finished = Finish(*after, output);
+  return before->reading.ok() ? finished : kExitFailure;
 }
 
 int RunDiff(const DiffArguments& arguments) {
@@ -172,6 +197,14 @@ int RunDiff(const DiffArguments& arguments) {
       return kExitUsage;
     }
   }
+  if (arguments.perf_columns) {
+    if (sides->before.size() > 1 || sides->after.size() > 1) {
+      PrintError("--perf: perf's columns are of two recordings; leave it out to compare groups");
+      return kExitUsage;
+    }
+    load->naming.function_starts = false;  // as perf names code without a symbol
+    return WritePairedReport(arguments, *sides, *load);
+  }
   load->keep_order = true;
   // A compiler numbers its clones as it likes.
   load->names.merge_clones = true;
@@ -197,6 +230,11 @@ void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
   command->add_flag("--total", a.total,
                     "compare functions with all that they call, and not by themselves");
   command->add_flag("--all", a.all, "also show what chance may have changed");
+  command->add_option("--order", a.order, "rows go by the share before (0) or by the change (1)")
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  command->add_flag("--perf", a.perf_columns,
+                    "perf diff's columns: every row, without figures of chance");
   command->add_flag("--markdown", a.markdown, "a table for a review comment");
   command
       ->add_option("--fail-if", a.fail_if,

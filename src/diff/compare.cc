@@ -84,7 +84,8 @@ class Comparison {
       diff.smallest_detectable =
           std::max(diff.smallest_detectable, estimate::SmallestDetectable(changes[i], needed));
     }
-    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+    std::stable_sort(rows_.begin(), rows_.end(), [this](const Row& a, const Row& b) {
+      if (options_.order == RowOrder::kBefore) return a.share.before > b.share.before;
       return std::abs(a.share.difference()) > std::abs(b.share.difference());
     });
     diff.rows = std::move(rows_);

@@ -33,7 +33,7 @@ struct Row {
 };
 
 struct Diff {
-  // Those that changed most, in points of the whole, come first.
+  // Those that changed most, in points of the whole, come first, or those that had most before.
   std::vector<Row> rows;
   // How likely it is by chance that a row which is called significant changed as much, at most; 0
   // where none is.
@@ -42,8 +42,12 @@ struct Diff {
   double smallest_detectable = 0;
 };
 
+// What rows are in the order of.
+enum class RowOrder : uint8_t { kChange, kBefore };
+
 struct CompareOptions {
   Weight weight = Weight::kSelf;
+  RowOrder order = RowOrder::kChange;
   // The part of the rows called significant that may be so by chance.
   double false_discovery_rate = 0.01;
 };

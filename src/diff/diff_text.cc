@@ -13,17 +13,17 @@ namespace profiler::diff {
 namespace {
 
 struct KeyWords {
-  std::string_view heading, plural;
+  std::string_view heading, one, many;
 };
 
 KeyWords WordsOf(query::KeyBy by) {
   switch (by) {
     case query::KeyBy::kLine:
-      return {"Line", "lines"};
+      return {"Line", "line", "lines"};
     case query::KeyBy::kPath:
-      return {"Path", "paths"};
+      return {"Path", "path", "paths"};
     default:
-      return {"Function", "functions"};
+      return {"Function", "function", "functions"};
   }
 }
 
@@ -60,9 +60,10 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   describe("after:  ", after);
   const auto significant = std::count_if(diff.rows.begin(), diff.rows.end(),
                                          [](const Row& row) { return row.significant; });
-  const std::string compared =
-      absl::StrCat(diff.rows.size(), " ", View(WordsOf(options.by).plural), " compared, each ",
-                   options.weight == Weight::kSelf ? "by itself" : "with all that it calls");
+  const std::string compared = absl::StrCat(
+      diff.rows.size(), " ",
+      View(diff.rows.size() == 1 ? WordsOf(options.by).one : WordsOf(options.by).many),
+      " compared, each ", options.weight == Weight::kSelf ? "by itself" : "with all that it calls");
   const double points = 100 * diff.smallest_detectable;
   lines.push_back(absl::StrCat(compared, ": ",
                                significant == 0
