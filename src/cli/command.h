@@ -38,6 +38,7 @@ void AddReportCommand(CLI::App& app, Commands& commands);
 void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation);
 void AddScriptCommand(CLI::App& app, Commands& commands);
 void AddConvertCommand(CLI::App& app, Commands& commands);
+void AddSummaryCommand(CLI::App& app, Commands& commands);
 void AddArchiveCommand(CLI::App& app, Commands& commands);
 void AddDumpCommand(CLI::App& app, Commands& commands);
 void AddSymbolizeCommand(CLI::App& app, Commands& commands);

@@ -30,6 +30,9 @@ std::string PagerOf(const Environment& environment) {
     const std::string pager = environment(name);
     if (!pager.empty()) return pager == "cat" ? "" : pager;
   }
+  // It would ask whether to go on with a terminal that it does not know.
+  const std::string terminal = environment("TERM");
+  if (terminal.empty() || terminal == "dumb") return "";
   return IsInPath("less", environment("PATH")) ? "less" : "";
 }
 

@@ -36,7 +36,7 @@ struct TerminalFacts {
 using Environment = std::function<std::string(const char* name)>;
 
 // By $COLUMNS, $NO_COLOR, $TERM, and for the pager $PROFILER_PAGER, $PAGER or else `less`, where
-// that is in $PATH. "cat" is no pager.
+// that is in $PATH and $TERM says what the terminal is. "cat" is no pager.
 TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
                       const Environment& environment);
 

@@ -70,11 +70,15 @@ TEST_F(TerminalTest, ThePagerIsOursBeforeThatOfAllPrograms) {
 TEST_F(TerminalTest, LessIsThePagerWhereItIsInstalled) {
   const std::string folder = testing::TempDir() + "/pagers";
   mkdir(folder.c_str(), 0700);
-  variables_ = {{"PATH", "/no/such:" + folder}};
+  variables_ = {{"PATH", "/no/such:" + folder}, {"TERM", "xterm"}};
   EXPECT_EQ(Style(kTerminal).pager, "");
   std::ofstream(folder + "/less") << "#!/bin/sh\n";
   chmod((folder + "/less").c_str(), 0700);
   EXPECT_EQ(Style(kTerminal).pager, "less");
+  variables_["TERM"] = "dumb";
+  EXPECT_EQ(Style(kTerminal).pager, "");
+  variables_.erase("TERM");
+  EXPECT_EQ(Style(kTerminal).pager, "");
 }
 
 }  // namespace

@@ -22,9 +22,8 @@ constexpr uint64_t kFewestSamples = 10;
 // A key by name, and what each run calls it.
 struct MatchedKey {
   std::string_view name;
-  std::vector<KeyId> before, after;  // by run; kNone where it does not occur
+  std::vector<KeyId> before, after;  // by run; query::kNoKey where it does not occur
 };
-constexpr KeyId kNone = UINT32_MAX;
 
 std::vector<MatchedKey> MatchKeys(std::span<const Run> before, std::span<const Run> after) {
   std::vector<MatchedKey> matched;
@@ -34,8 +33,8 @@ std::vector<MatchedKey> MatchKeys(std::span<const Run> before, std::span<const R
       for (KeyId key = 0; key < runs[run].names.size(); ++key) {
         const auto [found, is_new] = by_name.try_emplace(runs[run].names[key], matched.size());
         if (is_new) {
-          matched.push_back({found->first, std::vector<KeyId>(before.size(), kNone),
-                             std::vector<KeyId>(after.size(), kNone)});
+          matched.push_back({found->first, std::vector<KeyId>(before.size(), query::kNoKey),
+                             std::vector<KeyId>(after.size(), query::kNoKey)});
         }
         (matched[found->second].*keys)[run] = key;
       }
@@ -98,13 +97,13 @@ class Comparison {
   }
 
   double PeriodOf(const Run& run, KeyId key) const {
-    return key == kNone ? 0 : static_cast<double>(MeasuredOf(run, key).period);
+    return key == query::kNoKey ? 0 : static_cast<double>(MeasuredOf(run, key).period);
   }
 
   RunShare ShareOf(const Run& run, KeyId key) const {
     RunShare share{.samples = {.samples = run.measured.samples},
                    .inequality = run.measured.inequality};
-    if (key == kNone) return share;
+    if (key == query::kNoKey) return share;
     const Measured& measured = MeasuredOf(run, key);
     share.samples = measured.samples;
     share.share = run.measured.ShareOf(measured);

@@ -1,9 +1,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "src/diff/amount.h"
 #include "src/diff/compare.h"
 #include "src/diff/condition.h"
 #include "src/diff/diff_text.h"
+#include "src/query/amount.h"
 #include "src/report/testing/profile_builder.h"
 
 namespace profiler::diff {
@@ -141,10 +141,10 @@ TEST(FormatDiff, AsMarkdownIsATableThatNamesCannotBreak) {
 }
 
 TEST(AmountText, TimesAreSecondsAndOthersNumbers) {
-  EXPECT_EQ(AmountText(1.5e9, "cpu-clock:u"), "1.500 s");
-  EXPECT_EQ(AmountText(-1.5e9, "task-clock", true), "-1.500 s");
-  EXPECT_EQ(AmountText(1234, "cycles"), "1234");
-  EXPECT_EQ(AmountText(12, "page-faults", true), "+12");
+  EXPECT_EQ(query::AmountText(1.5e9, "cpu-clock:u"), "1.500 s");
+  EXPECT_EQ(query::AmountText(-1.5e9, "task-clock", true), "-1.500 s");
+  EXPECT_EQ(query::AmountText(1234, "cycles"), "1234");
+  EXPECT_EQ(query::AmountText(12, "page-faults", true), "+12");
 }
 
 Row Changed(double before, double after, bool significant = true) {

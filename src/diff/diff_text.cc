@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
-#include "src/diff/amount.h"
+#include "src/query/amount.h"
 
 namespace profiler::diff {
 namespace {
@@ -50,10 +50,10 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   std::vector<std::string> lines;
   const auto describe = [&lines](std::string_view title, std::span<const Run> runs) {
     for (const Run& run : runs) {
-      lines.push_back(absl::StrCat(View(title), Printable(run.name), ": ", run.measured.samples,
-                                   " samples, ",
-                                   AmountText(static_cast<double>(run.measured.period), run.event),
-                                   " of ", Printable(run.event)));
+      lines.push_back(
+          absl::StrCat(View(title), Printable(run.name), ": ", run.measured.samples, " samples, ",
+                       query::AmountText(static_cast<double>(run.measured.period), run.event),
+                       " of ", Printable(run.event)));
     }
   };
   describe("before: ", before);
@@ -108,9 +108,9 @@ class Table {
     return {PercentText(row.share.before),
             PercentText(row.share.after),
             ChangeText(row.share),
-            AmountText(row.before, event),
-            AmountText(row.after, event),
-            AmountText(row.after - row.before, event, true),
+            query::AmountText(row.before, event),
+            query::AmountText(row.after, event),
+            query::AmountText(row.after - row.before, event, true),
             options_.markdown ? MarkdownCode(row.name) : Printable(row.name)};
   }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ namespace profiler::query {
 enum class KeyBy : uint8_t { kFunction, kLine, kPath };
 
 using KeyId = uint32_t;
+inline constexpr KeyId kNoKey = std::numeric_limits<KeyId>::max();
 
 // Refers to the profile that it was built from. Built in time linear in the profile's frames and,
 // for its stacks, in their keys, of which four bytes are kept each. Reading is thread-safe.
@@ -39,6 +41,10 @@ class KeyedRows {
   std::vector<std::string> TakeNames() && { return std::move(names_); }
   // A frame that has this key, for who wants to say where it lies.
   profile::FrameId FrameOf(KeyId key) const { return frames_[key]; }
+  // Of a path, the path that is one function shorter; kNoKey of one of a single function. And the
+  // last function of a path.
+  KeyId ShorterOf(KeyId path) const { return shorter_[path]; }
+  std::string_view LastOf(KeyId path) const;
 
   // What a sample of the row is counted for as its own, and all that it is counted for: distinct.
   KeyId SelfOf(const profile::Row& row) const;
@@ -54,6 +60,7 @@ class KeyedRows {
   const profile::Profile& profile_;
   std::vector<std::string> names_;        // by key
   std::vector<profile::FrameId> frames_;  // by key
+  std::vector<KeyId> shorter_;            // by key, of paths
   std::vector<KeyId> self_of_frame_;      // by frame; for paths unused
   std::vector<KeyId> self_of_stack_;      // by stack; for paths alone
   std::vector<Range> ranges_;             // by stack: in keys_

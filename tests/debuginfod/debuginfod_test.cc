@@ -286,6 +286,7 @@ TEST_F(DebuginfodTest, OnATerminalALineShowsTheImageAndCtrlCSkipsIt) {
   int terminal = -1;
   const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (pid == 0) {
+    setenv("PROFILER_PAGER", "cat", 1);  // nobody would leave another one
     if (chdir(folder_.c_str()) == 0) execvp(pointers[0], pointers.data());
     _exit(127);
   }

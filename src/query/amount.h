@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace profiler::diff {
+namespace profiler::query {
 
 // Whether the event's periods are nanoseconds: of clocks, and of times off the CPU. Modifiers
 // ("cpu-clock:u") do not matter.
@@ -14,4 +14,4 @@ bool IsTime(std::string_view event);
 // "1.016 s", or "1234567" of events that are no times. With `sign` a '+' where it is not negative.
 std::string AmountText(double amount, std::string_view event, bool sign = false);
 
-}  // namespace profiler::diff
+}  // namespace profiler::query

@@ -1,4 +1,4 @@
-#include "src/diff/amount.h"
+#include "src/query/amount.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/off_cpu_events.h"
 
-namespace profiler::diff {
+namespace profiler::query {
 
 bool IsTime(std::string_view event) {
   constexpr std::array<std::string_view, 6> kTimes = {
@@ -21,4 +21,4 @@ std::string AmountText(double amount, std::string_view event, bool sign) {
   return absl::StrFormat(sign ? "%+.3f s" : "%.3f s", amount / kNanosecondsInASecond);
 }
 
-}  // namespace profiler::diff
+}  // namespace profiler::query

@@ -1,0 +1,73 @@
+// profiler summary
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/report_options.h"
+#include "src/cli/view.h"
+#include "src/query/event_choice.h"
+#include "src/query/wall_clock.h"
+#include "src/summary/summary.h"
+
+namespace profiler::cli {
+namespace {
+
+struct SummaryArguments {
+  ViewArguments view;
+  std::string event;
+};
+
+summary::Heading HeadingOf(const std::string& path, const perf_data::Recording& recording) {
+  constexpr double kNanosecondsInASecond = 1e9;
+  const perf_data::Features& features = recording.features();
+  summary::Heading heading{.recording = path, .command = absl::StrJoin(features.cmdline, " ")};
+  if (const auto& time = features.sample_time) {
+    heading.seconds = static_cast<double>(time->last - time->first) / kNanosecondsInASecond;
+  }
+  return heading;
+}
+
+int WriteSummary(const SummaryArguments& arguments) {
+  auto load = LoadOptionsOf(arguments.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  load->keep_order = true;
+  load->keep_thread = true;
+  auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
+  if (!loaded) return kExitFailure;
+  query::KeepOnly(load->filter, loaded->profile);
+  query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
+  const auto event = query::ChooseEvent(loaded->profile, arguments.event);
+  if (!event.ok()) {
+    PrintError(event.status());
+    return kExitUsage;
+  }
+  summary::Summary summary;
+  if (event->has_value()) summary = summary::Summarize(loaded->profile, **event);
+  Output output("-", Lines::kFitted);
+  output.Write(
+      summary::FormatSummary(summary, HeadingOf(arguments.view.input, *loaded->recording)));
+  return Finish(*loaded, output);
+}
+
+}  // namespace
+
+void AddSummaryCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command = app.add_subcommand(
+      "summary", "Say in thirty lines where the time goes, how sure that is and what to see next");
+  auto arguments = std::make_shared<SummaryArguments>();
+  SummaryArguments& a = *arguments;
+  AddViewOptions(*command, a.view, ShortFilters::kYes);
+  AddEventOption(*command, a.event);
+  AddInlineOption(*command, a.view);
+  AddNameRules(*command, a.view.names);
+  commands[command] = [arguments] { return WriteSummary(*arguments); };
+}
+
+}  // namespace profiler::cli

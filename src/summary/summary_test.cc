@@ -1,0 +1,161 @@
+#include "src/summary/summary.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "src/report/testing/profile_builder.h"
+
+namespace profiler::summary {
+namespace {
+
+using profile::EventId;
+using profile::Profile;
+using report::ProfileBuilder;
+using testing::HasSubstr;
+using testing::Not;
+
+// A program that takes turns between two functions, enters the kernel, and leaves the CPU idle.
+ProfileBuilder Program() {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  for (int i = 0; i < 100; ++i) {
+    builder.Thread(7, 7).Sample("app", {"main@app", "parse@app"}, 6);
+    builder.Thread(7, 8).Sample("pool", {"main@app", "print@app", "write@libc.so.6"}, 2);
+    builder.Sample("pool", {"main@app", "print@app", "copy@[kernel.kallsyms]"}, 1);
+    builder.Thread(0, 0).Sample("swapper", {"halt@[kernel.kallsyms]"}, 1);
+  }
+  return builder;
+}
+
+std::string TextOf(const Profile& profile, EventId event = EventId{0}) {
+  return FormatSummary(Summarize(profile, event),
+                       {.recording = "perf.data", .command = "app --fast", .seconds = 1.5});
+}
+
+TEST(Summary, SaysWhatWasRecorded) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()),
+              testing::StartsWith("perf.data: app --fast\n"
+                                  "1.000 s of cpu-clock in 1000 samples, taken in 1.5 s\n"));
+}
+
+TEST(Summary, RanksFunctionsByWhatTheyHaveThemselvesWithTheirIntervals) {
+  ProfileBuilder builder = Program();
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  ASSERT_EQ(summary.functions.size(), 4u);
+  EXPECT_EQ(summary.functions[0].name, "parse");
+  EXPECT_EQ(summary.functions[0].image, "app");
+  EXPECT_NEAR(summary.functions[0].share.part, 0.6, 1e-9);
+  EXPECT_EQ(summary.functions[0].share.amount, 600e6);
+  EXPECT_LT(summary.functions[0].share.interval.low, 0.6);
+  EXPECT_GT(summary.functions[0].share.interval.high, 0.6);
+  EXPECT_EQ(summary.functions[1].name, "write");
+  EXPECT_THAT(TextOf(builder.profile()),
+              testing::ContainsRegex("   60.0 ± [0-9.]+ +%  0.600 s  parse  app\n"));
+}
+
+TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  for (int i = 0; i < 10; ++i) {
+    builder.Sample("app", {"one@app"}).Sample("app", {"two@app"}).Sample("app", {"three@app"}, 8);
+  }
+  builder.Sample("app", {"two@app"});
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr("do not tell which of two and one has more; some "));
+}
+
+TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
+  ProfileBuilder builder = Program();
+  std::string path;
+  for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
+    path += step.function + ' ';
+  }
+  EXPECT_EQ(path, "main parse ");
+}
+
+TEST(Summary, ALongPathIsItsInnerEnd) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock");
+  std::vector<std::string> chain;
+  for (int i = 0; i < 40; ++i) chain.push_back("f" + std::to_string(i) + "@app");
+  builder.Sample("app", chain, 10);
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  ASSERT_EQ(summary.path.size(), 6u);
+  EXPECT_EQ(summary.path.back().function, "f39");
+}
+
+TEST(Summary, TellsProgramsTheKernelAndIdleTimeApart) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr("Programs' own code 80.0 %, the kernel 10.0 % (for them), idle 10.0 %\n"
+                        "Threads: app 60.0 %, pool 30.0 %, swapper 10.0 %\n"));
+}
+
+TEST(Summary, SaysWhatIsMissing) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()), HasSubstr("Nothing was lost.\n"));
+  builder.profile().losses.lost_samples = 5;
+  builder.profile().chains.complete = 90;
+  builder.profile().chains.cuts = {{.chains = 10, .reason = "stack too short", .image = "app"}};
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Lost: 5 samples lost.\n"));
+  EXPECT_THAT(text, HasSubstr("Stacks: 90.0 % are whole"));
+  EXPECT_THAT(text, HasSubstr("profiler report --chains"));
+}
+
+TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
+  ProfileBuilder builder = Program();
+  builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Names: 50.0 % of it is in functions with a name; most of the rest "
+                              "is in libbig.so (50.0 %).\n"));
+  EXPECT_THAT(text, HasSubstr("profiler report --unresolved"));
+}
+
+TEST(Summary, WithoutCallersSaysHowToHaveThem) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("app", {"main@app"}, 10);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("Stacks: none were recorded"));
+  EXPECT_THAT(text, HasSubstr("profiler record -g"));
+  EXPECT_THAT(text, Not(HasSubstr("busiest path")));
+}
+
+TEST(Summary, OfNoSampleSaysWhatThatMeans) {
+  const std::string text = FormatSummary({}, {.recording = "perf.data"});
+  EXPECT_THAT(text, HasSubstr("No sample was taken"));
+}
+
+TEST(Summary, OfWhatIsCountedHasNoInterval) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("page-faults").Sample("app", {"main@app"}, 10, 1);
+  const std::string text = TextOf(builder.profile(), EventId{1});
+  EXPECT_THAT(text, HasSubstr("no chance is in the figures"));
+  EXPECT_THAT(text, HasSubstr("  100.0 %  10  main"));
+}
+
+TEST(Summary, HasSomeThirtyLines) {
+  ProfileBuilder builder = Program();
+  for (int i = 0; i < 30; ++i) {
+    std::vector<std::string> chain;
+    for (int k = 0; k < 20; ++k)
+      chain.push_back("f" + std::to_string(k + (k > 15 ? i : 0)) + "@app");
+    builder.Thread(7, 10 + static_cast<uint32_t>(i));
+    builder.Sample("thread" + std::to_string(i), chain, 50);
+  }
+  builder.Sample("app", {"0x1234@libbig.so"}, 1000);
+  builder.profile().chains.cuts = {{.chains = 10, .reason = "stack too short", .image = "app"}};
+  const std::string text = TextOf(builder.profile());
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 34);
+}
+
+TEST(Summary, NamesOfOthersCannotSteerATerminal) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("a\x1b[2Jpp", {"ma\x1b[2Jin@a\npp"}, 10);
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, HasSubstr("a?pp"));
+}
+
+}  // namespace
+}  // namespace profiler::summary

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/text.h"
+#include "src/profile/losses_text.h"
+#include "src/query/amount.h"
+#include "src/summary/summary.h"
+
+namespace profiler::summary {
+namespace {
+
+constexpr size_t kNameWidth = 46;
+
+std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  AppendPrintable(text, out);
+  return out;
+}
+
+// Cut to a width where it is longer, at its end: its beginning says more.
+std::string Shortened(std::string_view name, size_t width) {
+  std::string text = Printable(name);
+  if (text.size() <= width) return text;
+  size_t end = width - 1;
+  // No half characters.
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+class Text {
+ public:
+  Text(const Summary& summary, const Heading& heading) : summary_(summary), heading_(heading) {}
+
+  std::string Write() && {
+    AppendHeading();
+    if (summary_.samples == 0) {
+      Line("No sample was taken: what was recorded hardly ran, or was done before the first one.");
+      return std::move(out_);
+    }
+    AppendFunctions();
+    AppendPath();
+    AppendWhere();
+    AppendTrust();
+    AppendNext();
+    return std::move(out_);
+  }
+
+ private:
+  void Line(std::string_view text) { absl::StrAppend(&out_, View(text), "\n"); }
+
+  void AppendHeading() {
+    std::string line = Printable(heading_.recording);
+    if (!heading_.command.empty()) {
+      absl::StrAppend(&line, ": ", Shortened(heading_.command, 2 * kNameWidth));
+    }
+    Line(line);
+    line = absl::StrCat(query::AmountText(summary_.amount, summary_.event), " of ",
+                        Printable(summary_.event), " in ", summary_.samples, " samples");
+    if (heading_.seconds > 0) absl::StrAppendFormat(&line, ", taken in %.1f s", heading_.seconds);
+    Line(line);
+  }
+
+  void AppendFunctions() {
+    Line("");
+    Line(summary_.is_count
+             ? "Where it goes, by function (each was counted, so no chance is in the figures)"
+             : "Where it goes, by function (± is the 95 % interval)");
+    for (const FunctionShare& function : summary_.functions) {
+      const double half = 100 * function.share.interval.half_width();
+      std::string line = absl::StrFormat("%7.1f", 100 * function.share.part);
+      if (!summary_.is_count) absl::StrAppendFormat(&line, " ± %-4.1f", half);
+      absl::StrAppend(&line, " %  ", AmountCell(function.share.amount), "  ",
+                      Shortened(function.name, kNameWidth), "  ", Printable(function.image));
+      if (!function.source.empty()) absl::StrAppend(&line, "  ", Printable(function.source));
+      Line(line);
+    }
+    if (summary_.others != 0) {
+      Line(absl::StrFormat("%7.1f %s%%  %s  %d other %s", 100 * summary_.others_part,
+                           summary_.is_count ? "" : "      ",
+                           AmountCell(summary_.others_part * summary_.amount), summary_.others,
+                           summary_.others == 1 ? "function" : "functions"));
+    }
+    AppendTies();
+  }
+
+  // As wide as the amount of everything.
+  std::string AmountCell(double amount) const {
+    const std::string all = query::AmountText(summary_.amount, summary_.event);
+    return absl::StrFormat("%*s", all.size(), query::AmountText(amount, summary_.event));
+  }
+
+  // The first that cannot be ranked: one is enough to warn.
+  void AppendTies() {
+    for (size_t i = 0; i + 1 < summary_.functions.size(); ++i) {
+      const FunctionShare& function = summary_.functions[i];
+      if (function.samples_to_tell <= summary_.samples) continue;
+      Line(absl::StrCat("  So few samples do not tell which of ",
+                        Shortened(function.name, kNameWidth), " and ",
+                        Shortened(summary_.functions[i + 1].name, kNameWidth), " has more; some ",
+                        function.samples_to_tell, " would."));
+      return;
+    }
+  }
+
+  void AppendPath() {
+    if (!summary_.has_chains || summary_.path.size() < 2) return;
+    Line("");
+    Line("The busiest path: who called whom, with the share of each call and all below it");
+    for (size_t i = 0; i < summary_.path.size(); ++i) {
+      const PathStep& step = summary_.path[i];
+      std::string line = absl::StrFormat("%7.1f %%  %s%s", 100 * step.part, std::string(i, ' '),
+                                         Shortened(step.function, kNameWidth));
+      if (!step.source.empty()) absl::StrAppend(&line, "  ", Printable(step.source));
+      Line(line);
+    }
+  }
+
+  void AppendWhere() {
+    Line("");
+    std::string line = absl::StrCat("Programs' own code ", Percent(summary_.user), ", the kernel ",
+                                    Percent(summary_.kernel), " (for them)");
+    if (summary_.idle > 0) absl::StrAppend(&line, ", idle ", Percent(summary_.idle));
+    if (summary_.elsewhere > 0.0005) {
+      absl::StrAppend(&line, ", elsewhere ", Percent(summary_.elsewhere));
+    }
+    Line(line);
+    line = "Threads:";
+    for (const ThreadShare& thread : summary_.threads) {
+      absl::StrAppend(&line, line.back() == ':' ? " " : ", ", Shortened(thread.name, 16), " ",
+                      Percent(thread.part));
+      if (thread.threads > 1) absl::StrAppend(&line, " (", thread.threads, " threads)");
+    }
+    if (summary_.other_threads != 0) {
+      absl::StrAppend(&line, ", and ", summary_.other_threads, " other names");
+    }
+    Line(line);
+  }
+
+  void AppendTrust() {
+    Line("");
+    const std::string losses = profile::LossesText(summary_.losses);
+    Line(losses.empty() ? "Nothing was lost." : absl::StrCat("Lost: ", losses, "."));
+    if (summary_.chains.chains() != 0) {
+      Line(absl::StrCat("Stacks: ",
+                        Percent(static_cast<double>(summary_.chains.whole()) /
+                                static_cast<double>(summary_.chains.chains())),
+                        " are whole, from where the thread began."));
+    } else if (summary_.chains.by_kernel != 0) {
+      Line(absl::StrCat("Stacks: ",
+                        Percent(static_cast<double>(summary_.chains.broken) /
+                                static_cast<double>(summary_.chains.by_kernel)),
+                        " are visibly broken; they were followed by frame pointers, which many "
+                        "programs do not keep."));
+    } else if (!summary_.has_chains) {
+      Line("Stacks: none were recorded, so nobody's caller is known.");
+    }
+    std::string line =
+        absl::StrCat("Names: ", Percent(summary_.named), " of it is in functions with a name");
+    if (summary_.most_unnamed) {
+      absl::StrAppend(&line, "; most of the rest is in ", Printable(summary_.most_unnamed->name),
+                      " (", Percent(summary_.most_unnamed->part), ")");
+    }
+    Line(line + ".");
+  }
+
+  void Advice(std::string_view command, std::string_view why) {
+    Line(absl::StrFormat("  %-44s %s", command, why));
+  }
+
+  void AppendNext() {
+    constexpr double kMuchUnnamed = 0.02, kManyCut = 0.05;
+    Line("");
+    Line("To see more");
+    const auto named =
+        std::find_if(summary_.functions.begin(), summary_.functions.end(),
+                     [](const FunctionShare& function) { return !function.name.starts_with('['); });
+    if (named != summary_.functions.end()) {
+      Advice(absl::StrCat("profiler annotate '", Shortened(named->name, 22), "'"),
+             "its lines and instructions");
+    }
+    Advice(summary_.has_chains ? "profiler report" : "profiler report --no-children",
+           summary_.has_chains ? "all functions, and who called them" : "all functions");
+    if (summary_.has_chains) Advice("profiler flamegraph -o flame.svg", "all of it in one picture");
+    if (summary_.threads.size() > 1) {
+      Advice("profiler report -s comm,tid -g none", "by thread");
+    }
+    if (!summary_.has_chains) Advice("profiler record -g …", "records who called, too");
+    if (1 - summary_.named > kMuchUnnamed) {
+      Advice("profiler report --unresolved", "what has no name, and what would mend it");
+    }
+    const auto chains = static_cast<double>(summary_.chains.chains());
+    if (static_cast<double>(summary_.chains.cut()) > kManyCut * chains) {
+      Advice("profiler report --chains", "why stacks end early, and what would mend it");
+    }
+  }
+
+  const Summary& summary_;
+  const Heading& heading_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string FormatSummary(const Summary& summary, const Heading& heading) {
+  return Text(summary, heading).Write();
+}
+
+}  // namespace profiler::summary
