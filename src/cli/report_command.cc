@@ -178,6 +178,13 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
     if (!tracepoints) tracepoints.emplace(recording);
     tracepoints->Append(raw, cpu, out);
   };
+  ThreadCounters counters;
+  if (arguments.thread_counters) {
+    plan.load.on_record = [&](const perf_data::Recording& recording,
+                              const perf_data::TimedRecord& timed) {
+      counters.Take(recording, timed);
+    };
+  }
   auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
@@ -216,7 +223,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
     output.Write(report::RecordingHeaderHint());
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
-  if (arguments.thread_counters) output.Write(ThreadCountersText(*loaded->recording));
+  if (arguments.thread_counters) output.Write(counters.Text(*loaded->recording));
   return Finish(*loaded, output);
 }
 
