@@ -147,7 +147,8 @@ absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
   for (perf_data::TimeRange range : ranges) {
     if (range.begin_percent.has_value()) {
       const auto& all = recording.features().sample_time;
-      if (!all) {
+      // perf writes zeros into a stream that it cannot tell the times in front of.
+      if (!all || all->last == 0) {
         return absl::InvalidArgumentError(
             "--time: the recording does not say when its samples were taken: give seconds");
       }
