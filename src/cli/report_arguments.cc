@@ -1,13 +1,16 @@
 #include "src/cli/report_arguments.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/cli/option_values.h"
 #include "src/profile/profile.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::cli {
 namespace {
@@ -164,15 +167,21 @@ void AddOnce(const Field& field, std::vector<Field>& fields) {
   if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
 }
 
+absl::StatusOr<report::FieldList> ReadFieldList(std::string_view option, const std::string& text) {
+  auto list = report::ParseFields(text);
+  if (list.ok()) return list;
+  return absl::InvalidArgumentError(absl::StrCat(View(option), ": ", list.status().message()));
+}
+
 // The keys of --sort are for branches, where the recording has them and the keys can tell branches
 // apart, and else for samples.
 absl::Status ReadFields(const ReportArguments& arguments, report::ReportOptions* options) {
   if (!arguments.fields.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(options->fields, report::ParseFields(arguments.fields));
+    PROFILER_ASSIGN_OR_RETURN(options->fields, ReadFieldList("--fields", arguments.fields));
   }
   report::FieldList sort;
   if (!arguments.sort.empty()) {
-    PROFILER_ASSIGN_OR_RETURN(sort, report::ParseFields(arguments.sort));
+    PROFILER_ASSIGN_OR_RETURN(sort, ReadFieldList("--sort", arguments.sort));
   }
   if (arguments.sort.empty() && arguments.parent.empty() && options->fields.fields.empty()) {
     return absl::OkStatus();
@@ -230,6 +239,9 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   if (arguments.children) options.children = true;
   if (arguments.no_children) options.children = false;
   if (arguments.inverted) options.call_graph.order = report::ChainOrder::kCaller;
+  if (std::isnan(arguments.percent_limit)) {
+    return absl::InvalidArgumentError("--percent-limit: give a number, as 0.5");
+  }
   options.percent_limit = arguments.percent_limit;
   options.show_samples = arguments.show_samples;
   options.show_period = arguments.show_period;
@@ -268,6 +280,24 @@ absl::Status ReadPatterns(const ReportArguments& arguments, ReportPlan* plan) {
   if (!plan->SortsBy(SortKey::kParent) && !arguments.exclude_other) return absl::OkStatus();
   return read("--parent", arguments.parent.empty() ? std::string(kUsualParents) : arguments.parent,
               &plan->parent);
+}
+
+// A file that names nothing would leave the kernel without names, and without a word of why.
+absl::Status CheckKallsyms(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  constexpr std::string_view kRemedy =
+      "give a copy of /proc/kallsyms that root made on the machine that was recorded";
+  const auto refused = [&](std::string_view why) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--kallsyms: ", path, View(why), ": ", View(kRemedy)));
+  };
+  const auto kernel = symbolize::KernelSymbols::Read(path);
+  if (!kernel.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--kallsyms: ", kernel.status().message()));
+  }
+  if (kernel->restricted()) return refused(" hides all addresses (kernel.kptr_restrict)");
+  if (kernel->table().symbols().empty()) return refused(" has no symbols of a kernel");
+  return absl::OkStatus();
 }
 
 // What the profile must keep for the rows.
@@ -312,6 +342,7 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
   PROFILER_ASSIGN_OR_RETURN(plan.options, ReadOptions(arguments));
   PROFILER_ASSIGN_OR_RETURN(plan.load, LoadOptionsOf(arguments.view));
   PROFILER_RETURN_IF_ERROR(ReadPatterns(arguments, &plan));
+  PROFILER_RETURN_IF_ERROR(CheckKallsyms(arguments.view.places.kallsyms));
   if (arguments.raw_trace && plan.SortsBy(SortKey::kTrace)) {
     return absl::InvalidArgumentError(
         "--raw-trace: the key trace has what the kernel would print: leave it out, or see "

@@ -20,7 +20,9 @@
 #include "src/cli/tracepoint_texts.h"
 #include "src/cli/view.h"
 #include "src/perf_data/format/feature_values.h"
+#include "src/perf_event/abi.h"
 #include "src/perf_event/describe.h"
+#include "src/perf_event/event_name.h"
 #include "src/query/derived_columns.h"
 #include "src/query/latency.h"
 #include "src/query/stack_edits.h"
@@ -142,10 +144,26 @@ std::vector<uint32_t> SocketsOf(const perf_data::Recording& recording) {
   return sockets;
 }
 
+// Whether samples can be of a socket at all.
+absl::Status CheckCpus(const perf_data::Recording& recording) {
+  for (const perf_data::EventDescription& event : recording.events()) {
+    if (perf_event::IsDummy(event.attr)) continue;
+    if ((event.attr.sample_type & perf_event::kSampleCpu) != 0) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("--socket-filter: the samples of ", event.name,
+                     " do not say on which CPU they were taken (perf record --sample-cpu): leave "
+                     "out --socket-filter"));
+  }
+  return absl::OkStatus();
+}
+
 // What the plan asks of a profile beyond what was counted.
 absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& recording,
                          profile::Profile& profile) {
   if (plan.options.column_filter.socket || plan.SortsBy(report::SortKey::kSocket)) {
+    if (plan.options.column_filter.socket) {
+      PROFILER_RETURN_IF_ERROR(CheckCpus(recording));
+    }
     const std::vector<uint32_t> sockets = SocketsOf(recording);
     if (sockets.empty() && plan.options.column_filter.socket) {
       return absl::FailedPreconditionError(
@@ -178,6 +196,13 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
     if (!tracepoints) tracepoints.emplace(recording);
     tracepoints->Append(raw, cpu, out);
   };
+  ThreadCounters counters;
+  if (arguments.thread_counters) {
+    plan.load.on_record = [&](const perf_data::Recording& recording,
+                              const perf_data::TimedRecord& timed) {
+      counters.Take(recording, timed);
+    };
+  }
   auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
@@ -216,7 +241,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
     output.Write(report::RecordingHeaderHint());
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
-  if (arguments.thread_counters) output.Write(ThreadCountersText(*loaded->recording));
+  if (arguments.thread_counters) output.Write(counters.Text(*loaded->recording));
   return Finish(*loaded, output);
 }
 

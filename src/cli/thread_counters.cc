@@ -1,10 +1,7 @@
 #include "src/cli/thread_counters.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
+#include <optional>
 
 #include "absl/strings/str_format.h"
 #include "src/perf_event/abi.h"
@@ -15,52 +12,56 @@
 namespace profiler::cli {
 namespace {
 
-using Thread = std::pair<uint32_t, uint32_t>;                   // pid and tid
-using Counts = std::map<Thread, std::map<uint32_t, uint64_t>>;  // and by event
-
-// A thread may be read several times, and each time tells what came on top.
-Counts CountsOf(perf_data::Recording& recording) {
-  Counts counts;
-  const auto take = [&](const perf_data::TimedRecord& timed) {
-    if (timed.record.type() != perf_event::kRecordRead) return;
-    if (timed.event >= recording.events().size()) return;
-    const perf_event::RecordLayout& layout = recording.events()[timed.event].layout;
-    perf_event::Read read;
-    if (!Decode(timed.record, layout, &read)) return;
-    const perf_event::ReadValues values(read.values, layout.read_format);
-    for (size_t i = 0; i < values.size(); ++i) {
-      counts[{read.pid, read.tid}][timed.event + static_cast<uint32_t>(i)] += values[i].value;
+// Of a group each member is read by a record of its own, and every such record has the values of
+// all: only the member's own is counted.
+std::optional<uint64_t> OwnValue(const perf_event::ReadValues& values,
+                                 const perf_data::EventDescription& event) {
+  if ((event.attr.read_format & perf_event::kFormatGroup) == 0) {
+    if (values.size() == 0) return std::nullopt;
+    return values[0].value;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const perf_event::CounterValue counter = values[i];
+    if (std::find(event.ids.begin(), event.ids.end(), counter.id) != event.ids.end()) {
+      return counter.value;
     }
-  };
-  // What stops the reading is told with the report.
-  recording.ForEach(perf_data::Recording::Order::kStored, take).IgnoreError();
-  return counts;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::string ThreadCountersText(perf_data::Recording& recording) {
-  const Counts counts = CountsOf(recording);
+void ThreadCounters::Take(const perf_data::Recording& recording,
+                          const perf_data::TimedRecord& timed) {
+  if (timed.record.type() != perf_event::kRecordRead) return;
+  if (timed.event >= recording.events().size()) return;
+  const perf_data::EventDescription& event = recording.events()[timed.event];
+  perf_event::Read read;
+  if (!Decode(timed.record, event.layout, &read)) return;
+  const auto value = OwnValue({read.values, event.attr.read_format}, event);
+  if (value) counts_[{read.pid, read.tid}][timed.event] += *value;
+}
+
+std::string ThreadCounters::Text(const perf_data::Recording& recording) const {
   std::map<uint32_t, int> widths;  // of columns, by event
   int pid_width = 3, tid_width = 3;
-  for (const auto& [thread, values] : counts) {
-    pid_width = std::max(pid_width, static_cast<int>(std::to_string(thread.first).size()));
-    tid_width = std::max(tid_width, static_cast<int>(std::to_string(thread.second).size()));
+  const auto widen = [](int& width, const std::string& text) {
+    width = std::max(width, static_cast<int>(text.size()));
+  };
+  for (const auto& [thread, values] : counts_) {
+    widen(pid_width, std::to_string(thread.first));
+    widen(tid_width, std::to_string(thread.second));
     for (const auto& [event, value] : values) {
-      const size_t name =
-          event < recording.events().size() ? recording.events()[event].name.size() : 0;
-      const size_t width = std::max(name, std::to_string(value).size());
-      widths[event] = std::max(widths[event], static_cast<int>(width));
+      widen(widths[event], recording.events()[event].name);
+      widen(widths[event], std::to_string(value));
     }
   }
   std::string text = absl::StrFormat("# %*s  %*s", pid_width, "PID", tid_width, "TID");
   for (const auto& [event, width] : widths) {
-    const std::string name =
-        event < recording.events().size() ? recording.events()[event].name : "";
-    absl::StrAppendFormat(&text, "  %*s", width, name);
+    absl::StrAppendFormat(&text, "  %*s", width, recording.events()[event].name);
   }
   text += '\n';
-  for (const auto& [thread, values] : counts) {
+  for (const auto& [thread, values] : counts_) {
     absl::StrAppendFormat(&text, "  %*d  %*d", pid_width, thread.first, tid_width, thread.second);
     for (const auto& [event, width] : widths) {
       const auto value = values.find(event);

@@ -55,7 +55,8 @@ profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
   return WithImages(std::move(profile), names);
 }
 
-absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder) {
+absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder,
+                      const std::function<void(const perf_data::TimedRecord&)>& on_record) {
   for (const auto& entry : recording.features().build_ids) {
     builder.AddBuildId(entry.filename, entry.build_id);
   }
@@ -64,6 +65,7 @@ absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& 
                            [&](const perf_data::TimedRecord& timed) {
                              AddNewEvents(recording.events(), known_events, builder);
                              builder.Add(timed.record, timed.event, timed.time);
+                             if (on_record) on_record(timed);
                            });
 }
 
@@ -100,7 +102,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   read.names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   std::optional<profile::Profile> stored;
-  if (!options.keep_order) stored = StoredProfile(*read.recording, wanted);
+  if (!options.keep_order && !options.on_record) stored = StoredProfile(*read.recording, wanted);
   if (stored) {
     read.unnamed = WithImages(*std::move(stored), *read.names);
   } else {
@@ -119,7 +121,13 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
       };
     }
     profile::ProfileBuilder builder(*read.names, keep);
-    read.reading = ReadInto(*read.recording, builder);
+    std::function<void(const perf_data::TimedRecord&)> on_record;
+    if (options.on_record) {
+      on_record = [&](const perf_data::TimedRecord& timed) {
+        options.on_record(*read.recording, timed);
+      };
+    }
+    read.reading = ReadInto(*read.recording, builder, on_record);
     read.unnamed = std::move(builder).Unnamed();
   }
   if (ToldOfImages(features) != told_in_front) {
@@ -139,7 +147,8 @@ absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
   for (perf_data::TimeRange range : ranges) {
     if (range.begin_percent.has_value()) {
       const auto& all = recording.features().sample_time;
-      if (!all) {
+      // perf writes zeros into a stream that it cannot tell the times in front of.
+      if (!all || all->last == 0) {
         return absl::InvalidArgumentError(
             "--time: the recording does not say when its samples were taken: give seconds");
       }

@@ -34,6 +34,9 @@ struct LoadOptions {
   std::function<void(const perf_data::Recording&, std::span<const std::byte> raw, uint32_t cpu,
                      std::string* out)>
       describe_tracepoint;
+  // Called for every record, in time order, for who wants more of them than a profile: they may
+  // come through a pipe, which is read once.
+  std::function<void(const perf_data::Recording&, const perf_data::TimedRecord&)> on_record;
   query::Filter filter;  // by name and id, for the view to apply
   NamingOptions naming;
   query::NameRules names;
@@ -79,7 +82,10 @@ profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
                                          const perf_data::Features& features,
                                          symbolize::NameStore& names);
 
-// Hands the whole recording to a builder that is new. Returns what stopped the reading early.
-absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder);
+// Hands the whole recording to a builder that is new, and each record to `on_record` if that is
+// given. Returns what stopped the reading early.
+absl::Status ReadInto(
+    perf_data::Recording& recording, profile::ProfileBuilder& builder,
+    const std::function<void(const perf_data::TimedRecord&)>& on_record = nullptr);
 
 }  // namespace profiler::naming

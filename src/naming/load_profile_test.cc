@@ -74,6 +74,19 @@ TEST(LoadProfileTest, CallersAreExactWhereAnOlderRecorderSaysHowItFoundThem) {
   EXPECT_TRUE(CallersAreExact(*Opened(FileOf(perf_data::UsualAttr(), &features))));
 }
 
+TEST(LoadProfileTest, PercentsOfTheTimeAreOfNoRecordingThatSaysZerosForIt) {
+  const auto choose = [](uint64_t last) {
+    LoadOptions options;
+    options.times = {{.begin_percent = 10, .end_percent = 20}};
+    perf_data::Features features;
+    features.sample_time = {{0, last}};
+    return SelectionOf(*Opened(FileOf(perf_data::UsualAttr(), &features)), options).status();
+  };
+  EXPECT_TRUE(choose(190).ok());
+  EXPECT_EQ(choose(0).message(),
+            "--time: the recording does not say when its samples were taken: give seconds");
+}
+
 TEST(LoadProfileTest, ChoosesByCpuOnlyWhereSamplesSayTheirs) {
   const auto choose = [](uint64_t sample_type, const std::vector<uint32_t>& cpus) {
     LoadOptions options;

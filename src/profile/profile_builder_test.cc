@@ -1,7 +1,11 @@
 #include "src/profile/profile_builder.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -792,6 +796,130 @@ TEST_F(ProfileBuilderTest, TellsHowManyThreadsRanAndWhoWaitedWhileNoneDid) {
 }
 
 // What a recording would carry of the records so far.
+// ---- what tells rows apart besides thread and stack
+
+// What the rows have in a column, with their counts: "50 x2, 100 x1".
+std::string ColumnText(const Profile& profile, Dimension dimension) {
+  std::string text;
+  for (uint32_t row = 0; row < profile.rows.size(); ++row) {
+    if (!text.empty()) text += ", ";
+    const uint32_t value = profile.column(dimension)[row];
+    text += dimension == Dimension::kTime ? std::to_string(profile.quanta.begins[value])
+                                          : std::string(profile.text(StringId{value}));
+    text += " x" + std::to_string(profile.rows[row].count);
+  }
+  return text;
+}
+
+DimensionSet Only(Dimension dimension) {
+  DimensionSet set{};
+  set[static_cast<size_t>(dimension)] = true;
+  return set;
+}
+
+TEST_F(ProfileBuilderTest, SamplesOfOneQuantumOfTimeAreOneRow) {
+  StartCat();
+  for (const uint64_t time : {50, 99, 100, 149, 1000, 60}) records_.At(time).Sample(0x1234);
+  const Profile profile = Build({.dimensions = Only(Dimension::kTime), .time_quantum = 50});
+  EXPECT_EQ(ColumnText(profile, Dimension::kTime), "50 x3, 100 x2, 1000 x1");
+  EXPECT_EQ(profile.quanta.length, 50u);
+}
+
+TEST_F(ProfileBuilderTest, TheFirstAndTheLastNanosecondThatCanBeTimesHaveTheirQuanta) {
+  StartCat();
+  records_.At(0).Sample(0x1234).At(UINT64_MAX).Sample(0x1234);
+  EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kTime), .time_quantum = 1}),
+                       Dimension::kTime),
+            "0 x1, 18446744073709551615 x1");
+  EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kTime), .time_quantum = UINT64_MAX}),
+                       Dimension::kTime),
+            "0 x1, 18446744073709551615 x1");
+}
+
+TEST_F(ProfileBuilderTest, AProfileWithoutSamplesHasNoQuanta) {
+  StartCat();
+  const Profile profile = Build({.dimensions = Only(Dimension::kTime)});
+  EXPECT_EQ(ColumnText(profile, Dimension::kTime), "");
+  EXPECT_TRUE(profile.quanta.begins.empty());
+}
+
+TEST_F(ProfileBuilderTest, CgroupsGoByThePathThatTheirIdHadWhenTheSampleWasTaken) {
+  records_ = RecordBuilder(perf_event::SampleAttr(kType | perf_event::kSampleCgroup));
+  StartCat();
+  const auto name = [&](uint64_t id, std::string_view path) {
+    records_.Add(perf_event::kRecordCgroup, 0, perf_event::Cgroup{.id = id, .path = path});
+  };
+  const auto sample = [&](uint64_t cgroup) {
+    records_.Add(perf_event::kRecordSample, kMiscUser,
+                 perf_event::Sample{.ip = 0x1234, .pid = 7, .tid = 7, .time = 5, .cgroup = cgroup});
+  };
+  name(1, "/"), name(2, "/a"), name(3, "/a");
+  sample(1), sample(2), sample(3), sample(2);
+  name(2, "/b");
+  sample(2);
+  sample(99);  // of which no record tells
+  EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup),
+            "/ x1, /a x3, /b x1,  x1");
+}
+
+TEST_F(ProfileBuilderTest, SamplesThatDoNotSayTheirCgroupAreOfNone) {
+  StartCat().Sample(0x1234);
+  records_.Add(perf_event::kRecordCgroup, 0, perf_event::Cgroup{.id = 0, .path = "/"});
+  records_.Add(perf_event::kRecordCgroup, 0, perf_event::Cgroup{.id = 5, .path = ""});
+  EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kCgroup)}), Dimension::kCgroup), " x1");
+}
+
+class TraceDimensionTest : public ProfileBuilderTest {
+ protected:
+  TraceDimensionTest() {
+    Attr attr = perf_event::SampleAttr(kType | perf_event::kSampleRaw);
+    attr.type = perf_event::kTypeTracepoint;
+    records_ = RecordBuilder(attr);
+    StartCat();
+  }
+
+  void Sample(std::string_view raw, uint32_t cpu = 0) {
+    records_.Add(
+        perf_event::kRecordSample, kMiscUser,
+        perf_event::Sample{
+            .ip = 0x1234, .pid = 7, .tid = 7, .cpu = cpu, .raw = std::as_bytes(std::span(raw))});
+  }
+
+  // Each record says its four bytes and its CPU.
+  BuilderOptions Describing() const {
+    return {
+        .dimensions = Only(Dimension::kTrace),
+        .describe_tracepoint = [](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+          const auto* const text = reinterpret_cast<const char*>(raw.data());
+          out->append(text, std::min<size_t>(raw.size(), 4));
+          *out += "@" + std::to_string(cpu);
+        }};
+  }
+};
+
+TEST_F(TraceDimensionTest, RecordsOfATracepointGoByWhatTheySay) {
+  // With the size in front, a record's data is a multiple of eight.
+  Sample("openabcdefgh"), Sample("readabcdefgh"), Sample("open12345678"), Sample("openabcdefgh", 3);
+  EXPECT_EQ(ColumnText(Build(Describing()), Dimension::kTrace), "open@0 x2, read@0 x1, open@3 x1");
+}
+
+TEST_F(TraceDimensionTest, RecordsThatNobodyDescribesSayNothing) {
+  Sample("openabcdefgh"), Sample("readabcdefgh");
+  EXPECT_EQ(ColumnText(Build({.dimensions = Only(Dimension::kTrace)}), Dimension::kTrace), " x2");
+}
+
+TEST_F(TraceDimensionTest, RawDataOfOtherEventsSayNothing) {
+  records_ = RecordBuilder(perf_event::SampleAttr(kType | perf_event::kSampleRaw));
+  StartCat();
+  Sample("openabcdefgh");
+  EXPECT_EQ(ColumnText(Build(Describing()), Dimension::kTrace), " x1");
+}
+
+TEST_F(ProfileBuilderTest, SocketsAreNotOfSamplesAndLeftToThoseWhoKnowTheMachine) {
+  StartCat().On(1).Sample(0x1234);
+  EXPECT_TRUE(Build({.dimensions = Only(Dimension::kSocket)}).column(Dimension::kSocket).empty());
+}
+
 std::string ProfileBuilderTest::Stored() {
   ProfileBuilder builder(symbolizer_,
                          {.dimensions = kStoredDimensions, .slices = TimeSlices::Of(0, 99, 10)});

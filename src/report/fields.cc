@@ -102,6 +102,12 @@ std::string_view Heading(SortKey key) {
       ->heading;
 }
 
+constexpr std::string_view kAllFields =
+    "pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, symoff, cpu, "
+    "socket, time, cgroup, trace or parallelism, of branches symbol_from, symbol_to, dso_from, "
+    "dso_to, mispredict or cycles, and of weights overhead, overhead_children, overhead_sys, "
+    "overhead_us, overhead_guest_sys, overhead_guest_us, sample or period";
+
 absl::StatusOr<FieldList> ParseFields(std::string_view text) {
   FieldList list;
   if (text.starts_with('+')) {
@@ -111,17 +117,14 @@ absl::StatusOr<FieldList> ParseFields(std::string_view text) {
   for (const absl::string_view name : absl::StrSplit(View(text), ',', absl::SkipEmpty())) {
     const auto field = FieldNamed({name.data(), name.size()});
     if (!field) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "unknown sort key '", name,
-          "': use pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, "
-          "symoff, cpu, socket, time, cgroup, trace or parallelism, of branches symbol_from, "
-          "symbol_to, dso_from, dso_to, mispredict or cycles, and of weights overhead, "
-          "overhead_children, overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, "
-          "sample or period"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown sort key '", name, "': use ", View(kAllFields)));
     }
     AddOnce(*field, list.fields);
   }
-  if (list.fields.empty()) return absl::InvalidArgumentError("no sort key");
+  if (list.fields.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("no sort key: use ", View(kAllFields)));
+  }
   return list;
 }
 

@@ -38,6 +38,8 @@ LINES = [
 
 # What a difference of a line is known to be: (what the line has in it, reason).
 KNOWN = [
+    (r"--hierarchy.*-F", "the levels of a hierarchy are the keys of --sort here, and --fields is refused"),
+    (r"--socket-filter", "samples that do not say their CPU are refused here, where perf shows an empty report"),
     (r"--hierarchy(?!.*--no-children)", "perf has no weight of callees above the last level"),
     (r"--ignore-callees", "perf looks at no chains with -g none, and forgets callers with --children"),
     (r"--mmaps", "perf shows the mappings of a process once a thread, and every one as shared"),

@@ -97,6 +97,8 @@ absl::Status OpenPipe(UniqueFd fd, PipeUse use, OpenedFiles* opened) {
   std::byte start[kPipeHeaderSize];
   PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd.get(), start, opened->name));
   const std::span<const std::byte> bytes = std::span(start).first(size);
+  // What is no recording may have no end.
+  if (!HasMagic(bytes)) return DecodeNamedHeader(bytes, opened->name).status();
   const absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
   if (header.ok() && header->pipe && use == PipeUse::kStream) {
     opened->header = *header;

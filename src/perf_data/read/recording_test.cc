@@ -225,6 +225,11 @@ TEST(Recording, ThatIsNoneSaysSo) {
   EXPECT_TRUE(absl::IsNotFound(Recording::Open(TestPath("absent")).status()));
 }
 
+TEST(Recording, BytesWithoutEndThatAreNoneAreNotReadOn) {
+  EXPECT_EQ(Recording::Open("/dev/zero").status().message(),
+            "/dev/zero: not a perf.data file: offset 0: expected the magic PERFILE2 or PERFFILE");
+}
+
 TEST(Recording, KeepsUnknownRecordsAndPassesOverTraces) {
   const std::string path = TestPath("unknown.data");
   const perf_event::Attr attr = UsualAttr();

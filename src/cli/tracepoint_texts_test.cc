@@ -1,0 +1,106 @@
+#include "src/cli/tracepoint_texts.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/base/byte_reader.h"
+#include "src/events/tracing_data.h"
+#include "src/perf_data/format/perf_data_format.h"
+#include "src/procfs/fake_tree.h"
+
+namespace profiler::cli {
+namespace {
+
+// A recording of which only the formats of tracepoints are told.
+class FormatsAlone final : public perf_data::Recording {
+ public:
+  void Tell(std::string section) {
+    features_.other[perf_data::kFeatureTracingData] = std::move(section);
+  }
+
+  const std::vector<perf_data::EventDescription>& events() const override { return events_; }
+  const perf_data::Features& features() const override { return features_; }
+  const perf_data::FileLayout& layout() const override { return layout_; }
+  const std::vector<std::string>& warnings() const override { return warnings_; }
+
+ private:
+  absl::Status Pass(Order, Visitor) override { return absl::OkStatus(); }
+
+  std::vector<perf_data::EventDescription> events_;
+  perf_data::Features features_;
+  perf_data::FileLayout layout_;
+  std::vector<std::string> warnings_;
+};
+
+// A record of the tracepoint.
+struct Record {
+  uint16_t type = 22;
+  uint8_t flags = 0, preempt_count = 0;
+  int32_t common_pid = 7;
+  int64_t id = 5;
+};
+
+class TracepointTextsTest : public testing::Test {
+ protected:
+  std::string Formats() {
+    tree_.Write("sys/kernel/tracing/events/a/b/id", "22\n");
+    tree_.Write("sys/kernel/tracing/events/a/b/format",
+                "name: b\n"
+                "ID: 22\n"
+                "format:\n"
+                "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+                "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+                "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+                "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+                "\n"
+                "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+                "\n"
+                "print fmt: \"id %ld\", REC->id\n");
+    return *events::TracingData(tree_.roots(), {{"a", "b", 22}});
+  }
+
+  // What the records say, each behind a bar, and then what is said on standard error.
+  static std::string Said(TracepointTexts& texts, const std::vector<Record>& records) {
+    std::string text;
+    testing::internal::CaptureStderr();
+    for (const Record& record : records) {
+      text += "|";
+      texts.Append(BytesOf(record), 0, &text);
+    }
+    return text + " # " + testing::internal::GetCapturedStderr();
+  }
+
+  FormatsAlone recording_;
+  TracepointTexts texts_{recording_};
+  procfs::FakeTree tree_;
+};
+
+TEST_F(TracepointTextsTest, RecordsSayWhatTheKernelWouldPrint) {
+  recording_.Tell(Formats());
+  EXPECT_EQ(Said(texts_, {{}, {.id = -1}}), "|id 5|id -1 # ");
+}
+
+TEST_F(TracepointTextsTest, RecordsInFrontOfTheFormatsSayNothingAndThoseBehindThemDo) {
+  EXPECT_EQ(Said(texts_, {{}, {}}), "|| # ");
+  recording_.Tell(Formats());
+  EXPECT_EQ(Said(texts_, {{}}), "|id 5 # ");
+}
+
+TEST_F(TracepointTextsTest, ARecordThatNoFormatIsOfAndAnEmptyOneSayNothing) {
+  recording_.Tell(Formats());
+  EXPECT_EQ(Said(texts_, {{.type = 1}}), "| # ");
+  std::string text;
+  texts_.Append({}, 0, &text);
+  EXPECT_EQ(text, "");
+}
+
+TEST_F(TracepointTextsTest, WhatIsWrongWithTheFormatsIsSaidOnce) {
+  recording_.Tell("nothing of this kind");
+  EXPECT_EQ(Said(texts_, {{}, {}, {}}),
+            "||| # profiler: warning: TRACING_DATA: cut short, so tracepoints are shown without "
+            "fields\n");
+}
+
+}  // namespace
+}  // namespace profiler::cli
