@@ -68,15 +68,14 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   lines.push_back(absl::StrCat(compared, ": ",
                                significant == 0
                                    ? "no significant change"
-                                   : absl::StrCat(significant,
-                                                  " changed by more than chance (of a hundred "
-                                                  "such rows one may be there by chance)")));
+                                   : absl::StrCat(significant, " changed by more than chance")));
+  if (significant != 0) lines.push_back("of a hundred such rows one may be there by chance");
   lines.push_back(absl::StrFormat(
       "a change of %.2f points of the whole would be found in any of them", points));
   if (before.size() == 1 && after.size() == 1) {
     lines.push_back(
-        "one run each: what differs between whole runs of one program is not told from a change; "
-        "profiler diff A1 A2 A3 -- B1 B2 B3 tells it");
+        "one run each: what differs between runs of one program is not told from a change;");
+    lines.push_back("several of each tell it: profiler diff A1 A2 A3 -- B1 B2 B3");
   }
   return lines;
 }

@@ -151,10 +151,12 @@ Prior PriorOf(std::span<const double> ratios, double freedom) {
   double variance = 0;
   for (const double log : logs) variance += (log - mean) * (log - mean);
   variance = variance / static_cast<double>(logs.size() - 1) - math::trigamma(freedom / 2);
+  // All of them together do not tell more than their runs do.
+  const double most = freedom * static_cast<double>(ratios.size());
   // Functions that vary no more among each other than chance lets so few runs vary.
-  if (variance <= 0) return {.ratio = std::exp(mean), .freedom = kMostFreedom};
+  if (variance <= 0) return {.ratio = std::exp(mean), .freedom = most};
   Prior prior;
-  prior.freedom = std::min(2 * InverseTrigamma(variance), kMostFreedom);
+  prior.freedom = std::min(2 * InverseTrigamma(variance), most);
   prior.ratio = std::exp(mean + math::digamma(prior.freedom / 2) - std::log(prior.freedom / 2));
   return prior;
 }

@@ -53,8 +53,7 @@ struct Event {
   bool frequency = false;
   bool callchains = false;     // its samples have them
   bool branch_stacks = false;  // its samples have them, and Profile::branches what they add up to
-  double squared_periods =
-      0;  // the sum of the periods' squares; 0 where Profile::order is not kept
+  double squared_periods = 0;  // their sum, where Profile::order is kept
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has

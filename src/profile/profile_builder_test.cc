@@ -795,9 +795,6 @@ TEST_F(ProfileBuilderTest, TellsHowManyThreadsRanAndWhoWaitedWhileNoneDid) {
             "[2] 50 of 1; [1] 50 of 1; [0] 50 of 1; [others] 150 of 0; ");
 }
 
-// What a recording would carry of the records so far.
-// ---- what tells rows apart besides thread and stack
-
 // What the rows have in a column, with their counts: "50 x2, 100 x1".
 std::string ColumnText(const Profile& profile, Dimension dimension) {
   std::string text;
@@ -920,6 +917,7 @@ TEST_F(ProfileBuilderTest, SocketsAreNotOfSamplesAndLeftToThoseWhoKnowTheMachine
   EXPECT_TRUE(Build({.dimensions = Only(Dimension::kSocket)}).column(Dimension::kSocket).empty());
 }
 
+// What a recording would carry of the records so far.
 std::string ProfileBuilderTest::Stored() {
   ProfileBuilder builder(symbolizer_,
                          {.dimensions = kStoredDimensions, .slices = TimeSlices::Of(0, 99, 10)});

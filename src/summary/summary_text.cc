@@ -72,7 +72,8 @@ class Text {
     for (const FunctionShare& function : summary_.functions) {
       const double half = 100 * function.share.interval.half_width();
       std::string line = absl::StrFormat("%7.1f", 100 * function.share.part);
-      if (!summary_.is_count) absl::StrAppendFormat(&line, " ± %-4.1f", half);
+      // Never "± 0.0": nothing is as sure as that.
+      if (!summary_.is_count) absl::StrAppendFormat(&line, " ± %-4.*f", half < 0.095 ? 2 : 1, half);
       absl::StrAppend(&line, " %  ", AmountCell(function.share.amount), "  ",
                       Shortened(function.name, kNameWidth), "  ", Printable(function.image));
       if (!function.source.empty()) absl::StrAppend(&line, "  ", Printable(function.source));
@@ -98,9 +99,10 @@ class Text {
     for (size_t i = 0; i + 1 < summary_.functions.size(); ++i) {
       const FunctionShare& function = summary_.functions[i];
       if (function.samples_to_tell <= summary_.samples) continue;
-      Line(absl::StrCat("  So few samples do not tell which of ",
-                        Shortened(function.name, kNameWidth), " and ",
-                        Shortened(summary_.functions[i + 1].name, kNameWidth), " has more; some ",
+      constexpr size_t kWidth = 30;
+      Line(absl::StrCat("  So few samples do not tell which has more, ",
+                        Shortened(function.name, kWidth), " or"));
+      Line(absl::StrCat("  ", Shortened(summary_.functions[i + 1].name, kWidth), "; some ",
                         function.samples_to_tell, " would."));
       return;
     }

@@ -58,6 +58,6 @@ void PrintPairs(size_t pairs) {
 
 int main(int argc, char** argv) {
   const size_t runs = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 500;
-  profiler::estimate::PrintIntervals(runs);
+  if (runs > 0) profiler::estimate::PrintIntervals(runs);
   profiler::estimate::PrintPairs(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200);
 }
