@@ -4,39 +4,17 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
-#include "src/events/tracing_data.h"
+#include "src/events/testing/example_tracepoint.h"
 #include "src/procfs/fake_tree.h"
 
 namespace profiler::events {
 namespace {
 
-struct Record {
-  uint16_t type = 22;
-  uint8_t flags = 0, preempt_count = 0;
-  int32_t common_pid = 7;
-  int64_t id = 5;
-};
+using Record = ExampleRecord;
 
 class TraceProcessTest : public testing::Test {
  protected:
-  // Of one tracepoint, whose text is made so.
-  std::string SectionOf(const std::string& print) {
-    tree_.Write("sys/kernel/tracing/events/a/b/id", "22\n");
-    tree_.Write("sys/kernel/tracing/events/a/b/format",
-                "name: b\n"
-                "ID: 22\n"
-                "format:\n"
-                "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-                "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-                "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-                "\n"
-                "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
-                "\n"
-                "print fmt: " +
-                    print + "\n");
-    return *TracingData(tree_.roots(), {{"a", "b", 22}});
-  }
+  std::string SectionOf(const std::string& print) { return ExampleTracingData(tree_, print); }
 
   procfs::FakeTree tree_;
 };
