@@ -14,7 +14,6 @@
 #include "src/diff/compare.h"
 #include "src/diff/condition.h"
 #include "src/diff/diff_text.h"
-#include "src/query/event_choice.h"
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
 #include "src/query/wall_clock.h"
@@ -80,8 +79,7 @@ std::optional<diff::Run> LoadRun(const std::string& path, const naming::LoadOpti
     return std::nullopt;
   }
   query::KeepOnly(load.filter, loaded->profile);
-  query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
-  const auto event = query::ChooseEvent(loaded->profile, arguments.event);
+  const auto event = query::ChooseEventOrWallClock(arguments.event, loaded->profile);
   if (!event.ok()) {
     PrintError(event.status());
     return std::nullopt;

@@ -5,14 +5,12 @@
 #include <string>
 #include <variant>
 
-#include "src/base/off_cpu_events.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
 #include "src/export/flame_graph.h"
 #include "src/export/folded.h"
-#include "src/query/event_choice.h"
 #include "src/query/wall_clock.h"
 
 namespace profiler::cli {
@@ -52,10 +50,7 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   query::KeepOnly(load->filter, loaded->profile);
-  if (arguments.event.empty() || arguments.event == kWallClockEvent) {
-    query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
-  }
-  auto event = query::ChooseEvent(loaded->profile, arguments.event);
+  auto event = query::ChooseEventOrWallClock(arguments.event, loaded->profile);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;

@@ -9,7 +9,6 @@
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
-#include "src/query/event_choice.h"
 #include "src/query/wall_clock.h"
 #include "src/summary/summary.h"
 
@@ -42,8 +41,7 @@ int WriteSummary(const SummaryArguments& arguments) {
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
   query::KeepOnly(load->filter, loaded->profile);
-  query::JoinWallClock(query::OffCpuLeaf::kOfState, loaded->profile);
-  const auto event = query::ChooseEvent(loaded->profile, arguments.event);
+  const auto event = query::ChooseEventOrWallClock(arguments.event, loaded->profile);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/base/off_cpu_events.h"
+#include "src/query/event_choice.h"
 
 namespace profiler::query {
 namespace {
@@ -98,6 +99,12 @@ void JoinWallClock(OffCpuLeaf leaf, Profile& profile) {
     Join(*event, into, std::move(adder), profile);
   }
   profile.events[static_cast<uint32_t>(into)].name = profile.strings.Intern(kWallClockEvent);
+}
+
+absl::StatusOr<std::optional<EventId>> ChooseEventOrWallClock(std::string_view name,
+                                                              Profile& profile) {
+  if (name.empty() || name == kWallClockEvent) JoinWallClock(OffCpuLeaf::kOfState, profile);
+  return ChooseEvent(profile, name);
 }
 
 }  // namespace profiler::query

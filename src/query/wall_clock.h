@@ -10,7 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
+#include "src/base/status.h"
 #include "src/profile/profile.h"
 
 namespace profiler::query {
@@ -29,5 +32,10 @@ bool HasWallClock(const profile::Profile& profile);
 // others stay, without rows. Does nothing where HasWallClock is false. `profile` has been named.
 // Linear in the rows.
 void JoinWallClock(OffCpuLeaf leaf, profile::Profile& profile);
+
+// What ChooseEvent says, for a view of one event that shows all times as one: joined, with their
+// states as leaves, where no event is named or "wall-clock" is.
+absl::StatusOr<std::optional<profile::EventId>> ChooseEventOrWallClock(std::string_view name,
+                                                                       profile::Profile& profile);
 
 }  // namespace profiler::query

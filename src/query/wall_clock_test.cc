@@ -87,5 +87,12 @@ TEST_F(WallClockTest, IsNotMadeOfTimesOffTheCpuAlone) {
   EXPECT_EQ(Rows(builder.profile()), "cpu-clock main 10\noffcpu-time main 20");
 }
 
+TEST_F(WallClockTest, IsWhatAViewOfOneEventShowsUnlessAnotherIsNamed) {
+  EXPECT_EQ(**ChooseEventOrWallClock("oncpu-time", profile()), profile::EventId{1});
+  EXPECT_EQ(Rows(profile()).find("wall-clock"), std::string::npos);
+  EXPECT_EQ(**ChooseEventOrWallClock("wall-clock", profile()), profile::EventId{1});
+  EXPECT_NE(Rows(profile()).find("wall-clock main<read<[blocked] 20"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace profiler::query
