@@ -1,6 +1,7 @@
 #include "src/estimate/beat.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace profiler::estimate {
 namespace {
@@ -27,28 +28,31 @@ double VarianceOfEnd(std::span<const float> excess) {
   return 2 * (squares / slices - total / slices * (total / slices));
 }
 
-}  // namespace
-
-std::optional<Beat> FindBeat(std::span<const float> excess) {
+// Whether the slices are like those some time later, after they were not.
+bool ComesBack(std::span<const float> excess) {
   // Less is a beat that wanders, as no two clocks do.
   constexpr double kRegular = 0.7;
   double power = 0;
   for (const float slice : excess) power += static_cast<double>(slice) * slice;
-  if (power == 0) return std::nullopt;
+  if (power == 0) return false;
   // The first lags are like each other in any slow load: what counts is whether it comes back.
   size_t lag = 1;
   while (lag <= excess.size() / 2 && Likeness(excess, lag, power) > 0) ++lag;
-  Beat best;
-  double regular = kRegular;
   for (; lag <= excess.size() / 2; ++lag) {
-    const double likeness = Likeness(excess, lag, power);
-    if (likeness <= regular) continue;
-    regular = likeness;
-    best.length = static_cast<double>(lag);
+    if (Likeness(excess, lag, power) > kRegular) return true;
   }
-  if (best.length == 0) return std::nullopt;
-  best.variance = VarianceOfEnd(excess);
-  return best;
+  return false;
+}
+
+}  // namespace
+
+double BeatVariance(const ShareSamples& samples, std::span<const float> excess) {
+  constexpr uint64_t kFew = 20;     // of either kind
+  constexpr double kShare = 0.005;  // looking for beats in smaller ones would take long
+  const auto all = static_cast<double>(samples.samples);
+  const bool tells = samples.count >= kFew && samples.samples - samples.count >= kFew &&
+                     static_cast<double>(samples.count) >= kShare * all;
+  return tells && ComesBack(excess) ? VarianceOfEnd(excess) : 0;
 }
 
 }  // namespace profiler::estimate

@@ -16,17 +16,15 @@
 
 #pragma once
 
-#include <optional>
 #include <span>
+
+#include "src/estimate/share.h"
 
 namespace profiler::estimate {
 
-struct Beat {
-  double length = 0;    // in slices
-  double variance = 0;  // of the count, in squared samples
-};
-
-// Of ExcessOf (slices.h). Quadratic in the slices.
-std::optional<Beat> FindBeat(std::span<const float> excess);
+// What a beat of samples with this excess (slices.h) may have moved their count by: its variance,
+// in squared samples; 0 where there is no beat, the samples are too few to tell, or less than half
+// a percent of all. Quadratic in the slices.
+double BeatVariance(const ShareSamples& samples, std::span<const float> excess);
 
 }  // namespace profiler::estimate

@@ -39,7 +39,7 @@ struct ShareSamples {
   uint64_t count = 0;           // of those in it
   uint64_t changes = 0;         // neighbours of which one is in it
   uint64_t changes_at_two = 0;  // samples two apart of which one is in it
-  double beat_variance = 0;     // Beat::variance, where there is one
+  double beat_variance = 0;     // BeatVariance (beat.h)
 };
 
 // Of `count`, in squared samples.

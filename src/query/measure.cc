@@ -1,7 +1,6 @@
 #include "src/query/measure.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "src/base/off_cpu_events.h"
@@ -17,82 +16,54 @@ using profile::OrderedSample;
 using profile::Profile;
 using profile::Row;
 
-constexpr uint64_t kFew = 20;          // samples, of which slices tell nothing
-constexpr size_t kMostSlices = 512;    // of a run
-constexpr double kWorthABeat = 0.005;  // looking for one in smaller shares would take long
+constexpr uint64_t kFew = 20;  // samples, of which slices tell nothing
 
-// The rows of the event's samples, by time.
-std::vector<uint32_t> RowsByTime(const Profile& profile, EventId event) {
-  std::vector<uint32_t> rows;
-  for (const OrderedSample& sample : profile.order) {
-    if (profile.rows[sample.row].event == event) rows.push_back(sample.row);
-  }
-  return rows;
-}
-
-// The same, stream after stream, with the first of each.
-struct Streams {
-  std::vector<uint32_t> rows;
-  std::vector<size_t> ends;
-};
-
-Streams RowsByStream(const Profile& profile, EventId event) {
+// The event's samples, by time.
+std::vector<OrderedSample> SamplesOf(const Profile& profile, EventId event) {
   std::vector<OrderedSample> samples;
   for (const OrderedSample& sample : profile.order) {
     if (profile.rows[sample.row].event == event) samples.push_back(sample);
   }
+  return samples;
+}
+
+// The same, stream after stream.
+std::vector<OrderedSample> ByStream(std::vector<OrderedSample> samples) {
   std::stable_sort(
       samples.begin(), samples.end(),
       [](const OrderedSample& a, const OrderedSample& b) { return a.stream < b.stream; });
-  Streams streams;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    streams.rows.push_back(samples[i].row);
-    if (i + 1 == samples.size() || samples[i + 1].stream != samples[i].stream) {
-      streams.ends.push_back(i + 1);
-    }
-  }
-  return streams;
+  return samples;
 }
 
 // `keys_of(row)`: the distinct keys that a sample of the row is in.
-void CountVisits(const Profile& profile, const Streams& streams, auto keys_of,
+void CountVisits(const Profile& profile, std::span<const OrderedSample> by_stream, auto keys_of,
                  std::vector<Measured>& measured) {
   estimate::Visits visits(measured.size());
-  size_t at = 0;
-  for (const size_t end : streams.ends) {
-    for (; at < end; ++at) visits.Add(keys_of(profile.rows[streams.rows[at]]));
-    visits.EndStream();
+  for (size_t i = 0; i < by_stream.size(); ++i) {
+    if (i > 0 && by_stream[i].stream != by_stream[i - 1].stream) visits.EndStream();
+    visits.Add(keys_of(profile.rows[by_stream[i].row]));
   }
+  visits.EndStream();
   for (KeyId key = 0; key < measured.size(); ++key) measured[key].samples = visits[key];
 }
 
-void CountSlices(const Profile& profile, std::span<const uint32_t> rows, auto keys_of,
+void CountSlices(const Profile& profile, std::span<const OrderedSample> by_time, auto keys_of,
                  std::vector<Measured>& measured) {
-  const size_t slices = estimate::SlicesOf(rows.size());
+  const size_t slices = estimate::SlicesOf(by_time.size());
   if (slices == 0) return;
   for (Measured& of : measured) {
     if (of.samples.count >= kFew) of.excess.resize(slices);
   }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const size_t slice = estimate::SliceOf(i, rows.size(), slices);
-    for (const KeyId key : keys_of(profile.rows[rows[i]])) {
+  for (size_t i = 0; i < by_time.size(); ++i) {
+    const size_t slice = estimate::SliceOf(i, by_time.size(), slices);
+    for (const KeyId key : keys_of(profile.rows[by_time[i].row])) {
       if (!measured[key].excess.empty()) measured[key].excess[slice] += 1;
     }
   }
   for (Measured& of : measured) {
-    if (!of.excess.empty()) of.excess = estimate::ExcessOf(of.excess, rows.size());
-  }
-}
-
-void FindBeats(std::vector<Measured>& measured) {
-  for (Measured& of : measured) {
-    estimate::ShareSamples& samples = of.samples;
-    const auto all = static_cast<double>(samples.samples);
-    if (of.excess.empty() || samples.samples - samples.count < kFew ||
-        static_cast<double>(samples.count) < kWorthABeat * all) {
-      continue;
-    }
-    if (const auto beat = estimate::FindBeat(of.excess)) samples.beat_variance = beat->variance;
+    if (of.excess.empty()) continue;
+    of.excess = estimate::ExcessOf(of.excess, by_time.size());
+    of.samples.beat_variance = estimate::BeatVariance(of.samples, of.excess);
   }
 }
 
@@ -129,14 +100,12 @@ Measurement Measure(const Profile& profile, EventId event, const KeyedRows& keys
     return std::span<const KeyId>(&self, 1);
   };
   const auto all_of = [&](const Row& row) { return keys.AllOf(row); };
-  const Streams streams = RowsByStream(profile, event);
-  CountVisits(profile, streams, self_of, result.self);
-  CountVisits(profile, streams, all_of, result.total);
-  const std::vector<uint32_t> by_time = RowsByTime(profile, event);
+  const std::vector<OrderedSample> by_time = SamplesOf(profile, event);
+  const std::vector<OrderedSample> by_stream = ByStream(by_time);
+  CountVisits(profile, by_stream, self_of, result.self);
+  CountVisits(profile, by_stream, all_of, result.total);
   CountSlices(profile, by_time, self_of, result.self);
   CountSlices(profile, by_time, all_of, result.total);
-  FindBeats(result.self);
-  FindBeats(result.total);
   return result;
 }
 

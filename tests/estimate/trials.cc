@@ -21,13 +21,6 @@ std::vector<float> Excess(const std::vector<uint32_t>& samples, uint32_t functio
   return ExcessOf(counts, samples.size());
 }
 
-double BeatVariance(const std::vector<float>& excess, const ShareSamples& samples) {
-  constexpr uint64_t kFew = 20;
-  if (samples.count < kFew || samples.samples - samples.count < kFew) return 0;
-  const auto beat = FindBeat(excess);
-  return beat ? beat->variance : 0;
-}
-
 std::vector<ShareSamples> Measured(const std::vector<uint32_t>& samples, size_t functions) {
   Visits visits(functions);
   for (const uint32_t function : samples) visits.Add({&function, 1});
@@ -51,7 +44,7 @@ MeasuredRun RunOf(const Load& load, size_t functions, double samples, Random& ra
   MeasuredRun measured{.shares = Measured(run.samples, functions), .excess = {}};
   for (uint32_t i = 0; i < functions; ++i) {
     measured.excess.push_back(Excess(run.samples, i));
-    measured.shares[i].beat_variance = BeatVariance(measured.excess[i], measured.shares[i]);
+    measured.shares[i].beat_variance = BeatVariance(measured.shares[i], measured.excess[i]);
   }
   return measured;
 }
@@ -99,7 +92,7 @@ IntervalTrial TryIntervals(const LoadKind& kind, double share, double samples, s
     ShareSamples dice = measured;
     dice.changes = dice.changes_at_two = static_cast<uint64_t>(std::lround(of_dice));
     judge(ShareInterval(dice, estimate), trial.wilson);
-    measured.beat_variance = BeatVariance(Excess(run.samples, 0), measured);
+    measured.beat_variance = BeatVariance(measured, Excess(run.samples, 0));
     judge(ShareInterval(measured, estimate), trial.ours);
   }
   const auto all = static_cast<double>(runs);
