@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,17 +19,15 @@
 #include <vector>
 
 #include "src/profile/profile.h"
+#include "src/query/sample_keys.h"
 
 namespace profiler::query {
 
 enum class KeyBy : uint8_t { kFunction, kLine, kPath };
 
-using KeyId = uint32_t;
-inline constexpr KeyId kNoKey = std::numeric_limits<KeyId>::max();
-
 // Refers to the profile that it was built from. Built in time linear in the profile's frames and,
 // for its stacks, in their keys, of which four bytes are kept each. Reading is thread-safe.
-class KeyedRows {
+class KeyedRows : public SampleKeys {
  public:
   // Of the rows of one event.
   KeyedRows(const profile::Profile& profile, profile::EventId event, KeyBy by);
@@ -49,6 +46,10 @@ class KeyedRows {
   // What a sample of the row is counted for as its own, and all that it is counted for: distinct.
   KeyId SelfOf(const profile::Row& row) const;
   std::span<const KeyId> AllOf(const profile::Row& row) const;
+
+  size_t keys() const override { return size(); }
+  KeyId OwnKeyOf(uint32_t row) const override { return SelfOf(profile_.rows[row]); }
+  std::span<const KeyId> KeysOf(uint32_t row) const override { return AllOf(profile_.rows[row]); }
 
  private:
   class Builder;

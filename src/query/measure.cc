@@ -19,10 +19,12 @@ using profile::Row;
 constexpr uint64_t kFew = 20;  // samples, of which slices tell nothing
 
 // The event's samples, by time.
-std::vector<OrderedSample> SamplesOf(const Profile& profile, EventId event) {
+std::vector<OrderedSample> SamplesOf(const Profile& profile, EventId event,
+                                     const SampleKeys& keys) {
   std::vector<OrderedSample> samples;
   for (const OrderedSample& sample : profile.order) {
-    if (profile.rows[sample.row].event == event) samples.push_back(sample);
+    if (profile.rows[sample.row].event != event || !keys.IsCounted(sample.row)) continue;
+    samples.push_back(sample);
   }
   return samples;
 }
@@ -36,18 +38,18 @@ std::vector<OrderedSample> ByStream(std::vector<OrderedSample> samples) {
 }
 
 // `keys_of(row)`: the distinct keys that a sample of the row is in.
-void CountVisits(const Profile& profile, std::span<const OrderedSample> by_stream, auto keys_of,
+void CountVisits(std::span<const OrderedSample> by_stream, auto keys_of,
                  std::vector<Measured>& measured) {
   estimate::Visits visits(measured.size());
   for (size_t i = 0; i < by_stream.size(); ++i) {
     if (i > 0 && by_stream[i].stream != by_stream[i - 1].stream) visits.EndStream();
-    visits.Add(keys_of(profile.rows[by_stream[i].row]));
+    visits.Add(keys_of(by_stream[i].row));
   }
   visits.EndStream();
   for (KeyId key = 0; key < measured.size(); ++key) measured[key].samples = visits[key];
 }
 
-void CountSlices(const Profile& profile, std::span<const OrderedSample> by_time, auto keys_of,
+void CountSlices(std::span<const OrderedSample> by_time, auto keys_of,
                  std::vector<Measured>& measured) {
   const size_t slices = estimate::SlicesOf(by_time.size());
   if (slices == 0) return;
@@ -56,7 +58,7 @@ void CountSlices(const Profile& profile, std::span<const OrderedSample> by_time,
   }
   for (size_t i = 0; i < by_time.size(); ++i) {
     const size_t slice = estimate::SliceOf(i, by_time.size(), slices);
-    for (const KeyId key : keys_of(profile.rows[by_time[i].row])) {
+    for (const KeyId key : keys_of(by_time[i].row)) {
       if (!measured[key].excess.empty()) measured[key].excess[slice] += 1;
     }
   }
@@ -75,16 +77,17 @@ estimate::Interval Measurement::IntervalOf(const Measured& of) const {
   return estimate::ShareInterval(of.samples, share, inequality);
 }
 
-Measurement Measure(const Profile& profile, EventId event, const KeyedRows& keys) {
+Measurement Measure(const Profile& profile, EventId event, const SampleKeys& keys) {
   Measurement result;
-  result.self.resize(keys.size());
-  result.total.resize(keys.size());
-  for (const Row& row : profile.rows) {
-    if (row.event != event) continue;
+  result.self.resize(keys.keys());
+  result.total.resize(keys.keys());
+  for (uint32_t i = 0; i < profile.rows.size(); ++i) {
+    const Row& row = profile.rows[i];
+    if (row.event != event || !keys.IsCounted(i)) continue;
     result.samples += row.count;
     result.period += row.period;
-    result.self[keys.SelfOf(row)].period += row.period;
-    for (const KeyId key : keys.AllOf(row)) result.total[key].period += row.period;
+    if (const KeyId own = keys.OwnKeyOf(i); own != kNoKey) result.self[own].period += row.period;
+    for (const KeyId key : keys.KeysOf(i)) result.total[key].period += row.period;
   }
   const profile::Event& counted = profile[event];
   const auto samples = static_cast<double>(counted.samples);
@@ -94,18 +97,18 @@ Measurement Measure(const Profile& profile, EventId event, const KeyedRows& keys
   }
   result.is_count = counted.period == counted.samples || IsOffCpuEvent(profile.text(counted.name));
 
-  KeyId self = 0;
-  const auto self_of = [&](const Row& row) {
-    self = keys.SelfOf(row);
-    return std::span<const KeyId>(&self, 1);
+  KeyId own = kNoKey;
+  const auto own_of = [&](uint32_t row) {
+    own = keys.OwnKeyOf(row);
+    return std::span<const KeyId>(&own, own == kNoKey ? 0 : 1);
   };
-  const auto all_of = [&](const Row& row) { return keys.AllOf(row); };
-  const std::vector<OrderedSample> by_time = SamplesOf(profile, event);
+  const auto all_of = [&](uint32_t row) { return keys.KeysOf(row); };
+  const std::vector<OrderedSample> by_time = SamplesOf(profile, event, keys);
   const std::vector<OrderedSample> by_stream = ByStream(by_time);
-  CountVisits(profile, by_stream, self_of, result.self);
-  CountVisits(profile, by_stream, all_of, result.total);
-  CountSlices(profile, by_time, self_of, result.self);
-  CountSlices(profile, by_time, all_of, result.total);
+  CountVisits(by_stream, own_of, result.self);
+  CountVisits(by_stream, all_of, result.total);
+  CountSlices(by_time, own_of, result.self);
+  CountSlices(by_time, all_of, result.total);
   return result;
 }
 

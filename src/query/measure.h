@@ -8,7 +8,7 @@
 
 #include "src/estimate/share.h"
 #include "src/profile/profile.h"
-#include "src/query/keyed_rows.h"
+#include "src/query/sample_keys.h"
 
 namespace profiler::query {
 
@@ -35,6 +35,7 @@ struct Measurement {
 };
 
 // The profile has the order of its samples (Profile::order). Linear in the samples' keys.
-Measurement Measure(const profile::Profile& profile, profile::EventId event, const KeyedRows& keys);
+Measurement Measure(const profile::Profile& profile, profile::EventId event,
+                    const SampleKeys& keys);
 
 }  // namespace profiler::query
