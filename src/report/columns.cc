@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/report/text.h"
+#include "src/report/weight_columns.h"
 
 namespace profiler::report {
 
@@ -17,140 +18,6 @@ namespace {
 
 constexpr size_t kPidWidth = 7;    // in "Pid:Command"
 constexpr size_t kTimeWidth = 12;  // "56962.100000"
-
-// A number of each event of a group, the leader's first.
-struct WeightKind {
-  std::string_view heading;
-  size_t width;  // of one event
-  bool is_percent;
-  uint64_t (*of_leader)(const Histogram& hist, size_t row);
-  uint64_t (*of_member)(const EventWeights& weights);
-};
-
-template <class Of>
-constexpr WeightKind OfSelf(std::string_view heading, size_t width, bool is_percent) {
-  return {heading, width, is_percent,
-          [](const Histogram& hist, size_t row) { return Of()(hist.rows()[row].self); },
-          [](const EventWeights& weights) { return Of()(weights.self); }};
-}
-
-template <uint64_t ModePeriods::*mode>
-constexpr WeightKind OfMode(std::string_view heading, size_t width) {
-  return {heading, width, true,
-          [](const Histogram& hist, size_t row) { return hist.ModesOf(row).*mode; },
-          [](const EventWeights& weights) { return weights.modes.*mode; }};
-}
-
-constexpr size_t kPercentWidth = 8;
-constexpr size_t kNumberWidth = 12;
-
-struct PeriodOf {
-  uint64_t operator()(const Weight& weight) const { return weight.period; }
-};
-struct CountOf {
-  uint64_t operator()(const Weight& weight) const { return weight.count; }
-};
-
-WeightKind KindOf(WeightField field) {
-  switch (field) {
-    case WeightField::kChildren:
-      return {"Children", kPercentWidth, true,
-              [](const Histogram& hist, size_t row) { return hist.rows()[row].children.period; },
-              [](const EventWeights& weights) { return weights.children.period; }};
-    case WeightField::kOverhead:
-      return OfSelf<PeriodOf>("Overhead", kPercentWidth, true);
-    case WeightField::kSys:
-      return OfMode<&ModePeriods::sys>("sys", kPercentWidth);
-    case WeightField::kUser:
-      return OfMode<&ModePeriods::user>("usr", kPercentWidth);
-    case WeightField::kGuestSys:
-      return OfMode<&ModePeriods::guest_sys>("guest sys", kPercentWidth + 1);
-    case WeightField::kGuestUser:
-      return OfMode<&ModePeriods::guest_user>("guest usr", kPercentWidth + 1);
-    case WeightField::kSamples:
-      return OfSelf<CountOf>("Samples", kNumberWidth, false);
-    case WeightField::kPeriod:
-      return OfSelf<PeriodOf>("Period", kNumberWidth, false);
-  }
-  return {};
-}
-
-class WeightColumn : public Column {
- public:
-  WeightColumn(const Histogram& hist, const WeightKind& kind, const ColumnStyle& style,
-               bool of_latency)
-      : Column(0), hist_(hist), kind_(kind), style_(style), known_(256) {
-    const size_t events = 1 + hist.member_totals().size();
-    cell_width_ = style.width != 0 ? style.width : kind.width;
-    width_ = std::max({cell_width_, events * kind.width, kind.heading.size()});
-    // The heading of a latency is that of two events.
-    if (!of_latency) cell_width_ = std::max(cell_width_, kind.heading.size());
-  }
-
-  void AppendHeading(std::string& out) const override {
-    AppendRightAligned(kind_.heading, width_, out);
-  }
-  bool IsText() const override { return false; }
-
-  void AppendCell(size_t index, std::string& out) override {
-    AppendNumberOf(kind_.of_leader(hist_, index), hist_.total(), out);
-    const std::span<const EventWeights> members = hist_.MembersOf(index);
-    for (size_t i = 0; i < members.size(); ++i) {
-      AppendNumberOf(kind_.of_member(members[i]), hist_.member_totals()[i], out);
-    }
-  }
-
-  // The periods by mode are nowhere in a row.
-  bool HaveSameCell(const HistRow& a, const HistRow& b) const override {
-    return hist_.member_totals().empty() && hist_.options().modes == false && a.self == b.self &&
-           a.children == b.children;
-  }
-
- private:
-  // Text that many rows have in common.
-  struct Known {
-    uint64_t value = 0;
-    uint64_t total = 0;
-    std::string text;  // empty: not known yet
-  };
-
-  void AppendNumberOf(uint64_t value, const Weight& total, std::string& out) {
-    Known& known = known_[value * 0x9e3779b97f4a7c15 >> 56];
-    if (known.text.empty() || known.value != value || known.total != total.period) {
-      known.value = value;
-      known.total = total.period;
-      known.text.assign(style_.separated ? 1 : 0, ' ');
-      const size_t width = style_.separated ? 0 : cell_width_;
-      if (kind_.is_percent) {
-        AppendPercent(value, total.period, width, known.text);
-      } else {
-        AppendNumber(value, width, known.text);
-      }
-    }
-    out += known.text;
-  }
-
-  const Histogram& hist_;
-  const WeightKind kind_;
-  const ColumnStyle style_;
-  size_t cell_width_;         // of one event
-  std::vector<Known> known_;  // by a hash of the number
-};
-
-// Stands for what is not counted: the weight of callees, where rows do not have it.
-class MissingColumn : public Column {
- public:
-  explicit MissingColumn(std::string_view heading)
-      : Column(std::max(heading.size(), kPercentWidth)), heading_(heading) {}
-
-  void AppendHeading(std::string& out) const override { AppendRightAligned(heading_, width_, out); }
-  void AppendCell(size_t /*index*/, std::string& out) override {
-    AppendRightAligned("N/A", width_, out);
-  }
-
- private:
-  const std::string_view heading_;
-};
 
 // What a sort key says of rows.
 class KeyColumn : public Column {
@@ -427,25 +294,6 @@ std::unique_ptr<Column> MakeKeyColumn(const Histogram& hist, SortKey key,
     default:  // of branches alone
       return nullptr;
   }
-}
-
-std::string_view LatencyHeading(WeightField field, bool is_self) {
-  if (field == WeightField::kChildren) return "Latency Children";
-  return is_self ? "Latency     Self" : "Latency Overhead";
-}
-
-std::unique_ptr<Column> MakeWeightColumn(const Histogram& hist, const ReportOptions& options,
-                                         const FieldLayout& layout, WeightField field,
-                                         const ColumnStyle& style) {
-  WeightKind kind = KindOf(field);
-  const bool is_share = field == WeightField::kChildren || field == WeightField::kOverhead;
-  const bool is_self = field == WeightField::kOverhead && layout.overhead_is_self;
-  if (is_self) kind.heading = "Self";
-  if (is_share && options.latency) kind.heading = LatencyHeading(field, is_self);
-  if (field == WeightField::kChildren && !hist.options().children) {
-    return std::make_unique<MissingColumn>(kind.heading);
-  }
-  return std::make_unique<WeightColumn>(hist, kind, style, is_share && options.latency);
 }
 
 // perf shows superfluous columns where there would be no others.

@@ -5,7 +5,8 @@
 //   ........  ........  .......  ...........
 //     98.25%    29.63%  worker   [.] spin
 //
-// A new field is a class in columns.cc and a line of MakeColumns.
+// A new sort key is a class in columns.cc and a line of MakeKeyColumn; numbers are in
+// weight_columns.h.
 //
 // Private to this package.
 
