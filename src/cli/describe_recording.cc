@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "src/base/text.h"
 #include "src/perf_data/dump/describe_features.h"
 #include "src/perf_data/format/perf_data_format.h"
@@ -116,6 +117,16 @@ report::RecordingHeader DescribeRecording(const std::string& path,
   // A stream has no list of what it could have.
   if (data.offset != 0) header.missing_features = perf_data::MissingFeatures(recording);
   return header;
+}
+
+json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording& recording) {
+  constexpr double kNanosecondsInSecond = 1e9;
+  const perf_data::Features& features = recording.features();
+  json::RecordingFacts facts{.path = path, .command = absl::StrJoin(features.cmdline, " ")};
+  if (const auto& time = features.sample_time) {
+    facts.seconds = static_cast<double>(time->last - time->first) / kNanosecondsInSecond;
+  }
+  return facts;
 }
 
 }  // namespace profiler::cli

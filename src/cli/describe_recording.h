@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "src/json/document.h"
 #include "src/perf_data/read/recording.h"
 #include "src/report/header.h"
 
@@ -20,5 +21,8 @@ enum class HeaderDetail : uint8_t {
 report::RecordingHeader DescribeRecording(const std::string& path,
                                           const perf_data::Recording& recording,
                                           HeaderDetail detail = HeaderDetail::kFull);
+
+// How a view names the recording that it is of.
+json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording& recording);
 
 }  // namespace profiler::cli

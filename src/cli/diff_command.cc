@@ -13,6 +13,7 @@
 #include "src/cli/view.h"
 #include "src/diff/compare.h"
 #include "src/diff/condition.h"
+#include "src/diff/diff_json.h"
 #include "src/diff/diff_text.h"
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
@@ -36,6 +37,7 @@ struct DiffArguments {
   bool total = false;
   bool all = false;
   bool markdown = false;
+  bool json = false;
   bool perf_columns = false;
   uint32_t order = 1;
 };
@@ -128,12 +130,14 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::
   const auto weight = arguments.total ? diff::Weight::kTotal : diff::Weight::kSelf;
   const auto order = arguments.order == 0 ? diff::RowOrder::kBefore : diff::RowOrder::kChange;
   const diff::Diff compared = diff::Compare(*before, *after, {.weight = weight, .order = order});
-  Output output(arguments.output, Lines::kFitted);
-  output.Write(diff::FormatDiff(compared, *before, *after,
-                                {.by = KeyByOf(arguments.by),
-                                 .weight = weight,
-                                 .all = arguments.all,
-                                 .markdown = arguments.markdown}));
+  Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
+  const query::KeyBy by = KeyByOf(arguments.by);
+  output.Write(arguments.json ? diff::DiffAsJson(compared, *before, *after, by, weight)
+                              : diff::FormatDiff(compared, *before, *after,
+                                                 {.by = by,
+                                                  .weight = weight,
+                                                  .all = arguments.all,
+                                                  .markdown = arguments.markdown}));
   if (const absl::Status written = output.Close(); !written.ok()) {
     PrintError(written);
     return kExitFailure;
@@ -231,9 +235,11 @@ void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
   command->add_option("--order", a.order, "rows go by the share before (0) or by the change (1)")
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
-  command->add_flag("--perf", a.perf_columns,
-                    "perf diff's columns: every row, without figures of chance");
-  command->add_flag("--markdown", a.markdown, "a table for a review comment");
+  CLI::Option* perf = command->add_flag(
+      "--perf", a.perf_columns, "perf diff's columns: every row, without figures of chance");
+  CLI::Option* markdown =
+      command->add_flag("--markdown", a.markdown, "a table for a review comment");
+  AddJsonOption(*command, a.json)->excludes(perf)->excludes(markdown);
   command
       ->add_option("--fail-if", a.fail_if,
                    "exit with 3 where a significant change is like this: 'self > +2pt' (points of "

@@ -36,7 +36,8 @@ void AddRowOptions(CLI::App& command, ReportArguments& a) {
       .add_option("-F,--fields", a.fields,
                   "columns, in this order: keys of --sort, and overhead, overhead_children, "
                   "overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, sample and "
-                  "period (+FIELD adds to the usual ones)")
+                  "period; of --ci overhead_ci, "
+                  "overhead_children_ci and rank (+FIELD adds to the usual ones)")
       ->type_name("FIELD,…");
   command
       .add_option("--time-quantum", a.time_quantum, "how long the slices of the sort key time are")
@@ -108,10 +109,14 @@ void AddLayoutOptions(CLI::App& command, ReportArguments& a) {
       ->capture_default_str();
   command.add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
   command.add_flag("--show-total-period", a.show_period, "add a column of summed periods");
+  command.add_flag("--ci", a.intervals,
+                   "add columns of how far chance can have moved the shares (95 % intervals), and "
+                   "of ranks, which rows share that cannot be told apart");
   command.add_flag("--showcpuutilization", a.show_cpu_utilization,
                    "add columns of the shares in the kernel (sys) and outside (usr)");
   command.add_flag("--hierarchy", a.hierarchy,
                    "rows within rows: a level for each key of --sort, without --fields");
+  AddJsonOption(command, a.json);
   command
       .add_option("-t,--field-separator", a.separator,
                   "write this between columns, and a dot for it within them, instead of aligning "
@@ -216,6 +221,31 @@ absl::StatusOr<std::string> ReadSeparator(const std::string& text) {
       "--field-separator: give a text other than '.', which stands for it within columns");
 }
 
+// A document has all that columns can show.
+absl::Status CheckJson(const ReportArguments& arguments) {
+  if (!arguments.json) return absl::OkStatus();
+  const std::pair<bool, std::string_view> others[] = {{arguments.hierarchy, "--hierarchy"},
+                                                      {!arguments.fields.empty(), "--fields"},
+                                                      {arguments.separator.has_value(), "-t"},
+                                                      {!arguments.widths.empty(), "-w"},
+                                                      {arguments.branch_stack, "--branch-stack"},
+                                                      {arguments.latency, "--latency"},
+                                                      {arguments.thread_counters, "--threads"},
+                                                      {arguments.stats, "--stats"},
+                                                      {arguments.chains, "--chains"},
+                                                      {arguments.unresolved, "--unresolved"},
+                                                      {arguments.header_only, "--header-only"},
+                                                      {arguments.dump, "-D"},
+                                                      {arguments.tasks, "--tasks"},
+                                                      {arguments.mappings, "--mmaps"}};
+  for (const auto& [is_given, name] : others) {
+    if (!is_given) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--json: leave out ", View(name), ", which is of text"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& arguments) {
   report::ReportOptions options;
   PROFILER_RETURN_IF_ERROR(ReadFields(arguments, &options));
@@ -225,6 +255,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
         "--branch-stack: rows of branches go by pid, tid, tgid, comm, dso, symbol, symbol_from, "
         "symbol_to, dso_from, dso_to, mispredict and cycles");
   }
+  PROFILER_RETURN_IF_ERROR(CheckJson(arguments));
   if (arguments.hierarchy && !arguments.fields.empty()) {
     return absl::InvalidArgumentError(
         "--hierarchy: its levels are the keys of --sort: leave out --fields");
@@ -245,6 +276,7 @@ absl::StatusOr<report::ReportOptions> ReadOptions(const ReportArguments& argumen
   options.percent_limit = arguments.percent_limit;
   options.show_samples = arguments.show_samples;
   options.show_period = arguments.show_period;
+  options.show_intervals = arguments.intervals;
   options.show_cpu_utilization = arguments.show_cpu_utilization;
   options.hierarchy = arguments.hierarchy;
   options.full_dso_paths = arguments.verbose;
@@ -313,7 +345,7 @@ void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
   keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace));
   plan->load.keep_thread |=
       plan->SortsBy(SortKey::kPid) || plan->SortsBy(SortKey::kTid) || plan->SortsBy(SortKey::kTgid);
-  plan->load.keep_branches = !arguments.no_branch_stack && !arguments.chains &&
+  plan->load.keep_branches = !arguments.no_branch_stack && !arguments.json && !arguments.chains &&
                              !arguments.unresolved &&
                              std::all_of(plan->options.branch_sort.begin(),
                                          plan->options.branch_sort.end(), report::TellsBranches);
@@ -356,6 +388,7 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
   naming.lines = plan.SortsBy(SortKey::kSrcline) || plan.SortsBy(SortKey::kSrcfile);
   naming.inlines = plan.options.inlines || naming.lines;
   AskForColumns(arguments, &plan);
+  plan.load.keep_order = arguments.json || plan.options.ShowsFigures();
   return plan;
 }
 

@@ -26,6 +26,8 @@ struct ReportArguments {
   double percent_limit = 0;
   bool show_samples = false;
   bool show_period = false;
+  bool intervals = false;
+  bool json = false;
   bool show_cpu_utilization = false;
   bool hierarchy = false;
   std::optional<std::string> separator;

@@ -31,6 +31,7 @@
 #include "src/report/header.h"
 #include "src/report/names.h"
 #include "src/report/report.h"
+#include "src/report/report_json.h"
 
 namespace profiler::cli {
 namespace {
@@ -212,7 +213,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
       return kExitFailure;
     }
   }
-  Output output("-", Lines::kFitted);
+  Output output("-", arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
     return Finish(*loaded, output);
@@ -230,6 +231,11 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
       !wrong.ok()) {
     PrintError(wrong);
     return kExitFailure;
+  }
+  if (arguments.json) {
+    output.Write(report::ReportAsJson(loaded->profile, options,
+                                      FactsOf(arguments.view.input, *loaded->recording)));
+    return Finish(*loaded, output);
   }
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;

@@ -102,6 +102,10 @@ void AddInlineOption(CLI::App& command, ViewArguments& arguments) {
   command.add_flag("--no-inline", arguments.no_inline, "do not show inlined functions");
 }
 
+CLI::Option* AddJsonOption(CLI::App& command, bool& json) {
+  return command.add_flag("--json", json, "as JSON, for programs (docs/json.md)");
+}
+
 void AddEventOption(CLI::App& command, std::string& event) {
   command
       .add_option("--event", event,

@@ -56,6 +56,8 @@ void AddRecordingOptions(CLI::App& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
 // --no-inline.
 void AddInlineOption(CLI::App& command, ViewArguments& arguments);
+// --json. `json` must outlive the parsing.
+CLI::Option* AddJsonOption(CLI::App& command, bool& json);
 // --event, for views of one event.
 void AddEventOption(CLI::App& command, std::string& event);
 

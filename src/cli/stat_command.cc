@@ -14,6 +14,7 @@
 #include "src/cli/event_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/cli/report_options.h"
 #include "src/cli/target_arguments.h"
 #include "src/cli/verbose_kernel.h"
 #include "src/count/metrics.h"
@@ -47,6 +48,7 @@ struct StatArguments {
   std::string control;
   double timeout_ms = 0;
   std::string separator;
+  bool perf_json = false;
   bool json = false;
   std::string output;
   bool append = false;
@@ -163,7 +165,9 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   count::PrintOptions print{.big_numbers = arguments.big_numbers,
                             .aggregation = options.aggregation};
   if (arguments.json) {
-    print.format = count::Format::kJson;
+    print.format = count::Format::kDocument;
+  } else if (arguments.perf_json) {
+    print.format = count::Format::kPerfJson;
   } else if (!arguments.separator.empty()) {
     print.format = count::Format::kSeparated;
     print.separator = arguments.separator == "\\t" ? "\t" : arguments.separator;
@@ -231,8 +235,11 @@ void AddOptions(CLI::App& command, StatArguments& a) {
           "ack")
       ->type_name("fd:N[,N]|fifo:PATH[,PATH]");
   command.add_option("--timeout", a.timeout_ms, "end after so many milliseconds")->type_name("MS");
-  command.add_option("-x,--field-separator", a.separator, "separated values")->type_name("SEP");
-  command.add_flag("-j,--json-output", a.json, "JSON, an object a line");
+  CLI::Option* separated =
+      command.add_option("-x,--field-separator", a.separator, "separated values")->type_name("SEP");
+  CLI::Option* perf_json =
+      command.add_flag("-j,--json-output", a.perf_json, "perf's JSON, an object a line");
+  AddJsonOption(command, a.json)->excludes(separated)->excludes(perf_json);
   command.add_option("-o,--output", a.output, "file to write, instead of standard error")
       ->type_name("FILE");
   command.add_flag("--append", a.append, "with -o: behind what is in the file");

@@ -18,6 +18,7 @@ namespace {
 struct SummaryArguments {
   ViewArguments view;
   std::string event;
+  bool json = false;
 };
 
 summary::Heading HeadingOf(const std::string& path, const perf_data::Recording& recording) {
@@ -48,9 +49,10 @@ int WriteSummary(const SummaryArguments& arguments) {
   }
   summary::Summary summary;
   if (event->has_value()) summary = summary::Summarize(loaded->profile, **event);
-  Output output("-", Lines::kFitted);
-  output.Write(
-      summary::FormatSummary(summary, HeadingOf(arguments.view.input, *loaded->recording)));
+  Output output("-", arguments.json ? Lines::kWhole : Lines::kFitted);
+  const summary::Heading heading = HeadingOf(arguments.view.input, *loaded->recording);
+  output.Write(arguments.json ? summary::SummaryAsJson(summary, heading)
+                              : summary::FormatSummary(summary, heading));
   return Finish(*loaded, output);
 }
 
@@ -63,6 +65,7 @@ void AddSummaryCommand(CLI::App& app, Commands& commands) {
   SummaryArguments& a = *arguments;
   AddViewOptions(*command, a.view, ShortFilters::kYes);
   AddEventOption(*command, a.event);
+  AddJsonOption(*command, a.json);
   AddInlineOption(*command, a.view);
   AddNameRules(*command, a.view.names);
   commands[command] = [arguments] { return WriteSummary(*arguments); };

@@ -52,6 +52,7 @@ struct CountPrinter::Line {
   std::string cgroup;
   std::string value;  // in `unit`; "<not counted>"
   bool is_number = false;
+  double number = 0;
   std::string unit;
   double margin = 0;  // in percent of the value
   bool repeated = false;
@@ -92,6 +93,7 @@ CountPrinter::Line CountPrinter::LineOf(const StatResult& result,
     line.value = "<not counted>";
   } else {
     line.is_number = true;
+    line.number = values.mean();
     const bool is_whole = factor == 1;
     line.value = absl::StrFormat("%.*f", is_whole ? 0 : 2, values.mean());
     if (values.mean() != 0) line.margin = 100 * values.margin() / values.mean();
@@ -99,26 +101,32 @@ CountPrinter::Line CountPrinter::LineOf(const StatResult& result,
   return line;
 }
 
-std::string CountPrinter::Rows(const StatResult& result, const std::vector<const CountTable*>& runs,
-                               std::optional<double> interval_end) const {
-  std::string out;
+void CountPrinter::ForEachLine(const StatResult& result, const std::vector<const CountTable*>& runs,
+                               absl::FunctionRef<void(Line)> visit) const {
   for (size_t row = 0; row < runs.front()->rows.size(); ++row) {
     for (size_t event = 0; event < events_.size(); ++event) {
-      Line line = LineOf(result, runs, row, event);
-      line.interval_end = interval_end;
-      switch (options_.format) {
-        case Format::kText:
-          AppendText(line, out);
-          break;
-        case Format::kSeparated:
-          AppendSeparated(line, out);
-          break;
-        case Format::kJson:
-          AppendJson(line, out);
-          break;
-      }
+      visit(LineOf(result, runs, row, event));
     }
   }
+}
+
+std::string CountPrinter::Lines(const StatResult& result,
+                                const std::vector<const CountTable*>& runs,
+                                std::optional<double> interval_end) const {
+  std::string out;
+  ForEachLine(result, runs, [&](Line line) {
+    line.interval_end = interval_end;
+    switch (options_.format) {
+      case Format::kText:
+        return AppendText(line, out);
+      case Format::kSeparated:
+        return AppendSeparated(line, out);
+      case Format::kPerfJson:
+        return AppendPerfJson(line, out);
+      case Format::kDocument:
+        return;
+    }
+  });
   return out;
 }
 
@@ -188,7 +196,7 @@ void CountPrinter::AppendSeparated(const Line& line, std::string& out) const {
   }
 }
 
-void CountPrinter::AppendJson(const Line& line, std::string& out) const {
+void CountPrinter::AppendPerfJson(const Line& line, std::string& out) const {
   nlohmann::ordered_json object;
   if (line.interval_end) object["interval"] = *line.interval_end;
   if (!line.row->name.empty()) object[KeyOf(options_.aggregation)] = line.row->name;
@@ -211,13 +219,48 @@ void CountPrinter::AppendJson(const Line& line, std::string& out) const {
   out += object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
+json::Value CountPrinter::RowAsJson(const Line& line) const {
+  json::Value row = {{"event", line.event}};
+  if (!line.cgroup.empty()) row["cgroup"] = line.cgroup;
+  if (!line.row->name.empty()) row[KeyOf(options_.aggregation)] = line.row->name;
+  row["count"] = nullptr;
+  row["state"] = line.value.substr(1, line.value.size() - 2);  // "not counted"
+  if (line.is_number) {
+    row["count"] = line.number;
+    row["state"] = "counted";
+  }
+  row["unit"] = line.unit.empty() ? "count" : line.unit;
+  if (line.is_number && line.repeated) {
+    const double margin = line.number * line.margin / 100;
+    row["low"] = line.number - margin;
+    row["high"] = line.number + margin;
+  }
+  row["running"] = Percent(line.count.running, line.count.enabled) / 100;
+  if (line.metric) row["metric"] = {{"value", line.metric->value}, {"unit", line.metric->unit}};
+  return row;
+}
+
+json::Value CountPrinter::Rows(const StatResult& result,
+                               const std::vector<const CountTable*>& runs) const {
+  json::Value rows = json::Value::array();
+  ForEachLine(result, runs, [&](const Line& line) { rows.push_back(RowAsJson(line)); });
+  return rows;
+}
+
 std::string CountPrinter::IntervalHead() const {
   if (options_.format != Format::kText) return "";
   return "#           time             counts unit events\n";
 }
 
 std::string CountPrinter::Interval(const StatResult& so_far, const CountTable& interval) const {
-  return Rows(so_far, {&interval}, Seconds(interval.end));
+  if (options_.format != Format::kDocument) {
+    return Lines(so_far, {&interval}, Seconds(interval.end));
+  }
+  json::Value document = json::Document("stat");
+  document["interval_end"] = Seconds(interval.end);
+  document["seconds"] = Seconds(interval.duration);
+  document["rows"] = Rows(so_far, {&interval});
+  return json::Line(document);
 }
 
 std::string CountPrinter::Times(const StatResult& result) const {
@@ -242,11 +285,21 @@ std::string CountPrinter::Times(const StatResult& result) const {
 std::string CountPrinter::Result(const StatResult& result, const std::string& target) const {
   std::vector<const CountTable*> runs;
   for (const StatRun& run : result.runs) runs.push_back(&run.total);
-  const std::string rows = Rows(result, runs, std::nullopt);
-  if (options_.format != Format::kText) return rows;
+  if (options_.format == Format::kDocument) {
+    json::Value document = json::Document("stat");
+    document["target"] = target;
+    document["runs"] = runs.size();
+    Spread seconds;
+    for (const CountTable* run : runs) seconds.Add(Seconds(run->duration));
+    document["seconds"] = seconds.mean();
+    document["rows"] = Rows(result, runs);
+    return json::Text(document);
+  }
+  const std::string lines = Lines(result, runs, std::nullopt);
+  if (options_.format != Format::kText) return lines;
   std::string head = absl::StrCat("\n Performance counter stats for ", target);
   if (runs.size() > 1) absl::StrAppend(&head, " (", runs.size(), " runs)");
-  return absl::StrCat(head, ":\n\n", rows, "\n", Times(result));
+  return absl::StrCat(head, ":\n\n", lines, "\n", Times(result));
 }
 
 }  // namespace profiler::count

@@ -105,7 +105,7 @@ TEST_F(PrintCountsTest, JsonSaysOfHowManyCpusACountIs) {
   StatRun& run = Run({{7, 9, 9}, {0, 0, 0}});
   run.total.rows[0].name = "S0-D0-C0";
   run.total.rows[0].places = 2;
-  options_.format = Format::kJson;
+  options_.format = Format::kPerfJson;
   options_.metrics = false;
   options_.aggregation = Aggregation::kCore;
   EXPECT_EQ(
@@ -119,7 +119,7 @@ TEST_F(PrintCountsTest, JsonSaysOfHowManyCpusACountIs) {
 TEST_F(PrintCountsTest, JsonHasAnObjectALine) {
   Event("task-clock");
   Run({{600000, 600000, 600000}});
-  options_.format = Format::kJson;
+  options_.format = Format::kPerfJson;
   options_.metrics = false;
   EXPECT_EQ(Result(),
             "{\"counter-value\":\"0.60\",\"unit\":\"msec\",\"event\":\"task-clock\","
@@ -137,7 +137,7 @@ TEST_F(PrintCountsTest, CgroupsHaveAColumnForPrograms) {
   EXPECT_NE(Result().find(" 4      faults in /web\n"), std::string::npos) << Result();
   options_.format = Format::kSeparated;
   EXPECT_EQ(Result(), "3,,cs,,9,100.00,,\n4,,faults,/web,9,100.00,,\n");
-  options_.format = Format::kJson;
+  options_.format = Format::kPerfJson;
   EXPECT_EQ(Result(),
             "{\"counter-value\":\"3\",\"unit\":\"\",\"event\":\"cs\",\"cgroup\":\"\","
             "\"event-runtime\":9,\"pcnt-running\":100.0}\n"

@@ -305,7 +305,7 @@ bool AllAreSuperfluous(const FieldLayout& layout, const Filter& filter) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
+std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const HistFigures& figures,
                                                  const ReportOptions& options,
                                                  const FieldLayout& layout) {
   std::vector<std::unique_ptr<Column>> columns;
@@ -318,7 +318,7 @@ std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
                                             options.filter.dsos.empty()};
     std::unique_ptr<Column> column;
     if (const auto* weight = std::get_if<WeightField>(&layout.shown[i])) {
-      column = MakeWeightColumn(hist, options, layout, *weight, style);
+      column = MakeWeightColumn({hist, figures, options, layout}, *weight, style);
     } else {
       const auto key = std::get<SortKey>(layout.shown[i]);
       if (!keep_all && OnlyName(key, options.filter) != nullptr) continue;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "src/report/hist.h"
+#include "src/report/hist_figures.h"
 #include "src/report/options.h"
 
 namespace profiler::report {
@@ -57,8 +58,9 @@ struct ColumnStyle {
   bool fits_address = true;  // a column of images is as wide as an address, where there is any
 };
 
-// The columns of a table, not yet widened to its rows. `hist` and `options` must outlive them.
-std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist,
+// The columns of a table, not yet widened to its rows. `hist`, `figures` and `options` must outlive
+// them. Without figures there are no columns of them.
+std::vector<std::unique_ptr<Column>> MakeColumns(const Histogram& hist, const HistFigures& figures,
                                                  const ReportOptions& options,
                                                  const FieldLayout& layout);
 

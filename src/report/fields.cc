@@ -56,6 +56,9 @@ constexpr WeightFieldText kWeightFields[] = {
     {WeightField::kGuestUser, "overhead_guest_us"},
     {WeightField::kSamples, "sample"},
     {WeightField::kPeriod, "period"},
+    {WeightField::kChildrenInterval, "overhead_children_ci"},
+    {WeightField::kOverheadInterval, "overhead_ci"},
+    {WeightField::kRank, "rank"},
 };
 
 std::optional<Field> FieldNamed(std::string_view name) {
@@ -94,6 +97,19 @@ std::vector<Field> DefaultShares(const std::vector<Field>& sort, bool children) 
   return shares;
 }
 
+// Each share's interval behind it.
+std::vector<Field> WithIntervals(const std::vector<Field>& fields) {
+  std::vector<Field> all;
+  for (const Field& field : fields) {
+    AddOnce(field, all);
+    if (field == Field(WeightField::kChildren)) AddOnce(WeightField::kChildrenInterval, all);
+    if (field != Field(WeightField::kOverhead)) continue;
+    AddOnce(WeightField::kOverheadInterval, all);
+    AddOnce(WeightField::kRank, all);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string_view Heading(SortKey key) {
@@ -106,7 +122,8 @@ constexpr std::string_view kAllFields =
     "pid, tid, tgid, comm, comm_nodigit, dso, symbol, parent, srcline, srcfile, symoff, cpu, "
     "socket, time, cgroup, trace or parallelism, of branches symbol_from, symbol_to, dso_from, "
     "dso_to, mispredict or cycles, and of weights overhead, overhead_children, overhead_sys, "
-    "overhead_us, overhead_guest_sys, overhead_guest_us, sample or period";
+    "overhead_us, overhead_guest_sys, overhead_guest_us, sample, period, overhead_ci, "
+    "overhead_children_ci or rank";
 
 absl::StatusOr<FieldList> ParseFields(std::string_view text) {
   FieldList list;
@@ -186,6 +203,7 @@ FieldLayout LayOutFields(const FieldChoice& choice, bool children) {
   AddOnce(choice.sort, layout.shown);
   AddOnce(choice.sort, layout.order);
   AddOnce(layout.shown, layout.order);
+  if (choice.intervals) layout.shown = WithIntervals(layout.shown);
   return layout;
 }
 

@@ -68,9 +68,19 @@ enum class WeightField : uint8_t {
   kGuestUser,
   kSamples,
   kPeriod,
+  // How far chance can have moved the samples; no row goes by these.
+  kChildrenInterval,
+  kOverheadInterval,
+  kRank,  // by a row's own weight: rows of the same rank cannot be told apart
 };
 
 using Field = std::variant<WeightField, SortKey>;
+
+// Whether it says how far chance can have moved a share.
+inline bool IsFigure(const Field& field) {
+  const auto* weight = std::get_if<WeightField>(&field);
+  return weight != nullptr && *weight >= WeightField::kChildrenInterval;
+}
 
 // A list of fields as --sort and --fields take it.
 struct FieldList {
@@ -97,6 +107,7 @@ struct FieldChoice {
   bool cpu_utilization = false;
   bool samples = false;
   bool period = false;
+  bool intervals = false;  // beside the shares
 };
 
 struct FieldLayout {

@@ -61,7 +61,9 @@ void Hierarchy::AddLevel(size_t keys, const profile::Profile& profile,
       std::make_unique<Histogram>(profile, functions, events.front(), options, events.subspan(1));
   FieldLayout shown{.shown = WeightsOf(layout.shown)};
   shown.shown.emplace_back(options.sort.back());
-  level.columns = MakeColumns(*level.hist, options_, shown);
+  level.figures = std::make_unique<HistFigures>(
+      options_.ShowsFigures() ? FiguresOf(*level.hist, events.front()) : HistFigures());
+  level.columns = MakeColumns(*level.hist, *level.figures, options_, shown);
   levels_.push_back(std::move(level));
 }
 

@@ -47,6 +47,7 @@ class Hierarchy {
  private:
   struct Level {
     std::unique_ptr<Histogram> hist;
+    std::unique_ptr<HistFigures> figures;
     std::vector<std::unique_ptr<Column>> columns;  // of weights, then of the level's key
     std::vector<std::vector<uint32_t>> below;      // by row: the rows of the next level in it
     std::vector<bool> is_shown;                    // by row

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "src/query/stack_walk.h"
 #include "src/report/row_numbers.h"
 #include "src/report/row_order.h"
 #include "src/report/sample_groups.h"
@@ -84,7 +83,7 @@ class Histogram::Builder {
       : hist_(hist),
         profile_(hist.profile_),
         groups_(profile_, event, hist_.options_),
-        walk_(profile_, KeptEnd(), options().max_stack) {}
+        walk_(profile_, KeptEnd(options()), options().max_stack) {}
 
   void Build(std::span<const EventId> members) {
     hist_.total_ = groups_.total();
@@ -109,13 +108,6 @@ class Histogram::Builder {
   class TrieGrowth;
 
   const HistOptions& options() const { return hist_.options_; }
-
-  // Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
-  // time.
-  StackWalk::Keep KeptEnd() const {
-    if (options().order == ChainOrder::kCaller) return StackWalk::Keep::kOutermost;
-    return options().children ? StackWalk::Keep::kInnermost : StackWalk::Keep::kAll;
-  }
 
   void AddRows() {
     uint32_t buckets = hist_.buckets_.empty() ? hist_.functions_.size() : 0;
@@ -469,6 +461,13 @@ Histogram::Histogram(const Profile& profile, const FunctionTable& functions, Eve
       options_(options),
       buckets_(Buckets(profile, functions, options)) {
   Builder(*this, event).Build(members);
+}
+
+// Rows of their own samples need no frames beyond the interrupted one: drawing callers stops in
+// time.
+StackWalk::Keep KeptEnd(const HistOptions& options) {
+  if (options.order == ChainOrder::kCaller) return StackWalk::Keep::kOutermost;
+  return options.children ? StackWalk::Keep::kInnermost : StackWalk::Keep::kAll;
 }
 
 bool HasCallChains(const Profile& profile, EventId event) {

@@ -19,6 +19,7 @@
 
 #include "src/profile/profile.h"
 #include "src/query/stack_trie.h"
+#include "src/query/stack_walk.h"
 #include "src/report/functions.h"
 #include "src/report/hist_row.h"
 
@@ -102,6 +103,9 @@ class Histogram {
   Index nodes_by_row_;
   Index samples_by_row_;
 };
+
+// Which end of a stack with more than `max_stack` frames its rows are made of.
+query::StackWalk::Keep KeptEnd(const HistOptions& options);
 
 // Whether any sample of the event has more than one frame.
 bool HasCallChains(const profile::Profile& profile, profile::EventId event);

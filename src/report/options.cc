@@ -44,6 +44,11 @@ std::vector<std::string> SplitAtCommas(std::string_view text) {
 
 }  // namespace
 
+bool ReportOptions::ShowsFigures() const {
+  return show_intervals || std::any_of(fields.fields.begin(), fields.fields.end(), IsFigure) ||
+         std::any_of(sort_fields.begin(), sort_fields.end(), IsFigure);
+}
+
 absl::StatusOr<CallGraphOptions> ParseCallGraph(std::string_view text) {
   CallGraphOptions options;
   int numbers = 0;

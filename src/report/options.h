@@ -77,6 +77,8 @@ struct ReportOptions {
   double percent_limit = 0;   // rows below it are left out
   bool show_samples = false;  // the column of sample counts
   bool show_period = false;
+  // How far chance can have moved the shares. The profile has the order of its samples.
+  bool show_intervals = false;
   bool show_cpu_utilization = false;  // the columns of shares in the kernel and outside
   bool hierarchy = false;             // rows within rows, a level for each sort key
   std::string separator;              // between columns, instead of blanks; empty: blanks
@@ -94,6 +96,9 @@ struct ReportOptions {
   bool full_source_paths = false;  // with kSrcline and kSrcfile
   // Frames looked at in one chain, counted from the end that stands at the top.
   uint32_t max_stack = 127;
+
+  // Whether any column is of figures of chance.
+  bool ShowsFigures() const;
 };
 
 // "graph,0.5,caller", "folded,count", "fractal,1,10", "none": words in any order, the first number

@@ -18,8 +18,10 @@
 #include "src/report/functions.h"
 #include "src/report/hierarchy.h"
 #include "src/report/hist.h"
+#include "src/report/hist_figures.h"
 #include "src/report/names.h"
 #include "src/report/row_graphs.h"
+#include "src/report/settled_options.h"
 #include "src/report/table.h"
 
 namespace profiler::report {
@@ -30,12 +32,6 @@ using profile::Profile;
 namespace {
 
 constexpr size_t kPiece = 1 << 16;  // bytes handed to the sink at once, about
-constexpr double kDefaultThreshold = 0.5;
-
-bool IsOfMode(const Field& field) {
-  const auto* weight = std::get_if<WeightField>(&field);
-  return weight != nullptr && *weight >= WeightField::kSys && *weight <= WeightField::kGuestUser;
-}
 
 class Report {
  public:
@@ -113,17 +109,20 @@ class Report {
       out_ += "\n\n";
       return;
     }
-    const HistOptions settled = SettledOptions(events);
+    const HistOptions settled = SettledOptions(options_, profile_, events);
     if (options_.hierarchy && !settled.sort.empty()) {
-      Hierarchy rows(profile_, functions_, events, settled, options_, LayOut(settled.children));
+      Hierarchy rows(profile_, functions_, events, settled, options_,
+                     LayOutOf(options_, settled.children));
       AppendTotals(events, rows.leaves());
       rows.AppendHeadings(out_);
-      RowGraphs graphs(rows.leaves(), SettledGraphOptions(), SkipsFirstEntry());
+      RowGraphs graphs(rows.leaves(), SettledGraphOptions(options_), SkipsFirstEntry());
       rows.AppendRows(graphs, out_, [&] { FlushPiece(); });
     } else {
       const Histogram hist(profile_, functions_, leader, settled, std::span(events).subspan(1));
+      const HistFigures figures = options_.ShowsFigures() ? FiguresOf(hist, leader) : HistFigures();
       AppendTotals(events, hist);
-      AppendRows(hist);
+      if (options_.ShowsFigures()) AppendFigureLines(hist, figures);
+      AppendRows(hist, figures);
     }
     out_ += "\n\n";
   }
@@ -138,6 +137,39 @@ class Report {
       absl::StrAppend(&out_, "# Processor Socket: ", *options_.column_filter.socket, "\n");
     }
     absl::StrAppend(&out_, NamesLine(profile_, events.front()), "#\n");
+  }
+
+  // What the columns of figures say, and what would say more.
+  void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
+    if (figures.rows.empty()) {
+      absl::StrAppend(&out_, "# 95%: there are no intervals, as ",
+                      figures.is_count ? "each occurrence was counted and none sampled"
+                                       : "the order of these samples is not known",
+                      "\n#\n");
+      return;
+    }
+    out_ +=
+        "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n";
+    if (figures.tie) {
+      absl::StrAppend(&out_, "# Some ", figures.tie->samples,
+                      " samples would tell which has more, ");
+      AppendNameOf(hist, figures.tie->row);
+      out_ += " or ";
+      AppendNameOf(hist, figures.tie->next);
+      out_ += '\n';
+    }
+    out_ += "#\n";
+  }
+
+  // Of what the row is told by last.
+  void AppendNameOf(const Histogram& hist, size_t row) {
+    std::string cell;
+    const FieldLayout key{.shown = {options_.sort.back()}};
+    for (const auto& column : MakeColumns(hist, HistFigures(), options_, key)) {
+      column->AppendCell(row, cell);
+    }
+    const size_t first = std::min(cell.find_first_not_of(' '), cell.size());
+    out_ += cell.substr(first, cell.find_last_not_of(' ') + 1 - first);
   }
 
   // perf says "events" of whatever leads a group, in a table of its own too.
@@ -161,18 +193,6 @@ class Report {
     out_ += '\n';
   }
 
-  FieldLayout LayOut(bool children) const {
-    FieldChoice choice{.sort = options_.sort_fields,
-                       .shown = options_.fields,
-                       .cpu_utilization = options_.show_cpu_utilization,
-                       .samples = options_.show_samples,
-                       .period = options_.show_period};
-    if (choice.sort.empty() && choice.shown.fields.empty()) {
-      choice.sort.assign(options_.sort.begin(), options_.sort.end());
-    }
-    return LayOutFields(choice, children);
-  }
-
   // A row's first column is then the symbol that its graph would begin with.
   bool SkipsFirstEntry() const {
     if (!options_.fields.fields.empty()) return false;
@@ -181,42 +201,12 @@ class Report {
     return options_.sort.front() == SortKey::kSymbol;
   }
 
-  CallGraphOptions SettledGraphOptions() const {
-    CallGraphOptions options = options_.call_graph;
-    options.threshold = options.threshold.value_or(
-        options_.percent_limit > 0 ? options_.percent_limit : kDefaultThreshold);
-    return options;
-  }
-
-  HistOptions SettledOptions(const std::vector<EventId>& events) const {
-    const CallGraphOptions graph = SettledGraphOptions();
-    const bool children = options_.children.value_or(true) &&
-                          std::any_of(events.begin(), events.end(), [&](EventId event) {
-                            return HasCallChains(profile_, event);
-                          });
-    const bool chains = HasCallChains(profile_, events.front());
-    const FieldLayout layout = LayOut(children);
-    return {.sort = options_.sort,
-            .children = children,
-            .chains = chains && graph.type != CallGraphType::kNone,
-            // Of a fractal graph the threshold is a share of the row.
-            .chains_from = graph.type == CallGraphType::kFractal ? 0 : *graph.threshold,
-            .order = graph.order.value_or(children ? ChainOrder::kCaller : ChainOrder::kCallee),
-            .max_stack = options_.max_stack,
-            .row_order = layout.order,
-            .modes = std::any_of(layout.order.begin(), layout.order.end(), IsOfMode),
-            .filter = options_.filter,
-            .column_filter = options_.column_filter,
-            .symbol_part = options_.symbol_part,
-            .relative_percentages = options_.relative_percentages};
-  }
-
-  void AppendRows(const Histogram& hist) {
-    const FieldLayout layout = LayOut(hist.options().children);
-    Table table(hist, options_, layout);
+  void AppendRows(const Histogram& hist, const HistFigures& figures) {
+    const FieldLayout layout = LayOutOf(options_, hist.options().children);
+    Table table(hist, figures, options_, layout);
     table.AppendHeadings(out_);
 
-    RowGraphs graphs(hist, SettledGraphOptions(), SkipsFirstEntry());
+    RowGraphs graphs(hist, SettledGraphOptions(options_), SkipsFirstEntry());
     const uint64_t total = hist.total().period;
     for (size_t i = 0; i < hist.rows().size(); ++i) {
       const double percent = Percent(hist.rows()[i].children.period, total);

@@ -231,6 +231,10 @@ class RowWeights {
         return AddMode(sort, &ModePeriods::guest_sys);
       case WeightField::kGuestUser:
         return AddMode(sort, &ModePeriods::guest_user);
+      case WeightField::kChildrenInterval:
+      case WeightField::kOverheadInterval:
+      case WeightField::kRank:
+        return;
     }
   }
 

@@ -6,8 +6,11 @@
 
 namespace profiler::report {
 
-Table::Table(const Histogram& hist, const ReportOptions& options, const FieldLayout& layout)
-    : hist_(hist), separator_(options.separator), columns_(MakeColumns(hist, options, layout)) {
+Table::Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
+             const FieldLayout& layout)
+    : hist_(hist),
+      separator_(options.separator),
+      columns_(MakeColumns(hist, figures, options, layout)) {
   for (size_t i = 0; i < hist.rows().size(); ++i) {
     Prefetch(i);
     if (!hist.IsShown(i)) continue;

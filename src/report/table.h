@@ -15,10 +15,11 @@
 
 namespace profiler::report {
 
-// `hist` and `options` must outlive it. Not thread-safe.
+// What it is made of must outlive it. Not thread-safe.
 class Table {
  public:
-  Table(const Histogram& hist, const ReportOptions& options, const FieldLayout& layout);
+  Table(const Histogram& hist, const HistFigures& figures, const ReportOptions& options,
+        const FieldLayout& layout);
 
   void AppendHeadings(std::string& out) const;
   // Cheap where rows come in their order: what is in front of the last column is often the same as

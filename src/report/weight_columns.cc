@@ -1,7 +1,12 @@
 #include "src/report/weight_columns.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -60,8 +65,9 @@ WeightKind KindOf(WeightField field) {
       return OfSelf<CountOf>("Samples", kNumberWidth, false);
     case WeightField::kPeriod:
       return OfSelf<PeriodOf>("Period", kNumberWidth, false);
+    default:  // figures are no weights
+      return {};
   }
-  return {};
 }
 
 class WeightColumn : public Column {
@@ -141,6 +147,56 @@ class MissingColumn : public Column {
   const std::string_view heading_;
 };
 
+// "11.92-13.40%": has the true share in 95 of 100 recordings.
+class IntervalColumn : public Column {
+ public:
+  IntervalColumn(std::string_view heading, const HistFigures& figures,
+                 estimate::Interval RowFigures::*interval, const ColumnStyle& style)
+      : Column(style.separated ? 0 : std::max(style.width, heading.size())),
+        heading_(heading),
+        figures_(figures),
+        interval_(interval) {
+    for (size_t i = 0; i < figures.rows.size() && !style.separated; ++i) {
+      width_ = std::max(width_, TextOf(i).size());
+    }
+  }
+
+  void AppendHeading(std::string& out) const override { AppendRightAligned(heading_, width_, out); }
+  bool IsText() const override { return false; }
+  void AppendCell(size_t index, std::string& out) override {
+    AppendRightAligned(TextOf(index), width_, out);
+  }
+
+ private:
+  std::string TextOf(size_t index) const {
+    const estimate::Interval& interval = figures_.rows[index].*interval_;
+    return absl::StrFormat("%.2f-%.2f%%", 100 * interval.low, 100 * interval.high);
+  }
+
+  const std::string_view heading_;
+  const HistFigures& figures_;
+  estimate::Interval RowFigures::*const interval_;
+};
+
+class RankColumn : public Column {
+ public:
+  RankColumn(const HistFigures& figures, const ColumnStyle& style)
+      : Column(style.separated ? 0 : std::max(style.width, kHeading.size())), figures_(figures) {}
+
+  void AppendHeading(std::string& out) const override { AppendRightAligned(kHeading, width_, out); }
+  bool IsText() const override { return false; }
+  void AppendCell(size_t index, std::string& out) override {
+    const uint32_t rank = figures_.rows[index].rank;
+    const std::string text = rank == 0 ? "" : absl::StrCat(rank);
+    AppendRightAligned(text, width_, out);
+  }
+
+ private:
+  static constexpr std::string_view kHeading = " Rank";
+
+  const HistFigures& figures_;
+};
+
 std::string_view LatencyHeading(WeightField field, bool is_self) {
   if (field == WeightField::kChildren) return "Latency Children";
   return is_self ? "Latency     Self" : "Latency Overhead";
@@ -148,18 +204,33 @@ std::string_view LatencyHeading(WeightField field, bool is_self) {
 
 }  // namespace
 
-std::unique_ptr<Column> MakeWeightColumn(const Histogram& hist, const ReportOptions& options,
-                                         const FieldLayout& layout, WeightField field,
+std::unique_ptr<Column> MakeWeightColumn(const WeightSources& of, WeightField field,
                                          const ColumnStyle& style) {
+  const bool has_figures = !of.figures.rows.empty();
+  switch (field) {
+    case WeightField::kChildrenInterval:
+      if (!has_figures || !of.hist.options().children) return nullptr;
+      return std::make_unique<IntervalColumn>("Children 95%", of.figures, &RowFigures::children,
+                                              style);
+    case WeightField::kOverheadInterval:
+      if (!has_figures) return nullptr;
+      return std::make_unique<IntervalColumn>(
+          of.layout.overhead_is_self ? "Self 95%" : "Overhead 95%", of.figures, &RowFigures::self,
+          style);
+    case WeightField::kRank:
+      return has_figures ? std::make_unique<RankColumn>(of.figures, style) : nullptr;
+    default:
+      break;
+  }
   WeightKind kind = KindOf(field);
   const bool is_share = field == WeightField::kChildren || field == WeightField::kOverhead;
-  const bool is_self = field == WeightField::kOverhead && layout.overhead_is_self;
+  const bool is_self = field == WeightField::kOverhead && of.layout.overhead_is_self;
   if (is_self) kind.heading = "Self";
-  if (is_share && options.latency) kind.heading = LatencyHeading(field, is_self);
-  if (field == WeightField::kChildren && !hist.options().children) {
+  if (is_share && of.options.latency) kind.heading = LatencyHeading(field, is_self);
+  if (field == WeightField::kChildren && !of.hist.options().children) {
     return std::make_unique<MissingColumn>(kind.heading);
   }
-  return std::make_unique<WeightColumn>(hist, kind, style, is_share && options.latency);
+  return std::make_unique<WeightColumn>(of.hist, kind, style, is_share && of.options.latency);
 }
 
 }  // namespace profiler::report

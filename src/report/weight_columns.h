@@ -9,12 +9,20 @@
 #include <memory>
 
 #include "src/report/columns.h"
+#include "src/report/hist_figures.h"
 
 namespace profiler::report {
 
-// `hist` must outlive it.
-std::unique_ptr<Column> MakeWeightColumn(const Histogram& hist, const ReportOptions& options,
-                                         const FieldLayout& layout, WeightField field,
+// What columns of numbers are made of.
+struct WeightSources {
+  const Histogram& hist;
+  const HistFigures& figures;
+  const ReportOptions& options;
+  const FieldLayout& layout;
+};
+
+// The histogram and the figures must outlive it. Null for a column of figures that are not there.
+std::unique_ptr<Column> MakeWeightColumn(const WeightSources& of, WeightField field,
                                          const ColumnStyle& style);
 
 }  // namespace profiler::report

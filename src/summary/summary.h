@@ -81,6 +81,9 @@ struct Heading {
   double seconds = 0;     // from the first sample to the last; 0: unknown
 };
 
+// docs/json.md
+std::string SummaryAsJson(const Summary& summary, const Heading& heading);
+
 // As lines of at most 100 columns, but for long names.
 std::string FormatSummary(const Summary& summary, const Heading& heading);
 

@@ -1,0 +1,17 @@
+// A comparison as JSON (docs/json.md): every row, whether or not it is significant.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "src/diff/compare.h"
+#include "src/query/keyed_rows.h"
+
+namespace profiler::diff {
+
+// Pure; thread-safe.
+std::string DiffAsJson(const Diff& diff, std::span<const Run> before, std::span<const Run> after,
+                       query::KeyBy by, Weight weight);
+
+}  // namespace profiler::diff

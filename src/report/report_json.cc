@@ -1,0 +1,220 @@
+#include "src/report/report_json.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/percent.h"
+#include "src/query/amount.h"
+#include "src/report/functions.h"
+#include "src/report/hist.h"
+#include "src/report/hist_figures.h"
+#include "src/report/settled_options.h"
+
+namespace profiler::report {
+
+using json::Value;
+using profile::EventId;
+using profile::Profile;
+
+namespace {
+
+constexpr double kNanosecondsInSecond = 1e9;
+
+const char* NameOf(profile::Mode mode) {
+  switch (mode) {
+    case profile::Mode::kUser:
+      return "user";
+    case profile::Mode::kKernel:
+      return "kernel";
+    case profile::Mode::kHypervisor:
+      return "hypervisor";
+    case profile::Mode::kGuestUser:
+      return "guest user";
+    case profile::Mode::kGuestKernel:
+      return "guest kernel";
+    case profile::Mode::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+// The rows of one event.
+class JsonRows {
+ public:
+  JsonRows(const Histogram& hist, EventId event)
+      : hist_(hist), profile_(hist.profile()), figures_(FiguresOf(hist, event)) {}
+
+  bool has_intervals() const { return !figures_.rows.empty(); }
+
+  Value Row(size_t index) const {
+    const HistRow& row = hist_.rows()[index];
+    Value value = Value::object();
+    for (const SortKey key : hist_.options().sort) AddKey(key, row, value);
+    value["self"] = Weighed(row.self, index, &RowFigures::self);
+    if (hist_.options().children) {
+      value["total"] = Weighed(row.children, index, &RowFigures::children);
+    }
+    if (has_intervals() && figures_.rows[index].rank != 0) {
+      value["rank"] = figures_.rows[index].rank;
+    }
+    return value;
+  }
+
+ private:
+  Value Weighed(const Weight& weight, size_t index,
+                estimate::Interval RowFigures::*interval) const {
+    const double share = Percent(weight.period, hist_.total().period) / 100;
+    const auto amount = static_cast<double>(weight.period);
+    Value value = has_intervals() ? json::Share(share, figures_.rows[index].*interval, amount)
+                                  : json::Share(share, amount);
+    value["samples"] = weight.count;
+    return value;
+  }
+
+  // Null where a recording does not say it.
+  void AddKey(SortKey key, const HistRow& row, Value& value) const {
+    const profile::Thread& thread = profile_[row.thread];
+    const Function& function = hist_.functions()[row.function];
+    switch (key) {
+      case SortKey::kPid:
+      case SortKey::kTid:
+        value["tid"] = thread.tid;
+        value["thread"] = profile_.text(thread.last_comm);
+        return;
+      case SortKey::kTgid:
+        value["pid"] = thread.pid;
+        value["process"] = profile_.text(thread.process_comm);
+        return;
+      case SortKey::kComm:
+        value["comm"] = profile_.text(thread.comm);
+        return;
+      case SortKey::kDso:
+        value["dso"] = profile_.text(profile_[function.dso].name);
+        value["path"] = profile_.text(profile_[function.dso].long_name);
+        return;
+      case SortKey::kSymbol:
+        AddSymbol(function, value);
+        return;
+      case SortKey::kSrcline:
+        value["srcline"] = PositionOf(row, key);
+        return;
+      case SortKey::kSrcfile:
+        value["srcfile"] = PositionOf(row, key);
+        return;
+      case SortKey::kSymoff:
+        value["symoff"] = PositionOf(row, key);
+        return;
+      default:
+        if (const auto dimension = DimensionOf(key)) AddDimension(*dimension, row, value);
+        return;
+    }
+  }
+
+  void AddSymbol(const Function& function, Value& value) const {
+    if (function.named()) {
+      value["symbol"] = profile_.text(function.name);
+    } else {
+      value["symbol"] = nullptr;
+      value["address"] = absl::StrCat("0x", absl::Hex(function.address));
+    }
+    value["mode"] = NameOf(function.mode);
+    if (function.inlined) value["inlined"] = true;
+  }
+
+  std::string_view PositionOf(const HistRow& row, SortKey key) const {
+    const FunctionTable& functions = hist_.functions();
+    return functions.positions()->Text(functions.PositionOf(row.function), key);
+  }
+
+  void AddDimension(profile::Dimension dimension, const HistRow& row, Value& value) const {
+    using profile::Dimension;
+    const HugeVector<uint32_t>& column = profile_.column(dimension);
+    const auto number = [&]() -> Value {
+      if (column.empty() || column[row.sample] == profile::kNoCpu) return nullptr;
+      return column[row.sample];
+    };
+    const auto text = [&]() -> Value {
+      if (column.empty() || column[row.sample] == 0) return nullptr;
+      return profile_.text(StringId{column[row.sample]});
+    };
+    switch (dimension) {
+      case Dimension::kCpu:
+        value["cpu"] = number();
+        return;
+      case Dimension::kSocket:
+        value["socket"] = number();
+        return;
+      // Null: of what happened while others ran.
+      case Dimension::kParallelism:
+        value["parallelism"] = number();
+        return;
+      case Dimension::kTime: {
+        const std::vector<uint64_t>& begins = profile_.quanta.begins;
+        value["time"] = nullptr;
+        if (!column.empty() && column[row.sample] < begins.size()) {
+          value["time"] = static_cast<double>(begins[column[row.sample]]) / kNanosecondsInSecond;
+        }
+        return;
+      }
+      case Dimension::kCgroup:
+        value["cgroup"] = text();
+        return;
+      case Dimension::kTrace:
+        value["trace"] = text();
+        return;
+      case Dimension::kCommNoDigit:
+        value["comm_nodigit"] = text();
+        return;
+      case Dimension::kParent:
+        value["parent"] = text();
+        return;
+      case Dimension::kSlice:
+        return;
+    }
+  }
+
+  const Histogram& hist_;
+  const Profile& profile_;
+  const HistFigures figures_;
+};
+
+Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId event,
+             const ReportOptions& options) {
+  HistOptions settled = SettledOptions(options, profile, std::span(&event, 1));
+  settled.chains = false;
+  const Histogram hist(profile, functions, event, settled);
+  const JsonRows rows(hist, event);
+  const std::string_view name = profile.text(profile[event].name);
+  Value value = {{"event", name},
+                 {"unit", query::IsTime(name) ? "ns" : "count"},
+                 {"samples", hist.total().count},
+                 {"amount", hist.total().period},
+                 {"intervals", rows.has_intervals()}};
+  Value list = Value::array();
+  for (size_t i = 0; i < hist.rows().size(); ++i) {
+    const double percent = Percent(hist.rows()[i].children.period, hist.total().period);
+    if (percent < options.percent_limit || !hist.IsShown(i)) continue;
+    list.push_back(rows.Row(i));
+  }
+  value["rows"] = std::move(list);
+  return value;
+}
+
+}  // namespace
+
+std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
+                         const json::RecordingFacts& recording) {
+  const FunctionTable functions(profile, options.inlines, PositionKeysOf(options));
+  Value document = json::Document("report");
+  document["recording"] = json::Recording(recording);
+  document["losses"] = json::Losses(profile.losses);
+  document["chains"] = json::Chains(profile.chains);
+  document["events"] = Value::array();
+  for (uint32_t i = 0; i < profile.events.size(); ++i) {
+    if (profile.events[i].samples == 0) continue;
+    document["events"].push_back(RowsOf(profile, functions, EventId{i}, options));
+  }
+  return json::Text(document);
+}
+
+}  // namespace profiler::report
