@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/json/document.h"
+#include "src/json/recording.h"
 #include "src/perf_data/read/recording.h"
 #include "src/report/header.h"
 

@@ -1,6 +1,6 @@
 #include "src/diff/diff_json.h"
 
-#include "src/json/document.h"
+#include "src/json/recording.h"
 #include "src/query/amount.h"
 
 namespace profiler::diff {

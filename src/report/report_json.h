@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "src/json/document.h"
+#include "src/json/recording.h"
 #include "src/profile/profile.h"
 #include "src/report/options.h"
 

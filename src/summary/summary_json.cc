@@ -1,4 +1,4 @@
-#include "src/json/document.h"
+#include "src/json/recording.h"
 #include "src/query/amount.h"
 #include "src/summary/summary.h"
 
