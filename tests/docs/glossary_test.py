@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""glossary_test.py README.md FILE.cc…: each word that these files print is plain English, or explained in the README.
+
+Explained is what the section "How to read it" has in bold. Whoever writes a new word into `profiler summary` adds it
+there, or, if a child would know it, to PLAIN below.
+"""
+
+import re
+import sys
+
+PLAIN = set("""
+a all and annotate are as before began below busiest by call called caller chance code counted do done each early
+elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known left lines
+loses many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
+recorded rest see share shares so some source taken tell than that the them they threads times to too types unknown up
+visibly was were what where which who whole whom why with would
+""".split())
+# Names of commands and options of the program, which --help explains.
+COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
+            "no-children", "comm", "tid"}
+
+
+def explained(readme):
+    with open(readme, encoding="utf-8") as file:
+        section = file.read().split("## How to read it", 1)[1].split("\n## ", 1)[0]
+    return {word.lower() for phrase in re.findall(r"\*\*([^*]+)\*\*", section) for word in re.findall(r"[\w%-]+", phrase)}
+
+
+def printed(path):
+    """The words of its string literals, but for includes and conversions of printf."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"^(#include|\s*//).*$", "", file.read(), flags=re.MULTILINE)
+    for literal in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):
+        yield from (word.lower() for word in re.findall(r"[A-Za-z][A-Za-z-]+", re.sub(r"%[-*.0-9]*[a-z]", " ", literal)))
+
+
+def main(readme, *files):
+    known = PLAIN | COMMANDS | explained(readme)
+    known |= {word + "s" for word in known} | {word[:-1] for word in known if word.endswith("s")}
+    words = {word for path in files for word in printed(path)}
+    if len(words) < 50:
+        sys.exit(f"only {len(words)} words were found in {files}: this test no longer sees the text")
+    unknown = sorted(words - known)
+    if unknown:
+        sys.exit(f"words that README.md does not explain under 'How to read it': {', '.join(unknown)}")
+
+
+main(*sys.argv[1:])
