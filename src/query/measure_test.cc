@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
+#include "src/query/keyed_rows.h"
 #include "src/report/testing/profile_builder.h"
 
 namespace profiler::query {

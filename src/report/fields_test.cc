@@ -56,7 +56,7 @@ TEST(FieldsTest, AnUnknownFieldIsNamedWithThoseThatThereAre) {
             "parent, srcline, srcfile, symoff, cpu, socket, time, cgroup, trace or parallelism, of "
             "branches symbol_from, symbol_to, dso_from, dso_to, mispredict or cycles, and of "
             "weights overhead, overhead_children, overhead_sys, overhead_us, overhead_guest_sys, "
-            "overhead_guest_us, sample or period");
+            "overhead_guest_us, sample, period, overhead_ci, overhead_children_ci or rank");
   EXPECT_FALSE(ParseFields("").ok());
   EXPECT_FALSE(ParseFields("+").ok());
   EXPECT_FALSE(ParseSortKeys("overhead").ok());

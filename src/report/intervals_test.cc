@@ -37,12 +37,33 @@ std::string Table(ProfileBuilder& builder, ReportOptions options) {
 
 TEST(IntervalsTest, RowsThatCannotBeToldApartShareARank) {
   ProfileBuilder builder = TwoAlikeAndOneLess();
-  EXPECT_EQ(Table(builder, {.children = false}), "");
+  EXPECT_EQ(
+      Table(builder, {.children = false}),
+      "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
+      "#\n"
+      "# Overhead  Overhead 95%   Rank  Symbol\n"
+      "# ........  ............  .....  ......\n"
+      "#\n"
+      "    45.45%  41.42-49.55%      1  [.] a\n"
+      "    45.45%  41.46-49.51%      1  [.] b\n"
+      "     9.09%   5.96-13.64%      3  [.] c\n"
+      "\n\n");
 }
 
 TEST(IntervalsTest, ARowWithItsCalleesHasAnIntervalOfItsOwn) {
   ProfileBuilder builder = TwoAlikeAndOneLess();
-  EXPECT_EQ(Table(builder, {}), "");
+  EXPECT_EQ(
+      Table(builder, {}),
+      "# 95%: has the true share in 95 of 100 recordings; rows of one rank are not told apart\n"
+      "#\n"
+      "# Children   Children 95%      Self      Self 95%   Rank  Symbol  \n"
+      "# ........  .............  ........  ............  .....  ........\n"
+      "#\n"
+      "   100.00%  98.13-100.00%     0.00%    0.00-1.87%         [.] main\n"
+      "    45.45%   41.42-49.55%    45.45%  41.42-49.55%      1  [.] a\n"
+      "    45.45%   41.46-49.51%    45.45%  41.46-49.51%      1  [.] b\n"
+      "     9.09%    5.96-13.64%     9.09%   5.96-13.64%      3  [.] c\n"
+      "\n\n");
 }
 
 TEST(IntervalsTest, ThePercentageOfAFilterIsOfWhatPassedIt) {
@@ -57,21 +78,41 @@ TEST(IntervalsTest, ThePercentageOfAFilterIsOfWhatPassedIt) {
 TEST(IntervalsTest, WhatIsCountedHasNone) {
   ProfileBuilder builder;
   builder.InOrder().Sample("app", {"main@app"}, 10, 1);
-  EXPECT_EQ(Table(builder, {}), "");
+  EXPECT_EQ(Table(builder, {}),
+            "# 95%: there are no intervals, as each occurrence was counted and none sampled\n"
+            "#\n"
+            "# Overhead  Symbol  \n"
+            "# ........  ........\n"
+            "#\n"
+            "   100.00%  [.] main\n"
+            "\n\n");
 }
 
 TEST(IntervalsTest, WithoutTheOrderOfSamplesThereAreNone) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app"}, 10);
-  EXPECT_EQ(Table(builder, {}), "");
+  EXPECT_EQ(Table(builder, {}),
+            "# 95%: there are no intervals, as the order of these samples is not known\n"
+            "#\n"
+            "# Overhead  Symbol  \n"
+            "# ........  ........\n"
+            "#\n"
+            "   100.00%  [.] main\n"
+            "\n\n");
 }
 
 TEST(IntervalsTest, AreFieldsLikeOthers) {
   ProfileBuilder builder = TwoAlikeAndOneLess();
-  ReportOptions options{.separator = ";"};
+  ReportOptions options{.call_graph = {.type = CallGraphType::kNone}, .separator = ";"};
   options.fields = *ParseFields("rank,overhead_ci,sym");
   const std::string text = FormatReport(builder.profile(), options);
-  EXPECT_EQ(text.substr(text.find("#\n# Rank") + 2), "");
+  EXPECT_EQ(text.substr(text.find("# Rank")),
+            "# Rank;Overhead 95%;Symbol  \n"
+            "1;41.42-49.55%;[.] a\n"
+            "1;41.46-49.51%;[.] b\n"
+            "3;5.96-13.64%;[.] c\n"
+            ";0.00-1.87%;[.] main\n"
+            "\n\n");
 }
 
 TEST(IntervalsTest, EachShareOfADocumentHasOne) {
@@ -92,7 +133,11 @@ TEST(IntervalsTest, EachShareOfADocumentHasOne) {
             row["total"]["samples"].dump() + " " + row.value("rank", nlohmann::json()).dump() +
             "\n";
   }
-  EXPECT_EQ(rows, "");
+  EXPECT_EQ(rows,
+            "main 0 220 null\n"
+            "a 100 100 1\n"
+            "b 100 100 1\n"
+            "c 20 20 3\n");
 }
 
 }  // namespace

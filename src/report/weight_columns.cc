@@ -181,7 +181,7 @@ class IntervalColumn : public Column {
 class RankColumn : public Column {
  public:
   RankColumn(const HistFigures& figures, const ColumnStyle& style)
-      : Column(style.separated ? 0 : std::max(style.width, kHeading.size())), figures_(figures) {}
+      : Column(style.separated ? 0 : std::max(style.width, kWidth)), figures_(figures) {}
 
   void AppendHeading(std::string& out) const override { AppendRightAligned(kHeading, width_, out); }
   bool IsText() const override { return false; }
@@ -192,7 +192,8 @@ class RankColumn : public Column {
   }
 
  private:
-  static constexpr std::string_view kHeading = " Rank";
+  static constexpr std::string_view kHeading = "Rank";
+  static constexpr size_t kWidth = 5;
 
   const HistFigures& figures_;
 };
