@@ -123,7 +123,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   void CountBranches(const perf_event::Sample& sample, EventId event);
   FrameId ResolveAddress(uint32_t pid, uint64_t address);
   void CountBatch(const perf_event::Sample* whole = nullptr);
-  void KeepOrder(std::span<const ResolvedStack> resolved);
+  void KeepOrder(std::span<const uint32_t> rows);
   void CountRest();
   const symbolize::AddressSpace* SpaceBeforeExec(const perf_event::Sample& sample);
 
@@ -420,8 +420,10 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
     row.stack = resolved[i].stack;
     row.has_chain = resolved[i].has_chain;
   }
-  if (options_.keep_rows) rows_.Add(batch_, resolved);
-  if (options_.keep_order) KeepOrder(resolved);
+  if (options_.keep_rows) {
+    const std::span<const uint32_t> rows = rows_.Add(batch_, resolved);
+    if (options_.keep_order) KeepOrder(rows);
+  }
   if (options_.on_samples) {
     namer_.NameNewFrames();
     // The view may ask for the frame of another address, which must not count this batch again.
@@ -432,14 +434,14 @@ void ProfileBuilder::Impl::CountBatch(const perf_event::Sample* whole) {
   batch_.clear();
 }
 
-// Of the samples of the batch, whose rows are known now.
-void ProfileBuilder::Impl::KeepOrder(std::span<const ResolvedStack> resolved) {
+// Of the samples of the batch, which are in these rows.
+void ProfileBuilder::Impl::KeepOrder(std::span<const uint32_t> rows) {
   for (size_t i = 0; i < batch_.size(); ++i) {
     const SampleRow& sample = batch_[i];
     if (sample.count == 0) continue;  // the second row of one sample
     const uint32_t stream =
         sample.cpu != kNoCpu ? sample.cpu : static_cast<uint32_t>(sample.thread);
-    profile_.order.push_back({.row = *resolved[i].row, .stream = stream});
+    profile_.order.push_back({.row = rows[i], .stream = stream});
   }
 }
 

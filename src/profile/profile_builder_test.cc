@@ -751,6 +751,11 @@ TEST_F(ProfileBuilderTest, KeepsTheOrderOfSamplesByCpuWhereThatIsAskedFor) {
   EXPECT_EQ(Build({.keep_order = true}).events[0].squared_periods, 3);
 }
 
+TEST_F(ProfileBuilderTest, TheOrderTellsApartTheThreadsThatHaveTheSameStackInTurn) {
+  records_.At(1).By(5, 6).Sample(0x1234).By(5, 7).Sample(0x1234).By(5, 6).Sample(0x1234);
+  EXPECT_EQ(OrderOf(Build({.keep_order = true})), "0/0 1/0 0/0 ");
+}
+
 TEST_F(ProfileBuilderTest, TheOrderIsOfTheRowsThatAreLeftWhenThreadsTurnOutToBeOne) {
   records_.At(1).By(5, 6).Sample(0x1234).By(5, 7).Sample(0x2345).Sample(0x1234);
   records_.At(2).By(5, 6).Comm("worker").By(5, 7).Comm("worker").Sample(0x1234);

@@ -73,13 +73,19 @@ void RowTable::Prefetch(const Row& row, const Values& values, uint32_t known) co
 }
 
 // All samples ask for the memory that they need before the first of them waits for it.
-void RowTable::Add(std::span<const SampleRow> samples, std::span<const ResolvedStack> resolved) {
+std::span<const uint32_t> RowTable::Add(std::span<const SampleRow> samples,
+                                        std::span<const ResolvedStack> resolved) {
   values_.clear();
+  found_.clear();
   for (size_t i = 0; i < samples.size(); ++i) {
     values_.push_back(ValuesOf(samples[i]));
     Prefetch(samples[i], values_[i], *resolved[i].row);
   }
-  for (size_t i = 0; i < samples.size(); ++i) Add(samples[i], values_[i], resolved[i].row);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    Add(samples[i], values_[i], resolved[i].row);
+    found_.push_back(*resolved[i].row);
+  }
+  return found_;
 }
 
 void RowTable::Add(const Row& row, const Values& values, uint32_t* known) {

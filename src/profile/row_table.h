@@ -25,8 +25,10 @@ class RowTable {
   // Adds count and period of each sample to the row that agrees with it in event, thread,
   // interrupted frame, stack and the dimensions that are kept. `resolved` has for each sample where
   // the row that such a sample was found in before is noted, or UINT32_MAX; the row that this one
-  // is in is noted there.
-  void Add(std::span<const SampleRow> samples, std::span<const ResolvedStack> resolved);
+  // is in is noted there. By sample: its row, until the next call; samples that share a note need
+  // not share a row.
+  std::span<const uint32_t> Add(std::span<const SampleRow> samples,
+                                std::span<const ResolvedStack> resolved);
 
   // Gives each row the thread that `threads` has for its own. Rows that then agree become one, so
   // the rows that Add found before are others now.
@@ -47,6 +49,7 @@ class RowTable {
   DenseIndex index_;
   absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // by begin
   std::vector<Values> values_;  // of the samples at hand; kept to save its allocation
+  std::vector<uint32_t> found_;  // by sample at hand
 };
 
 }  // namespace profiler::profile
