@@ -239,6 +239,10 @@ struct SampleRow : Row {
 struct OrderedSample {
   uint32_t row = 0;     // of Profile::rows
   uint32_t stream = 0;  // equal for samples of one CPU; where that is unknown, of one thread
+  // For how many samples it stands: itself, and its part of those that are missing near it, because
+  // they were lost or their event was throttled.
+  float weight = 1;
+  float gap = 0;  // how many are missing there in one piece, on average; 0: none
 };
 
 // What was lost, cut or could not be named.

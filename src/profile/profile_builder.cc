@@ -16,6 +16,7 @@
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
+#include "src/profile/missing_samples.h"
 #include "src/profile/row_table.h"
 #include "src/profile/running_threads.h"
 #include "src/profile/samples.h"
@@ -46,6 +47,10 @@ Mode ModeOf(uint16_t misc) {
     default:
       return Mode::kUnknown;
   }
+}
+
+uint32_t StreamOf(uint32_t cpu, ThreadId thread) {
+  return cpu != kNoCpu ? cpu : static_cast<uint32_t>(thread);
 }
 
 }  // namespace
@@ -141,7 +146,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   UserUnwinder user_unwinder_;
   FrameNamer namer_;
   Samples samples_;
-  RunningThreads running_;  // fed where parallelism is kept
+  RunningThreads running_;                    // fed where parallelism is kept
+  MissingSamples missing_{options_.samples};  // fed where the order is kept
   RowTable rows_;
   BranchTable branches_;
   std::vector<bool> is_off_cpu_;     // by event
@@ -156,6 +162,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
                                        std::span<const uint64_t> ids) {
   samples_.AddEvent(attr, ids);
+  missing_.AddEvent(attr);
   is_off_cpu_.push_back(IsOffCpuEvent(name));
   is_tracepoint_.push_back(attr.type == perf_event::kTypeTracepoint);
   profile_.events.push_back(
@@ -194,8 +201,12 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     CountBatch();
     branches_.ForgetFrames();
     event_ = event;
-    if (keeps_parallelism_) running_.Take(record, samples_.events()[event].layout);
-    AddOther(record, samples_.events()[event].layout);
+    const RecordLayout& layout = samples_.events()[event].layout;
+    if (keeps_parallelism_) running_.Take(record, layout);
+    if (options_.keep_order) {
+      missing_.Take(record, EventId(event), layout, time, profile_.order.size());
+    }
+    AddOther(record, layout);
   }
 }
 
@@ -317,6 +328,10 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   if (before_exec != nullptr) CountBatch();
   const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
                                                            /*has_stack=*/before_exec == nullptr);
+  if (options_.keep_order) {
+    const ThreadId thread = threads_.Find(sample.pid, sample.tid);
+    missing_.AddRecord(StreamOf(cpu, thread), has_cpu ? std::nullopt : std::optional(sample.tid));
+  }
   const bool whole = options_.whole_samples;
   for (const SampleShare& share : taken.shares) {
     Event& event = profile_.events[static_cast<uint32_t>(share.event)];
@@ -439,8 +454,8 @@ void ProfileBuilder::Impl::KeepOrder(std::span<const uint32_t> rows) {
   for (size_t i = 0; i < batch_.size(); ++i) {
     const SampleRow& sample = batch_[i];
     if (sample.count == 0) continue;  // the second row of one sample
-    const uint32_t stream =
-        sample.cpu != kNoCpu ? sample.cpu : static_cast<uint32_t>(sample.thread);
+    const uint32_t stream = StreamOf(sample.cpu, sample.thread);
+    missing_.AddSample(sample.event, stream, sample.time, profile_.order.size());
     profile_.order.push_back({.row = rows[i], .stream = stream});
   }
 }
@@ -465,6 +480,7 @@ bool ProfileBuilder::Impl::IsOfRecordsAlone() const {
 void ProfileBuilder::Impl::CountRest() {
   samples_.GiveUpWaiting([this](const TakenSample& sample) { CountSample(sample); });
   CountBatch();
+  if (options_.keep_order) missing_.Weigh(profile_);
   const std::vector<ThreadId> same = threads_.Settle();
   if (!same.empty()) {
     rows_.PutThreads(same);

@@ -7,7 +7,7 @@
 //
 //   record  ──▶ MMAP, COMM, FORK …  ──▶ Sideband ──▶ AddressSpaces, ImageTable, ThreadTable
 //               SAMPLE  ──▶ Samples ──▶ (UserUnwinder) ──▶ ChainResolver ──▶ Row
-//               LOST, THROTTLE …     ──▶ Losses
+//               LOST, THROTTLE …     ──▶ Losses, MissingSamples
 //   Finish  ──▶ name_profile.h: every distinct frame once
 //
 // Cost: a sample whose call chain was seen before in its process is a hash of the chain's bytes and
@@ -57,7 +57,8 @@ struct BuilderOptions {
   bool keep_addresses = false;
   // The profile has branches, of events whose samples have branch stacks.
   bool keep_branches = false;
-  // The profile has the order of the samples: eight bytes each.
+  // The profile has the order of the samples, and what each weighs where others are missing:
+  // sixteen bytes each.
   bool keep_order = false;
   // Without it the profile has no rows: for a view that only wants `on_samples`.
   bool keep_rows = true;

@@ -70,9 +70,9 @@ void KeepRows(absl::FunctionRef<bool(const Row&)> is_kept, Profile& profile) {
     profile.rows[kept++] = row;
   }
   size_t ordered = 0;
-  for (const profile::OrderedSample& sample : profile.order) {
-    const uint32_t row = moved[sample.row];
-    if (row != kGone) profile.order[ordered++] = {row, sample.stream};
+  for (profile::OrderedSample sample : profile.order) {
+    sample.row = moved[sample.row];
+    if (sample.row != kGone) profile.order[ordered++] = sample;
   }
   profile.order.resize(ordered);
   profile.rows.resize(kept);

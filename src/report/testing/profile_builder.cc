@@ -78,6 +78,12 @@ ProfileBuilder& ProfileBuilder::InOrder() {
   return *this;
 }
 
+ProfileBuilder& ProfileBuilder::StandingFor(float weight, float gap) {
+  weight_ = weight;
+  gap_ = gap;
+  return *this;
+}
+
 ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<std::string>& chain,
                                        uint64_t count, uint64_t period) {
   StackId stack = kNoStack;
@@ -101,7 +107,9 @@ ProfileBuilder& ProfileBuilder::Sample(std::string_view comm, const std::vector<
   times_.push_back(time_);
   if (in_order_) {
     const auto row = static_cast<uint32_t>(profile_.rows.size() - 1);
-    for (uint64_t i = 0; i < count; ++i) profile_.order.push_back({.row = row, .stream = cpu_});
+    for (uint64_t i = 0; i < count; ++i) {
+      profile_.order.push_back({.row = row, .stream = cpu_, .weight = weight_, .gap = gap_});
+    }
   }
   profile::Event& event = profile_.events[static_cast<uint32_t>(event_)];
   event.samples += count;

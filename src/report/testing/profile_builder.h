@@ -41,6 +41,10 @@ class ProfileBuilder {
   // The profile has the order of the samples from now on, which are of the CPU.
   ProfileBuilder& InOrder();
 
+  // Samples from now on stand for so many each, as others are missing in gaps of so many. For
+  // order.
+  ProfileBuilder& StandingFor(float weight, float gap);
+
   // `count` samples of `period` each.
   ProfileBuilder& Sample(std::string_view comm, const std::vector<std::string>& chain,
                          uint64_t count = 1, uint64_t period = 1'000'000);
@@ -75,6 +79,7 @@ class ProfileBuilder {
   uint32_t pid_ = 100, tid_ = 100, cpu_ = 0;
   uint32_t parallelism_ = 1;
   bool in_order_ = false;
+  float weight_ = 1, gap_ = 0;
   uint64_t time_ = 0, bias_ = 0, link_bias_ = 0;
   std::vector<uint64_t> times_;  // by row
   std::map<std::string, profile::DsoId, std::less<>> dsos_;

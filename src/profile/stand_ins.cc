@@ -1,0 +1,92 @@
+#include "src/profile/stand_ins.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace profiler::profile {
+namespace {
+
+// Samples on each side of a gap that stand for it at least: fewer would stand for what they happen
+// to be themselves.
+constexpr size_t kFewest = 16;
+
+class Stream {
+ public:
+  Stream(size_t samples, std::span<const Gap> gaps)
+      : places_(samples), weights_(samples + 1), weighted_gaps_(samples + 1) {
+    double missing = 0;
+    size_t gap = 0;
+    for (size_t i = 0; i < samples; ++i) {
+      for (; gap < gaps.size() && gaps[gap].before <= i; ++gap) missing += SizeOf(gaps[gap]);
+      places_[i] = static_cast<double>(i) + missing;
+    }
+  }
+
+  static double SizeOf(const Gap& gap) { return std::clamp(gap.samples, 0.0, kMostInGap); }
+
+  // `missing`: in all gaps in front of this one.
+  void Add(const Gap& gap, double missing) {
+    const double size = SizeOf(gap);
+    if (size == 0) return;
+    const size_t before = std::min(gap.before, places_.size());
+    const double begin = static_cast<double>(before) + missing;
+    const size_t first = std::min(At(begin - size / 2), before - std::min(before, kFewest));
+    const size_t end =
+        std::max(At(begin + size + size / 2), before + std::min(places_.size() - before, kFewest));
+    const bool has_both = first < before && before < end;
+    const double half = has_both ? size / 2 : size;
+    Spread(half, size, first, before);
+    Spread(half, size, before, end);
+  }
+
+  std::vector<StandIn> StandIns() const {
+    std::vector<StandIn> result(places_.size());
+    double weight = 0, weighted_gaps = 0;
+    for (size_t i = 0; i < result.size(); ++i) {
+      weight += weights_[i];
+      weighted_gaps += weighted_gaps_[i];
+      // Sums of differences leave next to nothing where nothing is missing.
+      if (weight < kRounding) continue;
+      result[i].weight = static_cast<float>(1 + weight);
+      result[i].gap = static_cast<float>(std::clamp(weighted_gaps / weight, 0.0, kMostInGap));
+    }
+    return result;
+  }
+
+ private:
+  static constexpr double kRounding = 1e-6;
+
+  // The first sample at a place or behind it.
+  size_t At(double place) const {
+    return static_cast<size_t>(std::lower_bound(places_.begin(), places_.end(), place) -
+                               places_.begin());
+  }
+
+  void Spread(double missing, double gap, size_t first, size_t end) {
+    if (first == end) return;
+    const double each = missing / static_cast<double>(end - first);
+    weights_[first] += each;
+    weights_[end] -= each;
+    weighted_gaps_[first] += each * gap;
+    weighted_gaps_[end] -= each * gap;
+  }
+
+  std::vector<double> places_;  // by sample: its number if none were missing
+  // By sample: how much more it has than the sample before.
+  std::vector<double> weights_, weighted_gaps_;
+};
+
+}  // namespace
+
+std::vector<StandIn> StandInsFor(size_t samples, std::span<const Gap> gaps) {
+  Stream stream(samples, gaps);
+  double missing = 0;
+  for (const Gap& gap : gaps) {
+    stream.Add(gap, missing);
+    missing += Stream::SizeOf(gap);
+  }
+  return stream.StandIns();
+}
+
+}  // namespace profiler::profile
