@@ -107,6 +107,7 @@ class Comparison {
     const Measured& measured = MeasuredOf(run, key);
     share.samples = measured.samples;
     share.share = run.measured.ShareOf(measured);
+    share.inequality = measured.inequality;
     share.excess = measured.excess;
     return share;
   }

@@ -41,7 +41,7 @@ double VarianceOfCount(const ShareSamples& of) {
       std::min(of_dice * (1 + 2 * std::max(0.0, likeness)), std::max(of_neighbours, variance));
   variance = std::max(variance, WeightOfLikeness(likeness) * of_likeness);
   variance = std::min(variance, of_neighbours);
-  return variance + kUnseen + of.beat_variance;
+  return variance + kUnseen + of.beat_variance + of.missing_variance;
 }
 
 Interval ShareInterval(const ShareSamples& of, double share, double inequality) {

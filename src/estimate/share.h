@@ -40,6 +40,7 @@ struct ShareSamples {
   uint64_t changes = 0;         // neighbours of which one is in it
   uint64_t changes_at_two = 0;  // samples two apart of which one is in it
   double beat_variance = 0;     // BeatVariance (beat.h)
+  double missing_variance = 0;  // Missing::VarianceOf (missing.h)
 };
 
 // Of `count`, in squared samples.

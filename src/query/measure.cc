@@ -7,6 +7,7 @@
 #include "src/estimate/beat.h"
 #include "src/estimate/slices.h"
 #include "src/estimate/visits.h"
+#include "src/query/missing_samples.h"
 
 namespace profiler::query {
 namespace {
@@ -69,25 +70,49 @@ void CountSlices(std::span<const OrderedSample> by_time, auto keys_of,
   }
 }
 
+// How much less surely the shares are known for what is missing.
+void WidenForMissing(std::span<const OrderedSample> samples, auto keys_of,
+                     const MissingSamples& missing, const Measurement& measurement,
+                     std::vector<Measured>& measured) {
+  std::vector<double> squares(measured.size());
+  for (const OrderedSample& sample : samples) {
+    for (const KeyId key : keys_of(sample.row)) {
+      squares[key] += double{sample.weight} * sample.weight;
+    }
+  }
+  for (KeyId key = 0; key < measured.size(); ++key) {
+    Measured& of = measured[key];
+    of.inequality *= missing.chance().InequalityOf(measurement.ShareOf(of), squares[key]);
+    of.samples.missing_variance = missing.chance().VarianceOf(of.samples);
+  }
+}
+
 }  // namespace
 
 estimate::Interval Measurement::IntervalOf(const Measured& of) const {
   const double share = ShareOf(of);
   if (is_count) return {share, share};
-  return estimate::ShareInterval(of.samples, share, inequality);
+  return estimate::ShareInterval(of.samples, share, of.inequality);
 }
 
 Measurement Measure(const Profile& profile, EventId event, const SampleKeys& keys) {
   Measurement result;
   result.self.resize(keys.keys());
   result.total.resize(keys.keys());
+  const MissingSamples missing(profile, event);
+  result.missing_part = missing.part();
   for (uint32_t i = 0; i < profile.rows.size(); ++i) {
     const Row& row = profile.rows[i];
     if (row.event != event || !keys.IsCounted(i)) continue;
+    const double lacks = missing.PeriodOf(i);
+    const auto add = [&](auto& to) {
+      to.period += row.period;
+      to.missing += lacks;
+    };
     result.samples += row.count;
-    result.period += row.period;
-    if (const KeyId own = keys.OwnKeyOf(i); own != kNoKey) result.self[own].period += row.period;
-    for (const KeyId key : keys.KeysOf(i)) result.total[key].period += row.period;
+    add(result);
+    if (const KeyId own = keys.OwnKeyOf(i); own != kNoKey) add(result.self[own]);
+    for (const KeyId key : keys.KeysOf(i)) add(result.total[key]);
   }
   const profile::Event& counted = profile[event];
   const auto samples = static_cast<double>(counted.samples);
@@ -95,7 +120,11 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   if (period > 0 && counted.squared_periods > 0) {
     result.inequality = samples * counted.squared_periods / (period * period);
   }
-  result.is_count = counted.period == counted.samples || IsOffCpuEvent(profile.text(counted.name));
+  result.is_count = !missing.any() && (counted.period == counted.samples ||
+                                       IsOffCpuEvent(profile.text(counted.name)));
+  for (std::vector<Measured>* all : {&result.self, &result.total}) {
+    for (Measured& of : *all) of.inequality = result.inequality;
+  }
 
   KeyId own = kNoKey;
   const auto own_of = [&](uint32_t row) {
@@ -109,6 +138,10 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   CountVisits(by_stream, all_of, result.total);
   CountSlices(by_time, own_of, result.self);
   CountSlices(by_time, all_of, result.total);
+  if (missing.any()) {
+    WidenForMissing(by_time, own_of, missing, result, result.self);
+    WidenForMissing(by_time, all_of, missing, result, result.total);
+  }
   return result;
 }
 

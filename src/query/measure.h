@@ -16,6 +16,8 @@ namespace profiler::query {
 struct Measured {
   estimate::ShareSamples samples;
   uint64_t period = 0;
+  double missing = 0;         // what its samples that are missing would have added to the period
+  double inequality = 1;      // of its samples' weights: estimate::ShareInterval
   std::vector<float> excess;  // by slice of the run: estimate::ExcessOf; empty where there are few
 };
 
@@ -23,13 +25,18 @@ struct Measured {
 struct Measurement {
   uint64_t samples = 0;
   uint64_t period = 0;
-  double inequality = 1;  // of the samples' weights: estimate::ShareInterval
+  double missing = 0;       // as in Measured
+  double missing_part = 0;  // of the samples, from 0 to 1
+  double inequality = 1;    // of the samples' periods
   // Each sample is of one occurrence, and all are there: no chance is in the figures.
   bool is_count = false;
   std::vector<Measured> self, total;  // by key
 
+  // Samples that are missing count as those next to them.
   double ShareOf(const Measured& of) const {
-    return period == 0 ? 0 : static_cast<double>(of.period) / static_cast<double>(period);
+    return period == 0 ? 0
+                       : (static_cast<double>(of.period) + of.missing) /
+                             (static_cast<double>(period) + missing);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
 };

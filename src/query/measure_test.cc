@@ -99,5 +99,61 @@ TEST(Measure, ABeatWidensTheInterval) {
   EXPECT_GT(width(regular.profile()), 5 * width(uneven.profile()));
 }
 
+// Two phases as long as each other, of which the second lost half of its samples.
+ProfileBuilder TwoPhases(float weight, float gap) {
+  ProfileBuilder builder;
+  builder.InOrder();
+  for (int i = 0; i < 500; ++i) builder.Sample("app", {"main@app", "a@app"});
+  builder.StandingFor(weight, gap);
+  for (int i = 0; i < 250; ++i) builder.Sample("app", {"main@app", "b@app"});
+  return builder;
+}
+
+TEST(Measure, SamplesNextToAGapMakeUpForWhatIsMissing) {
+  ProfileBuilder builder = TwoPhases(2, 1);
+  const Profile& profile = builder.profile();
+  const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
+  const Measurement measured = Measure(profile, EventId{0}, keys);
+  EXPECT_NEAR(measured.missing_part, 0.25, 1e-9);
+  EXPECT_NEAR(measured.ShareOf(measured.self[0]), 0.5, 1e-9);
+  EXPECT_NEAR(measured.ShareOf(measured.self[1]), 0, 1e-9);
+  EXPECT_NEAR(measured.ShareOf(measured.total[1]), 1, 1e-9);
+  EXPECT_EQ(Figures(profile),
+            "a 500/1 500000000  500/1 500000000\n"
+            "main 0/0 0  750/0 750000000\n"
+            "b 250/1 250000000  250/1 250000000\n");
+}
+
+TEST(Measure, WhatIsMissingWidensTheInterval) {
+  const auto width = [](ProfileBuilder builder) {
+    const KeyedRows keys(builder.profile(), EventId{0}, KeyBy::kFunction);
+    const Measurement measured = Measure(builder.profile(), EventId{0}, keys);
+    return measured.IntervalOf(measured.self[0]).half_width();
+  };
+  EXPECT_GT(width(TwoPhases(2, 1)), 1.05 * width(TwoPhases(1, 0)));
+  EXPECT_GT(width(TwoPhases(2, 100)), 2 * width(TwoPhases(2, 1)));
+}
+
+TEST(Measure, OccurrencesOfWhichSomeAreMissingAreNoCount) {
+  ProfileBuilder builder;
+  builder.InOrder().Sample("app", {"a@app"}, 3, 1).StandingFor(2, 1).Sample("app", {"b@app"}, 3, 1);
+  const Profile& profile = builder.profile();
+  const KeyedRows keys(profile, EventId{0}, KeyBy::kFunction);
+  EXPECT_FALSE(Measure(profile, EventId{0}, keys).is_count);
+}
+
+TEST(Measure, SharesOfWhatImpossiblyManyStandForAreSharesAllTheSame) {
+  ProfileBuilder builder = TwoPhases(1e18f, 1e18f);
+  const KeyedRows keys(builder.profile(), EventId{0}, KeyBy::kFunction);
+  const Measurement measured = Measure(builder.profile(), EventId{0}, keys);
+  for (const Measured& of : measured.self) {
+    const estimate::Interval interval = measured.IntervalOf(of);
+    EXPECT_GE(interval.low, 0);
+    EXPECT_LE(interval.low, measured.ShareOf(of));
+    EXPECT_LE(measured.ShareOf(of), interval.high + 1e-9);
+    EXPECT_LE(interval.high, 1);
+  }
+}
+
 }  // namespace
 }  // namespace profiler::query
