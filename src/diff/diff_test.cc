@@ -130,6 +130,18 @@ TEST(FormatDiff, SaysThatNothingChangedAndWhatWouldHaveBeenSeen) {
   EXPECT_THAT(FormatDiff(diff, before, after, {.all = true}), HasSubstr("parse"));
 }
 
+TEST(FormatDiff, SaysWhatPartOfAGroupsSamplesIsMissing) {
+  std::vector<Recorded> before = Runs({kBefore, kBefore}), after = Runs({kAfter});
+  before[0].measured.missing_part = 0.5;
+  const std::string text = FormatDiff(Compare(before, after, {}), before, after, {});
+  EXPECT_THAT(text, HasSubstr("# 33.3 % of the samples of before are missing: shares make up for "
+                              "them, times do not\n"));
+  EXPECT_THAT(text, Not(HasSubstr("of after are missing")));
+  before[0].measured.missing_part = 0.001;
+  EXPECT_THAT(FormatDiff(Compare(before, after, {}), before, after, {}),
+              Not(HasSubstr("are missing")));
+}
+
 TEST(FormatDiff, AsMarkdownIsATableThatNamesCannotBreak) {
   const std::vector<Recorded> before = Runs({{{"a|`b", 500}, {"c", 500}}});
   const std::vector<Recorded> after = Runs({{{"a|`b", 900}, {"c", 500}}});

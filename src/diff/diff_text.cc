@@ -44,6 +44,23 @@ std::string MarkdownCode(std::string_view text) {
   return out + '`';
 }
 
+// That samples of a group are missing, if it is more than next to none.
+void AddMissing(std::string_view group, std::span<const Run> runs,
+                std::vector<std::string>& lines) {
+  constexpr double kLeast = 0.001;
+  double taken = 0, all = 0;
+  for (const Run& run : runs) {
+    const auto samples = static_cast<double>(run.measured.samples);
+    taken += samples;
+    all += samples / (1 - run.measured.missing_part);
+  }
+  const double missing = all == 0 ? 0 : 1 - taken / all;
+  if (missing < kLeast) return;
+  lines.push_back(absl::StrFormat(
+      "%.1f %% of the samples of %s are missing: shares make up for them, times do not",
+      100 * missing, group));
+}
+
 // What was compared, a line each.
 std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                                  std::span<const Run> after, const TextOptions& options) {
@@ -58,6 +75,8 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   };
   describe("before: ", before);
   describe("after:  ", after);
+  AddMissing("before", before, lines);
+  AddMissing("after", after, lines);
   const auto significant = std::count_if(diff.rows.begin(), diff.rows.end(),
                                          [](const Row& row) { return row.significant; });
   const std::string compared = absl::StrCat(

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
+#include "src/query/missing_samples.h"
 #include "src/summary/summary.h"
 
 namespace profiler::summary {
@@ -52,6 +54,7 @@ class Summarizer {
   Summarizer(const Profile& profile, EventId event)
       : profile_(profile),
         event_(event),
+        missing_(profile, event),
         functions_(profile, event, KeyBy::kFunction),
         measured_(query::Measure(profile, event, functions_)) {}
 
@@ -60,6 +63,7 @@ class Summarizer {
     summary_.samples = measured_.samples;
     summary_.amount = static_cast<double>(measured_.period);
     summary_.is_count = measured_.is_count;
+    summary_.missing_part = measured_.missing_part;
     AddFunctions();
     AddPath();
     AddRows();
@@ -70,10 +74,23 @@ class Summarizer {
   }
 
  private:
-  double PartOf(uint64_t period) const {
-    return measured_.period == 0
-               ? 0
-               : static_cast<double>(period) / static_cast<double>(measured_.period);
+  // Of a row, with what is missing of it.
+  double WeightOf(size_t row) const {
+    return static_cast<double>(profile_.rows[row].period) + missing_.PeriodOf(row);
+  }
+  double WeightOf(const query::Measured& of) const {
+    return static_cast<double>(of.period) + of.missing;
+  }
+  double WholeWeight() const { return static_cast<double>(measured_.period) + measured_.missing; }
+  double PartOf(double weight) const { return measured_.period == 0 ? 0 : weight / WholeWeight(); }
+
+  // As many samples as were taken, with the function's share of what they stand for.
+  estimate::ShareSamples Parted(const query::Measured& of) const {
+    estimate::ShareSamples samples = of.samples;
+    if (!missing_.any()) return samples;
+    samples.count = static_cast<uint64_t>(
+        std::llround(measured_.ShareOf(of) * static_cast<double>(samples.samples)));
+    return samples;
   }
 
   void AddFunctions() {
@@ -82,7 +99,7 @@ class Summarizer {
       if (measured_.self[key].period != 0) order.push_back(key);
     }
     std::stable_sort(order.begin(), order.end(), [this](KeyId a, KeyId b) {
-      return measured_.self[a].period > measured_.self[b].period;
+      return WeightOf(measured_.self[a]) > WeightOf(measured_.self[b]);
     });
     const size_t shown = std::min(order.size(), kFunctions);
     for (size_t i = 0; i < shown; ++i) {
@@ -97,14 +114,16 @@ class Summarizer {
       if (i + 1 < order.size()) {
         const query::Measured& next = measured_.self[order[i + 1]];
         if (function.share.interval.Overlaps(measured_.IntervalOf(next))) {
-          function.samples_to_tell = estimate::SamplesToSeparate(of.samples, next.samples);
+          function.samples_to_tell = estimate::SamplesToSeparate(Parted(of), Parted(next));
         }
       }
       summary_.functions.push_back(std::move(function));
     }
     for (size_t i = shown; i < order.size(); ++i) {
       ++summary_.others;
-      summary_.others_part += PartOf(measured_.self[order[i]].period);
+      const query::Measured& of = measured_.self[order[i]];
+      summary_.others_part += measured_.ShareOf(of);
+      summary_.others_amount += static_cast<double>(of.period);
     }
   }
 
@@ -125,28 +144,29 @@ class Summarizer {
 
   void AddPath() {
     const KeyedRows paths(profile_, event_, KeyBy::kPath);
-    std::vector<uint64_t> periods(paths.size());
-    for (const Row& row : profile_.rows) {
+    std::vector<double> weights(paths.size());
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
       if (row.event != event_) continue;
-      for (const KeyId path : paths.AllOf(row)) periods[path] += row.period;
+      for (const KeyId path : paths.AllOf(row)) weights[path] += WeightOf(i);
     }
     // The heaviest that is one function longer, by path; of no path, the heaviest root.
     absl::flat_hash_map<KeyId, KeyId> heaviest;
     for (KeyId path = 0; path < paths.size(); ++path) {
       KeyId& best = heaviest.try_emplace(paths.ShorterOf(path), path).first->second;
-      if (periods[path] > periods[best]) best = path;
+      if (weights[path] > weights[best]) best = path;
     }
-    uint64_t above = measured_.period;
+    double above = WholeWeight();
     for (KeyId at = kNoKey; summary_.path.size() < kMostSteps;) {
       const auto longer = heaviest.find(at);
       // Beyond a branching no callee stands for its caller.
-      if (longer == heaviest.end() || periods[longer->second] * 2 < above) break;
+      if (longer == heaviest.end() || weights[longer->second] * 2 < above) break;
       at = longer->second;
-      above = periods[at];
+      above = weights[at];
       const std::string_view function = paths.LastOf(at);
       summary_.path.push_back({.function = std::string(function),
                                .source = SourceOf(profile_, paths.FrameOf(at), function),
-                               .part = PartOf(periods[at])});
+                               .part = PartOf(weights[at])});
     }
     ShortenPath();
   }
@@ -158,28 +178,30 @@ class Summarizer {
   }
 
   void AddRows() {
-    uint64_t user = 0, kernel = 0, idle = 0, named = 0;
-    absl::flat_hash_map<StringId, uint64_t> periods_by_name;
+    double user = 0, kernel = 0, idle = 0, named = 0;
+    absl::flat_hash_map<StringId, double> weights_by_name;
     absl::flat_hash_map<StringId, absl::flat_hash_set<uint32_t>> threads_by_name;
-    absl::flat_hash_map<DsoId, uint64_t> unnamed;
-    for (const Row& row : profile_.rows) {
+    absl::flat_hash_map<DsoId, double> unnamed;
+    for (size_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
       if (row.event != event_) continue;
+      const double weight = WeightOf(i);
       const Frame& frame = profile_[row.self];
       const Thread& thread = profile_[row.thread];
       const bool is_kernel = frame.mode == Mode::kKernel;
       if (thread.pid == 0 && thread.tid == 0 && is_kernel) {
-        idle += row.period;
+        idle += weight;
       } else if (is_kernel) {
-        kernel += row.period;
+        kernel += weight;
       } else if (frame.mode == Mode::kUser) {
-        user += row.period;
+        user += weight;
       }
-      periods_by_name[thread.comm] += row.period;
+      weights_by_name[thread.comm] += weight;
       threads_by_name[thread.comm].insert(thread.tid);
       if (frame.unnamed == profile::Unnamed::kNamed) {
-        named += row.period;
+        named += weight;
       } else {
-        unnamed[frame.dso] += row.period;
+        unnamed[frame.dso] += weight;
       }
     }
     summary_.user = PartOf(user);
@@ -187,25 +209,25 @@ class Summarizer {
     summary_.idle = PartOf(idle);
     summary_.elsewhere = std::max(0.0, 1 - summary_.user - summary_.kernel - summary_.idle);
     summary_.named = PartOf(named);
-    std::vector<std::pair<uint64_t, StringId>> by_weight;
-    for (const auto& [name, period] : periods_by_name) by_weight.emplace_back(period, name);
+    std::vector<std::pair<double, StringId>> by_weight;
+    for (const auto& [name, weight] : weights_by_name) by_weight.emplace_back(weight, name);
     std::sort(by_weight.begin(), by_weight.end(), [this](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first
                                 : profile_.text(a.second) < profile_.text(b.second);
     });
-    for (const auto& [period, name] : by_weight) {
+    for (const auto& [weight, name] : by_weight) {
       if (summary_.threads.size() == kThreads) {
         ++summary_.other_threads;
         continue;
       }
       summary_.threads.push_back({.name = std::string(profile_.text(name)),
                                   .threads = static_cast<uint32_t>(threads_by_name[name].size()),
-                                  .part = PartOf(period)});
+                                  .part = PartOf(weight)});
     }
-    uint64_t most = 0;
-    for (const auto& [dso, period] : unnamed) {
-      if (period <= most) continue;
-      most = period;
+    double most = 0;
+    for (const auto& [dso, weight] : unnamed) {
+      if (weight <= most) continue;
+      most = weight;
       summary_.most_unnamed =
           ImageShare{std::string(profile_.text(profile_[dso].name)), PartOf(most)};
     }
@@ -215,6 +237,7 @@ class Summarizer {
 
   const Profile& profile_;
   const EventId event_;
+  const query::MissingSamples missing_;
   const KeyedRows functions_;
   const Measurement measured_;
   Summary summary_;

@@ -51,10 +51,14 @@ struct Summary {
   uint64_t samples = 0;
   double amount = 0;
   bool is_count = false;  // query::Measurement::is_count
+  // The part of the samples that is missing. All shares make up for it (query::MissingSamples), and
+  // all amounts are of what is there.
+  double missing_part = 0;
 
   std::vector<FunctionShare> functions;  // by what they have themselves; the heaviest first
   size_t others = 0;                     // functions that are not among them …
   double others_part = 0;                // … and what they have
+  double others_amount = 0;
 
   // From the outermost function down the heaviest callee, as long as it has most of its caller's
   // samples.

@@ -103,6 +103,33 @@ TEST(Summary, SaysWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("profiler report --chains"));
 }
 
+TEST(Summary, SharesMakeUpForMissingSamplesAndAmountsDoNot) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("app", {"main@app", "parse@app"}, 300);
+  builder.StandingFor(3, 10).Sample("app", {"main@app", "print@app"}, 100);
+  builder.profile().losses.lost_records = 200;
+  builder.profile().losses.lost_events = 20;
+  const std::string text = TextOf(builder.profile());
+  EXPECT_THAT(text, HasSubstr("0.400 s of cpu-clock in 400 samples"));
+  EXPECT_THAT(text, testing::ContainsRegex("   50.0 ± [0-9.]+ +%  0.300 s  parse  app\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("   50.0 ± [0-9.]+ +%  0.100 s  print  app\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Lost: 200 records lost in 20 gaps.\n"
+                        "So 33.3 % of the samples are missing. Shares make up for them by those "
+                        "around each gap.\n"));
+}
+
+TEST(Summary, ThreadsAndPathsMakeUpForMissingSamples) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("cpu-clock").Sample("quick", {"main@app", "parse@app"}, 300);
+  builder.StandingFor(5, 10).Sample("slow", {"main@app", "copy@[kernel.kallsyms]"}, 100);
+  const Summary summary = Summarize(builder.profile(), EventId{0});
+  EXPECT_EQ(summary.threads[0].name, "slow");
+  EXPECT_NEAR(summary.threads[0].part, 0.625, 1e-9);
+  EXPECT_NEAR(summary.kernel, 0.625, 1e-9);
+  EXPECT_EQ(summary.path.back().function, "copy");
+}
+
 TEST(Summary, NamesTheImageThatHasMostWithoutAName) {
   ProfileBuilder builder = Program();
   builder.Sample("app", {"main@app", "0x1234@libbig.so"}, 1000);

@@ -12,6 +12,7 @@ namespace profiler::summary {
 namespace {
 
 constexpr size_t kNameWidth = 46;
+constexpr double kLeastMissing = 0.0005;  // else it would be 0.0 %
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
 
@@ -81,9 +82,8 @@ class Text {
     }
     if (summary_.others != 0) {
       Line(absl::StrFormat("%7.1f %s%%  %s  %d other %s", 100 * summary_.others_part,
-                           summary_.is_count ? "" : "      ",
-                           AmountCell(summary_.others_part * summary_.amount), summary_.others,
-                           summary_.others == 1 ? "function" : "functions"));
+                           summary_.is_count ? "" : "      ", AmountCell(summary_.others_amount),
+                           summary_.others, summary_.others == 1 ? "function" : "functions"));
     }
     AppendTies();
   }
@@ -142,10 +142,19 @@ class Text {
     Line(line);
   }
 
-  void AppendTrust() {
-    Line("");
+  void AppendLosses() {
     const std::string losses = profile::LossesText(summary_.losses);
     Line(losses.empty() ? "Nothing was lost." : absl::StrCat("Lost: ", losses, "."));
+    // A throttled event has lost nothing, but taken less.
+    if (summary_.missing_part < kLeastMissing) return;
+    Line(absl::StrCat("So ", Percent(summary_.missing_part),
+                      " of the samples are missing. Shares make up for them by those around each "
+                      "gap."));
+  }
+
+  void AppendTrust() {
+    Line("");
+    AppendLosses();
     if (summary_.chains.chains() != 0) {
       Line(absl::StrCat("Stacks: ",
                         Percent(static_cast<double>(summary_.chains.whole()) /
