@@ -1,0 +1,55 @@
+// A short form of the experiment on lost samples.
+
+#include "tests/estimate/losses.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "gtest/gtest.h"
+
+namespace profiler::estimate {
+namespace {
+
+// As in trials_test.cc: fewer of 60 runs are covered once in ten thousand times, if 95 of 100 are.
+constexpr size_t kRuns = 60;
+constexpr double kCovered = 50. / kRuns;
+constexpr double kSamples = 5000;
+
+LoadKind LoadCalled(std::string_view name) {
+  for (const LoadKind& kind : KindsOfLoad()) {
+    if (kind.name == name) return kind;
+  }
+  ADD_FAILURE() << "there is no load " << name;
+  return {};
+}
+
+class LossesTest : public testing::TestWithParam<size_t> {};
+
+TEST_P(LossesTest, OfStationaryLoadsLeaveTheTruthInTheInterval) {
+  const LossKind loss = KindsOfLoss()[GetParam()];
+  for (const char* load : {"even, rounds of 0.5", "at random, rounds of 10", "even, rounds of 100",
+                           "drifting, rounds of 5"}) {
+    Random random(1);
+    const LossTrial trial = TryLosses(LoadCalled(load), loss, 0.3, kSamples, kRuns, random);
+    EXPECT_GE(trial.ours.interval.covered, kCovered) << load << ", " << loss.name;
+    EXPECT_LT(std::abs(trial.ours.bias), 0.01) << load << ", " << loss.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, LossesTest, testing::Range<size_t>(0, KindsOfLoss().size()));
+
+TEST(Losses, OfOnePhaseNoLongerMakeItSeemShorter) {
+  for (const LossKind& loss : KindsOfLoss()) {
+    // Of a phase of which hardly anything is left no weights make up for it.
+    if (!loss.name.starts_with("in a phase") || loss.name.ends_with("by 900")) continue;
+    Random random(1);
+    const LossTrial trial = TryLosses(LoadCalled("in phases"), loss, 0.3, 10'000, kRuns, random);
+    EXPECT_LT(trial.raw.bias, -0.02) << loss.name;
+    EXPECT_EQ(trial.raw.interval.covered, 0) << loss.name;
+    EXPECT_LT(std::abs(trial.ours.bias), 0.2 * std::abs(trial.raw.bias)) << loss.name;
+    EXPECT_GE(trial.ours.interval.covered, kCovered) << loss.name;
+  }
+}
+
+}  // namespace
+}  // namespace profiler::estimate
