@@ -2,36 +2,16 @@
 
 #include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
-#include <boost/math/special_functions/digamma.hpp>
-#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <numeric>
+
+#include "src/estimate/students_t.h"
 
 namespace profiler::estimate {
 namespace {
 
 namespace math = boost::math;
-
-constexpr double kMostFreedom = 1e6;
-
-double TwoSided(double t, double freedom) {
-  if (!std::isfinite(t)) return 0;
-  const math::students_t distribution(std::min(freedom, kMostFreedom));
-  return 2 * math::cdf(math::complement(distribution, std::abs(t)));
-}
-
-double Quantile(double freedom, double one_sided) {
-  const math::students_t distribution(std::min(freedom, kMostFreedom));
-  return math::quantile(math::complement(distribution, one_sided));
-}
-
-// Of a run's share, by its own samples.
-double VarianceOfShare(const RunShare& run) {
-  const auto n = static_cast<double>(run.samples.samples);
-  return n == 0 ? 1 : VarianceOfCount(run.samples) * std::max(run.inequality, 1.0) / (n * n);
-}
 
 // What a run's piece has of its share. The slices are joined to `count` pieces.
 std::vector<double> Pieces(const RunShare& run, size_t count) {
@@ -96,18 +76,6 @@ double ChanceOfCounts(const RunShare& before, const RunShare& after) {
   return std::min(1.0, 2 * std::min(at_least, at_most));
 }
 
-double Mean(const std::vector<RunShare>& runs) {
-  double sum = 0;
-  for (const RunShare& run : runs) sum += run.share;
-  return sum / static_cast<double>(runs.size());
-}
-
-double SquaresAround(double mean, const std::vector<RunShare>& runs) {
-  double sum = 0;
-  for (const RunShare& run : runs) sum += (run.share - mean) * (run.share - mean);
-  return sum;
-}
-
 double MeanVarianceOfShares(const Groups& groups) {
   double sum = 0;
   for (const RunShare& run : groups.before) sum += VarianceOfShare(run);
@@ -115,55 +83,9 @@ double MeanVarianceOfShares(const Groups& groups) {
   return sum / static_cast<double>(groups.before.size() + groups.after.size());
 }
 
-// How far shares vary between runs beyond what the runs' own samples explain, and how alike
-// functions are in that.
-struct Prior {
-  double ratio = 1;
-  double freedom = 0;
-};
-
-// x with trigamma(x) = value.
-double InverseTrigamma(double value) {
-  if (value > 1e7) return 1 / std::sqrt(value);
-  if (value < 1e-6) return 1 / value;
-  double x = 0.5 + 1 / value;
-  for (int i = 0; i < 50; ++i) {
-    const double at = math::trigamma(x);
-    // Newton's steps on 1/trigamma, which is nearly a straight line.
-    const double slope = (math::trigamma(x * 1.0001) - at) / (x * 0.0001);
-    const double step = at * (1 - at / value) / slope;
-    x += step;
-    if (std::abs(step) < 1e-8 * x) break;
-  }
-  return x;
-}
-
-Prior PriorOf(std::span<const double> ratios, double freedom) {
-  if (ratios.size() < 3) return {};
-  double mean = 0;
-  std::vector<double> logs;
-  for (const double ratio : ratios) {
-    logs.push_back(std::log(std::max(ratio, 1e-12)) - math::digamma(freedom / 2) +
-                   std::log(freedom / 2));
-    mean += logs.back();
-  }
-  mean /= static_cast<double>(logs.size());
-  double variance = 0;
-  for (const double log : logs) variance += (log - mean) * (log - mean);
-  variance = variance / static_cast<double>(logs.size() - 1) - math::trigamma(freedom / 2);
-  // All of them together do not tell more than their runs do.
-  const double most = freedom * static_cast<double>(ratios.size());
-  // Functions that vary no more among each other than chance lets so few runs vary.
-  if (variance <= 0) return {.ratio = std::exp(mean), .freedom = most};
-  Prior prior;
-  prior.freedom = std::min(2 * InverseTrigamma(variance), most);
-  prior.ratio = std::exp(mean + math::digamma(prior.freedom / 2) - std::log(prior.freedom / 2));
-  return prior;
-}
-
 }  // namespace
 
-double Change::half_width() const { return error * Quantile(freedom, 0.025); }
+double Change::half_width() const { return HalfWidth95(error, freedom); }
 
 Change ChangeOf(const RunShare& before, const RunShare& after) {
   Change change{.before = before.share, .after = after.share};
@@ -172,7 +94,7 @@ Change ChangeOf(const RunShare& before, const RunShare& after) {
   const bool varies = spread.variance > sampled;
   change.freedom = varies ? spread.freedom : kMostFreedom;
   change.error = std::sqrt(varies ? spread.variance : sampled);
-  change.chance = std::max(TwoSided(change.difference() / change.error, change.freedom),
+  change.chance = std::max(ChanceBeyond(change.difference() / change.error, change.freedom),
                            ChanceOfCounts(before, after));
   return change;
 }
@@ -186,23 +108,21 @@ std::vector<Change> ChangesOf(std::span<const Groups> functions) {
     for (const Groups& of : functions) changes.push_back(ChangeOf(of.before[0], of.after[0]));
     return changes;
   }
-  std::vector<double> ratios;
+  std::vector<VarianceSeen> seen;
   for (const Groups& of : functions) {
-    Change change{.before = Mean(of.before), .after = Mean(of.after)};
-    const double variance =
-        (SquaresAround(change.before, of.before) + SquaresAround(change.after, of.after)) / freedom;
-    ratios.push_back(variance / MeanVarianceOfShares(of));
+    Change change{.before = MeanOf(of.before), .after = MeanOf(of.after)};
+    const double squares =
+        SquaresAround(change.before, of.before) + SquaresAround(change.after, of.after);
+    seen.push_back({.between_runs = squares / freedom, .by_samples = MeanVarianceOfShares(of)});
     changes.push_back(change);
   }
-  const Prior prior = PriorOf(ratios, freedom);
+  const std::vector<RunVariance> drawn = DrawnTogether(seen, freedom);
   const double runs = 1 / static_cast<double>(before) + 1 / static_cast<double>(after);
   for (size_t i = 0; i < functions.size(); ++i) {
-    const double ratio =
-        (prior.freedom * prior.ratio + freedom * ratios[i]) / (prior.freedom + freedom);
     Change& change = changes[i];
-    change.freedom = std::min(prior.freedom + freedom, kMostFreedom);
-    change.error = std::sqrt(ratio * MeanVarianceOfShares(functions[i]) * runs);
-    change.chance = TwoSided(change.difference() / change.error, change.freedom);
+    change.freedom = drawn[i].freedom;
+    change.error = std::sqrt(drawn[i].variance * runs);
+    change.chance = ChanceBeyond(change.difference() / change.error, change.freedom);
   }
   return changes;
 }
@@ -220,7 +140,7 @@ double LargestSignificantChance(std::span<const Change> changes, double rate) {
 
 double SmallestDetectable(const Change& change, double significant) {
   return change.error *
-         (Quantile(change.freedom, significant / 2) + Quantile(change.freedom, 0.05));
+         (ErrorsExceeded(change.freedom, significant / 2) + ErrorsExceeded(change.freedom, 0.05));
 }
 
 }  // namespace profiler::estimate

@@ -8,9 +8,7 @@
 //                     same point of every run does not vary. What varies between whole runs alone
 //                     (where memory lies, what else the machine did) is not seen.
 //   several runs each is told by how much the runs of each group vary. Few runs tell that badly for
-//                     one function, but hundreds of functions together tell how far runs vary
-//                     beyond what their own samples explain; each function's variance is drawn
-//                     towards that (Smyth, "Linear models and empirical Bayes methods", 2004).
+//                     one function, so all functions help to say it (run_variance.h).
 //
 // Among thousands of functions some differ by chance: those that are called significant are such
 // that one in a hundred of them, on average, is not (Benjamini and Hochberg, 1995).
@@ -23,17 +21,9 @@
 #include <span>
 #include <vector>
 
-#include "src/estimate/share.h"
+#include "src/estimate/run_variance.h"
 
 namespace profiler::estimate {
-
-// A function's share of one run.
-struct RunShare {
-  ShareSamples samples;
-  double share = 0;               // by weight
-  double inequality = 1;          // ShareInterval
-  std::span<const float> excess;  // by slice: ExcessOf; empty where there are few samples
-};
 
 struct Change {
   double before = 0, after = 0;  // mean shares
