@@ -1,9 +1,11 @@
 #include "src/estimate/run_variance.h"
 
 #include <algorithm>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
+#include <limits>
 
 #include "src/estimate/students_t.h"
 
@@ -58,6 +60,13 @@ Prior PriorOf(std::span<const double> ratios, double freedom) {
   return prior;
 }
 
+// The ratio that one function in twenty exceeds by chance.
+double LargestUsualRatio(const Prior& prior, double freedom) {
+  // Functions that have hardly anything in common say nothing of each other.
+  if (prior.freedom < 1) return std::numeric_limits<double>::infinity();
+  return prior.ratio * math::quantile(math::fisher_f(freedom, prior.freedom), 0.95);
+}
+
 }  // namespace
 
 double VarianceOfShare(const RunShare& run) {
@@ -83,12 +92,14 @@ std::vector<RunVariance> DrawnTogether(std::span<const VarianceSeen> functions, 
     ratios.push_back(seen.between_runs / seen.by_samples);
   }
   const Prior prior = PriorOf(ratios, freedom);
+  const double usual = LargestUsualRatio(prior, freedom);
   std::vector<RunVariance> drawn;
   for (size_t i = 0; i < functions.size(); ++i) {
     const double ratio =
         (prior.freedom * prior.ratio + freedom * ratios[i]) / (prior.freedom + freedom);
     drawn.push_back({.variance = ratio * functions[i].by_samples,
-                     .freedom = std::min(prior.freedom + freedom, kMostFreedom)});
+                     .freedom = std::min(prior.freedom + freedom, kMostFreedom),
+                     .is_restless = ratios[i] > usual});
   }
   return drawn;
 }

@@ -38,6 +38,9 @@ struct VarianceSeen {
 struct RunVariance {
   double variance = 0;
   double freedom = 0;  // degrees of it
+  // The function differs more from run to run than chance explains (once in twenty times) if it did
+  // as the others do.
+  bool is_restless = false;
 };
 
 // By function. Each variance between runs was seen with `freedom` degrees of freedom, more than 0.

@@ -78,6 +78,28 @@ void PrintLosses(size_t runs) {
   }
 }
 
+void PrintMeans(size_t groups) {
+  Random random(kSeed);
+  std::printf("\n%-40s %-36s %7s %4s | %8s %6s | %10s | %9s %6s | %s\n", "a dozen functions",
+              "from run to run", "samples", "runs", "covered", "width", "function 0", "Student's",
+              "width", "one run's interval");
+  for (const PairLoad& load : LoadsOfPairs()) {
+    for (const RunDifferences& differences : KindsOfRunDifferences()) {
+      for (const double samples : {1000., 10000.}) {
+        for (const size_t runs : {2, 3, 5, 10}) {
+          const MeanTrial trial = TryMeans(load, differences, runs, samples, groups, random);
+          std::printf(
+              "%-40s %-36s %7.0f %4zu | %7.1f%% %5.2f%% | %9.1f%% | %8.1f%% %5.2f%% | %.1f%%\n",
+              load.name.c_str(), differences.name.c_str(), samples, runs, 100 * trial.ours.covered,
+              100 * trial.ours.width, 100 * trial.restless.covered, 100 * trial.students.covered,
+              100 * trial.students.width, 100 * trial.of_one.covered);
+          std::fflush(stdout);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace profiler::estimate
 
@@ -87,5 +109,8 @@ int main(int argc, char** argv) {
     profiler::estimate::PrintIntervals(runs);
     profiler::estimate::PrintLosses(runs);
   }
-  profiler::estimate::PrintPairs(argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200);
+  const size_t pairs = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200;
+  if (pairs > 0) profiler::estimate::PrintPairs(pairs);
+  const size_t groups = argc > 3 ? std::strtoul(argv[3], nullptr, 10) : 100;
+  if (groups > 0) profiler::estimate::PrintMeans(groups);
 }

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "src/estimate/beat.h"
 #include "src/estimate/slices.h"
+#include "src/estimate/students_t.h"
 #include "src/estimate/visits.h"
 
 namespace profiler::estimate {
@@ -68,6 +70,47 @@ std::vector<Groups> GroupsOf(const std::vector<MeasuredRun>& before,
     add(after, groups[i].after);
   }
   return groups;
+}
+
+// The functions' times in one run, which differ from run to run as these do.
+std::vector<double> Varied(std::vector<double> weights, const RunDifferences& differences,
+                           Random& random) {
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const double deviation = i == 0 ? differences.most : differences.least;
+    // Never none at all.
+    weights[i] *= std::max(0.1, std::normal_distribution<>(1, deviation)(random));
+  }
+  return weights;
+}
+
+// The mean share of each function, by what it spends in many runs.
+std::vector<double> TrueMeans(const std::vector<double>& weights, const RunDifferences& differences,
+                              Random& random) {
+  constexpr size_t kMany = 20'000;
+  std::vector<double> means(weights.size());
+  for (size_t run = 0; run < kMany; ++run) {
+    const std::vector<double> varied = Varied(weights, differences, random);
+    const double all = std::accumulate(varied.begin(), varied.end(), 0.0);
+    for (size_t i = 0; i < means.size(); ++i) means[i] += varied[i] / all / kMany;
+  }
+  return means;
+}
+
+// Counts, as covered and width, what one interval did.
+void Judge(double middle, double half, double truth, Coverage& coverage) {
+  if (std::abs(middle - truth) <= half) coverage.covered += 1;
+  coverage.width += 2 * half;
+}
+
+void DivideBy(double count, Coverage& coverage) {
+  coverage.covered /= count;
+  coverage.width /= count;
+}
+
+double StudentsHalfWidth(const SharesOfRuns& runs) {
+  const auto count = static_cast<double>(runs.size());
+  const double variance = SquaresAround(MeanOf(runs), runs) / (count - 1);
+  return HalfWidth95(std::sqrt(variance / count), count - 1);
 }
 
 }  // namespace
@@ -138,6 +181,44 @@ PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t c
   }
   trial.any /= static_cast<double>(pairs);
   trial.found /= static_cast<double>(pairs);
+  return trial;
+}
+
+std::vector<RunDifferences> KindsOfRunDifferences() {
+  return {{"runs are alike", 0, 0},
+          {"all functions differ by 5 %", 0.05, 0.05},
+          {"one differs by 20 %, others by 2 %", 0.2, 0.02}};
+}
+
+MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size_t runs,
+                   double samples, size_t groups, Random& random) {
+  const std::vector<double> weights = WeightsOfProgram();
+  const std::vector<double> truth = TrueMeans(weights, differences, random);
+  MeanTrial trial;
+  for (size_t group = 0; group < groups; ++group) {
+    std::vector<MeasuredRun> measured;
+    for (size_t i = 0; i < runs; ++i) {
+      const Load varied =
+          ManyFunctions(Varied(weights, differences, random), load.mean, load.varies);
+      measured.push_back(RunOf(varied, weights.size(), samples, random));
+    }
+    std::vector<SharesOfRuns> functions;
+    for (Groups& of : GroupsOf(measured, {})) functions.push_back(std::move(of.before));
+    const std::vector<MeanShare> means = MeanSharesOf(functions);
+    for (size_t i = 0; i < means.size(); ++i) {
+      Judge(means[i].share, means[i].half_width, truth[i], trial.ours);
+      if (i == 0) Judge(means[i].share, means[i].half_width, truth[i], trial.restless);
+      Judge(means[i].share, StudentsHalfWidth(functions[i]), truth[i], trial.students);
+      const RunShare& first = functions[i][0];
+      Judge(first.share, ShareInterval(first.samples, first.share).half_width(), truth[i],
+            trial.of_one);
+    }
+  }
+  const auto all = static_cast<double>(groups);
+  DivideBy(all, trial.restless);
+  for (Coverage* coverage : {&trial.ours, &trial.students, &trial.of_one}) {
+    DivideBy(all * static_cast<double>(weights.size()), *coverage);
+  }
   return trial;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/estimate/change.h"
+#include "src/estimate/mean_share.h"
 #include "src/estimate/share.h"
 #include "tests/estimate/simulated_load.h"
 
@@ -47,5 +48,25 @@ struct PairTrial {
 // of the time in the second group, of which the others have less.
 PairTrial TryPairs(const PairLoad& load, size_t runs, double samples, uint32_t changed,
                    double points, size_t pairs, Random& random);
+
+// How runs of one program differ beyond what they are sampled at.
+struct RunDifferences {
+  std::string name;
+  double most = 0;   // the standard deviation of a function's time by its mean, for function 0 …
+  double least = 0;  // … and for all others
+};
+std::vector<RunDifferences> KindsOfRunDifferences();
+
+struct MeanTrial {
+  Coverage ours;      // of all functions of all groups of runs
+  Coverage restless;  // of function 0
+  Coverage students;  // Student's interval of each function's runs alone
+  Coverage of_one;    // ShareInterval of a group's first run
+};
+
+// What MeanSharesOf makes of groups of `runs` runs, of `samples` samples each, of a program of a
+// dozen functions. The truth is what the program spends on average.
+MeanTrial TryMeans(const PairLoad& load, const RunDifferences& differences, size_t runs,
+                   double samples, size_t groups, Random& random);
 
 }  // namespace profiler::estimate

@@ -55,5 +55,27 @@ TEST(Changes, OfThreePointsAreFoundInTenThousandSamples) {
   EXPECT_GE(TryPairs(load, 3, 10'000, /*changed=*/0, 3, 20, random).found, 0.9);
 }
 
+TEST(Means, OverRunsHaveTheTruthAsOftenAsTheySay) {
+  Random random(1);
+  // Shorter visits take far longer to simulate.
+  for (const size_t load : {1, 3}) {
+    for (const RunDifferences& differences : KindsOfRunDifferences()) {
+      const PairLoad of = LoadsOfPairs()[load];
+      // A dozen functions each, of which many vary together.
+      const MeanTrial trial = TryMeans(of, differences, 4, kSamples, 20, random);
+      EXPECT_GE(trial.ours.covered, 0.9) << of.name << ", " << differences.name;
+      EXPECT_GE(trial.restless.covered, 0.7) << of.name << ", " << differences.name;
+      EXPECT_LT(trial.ours.width, trial.students.width) << of.name << ", " << differences.name;
+    }
+  }
+}
+
+TEST(Means, OfOneRunKnowNothingOfOtherRuns) {
+  Random random(1);
+  const RunDifferences differences = KindsOfRunDifferences()[2];
+  const PairLoad load = LoadsOfPairs()[1];
+  EXPECT_LT(TryMeans(load, differences, 2, kSamples, 30, random).of_one.covered, 0.8);
+}
+
 }  // namespace
 }  // namespace profiler::estimate
