@@ -8,21 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "src/diff/run.h"
 #include "src/estimate/change.h"
-#include "src/query/measure.h"
 
 namespace profiler::diff {
-
-// One recording's event.
-struct Run {
-  std::string name;  // the file's
-  std::string event;
-  std::vector<std::string> names;  // by key: of a function, a line or a path
-  query::Measurement measured;
-};
-
-// What counts for a key: its own samples, or also those of all that it called.
-enum class Weight : uint8_t { kSelf, kTotal };
 
 struct Row {
   std::string name;

@@ -1,12 +1,12 @@
 #include "src/diff/diff_text.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
+#include "src/diff/text_table.h"
 #include "src/query/amount.h"
 
 namespace profiler::diff {
@@ -118,9 +118,6 @@ class Table {
 
  private:
   // Percentages, change, amounts, name.
-  static constexpr size_t kColumns = 7;
-  using Cells = std::array<std::string, kColumns>;
-
   Cells CellsOf(const Row& row) const {
     const std::string& event = before_[0].event;
     return {PercentText(row.share.before),
@@ -156,35 +153,8 @@ class Table {
     out += "#\n";
     const std::vector<Cells> rows = Rows();
     if (rows.empty()) return out;
-    const Cells headings = Headings();
-    std::array<size_t, kColumns> widths{};
-    const auto widen = [&](const Cells& cells) {
-      for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], WidthOf(cells[i]));
-    };
-    widen(headings);
-    for (const Cells& cells : rows) widen(cells);
-    AppendLine("# ", headings, widths, out);
-    Cells dots;
-    for (size_t i = 0; i < kColumns; ++i) dots[i].assign(std::min<size_t>(widths[i], 60), '.');
-    AppendLine("# ", dots, widths, out);
-    for (const Cells& cells : rows) AppendLine("  ", cells, widths, out);
+    AppendTable(Headings(), rows, out);
     return out;
-  }
-
-  // In characters: "±" is two bytes.
-  static size_t WidthOf(std::string_view text) {
-    return static_cast<size_t>(std::count_if(
-        text.begin(), text.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
-  }
-
-  // Figures stand right, the name last and left.
-  static void AppendLine(std::string_view start, const Cells& cells,
-                         const std::array<size_t, kColumns>& widths, std::string& out) {
-    out.append(start);
-    for (size_t i = 0; i + 1 < kColumns; ++i) {
-      out.append(widths[i] - WidthOf(cells[i]), ' ').append(cells[i]).append("  ");
-    }
-    out.append(cells.back()).append("\n");
   }
 
   std::string Markdown(const std::vector<std::string>& preface) const {
