@@ -3,6 +3,7 @@
 #include "src/diff/compare.h"
 #include "src/diff/condition.h"
 #include "src/diff/diff_text.h"
+#include "src/diff/mean.h"
 #include "src/query/amount.h"
 #include "src/report/testing/profile_builder.h"
 
@@ -157,6 +158,57 @@ TEST(AmountText, TimesAreSecondsAndOthersNumbers) {
   EXPECT_EQ(query::AmountText(-1.5e9, "task-clock", true), "-1.500 s");
   EXPECT_EQ(query::AmountText(1234, "cycles"), "1234");
   EXPECT_EQ(query::AmountText(12, "page-faults", true), "+12");
+}
+
+std::string MeanText(const std::vector<Functions>& all) {
+  const std::vector<Recorded> runs = Runs(all);
+  return FormatMean(MeanOf(runs), runs);
+}
+
+TEST(FormatMean, ShowsTheMeanOfTheRunsTheHeaviestFirst) {
+  EXPECT_EQ(MeanText({{{"read", 300}, {"parse", 700}, {"rare", 3}},
+                      {{"read", 500}, {"parse", 700}},
+                      {{"read", 400}, {"parse", 700}, {"other", 4}}}),
+            "# 3 runs: run0.data run1.data run2.data\n"
+            "# 1.102 s of cpu-clock a run, from 1.003 s to 1.200 s\n"
+            "# ±: in 95 of 100 cases the mean over many more runs is as near, by how far these "
+            "differ\n"
+            "# to compare them with others later: profiler diff run0.data run1.data run2.data -- "
+            "OTHERS…\n"
+            "#\n"
+            "#  Share      ±     Time  Function\n"
+            "# ......  .....  .......  .................\n"
+            "  63.84%  14.26  0.700 s  parse\n"
+            "  35.94%  14.62  0.400 s  read\n"
+            "   0.22%         0.002 s  2 other functions\n");
+}
+
+TEST(FormatMean, FunctionsOfLessThanHalfAPercentAndMoreThanTwentyAreCounted) {
+  Functions functions = {{"most", 5000}, {"small", 20}};
+  for (int i = 0; i < 24; ++i) functions.emplace_back("f" + std::to_string(i), 100);
+  const std::string text = MeanText({functions, functions});
+  EXPECT_THAT(text, HasSubstr("  f18\n"));
+  EXPECT_THAT(text, Not(HasSubstr("  f19\n")));
+  EXPECT_THAT(text, HasSubstr("  6 other functions\n"));
+}
+
+TEST(FormatMean, OneRunSaysThatItKnowsOfNoOthers) {
+  const std::string text = MeanText({kBefore});
+  EXPECT_THAT(text, HasSubstr("# 1 run: run0.data\n# 2.000 s of cpu-clock\n"));
+  EXPECT_THAT(text, HasSubstr("one run does not tell how far runs differ\n"));
+  EXPECT_THAT(text, Not(HasSubstr("profiler diff")));
+}
+
+TEST(FormatMean, OfManyRunsNamesTheFirstAndTheLast) {
+  EXPECT_THAT(MeanText(std::vector<Functions>(9, kBefore)),
+              HasSubstr("# 9 runs: run0.data run1.data … run8.data\n"));
+}
+
+TEST(MeanOf, RunsThatDifferAreKnownWorse) {
+  const std::vector<Recorded> calm = Runs({kBefore, kBefore, kBefore});
+  const std::vector<Recorded> restless = Runs({kBefore, kAfter, kBefore});
+  EXPECT_LT(MeanOf(calm).rows[0].share.half_width, 0.03);
+  EXPECT_GT(MeanOf(restless).rows[0].share.half_width, 0.06);
 }
 
 Row Changed(double before, double after, bool significant = true) {
