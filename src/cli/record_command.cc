@@ -1,156 +1,17 @@
 // profiler record
 
-#include <chrono>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "ringbuf/kernel.h"
-#include "src/base/percent.h"
 #include "src/cli/command.h"
-#include "src/cli/command_end.h"
-#include "src/cli/embed_names.h"
-#include "src/cli/naming_arguments.h"
-#include "src/cli/naming_monitor.h"
-#include "src/cli/naming_queue.h"
 #include "src/cli/output.h"
+#include "src/cli/record_once.h"
 #include "src/cli/record_options.h"
-#include "src/cli/verbose_kernel.h"
-#include "src/naming/collect_names.h"
-#include "src/perf_data/read/recording.h"
-#include "src/record/session.h"
 
 namespace profiler::cli {
 namespace {
-
-// What follows a recording on a terminal.
-std::string ProgressOf(const record::RecordProgress& progress) {
-  return absl::StrFormat("[ %.0f s  %d samples  %d lost  %.1f MB ]", progress.elapsed.count() / 1e3,
-                         progress.samples, progress.lost, progress.bytes / 1e6);
-}
-
-void PrintChains(const record::RecordSummary& summary) {
-  const ChainQuality& chains = summary.chains;
-  std::string line = absl::StrFormat("%.2f %% of %d call chains are whole",
-                                     Percent(chains.whole(), chains.chains()), chains.chains());
-  const auto add = [&](uint64_t count, const char* what) {
-    if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
-  };
-  add(chains.joined, "of them joined");
-  add(chains.late_read, "of them read late");
-  add(chains.guessed, "of them guessed");
-  add(chains.cut(), "are cut (`report --chains` tells where)");
-  add(chains.no_stack, "more had no user stack (exec or exit)");
-  add(summary.hurried_passes, "times the rings were too full to wait for time order");
-  PrintNote(line);
-}
-
-void PrintStates(const record::ThreadStates& states) {
-  const double sum =
-      static_cast<double>(states.running + states.preempted + states.blocked + states.unknown);
-  if (sum == 0) return;
-  const auto percent = [sum](uint64_t time) { return static_cast<double>(time) * 100 / sum; };
-  std::string line =
-      absl::StrFormat("%d threads: run %.1f %%, runnable %.1f %%, blocked %.1f %%", states.threads,
-                      percent(states.running), percent(states.preempted + states.awakened),
-                      percent(states.blocked - states.awakened));
-  constexpr size_t kMostCalls = 4;
-  for (size_t i = 0; i < std::min(kMostCalls, states.calls.size()); ++i) {
-    absl::StrAppend(&line, i == 0 ? "; were in " : ", ", states.calls[i].first,
-                    absl::StrFormat(" %.1f %%", percent(states.calls[i].second)));
-  }
-  if (states.unknown > 0)
-    absl::StrAppendFormat(&line, "; unknown %.1f %%", percent(states.unknown));
-  PrintNote(line);
-  line = absl::StrFormat("%d context switches", states.switches);
-  if (states.sampled > 0 && states.sampled < states.switches) {
-    absl::StrAppendFormat(&line, ", %d of them sampled for all", states.sampled);
-  }
-  if (states.without_stack > 0) {
-    absl::StrAppendFormat(&line, "; %.1f %% of the time off the CPU is without a stack",
-                          static_cast<double>(states.without_stack) * 100 /
-                              static_cast<double>(states.preempted + states.blocked));
-  }
-  PrintNote(line);
-}
-
-std::string OutputOf(const record::RecordSummary& summary) {
-  if (summary.last_file == "-") return "standard output";
-  if (summary.files == 1) return summary.last_file;
-  return absl::StrCat(summary.files, " files");
-}
-
-void PrintSummary(const record::RecordSummary& summary, bool verbose) {
-  const double cpu_ms = (summary.user_time + summary.system_time).count() / 1e3;
-  PrintNote(absl::StrFormat(
-      "profiler record: %d samples, %d lost, %.2f s, %.3f MB in %s; recording took %.0f ms of CPU",
-      summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
-      OutputOf(summary), cpu_ms));
-  if (summary.lost > 0) {
-    PrintNote(absl::StrFormat(
-        "the kernel had no room %d times: a larger ring (-m, now %dK a CPU) or a lower frequency "
-        "(-F) loses less",
-        summary.lost_chunks, summary.ring_bytes / 1024));
-  }
-  if (summary.states) PrintStates(*summary.states);
-  if (summary.chains.chains() > 0) PrintChains(summary);
-  if (verbose) {
-    PrintNote(absl::StrFormat("%dK of ring a CPU, %d wake-ups, %.0f ms user, %.0f ms system",
-                              summary.ring_bytes / 1024, summary.wakeups,
-                              summary.user_time.count() / 1e3, summary.system_time.count() / 1e3));
-  }
-}
-
-naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
-  naming::NamingOptions naming;
-  naming.places.no_cache = arguments.no_cache;
-  naming.files_name = symbolize::FilesName::kOthers;
-  return naming;
-}
-
-// Looks the recorded addresses up and puts their names behind the recording, which is the file
-// `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
-// goes wrong here is a warning.
-absl::Status NameLastFile(const RecordArguments& arguments, const std::string& path,
-                          naming::StreamNames& stream, record::RecordSession& session) {
-  const auto began = std::chrono::steady_clock::now();
-  const auto append = [&session](int bit, std::string_view section) {
-    return session.AppendSection(bit, section);
-  };
-  absl::StatusOr<std::string> found;
-  LowerPriority();
-  {
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    found = perf_data::CanBeReadAgain(path)
-                ? EmbedNames(path, naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments),
-                             monitor.callback(), append)
-                : EmbedNames(std::move(stream).Collect(monitor.callback()), append);
-  }
-  PROFILER_RETURN_IF_ERROR(found.status());
-  if (!arguments.quiet) {
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    PrintNote(absl::StrFormat("%s; %.2f s", *found, took.count()));
-  }
-  return absl::OkStatus();
-}
-
-// Of those before the last one.
-void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
-  {
-    LowerPriority();
-    NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    files.Finish(monitor.callback());
-  }
-  for (const std::string& warning : files.warnings()) {
-    if (!arguments.quiet) PrintWarning(warning);
-  }
-}
-
-void PrintFile(const std::string& path, uint64_t samples) {
-  PrintNote(absl::StrCat("profiler record: ", samples, " samples in ", path));
-}
 
 void PrintNeedless(const RecordArguments& arguments) {
   for (const NeedlessOption& needless : arguments.needless) {
@@ -161,57 +22,7 @@ void PrintNeedless(const RecordArguments& arguments) {
 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (arguments.verbosity > 0) PrintNeedless(arguments);
-  LiveLine line;
-  if (!arguments.quiet && ErrorsAreShownLive()) {
-    options.on_progress = [&line](const record::RecordProgress& progress) {
-      line.Show(ProgressOf(progress));
-    };
-  }
-  const bool names_follow = arguments.embed != "none";
-  naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
-  if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
-  const bool is_switching = options.switch_output.has_value();
-  NamingQueue files(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
-  options.on_file = [&](record::CompleteFile file) {
-    line.Clear();
-    if (!arguments.quiet) PrintFile(file.path, file.samples);
-    if (names_follow) files.Add(std::move(file));
-  };
-  VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
-  ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
-  auto session = record::RecordSession::Create(kernel, std::move(options));
-  if (!session.ok()) {
-    PrintError(session.status());
-    return target::CommandFailure(session.status()).value_or(kExitFailure);
-  }
-  const record::RecordSummary& summary = (*session)->summary();
-  size_t printed_notes = 0;
-  const auto print_notes = [&] {
-    for (; printed_notes < summary.notes.size(); ++printed_notes) {
-      if (!arguments.quiet) PrintWarning(summary.notes[printed_notes]);
-    }
-  };
-  print_notes();
-  if (!arguments.quiet && !summary.call_graph.empty()) {
-    PrintNote("call graph: " + summary.call_graph);
-  }
-  const absl::Status status = (*session)->Run();
-  line.Clear();
-  print_notes();
-  if (!status.ok()) PrintError(status);
-  if (!arguments.quiet && is_switching) PrintFile(summary.last_file, summary.last_file_samples);
-  if (!arguments.quiet) PrintSummary(summary, arguments.verbosity > 0);
-  FinishNaming(arguments, files);
-  if (!status.ok()) return target::CommandFailure(status).value_or(kExitFailure);
-  const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
-  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
-  if (names_follow && summary.last_file_samples > 0 && has_reader && is_readable) {
-    const absl::Status embedded = NameLastFile(arguments, summary.last_file, stream, **session);
-    if (!embedded.ok()) {
-      PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
-    }
-  }
-  return EndAsTheCommand(summary.command);
+  return ExitCodeOf(RecordOnce(arguments, std::move(options)));
 }
 
 }  // namespace

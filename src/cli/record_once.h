@@ -1,0 +1,23 @@
+// One recording as `record` makes it: recorded, told of on standard error, and named.
+
+#pragma once
+
+#include "src/base/status.h"
+#include "src/cli/record_options.h"
+#include "src/record/options.h"
+
+namespace profiler::cli {
+
+// What came of it, which has been printed.
+struct Recorded {
+  absl::Status status;            // of recording; names that are missing are a warning alone
+  record::RecordSummary summary;  // after an error, what there is
+};
+
+Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options);
+
+// The exit code that follows: the command's, whose signal becomes ours (command_end.h), or that of
+// the error.
+int ExitCodeOf(const Recorded& recorded);
+
+}  // namespace profiler::cli
