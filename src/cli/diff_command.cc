@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
+#include "src/cli/load_run.h"
 #include "src/cli/output.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
@@ -15,9 +16,8 @@
 #include "src/diff/condition.h"
 #include "src/diff/diff_json.h"
 #include "src/diff/diff_text.h"
+#include "src/query/filter.h"
 #include "src/query/keyed_rows.h"
-#include "src/query/measure.h"
-#include "src/query/wall_clock.h"
 #include "src/report/paired_report.h"
 
 namespace profiler::cli {
@@ -68,44 +68,16 @@ query::KeyBy KeyByOf(const std::string& text) {
   return text == "path" ? query::KeyBy::kPath : query::KeyBy::kFunction;
 }
 
-// The event of a recording as it is compared; prints why there is none.
-std::optional<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
-                                 const DiffArguments& arguments) {
-  auto loaded = LoadProfileOrPrint(path, load);
-  if (!loaded) return std::nullopt;
-  for (const std::string& warning : loaded->recording->warnings()) PrintWarning(warning);
-  PrintRefusedFiles(loaded->profile);
-  // Half a recording would be shown as a change.
-  if (!loaded->reading.ok()) {
-    PrintError(loaded->reading);
-    return std::nullopt;
-  }
-  query::KeepOnly(load.filter, loaded->profile);
-  const auto event = query::ChooseEventOrWallClock(arguments.event, loaded->profile);
-  if (!event.ok()) {
-    PrintError(event.status());
-    return std::nullopt;
-  }
-  if (!event->has_value()) {
-    PrintError(absl::StrCat(path, ": has no samples to compare"));
-    return std::nullopt;
-  }
-  const profile::Profile& profile = loaded->profile;
-  query::KeyedRows keys(profile, **event, KeyByOf(arguments.by));
-  query::Measurement measured = query::Measure(profile, **event, keys);
-  return diff::Run{.name = path,
-                   .event = std::string(profile.text(profile[**event].name)),
-                   .names = std::move(keys).TakeNames(),
-                   .measured = std::move(measured)};
-}
-
 std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& paths,
                                                const naming::LoadOptions& load,
                                                const DiffArguments& arguments) {
   std::vector<diff::Run> runs;
   for (const std::string& path : paths) {
-    auto run = LoadRun(path, load, arguments);
-    if (!run) return std::nullopt;
+    auto run = LoadRun(path, load, arguments.event, KeyByOf(arguments.by));
+    if (!run.ok()) {
+      PrintError(run.status());
+      return std::nullopt;
+    }
     runs.push_back(*std::move(run));
   }
   return runs;
@@ -207,9 +179,7 @@ int RunDiff(const DiffArguments& arguments) {
     load->naming.function_starts = false;  // as perf names code without a symbol
     return WritePairedReport(arguments, *sides, *load);
   }
-  load->keep_order = true;
-  // A compiler numbers its clones as it likes.
-  load->names.merge_clones = true;
+  AskForRuns(*load);
   return WriteDiff(arguments, *sides, *load, condition);
 }
 

@@ -44,7 +44,7 @@ class ShownFetching {
   bool Show(const FetchProgress& progress) {
     const std::string line = LineOf(progress);
     if (!line.empty()) line_.Show(line);
-    if (SignalCounter::count() == taken_) return false;
+    if (signals_.count() == taken_) return false;
     ++taken_;
     return true;
   }
@@ -69,7 +69,7 @@ naming::NamingProgress NamingMonitor::callback() {
       line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
                                  std::max(looked_up, all), View(what)));
     }
-    return SignalCounter::count() == 0;
+    return signals_.count() == 0;
   };
 }
 

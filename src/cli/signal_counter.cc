@@ -9,8 +9,8 @@ void Count(int /*signal*/) { g_count = g_count + 1; }
 
 }  // namespace
 
-SignalCounter::SignalCounter(std::span<const int> signals, bool once) : signals_(signals) {
-  g_count = 0;
+SignalCounter::SignalCounter(std::span<const int> signals, bool once)
+    : signals_(signals), before_(g_count) {
   struct sigaction count = {};
   count.sa_handler = Count;
   count.sa_flags = SA_RESTART | (once ? static_cast<int>(SA_RESETHAND) : 0);
@@ -27,6 +27,6 @@ SignalCounter::~SignalCounter() {
   }
 }
 
-int SignalCounter::count() { return g_count; }
+int SignalCounter::count() const { return g_count - before_; }
 
 }  // namespace profiler::cli

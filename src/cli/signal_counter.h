@@ -10,7 +10,8 @@
 namespace profiler::cli {
 
 // Counts these signals until the end of its scope, after which their former effect is back. One
-// that is ignored stays so (nohup, a job in the background). One at a time in a process.
+// that is ignored stays so (nohup, a job in the background). Scopes may lie within each other: what
+// an inner one counts, the outer one counts, too.
 class SignalCounter {
  public:
   // `once`: the second one of a signal ends the process.
@@ -19,11 +20,13 @@ class SignalCounter {
   SignalCounter& operator=(const SignalCounter&) = delete;
   ~SignalCounter();
 
-  static int count();
+  // Since its scope began.
+  int count() const;
 
  private:
   std::array<struct sigaction, NSIG> former_;
   std::span<const int> signals_;
+  const int before_;  // counted by scopes around this one
 };
 
 }  // namespace profiler::cli
