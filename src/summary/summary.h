@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/estimate/share.h"
+#include "src/json/recording.h"
 #include "src/profile/profile.h"
 
 namespace profiler::summary {
@@ -78,17 +79,10 @@ struct Summary {
 // The profile has the order of its samples and tells threads apart.
 Summary Summarize(const profile::Profile& profile, profile::EventId event);
 
-// What stands above it all.
-struct Heading {
-  std::string recording;  // its path
-  std::string command;    // that was recorded, or how; empty: unknown
-  double seconds = 0;     // from the first sample to the last; 0: unknown
-};
-
 // docs/json.md
-std::string SummaryAsJson(const Summary& summary, const Heading& heading);
+std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& recording);
 
 // As lines of at most 100 columns, but for long names.
-std::string FormatSummary(const Summary& summary, const Heading& heading);
+std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording);
 
 }  // namespace profiler::summary

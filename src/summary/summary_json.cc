@@ -1,4 +1,3 @@
-#include "src/json/recording.h"
 #include "src/query/amount.h"
 #include "src/summary/summary.h"
 
@@ -46,10 +45,9 @@ Value Threads(const Summary& summary) {
 
 }  // namespace
 
-std::string SummaryAsJson(const Summary& summary, const Heading& heading) {
+std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& recording) {
   Value document = json::Document("summary");
-  document["recording"] = json::Recording(
-      {.path = heading.recording, .command = heading.command, .seconds = heading.seconds});
+  document["recording"] = json::Recording(recording);
   document["losses"] = json::Losses(summary.losses);
   document["chains"] = json::Chains(summary.chains);
   document["event"] = summary.event;

@@ -34,7 +34,8 @@ std::string Shortened(std::string_view name, size_t width) {
 
 class Text {
  public:
-  Text(const Summary& summary, const Heading& heading) : summary_(summary), heading_(heading) {}
+  Text(const Summary& summary, const json::RecordingFacts& recording)
+      : summary_(summary), recording_(recording) {}
 
   std::string Write() && {
     AppendHeading();
@@ -54,14 +55,15 @@ class Text {
   void Line(std::string_view text) { absl::StrAppend(&out_, View(text), "\n"); }
 
   void AppendHeading() {
-    std::string line = Printable(heading_.recording);
-    if (!heading_.command.empty()) {
-      absl::StrAppend(&line, ": ", Shortened(heading_.command, 2 * kNameWidth));
+    std::string line = Printable(recording_.path);
+    if (!recording_.command.empty()) {
+      absl::StrAppend(&line, ": ", Shortened(recording_.command, 2 * kNameWidth));
     }
     Line(line);
     line = absl::StrCat(query::AmountText(summary_.amount, summary_.event), " of ",
                         Printable(summary_.event), " in ", summary_.samples, " samples");
-    if (heading_.seconds > 0) absl::StrAppendFormat(&line, ", taken in %.1f s", heading_.seconds);
+    if (recording_.seconds > 0)
+      absl::StrAppendFormat(&line, ", taken in %.1f s", recording_.seconds);
     Line(line);
   }
 
@@ -210,14 +212,14 @@ class Text {
   }
 
   const Summary& summary_;
-  const Heading& heading_;
+  const json::RecordingFacts& recording_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string FormatSummary(const Summary& summary, const Heading& heading) {
-  return Text(summary, heading).Write();
+std::string FormatSummary(const Summary& summary, const json::RecordingFacts& recording) {
+  return Text(summary, recording).Write();
 }
 
 }  // namespace profiler::summary
