@@ -6,9 +6,10 @@
 // than what the samples of all runs leave open. A function that differs far more than the others
 // counts for itself, by Student's distribution.
 //
-// Of all intervals of such a table, 95 of 100 have the truth. Of those of a function that differs
-// ten times as far as the others 85 have it where there are few runs, which seldom show that:
-// tools/estimate_experiment.
+// On simulated loads (tools/estimate_experiment) 95 of 100 intervals of all functions have the
+// truth, 91 to 99 by kind of load, and at three runs they are two thirds as wide as Student's. Of a
+// function that differs ten times as far as the others, 84 of 100 have it where there are two or
+// three runs, which seldom show that, and 92 with ten.
 //
 // Pure functions; thread-safe.
 
