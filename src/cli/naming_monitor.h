@@ -16,6 +16,8 @@ class NamingMonitor {
   // `show`: standard error is a terminal and the user wants to see it.
   explicit NamingMonitor(bool show);
   naming::NamingProgress callback();
+  // One of those signals came.
+  bool was_ended() const { return signals_.count() != 0; }
 
  private:
   const SignalCounter signals_;

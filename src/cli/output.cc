@@ -54,6 +54,11 @@ void PrintLine(std::string_view start, std::string_view text, std::string_view e
   PutOnStandardError(line);
 }
 
+std::string ShownLine(std::string_view line, const TerminalStyle& style) {
+  const std::string fitted = FittedLine(line, style.columns);
+  return style.colour ? PaintedLine(fitted) : fitted;
+}
+
 }  // namespace
 
 void PrintError(std::string_view message) { PrintLine("profiler: ", message, "\n"); }
@@ -72,6 +77,17 @@ void PrintNote(std::string_view text) { PrintLine("[ ", text, " ]\n"); }
 void PrintLines(std::string_view lines) {
   std::string buffer;
   PutOnStandardError(VisibleText(lines, &buffer));
+}
+
+void PrintFittedLines(std::string_view lines) {
+  const TerminalStyle style = StyleOfStandardError();
+  std::string buffer, shown;
+  for (std::string_view rest = VisibleText(lines, &buffer); !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    shown += ShownLine(rest.substr(0, end), style) + '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  PutOnStandardError(shown);
 }
 
 void LiveLine::Show(std::string_view text) {
@@ -182,9 +198,7 @@ void Output::PutLines(std::string_view text) {
   std::string shown;
   for (size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
     line_ += text.substr(0, end);
-    line_ = FittedLine(line_, style_.columns);
-    shown += style_.colour ? PaintedLine(line_) : line_;
-    shown += '\n';
+    shown += ShownLine(line_, style_) + '\n';
     line_.clear();
   }
   line_ += text;

@@ -28,6 +28,9 @@ void PrintNote(std::string_view text);
 // Whole lines on standard error, as they are.
 void PrintLines(std::string_view lines);
 
+// Whole lines on standard error as a view shows them (Lines::kFitted), without a pager.
+void PrintFittedLines(std::string_view lines);
+
 // A line on standard error that is written over and over, and removed in the end.
 class LiveLine {
  public:

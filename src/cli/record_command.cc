@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/cli/closing_summary.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/record_once.h"
@@ -20,9 +21,20 @@ void PrintNeedless(const RecordArguments& arguments) {
   }
 }
 
+absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const CLI::App& command,
+                                                          const RecordArguments& arguments,
+                                                          const Invocation& invocation) {
+  auto options = ReadRecordOptions(command, arguments, invocation);
+  if (!options.ok()) return options;
+  PROFILER_RETURN_IF_ERROR(CheckSummary(arguments, *options));
+  return options;
+}
+
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (arguments.verbosity > 0) PrintNeedless(arguments);
-  return ExitCodeOf(RecordOnce(arguments, std::move(options)));
+  const Recorded recorded = RecordOnce(arguments, std::move(options));
+  PrintClosingSummary(arguments, recorded);
+  return ExitCodeOf(recorded);
 }
 
 }  // namespace
@@ -42,7 +54,7 @@ void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) 
       output.Write(*registers + "\n");
       return output.Close().ok() ? kExitOk : kExitFailure;
     }
-    auto options = ReadRecordOptions(*command, *arguments, invocation);
+    auto options = ReadAndCheckOptions(*command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;

@@ -113,14 +113,15 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
 
 // Looks the recorded addresses up and puts their names behind the recording, which is the file
 // `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
-// goes wrong here is a warning.
-absl::Status NameLastFile(const RecordArguments& arguments, const std::string& path,
-                          naming::StreamNames& stream, record::RecordSession& session) {
+// goes wrong here is a warning. False where the user has ended it.
+absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::string& path,
+                                  naming::StreamNames& stream, record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
   const auto append = [&session](int bit, std::string_view section) {
     return session.AppendSection(bit, section);
   };
   absl::StatusOr<std::string> found;
+  bool is_whole = true;
   LowerPriority();
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
@@ -128,13 +129,14 @@ absl::Status NameLastFile(const RecordArguments& arguments, const std::string& p
                 ? EmbedNames(path, naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments),
                              monitor.callback(), append)
                 : EmbedNames(std::move(stream).Collect(monitor.callback()), append);
+    is_whole = !monitor.was_ended();
   }
   PROFILER_RETURN_IF_ERROR(found.status());
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
     PrintNote(absl::StrFormat("%s; %.2f s", *found, took.count()));
   }
-  return absl::OkStatus();
+  return is_whole;
 }
 
 // Of those before the last one.
@@ -200,13 +202,13 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   if (!status.ok()) return {.status = status, .summary = summary};
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
   const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
-  if (names_follow && summary.last_file_samples > 0 && has_reader && is_readable) {
-    const absl::Status embedded = NameLastFile(arguments, summary.last_file, stream, **session);
-    if (!embedded.ok()) {
-      PrintWarning(absl::StrCat("names are not in the recording: ", embedded.message()));
-    }
+  if (!names_follow || !has_reader || !is_readable) return {.summary = summary};
+  if (summary.last_file_samples == 0) return {.summary = summary, .has_all_names = true};
+  const absl::StatusOr<bool> named = NameLastFile(arguments, summary.last_file, stream, **session);
+  if (!named.ok()) {
+    PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
   }
-  return {.summary = summary};
+  return {.summary = summary, .has_all_names = named.value_or(false)};
 }
 
 int ExitCodeOf(const Recorded& recorded) {

@@ -12,6 +12,7 @@ namespace profiler::cli {
 struct Recorded {
   absl::Status status;            // of recording; names that are missing are a warning alone
   record::RecordSummary summary;  // after an error, what there is
+  bool has_all_names = false;     // in its last file; false also where none were asked for
 };
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options);

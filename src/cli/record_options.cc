@@ -202,6 +202,15 @@ absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
   return absl::InvalidArgumentError(absl::StrCat("-j: ", filter.status().message()));
 }
 
+// What is shown of recordings when they are made.
+void AddEndingOptions(CLI::App& command, RecordArguments& a) {
+  CLI::Option* const summary =
+      command.add_flag("--summary", a.summary,
+                       "end with what profiler summary says of the recording, as is done where "
+                       "standard error is a terminal");
+  command.add_flag("--no-summary", a.no_summary, "end without it")->excludes(summary);
+}
+
 // What samples have, and which records stand beside them.
 void AddContentOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-d,--data", a.contents.data_address,
@@ -331,6 +340,7 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
   command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
                    "do not follow new threads and children");
   AddFileOptions(command, a);
+  AddEndingOptions(command, a);
   AddContentOptions(command, a);
   AddNeedlessOptions(command, a);
   command.add_flag("-q,--quiet", a.quiet, "print errors only");

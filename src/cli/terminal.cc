@@ -44,13 +44,20 @@ size_t ColumnsOf(const TerminalFacts& facts, const Environment& environment) {
   return is_number && columns > 0 ? columns : facts.columns;
 }
 
-TerminalFacts FactsOfStandardOutput() {
-  TerminalFacts facts = {.is_terminal = isatty(STDOUT_FILENO) != 0};
+TerminalFacts FactsOf(int descriptor) {
+  TerminalFacts facts = {.is_terminal = isatty(descriptor) != 0};
   winsize size = {};
-  if (facts.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+  if (facts.is_terminal && ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
     facts.columns = size.ws_col;
   }
   return facts;
+}
+
+TerminalStyle StyleOfDescriptor(int descriptor) {
+  return StyleOf(FactsOf(descriptor), Chosen(), [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  });
 }
 
 }  // namespace
@@ -70,11 +77,7 @@ TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
 
 void ChooseTerminal(const TerminalChoice& choice) { Chosen() = choice; }
 
-TerminalStyle StyleOfStandardOutput() {
-  return StyleOf(FactsOfStandardOutput(), Chosen(), [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  });
-}
+TerminalStyle StyleOfStandardOutput() { return StyleOfDescriptor(STDOUT_FILENO); }
+TerminalStyle StyleOfStandardError() { return StyleOfDescriptor(STDERR_FILENO); }
 
 }  // namespace profiler::cli

@@ -43,5 +43,6 @@ TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
 // Of this process, as the user has chosen.
 void ChooseTerminal(const TerminalChoice& choice);
 TerminalStyle StyleOfStandardOutput();
+TerminalStyle StyleOfStandardError();
 
 }  // namespace profiler::cli

@@ -365,6 +365,13 @@ TEST_F(LiveTest, SaysWhatIsWrongWithHowARecordingIsToBeSwitched) {
             "FILE\n");
 }
 
+TEST_F(LiveTest, EndsWithTheSummaryWhereThatIsAskedFor) {
+  const Finished with = RecordWorkload({"busy", "0.3"}, {"--summary"});
+  const Finished summary = Profiler({"summary"});
+  EXPECT_THAT(with.err, testing::EndsWith("\n" + summary.out));
+  EXPECT_THAT(RecordWorkload({"busy", "0.1"}).err, Not(HasSubstr("Where it goes")));
+}
+
 TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
   struct Case {
     std::vector<std::string> arguments;

@@ -141,6 +141,22 @@ TEST_F(TerminalTest, ThePagerEndsBeforeWarningsAreShown) {
   EXPECT_THAT(seen.text, HasSubstr("\nDONE\nprofiler: warning: "));
 }
 
+TEST_F(TerminalTest, ARecordingEndsWithItsSummary) {
+  const std::string file = perf_data::TestPath("recorded");
+  const auto record = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"record", "-o", file});
+    options.insert(options.end(), {"--", "sh", "-c", "for i in $(seq 20000); do :; done"});
+    return Profiler(options, {});
+  };
+  const Seen seen = record({});
+  if (seen.exit_code != 0) GTEST_SKIP() << "this kernel lets nothing be recorded: " << seen.text;
+  EXPECT_THAT(seen.text, HasSubstr("\nWhere it goes, by function"));
+  EXPECT_THAT(seen.text, HasSubstr("\nTo see more\n"));
+  for (const char* option : {"--no-summary", "-q", "--embed=none"}) {
+    EXPECT_THAT(record({option}).text, Not(HasSubstr("Where it goes"))) << option;
+  }
+}
+
 TEST_F(TerminalTest, AnErrorTakesNoPager) {
   const Seen seen = Profiler({"report", "-i", "/no/such"}, {"PAGER=sed s/^/PAGER/"});
   EXPECT_EQ(seen.text, "profiler: /no/such: No such file or directory\n");

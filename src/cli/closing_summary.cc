@@ -1,0 +1,68 @@
+#include "src/cli/closing_summary.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/output.h"
+#include "src/cli/recording_summary.h"
+#include "src/naming/load_profile.h"
+#include "src/perf_data/read/recording.h"
+
+namespace profiler::cli {
+namespace {
+
+// Reading more takes longer than who waits for the prompt expects.
+constexpr uint64_t kMostSamples = 500'000;
+
+// Whether somebody looks on who has not asked for less. Without names in the recording they would
+// have to be looked up, which --embed none is to save.
+bool IsExpected(const RecordArguments& arguments, const Recorded& recorded) {
+  return !arguments.no_summary && !arguments.quiet && ErrorsAreShownLive() &&
+         recorded.has_all_names;
+}
+
+void PrintSummaryOf(const std::string& path, const RecordArguments& arguments) {
+  naming::LoadOptions load;
+  AskForSummary(load);
+  load.naming.places.no_cache = arguments.no_cache;
+  load.naming.fetch.off = true;
+  auto loaded = naming::LoadProfile(path, load);
+  if (!loaded.ok()) {
+    PrintWarning(absl::StrCat("no summary: ", loaded.status().message()));
+    return;
+  }
+  const auto text = SummaryText(path, "", *loaded);
+  if (!text.ok()) {
+    PrintWarning(absl::StrCat("no summary: ", text.status().message()));
+    return;
+  }
+  PrintFittedLines("\n" + *text);
+}
+
+}  // namespace
+
+absl::Status CheckSummary(const RecordArguments& arguments, const record::RecordOptions& options) {
+  if (!arguments.summary) return absl::OkStatus();
+  const auto refused = [](std::string_view with) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--summary: does not go with ", std::string(with)));
+  };
+  if (options.output == "-") return refused("-o -, a stream cannot be read again");
+  if (options.switch_output) return refused("--switch-output");
+  return absl::OkStatus();
+}
+
+void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded) {
+  if (!arguments.summary && !IsExpected(arguments, recorded)) return;
+  const std::string& path = recorded.summary.last_file;
+  const bool is_one_file = path != "-" && arguments.switch_output.empty();
+  if (!recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) return;
+  if (recorded.summary.last_file_samples > kMostSamples && !arguments.summary) {
+    PrintNote(absl::StrCat("profiler summary -i ", path, " shows where the time went"));
+    return;
+  }
+  PrintSummaryOf(path, arguments);
+}
+
+}  // namespace profiler::cli
