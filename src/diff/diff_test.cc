@@ -171,10 +171,8 @@ TEST(FormatMean, ShowsTheMeanOfTheRunsTheHeaviestFirst) {
                       {{"read", 400}, {"parse", 700}, {"other", 4}}}),
             "# 3 runs: run0.data run1.data run2.data\n"
             "# 1.102 s of cpu-clock a run, from 1.003 s to 1.200 s\n"
-            "# ±: in 95 of 100 cases the mean over many more runs is as near, by how far these "
-            "differ\n"
-            "# to compare them with others later: profiler diff run0.data run1.data run2.data -- "
-            "OTHERS…\n"
+            "# ±: half the 95 % interval of the mean, by how far the runs differ\n"
+            "# to compare: profiler diff run0.data run1.data run2.data -- OTHERS…\n"
             "#\n"
             "#  Share      ±     Time  Function\n"
             "# ......  .....  .......  .................\n"
@@ -195,7 +193,7 @@ TEST(FormatMean, FunctionsOfLessThanHalfAPercentAndMoreThanTwentyAreCounted) {
 TEST(FormatMean, OneRunSaysThatItKnowsOfNoOthers) {
   const std::string text = MeanText({kBefore});
   EXPECT_THAT(text, HasSubstr("# 1 run: run0.data\n# 2.000 s of cpu-clock\n"));
-  EXPECT_THAT(text, HasSubstr("one run does not tell how far runs differ\n"));
+  EXPECT_THAT(text, HasSubstr("how far runs differ is not known\n"));
   EXPECT_THAT(text, Not(HasSubstr("profiler diff")));
 }
 

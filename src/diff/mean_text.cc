@@ -61,16 +61,13 @@ class MeanTable {
         absl::StrCat(query::AmountText(MeanAmount(), event_), " of ", Printable(event_));
     if (runs_.size() == 1) {
       return {absl::StrCat("1 run: ", FilesText(runs_)), amount,
-              "±: in 95 of 100 cases the share of this run is as near; one run does not tell how "
-              "far runs differ"};
+              "±: half the 95 % interval of this run; how far runs differ is not known"};
     }
     return {absl::StrCat(runs_.size(), " runs: ", FilesText(runs_)),
             absl::StrCat(amount, " a run, from ", query::AmountText(least, event_), " to ",
                          query::AmountText(most, event_)),
-            "±: in 95 of 100 cases the mean over many more runs is as near, by how far these "
-            "differ",
-            absl::StrCat("to compare them with others later: profiler diff ", FilesText(runs_),
-                         " -- OTHERS…")};
+            "±: half the 95 % interval of the mean, by how far the runs differ",
+            absl::StrCat("to compare: profiler diff ", FilesText(runs_), " -- OTHERS…")};
   }
 
   std::vector<Cells> Rows() const {
