@@ -151,6 +151,7 @@ TEST(Summary, WithoutCallersSaysHowToHaveThem) {
 TEST(Summary, OfNoSampleSaysWhatThatMeans) {
   const std::string text = FormatSummary({}, {.recording = "perf.data"});
   EXPECT_THAT(text, HasSubstr("No sample was taken"));
+  EXPECT_THAT(text, Not(HasSubstr("0 of ")));
 }
 
 TEST(Summary, OfWhatIsCountedHasNoInterval) {

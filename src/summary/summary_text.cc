@@ -60,6 +60,7 @@ class Text {
       absl::StrAppend(&line, ": ", Shortened(recording_.command, 2 * kNameWidth));
     }
     Line(line);
+    if (summary_.samples == 0) return;
     line = absl::StrCat(query::AmountText(summary_.amount, summary_.event), " of ",
                         Printable(summary_.event), " in ", summary_.samples, " samples");
     if (recording_.seconds > 0)
