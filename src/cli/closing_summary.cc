@@ -50,6 +50,7 @@ absl::Status CheckSummary(const RecordArguments& arguments, const record::Record
   };
   if (options.output == "-") return refused("-o -, a stream cannot be read again");
   if (options.switch_output) return refused("--switch-output");
+  if (arguments.repeat) return refused("--repeat, which ends with a table of all runs");
   return absl::OkStatus();
 }
 

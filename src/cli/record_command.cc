@@ -10,6 +10,7 @@
 #include "src/cli/output.h"
 #include "src/cli/record_once.h"
 #include "src/cli/record_options.h"
+#include "src/cli/repeat_runs.h"
 
 namespace profiler::cli {
 namespace {
@@ -27,12 +28,15 @@ absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const CLI::App& comman
   auto options = ReadRecordOptions(command, arguments, invocation);
   if (!options.ok()) return options;
   PROFILER_RETURN_IF_ERROR(CheckSummary(arguments, *options));
+  if (arguments.repeat) PROFILER_RETURN_IF_ERROR(CheckRepeat(*options));
   return options;
 }
 
 int Record(const RecordArguments& arguments, record::RecordOptions options) {
   if (arguments.verbosity > 0) PrintNeedless(arguments);
-  const Recorded recorded = RecordOnce(arguments, std::move(options));
+  if (arguments.repeat) return RecordRepeatedly(arguments, options);
+  Said said;
+  const Recorded recorded = RecordOnce(arguments, std::move(options), said);
   PrintClosingSummary(arguments, recorded);
   return ExitCodeOf(recorded);
 }

@@ -111,6 +111,11 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
   return naming;
 }
 
+// Not where the command runs again: it would have our priority.
+void GiveWay(const RecordArguments& arguments) {
+  if (!arguments.repeat) LowerPriority();
+}
+
 // Looks the recorded addresses up and puts their names behind the recording, which is the file
 // `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
 // goes wrong here is a warning. False where the user has ended it.
@@ -122,7 +127,7 @@ absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::s
   };
   absl::StatusOr<std::string> found;
   bool is_whole = true;
-  LowerPriority();
+  GiveWay(arguments);
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
     found = perf_data::CanBeReadAgain(path)
@@ -142,7 +147,7 @@ absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::s
 // Of those before the last one.
 void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
   {
-    LowerPriority();
+    GiveWay(arguments);
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
     files.Finish(monitor.callback());
   }
@@ -157,7 +162,7 @@ void PrintFile(const std::string& path, uint64_t samples) {
 
 }  // namespace
 
-Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options) {
+Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said) {
   LiveLine line;
   if (!arguments.quiet && ErrorsAreShownLive()) {
     options.on_progress = [&line](const record::RecordProgress& progress) {
@@ -185,11 +190,12 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   size_t printed_notes = 0;
   const auto print_notes = [&] {
     for (; printed_notes < summary.notes.size(); ++printed_notes) {
-      if (!arguments.quiet) PrintWarning(summary.notes[printed_notes]);
+      const std::string& note = summary.notes[printed_notes];
+      if (!arguments.quiet && said.insert(note).second) PrintWarning(note);
     }
   };
   print_notes();
-  if (!arguments.quiet && !summary.call_graph.empty()) {
+  if (!arguments.quiet && !summary.call_graph.empty() && said.insert(summary.call_graph).second) {
     PrintNote("call graph: " + summary.call_graph);
   }
   const absl::Status status = (*session)->Run();

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "src/base/status.h"
 #include "src/cli/record_options.h"
 #include "src/record/options.h"
@@ -15,7 +18,10 @@ struct Recorded {
   bool has_all_names = false;     // in its last file; false also where none were asked for
 };
 
-Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options);
+// Lines for the user that hold for several recordings and are said of the first one.
+using Said = std::set<std::string>;
+
+Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said);
 
 // The exit code that follows: the command's, whose signal becomes ours (command_end.h), or that of
 // the error.

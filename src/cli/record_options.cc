@@ -204,6 +204,12 @@ absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
 
 // What is shown of recordings when they are made.
 void AddEndingOptions(CLI::App& command, RecordArguments& a) {
+  command
+      .add_option("--repeat", a.repeat,
+                  "run the command so often, each run a recording of its own, FILE.1, FILE.2 …, "
+                  "and show the mean share of each function and how sure that is")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 10'000u).description(""));
   CLI::Option* const summary =
       command.add_flag("--summary", a.summary,
                        "end with what profiler summary says of the recording, as is done where "

@@ -58,6 +58,7 @@ struct RecordArguments {
   size_t most_files = 0;
   bool timestamp_filename = false;
   std::vector<NeedlessOption> needless;
+  std::optional<uint32_t> repeat;
   bool summary = false, no_summary = false;  // neither: where a person looks on
   bool quiet = false;
   int verbosity = 0;  // how often -v was given

@@ -365,6 +365,71 @@ TEST_F(LiveTest, SaysWhatIsWrongWithHowARecordingIsToBeSwitched) {
             "FILE\n");
 }
 
+TEST_F(LiveTest, RepeatsACommandAndShowsWhatItsRunsHaveInCommon) {
+  const Finished recorded = RecordWorkload({"busy", "0.3"}, {"--repeat", "3"});
+  EXPECT_EQ(recorded.exit_code, 0);
+  for (const char* number : {"1", "2", "3"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder_ + "/perf.data." + number));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/perf.data"));
+  EXPECT_THAT(recorded.err, HasSubstr("\n# 3 runs: perf.data.1 perf.data.2 perf.data.3\n"));
+  EXPECT_THAT(recorded.err, HasSubstr("::Compute("));
+  const Finished compared =
+      Profiler({"diff", "perf.data.1", "perf.data.2", "--", "perf.data.2", "perf.data.3"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.err;
+}
+
+TEST_F(LiveTest, ACommandThatFailsIsRepeatedAndTheLastOneEndsUs) {
+  const std::string command = "test -e first || { touch first; exit 3; }; exit 4";
+  const Finished recorded =
+      Profiler({"record", "--repeat", "2", "-o", "x.data", "--", "sh", "-c", command});
+  EXPECT_EQ(recorded.exit_code, 4);
+  EXPECT_THAT(recorded.err, HasSubstr("warning: x.data.1: the command ended with exit code 3\n"));
+  EXPECT_THAT(recorded.err, HasSubstr("warning: x.data.2: the command ended with exit code 4\n"));
+}
+
+TEST_F(LiveTest, RepeatedRunsKeepTheRecordingsOfBeforeAndHaveTheSamePriority) {
+  for (int time = 0; time < 2; ++time) {
+    const Finished recorded = RecordWorkload({"busy", "0.05"}, {"-q", "--repeat", "2"});
+    EXPECT_EQ(recorded.exit_code, 0);
+    EXPECT_EQ(recorded.err, "");
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/perf.data.2.old"));
+  const Finished priorities = Profiler({"record", "-q", "--repeat", "2", "--", "nice"});
+  EXPECT_EQ(priorities.out.substr(0, 2), priorities.out.substr(2));
+}
+
+TEST_F(LiveTest, AnInterruptEndsTheRepeatingAndTheTableIsOfWholeRuns) {
+  // The second run interrupts its recorder, as soon as that records.
+  const std::string command = workload_ +
+                              " busy 0.1; test -e first || { touch first; exit 0; }; kill -INT "
+                              "$PPID; while :; do :; done";
+  const Finished recorded = Profiler({"record", "--repeat", "5", "--", "sh", "-c", command});
+  EXPECT_EQ(recorded.signal, SIGINT);
+  EXPECT_THAT(recorded.err, HasSubstr("# 1 run: perf.data.1\n"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/perf.data.2"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/perf.data.3"));
+}
+
+TEST_F(LiveTest, OnlyACommandIsRepeatedAndEachRunHasAFile) {
+  const auto refusal = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "record");
+    const Finished finished = Profiler(options);
+    EXPECT_EQ(finished.exit_code, 2) << finished.err;
+    return finished.err;
+  };
+  EXPECT_EQ(refusal({"--repeat", "2", "-p", "1"}),
+            "profiler: --repeat: a command can be run again, nothing else\n");
+  EXPECT_EQ(refusal({"--repeat", "2", "-o", "-", "--", "true"}),
+            "profiler: --repeat: does not go with -o -, each run has a file of its own; give -o "
+            "FILE\n");
+  EXPECT_EQ(refusal({"--repeat", "2", "--switch-output", "--", "true"}),
+            "profiler: --repeat: does not go with --switch-output\n");
+  EXPECT_THAT(refusal({"--repeat", "0", "--", "true"}), HasSubstr("Value 0 not in range"));
+  EXPECT_EQ(refusal({"--summary", "-o", "-", "--", "true"}),
+            "profiler: --summary: does not go with -o -, a stream cannot be read again\n");
+}
+
 TEST_F(LiveTest, EndsWithTheSummaryWhereThatIsAskedFor) {
   const Finished with = RecordWorkload({"busy", "0.3"}, {"--summary"});
   const Finished summary = Profiler({"summary"});
