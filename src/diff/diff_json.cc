@@ -27,7 +27,8 @@ Value Runs(std::span<const Run> runs) {
     list.push_back({{"path", run.name},
                     {"event", run.event},
                     {"samples", run.measured.samples},
-                    {"amount", run.measured.period}});
+                    {"amount", run.measured.period},
+                    {"missing", run.measured.missing_part}});
   }
   return list;
 }

@@ -125,11 +125,12 @@ HistKeys::HistKeys(const Histogram& hist, EventId event) : hist_(hist) {
 // By row.
 std::vector<uint32_t> RanksOf(const Histogram& hist, const std::vector<RowFigures>& rows) {
   std::vector<double> lows;
-  for (const RowFigures& row : rows) lows.push_back(row.self.low);
+  for (const RowFigures& row : rows) lows.push_back(row.self.interval.low);
   std::sort(lows.begin(), lows.end());
   std::vector<uint32_t> ranks;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const auto above = lows.end() - std::upper_bound(lows.begin(), lows.end(), rows[i].self.high);
+    const auto above =
+        lows.end() - std::upper_bound(lows.begin(), lows.end(), rows[i].self.interval.high);
     const bool has_own = hist.rows()[i].self.count != 0;
     ranks.push_back(has_own ? static_cast<uint32_t>(above) + 1 : 0);
   }
@@ -146,7 +147,7 @@ std::optional<Tie> HeaviestTie(const Histogram& hist, const Measurement& measure
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     const size_t row = order[i], next = order[i + 1];
     if (hist.rows()[next].self.count == 0) return std::nullopt;
-    if (!rows[row].self.Overlaps(rows[next].self)) continue;
+    if (!rows[row].self.interval.Overlaps(rows[next].self.interval)) continue;
     const uint64_t samples =
         estimate::SamplesToSeparate(measured.self[row].samples, measured.self[next].samples);
     if (samples > measured.samples) return Tie{row, next, samples};
@@ -163,10 +164,14 @@ HistFigures FiguresOf(const Histogram& hist, EventId event) {
   const bool has_order = std::any_of(measured.total.begin(), measured.total.end(),
                                      [](const Measured& of) { return of.samples.count != 0; });
   figures.is_count = measured.is_count;
+  figures.missing_part = measured.missing_part;
   if (measured.is_count || !has_order) return figures;
+  const auto figures_of = [&](const Measured& of) {
+    return ShareFigures{measured.ShareOf(of), measured.IntervalOf(of)};
+  };
   for (size_t i = 0; i < hist.rows().size(); ++i) {
-    figures.rows.push_back({.self = measured.IntervalOf(measured.self[i]),
-                            .children = measured.IntervalOf(measured.total[i])});
+    figures.rows.push_back(
+        {.self = figures_of(measured.self[i]), .children = figures_of(measured.total[i])});
   }
   const std::vector<uint32_t> ranks = RanksOf(hist, figures.rows);
   for (size_t i = 0; i < ranks.size(); ++i) figures.rows[i].rank = ranks[i];

@@ -14,10 +14,15 @@
 
 namespace profiler::report {
 
-// Of a row, as shares of all from 0 to 1.
+// A share of all from 0 to 1, in which the samples around each gap stand for what is missing in it.
+struct ShareFigures {
+  double share = 0;
+  estimate::Interval interval;
+};
+
 struct RowFigures {
-  estimate::Interval self;
-  estimate::Interval children;  // as wide as `self` where rows are not accumulated
+  ShareFigures self;
+  ShareFigures children;  // as `self` where rows are not accumulated
   // 1, and as many more as rows surely have more of their own; 0: it has none.
   uint32_t rank = 0;
 };
@@ -32,8 +37,9 @@ struct HistFigures {
   // As the histogram's; empty where no chance is in them, or where the order of the event's samples
   // is not known.
   std::vector<RowFigures> rows;
-  bool is_count = false;   // no chance is in them
-  std::optional<Tie> tie;  // the heaviest
+  bool is_count = false;    // no chance is in them
+  double missing_part = 0;  // of the samples, from 0 to 1
+  std::optional<Tie> tie;   // the heaviest
 };
 
 // The profile has the order of its samples (Profile::order). Takes four bytes for each row of the

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 #include "src/profile/losses_text.h"
@@ -157,6 +158,13 @@ class Report {
       out_ += " or ";
       AppendNameOf(hist, figures.tie->next);
       out_ += '\n';
+    }
+    constexpr double kWorthSaying = 0.0005;
+    if (figures.missing_part >= kWorthSaying) {
+      absl::StrAppendFormat(&out_,
+                            "# %.1f%% of the samples are missing: intervals make up for them by "
+                            "those around each gap\n",
+                            100 * figures.missing_part);
     }
     out_ += "#\n";
   }

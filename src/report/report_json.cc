@@ -45,6 +45,7 @@ class JsonRows {
       : hist_(hist), profile_(hist.profile()), figures_(FiguresOf(hist, event)) {}
 
   bool has_intervals() const { return !figures_.rows.empty(); }
+  double missing_part() const { return figures_.missing_part; }
 
   Value Row(size_t index) const {
     const HistRow& row = hist_.rows()[index];
@@ -61,12 +62,13 @@ class JsonRows {
   }
 
  private:
-  Value Weighed(const Weight& weight, size_t index,
-                estimate::Interval RowFigures::*interval) const {
-    const double share = Percent(weight.period, hist_.total().period) / 100;
+  Value Weighed(const Weight& weight, size_t index, ShareFigures RowFigures::*share) const {
     const auto amount = static_cast<double>(weight.period);
-    Value value = has_intervals() ? json::Share(share, figures_.rows[index].*interval, amount)
-                                  : json::Share(share, amount);
+    Value value = json::Share(Percent(weight.period, hist_.total().period) / 100, amount);
+    if (has_intervals()) {
+      const ShareFigures& figures = figures_.rows[index].*share;
+      value = json::Share(figures.share, figures.interval, amount);
+    }
     value["samples"] = weight.count;
     return value;
   }
@@ -189,6 +191,7 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
                  {"unit", query::IsTime(name) ? "ns" : "count"},
                  {"samples", hist.total().count},
                  {"amount", hist.total().period},
+                 {"missing", rows.missing_part()},
                  {"intervals", rows.has_intervals()}};
   Value list = Value::array();
   for (size_t i = 0; i < hist.rows().size(); ++i) {

@@ -151,11 +151,11 @@ class MissingColumn : public Column {
 class IntervalColumn : public Column {
  public:
   IntervalColumn(std::string_view heading, const HistFigures& figures,
-                 estimate::Interval RowFigures::*interval, const ColumnStyle& style)
+                 ShareFigures RowFigures::*share, const ColumnStyle& style)
       : Column(style.separated ? 0 : std::max(style.width, heading.size())),
         heading_(heading),
         figures_(figures),
-        interval_(interval) {
+        share_(share) {
     for (size_t i = 0; i < figures.rows.size() && !style.separated; ++i) {
       width_ = std::max(width_, TextOf(i).size());
     }
@@ -169,13 +169,13 @@ class IntervalColumn : public Column {
 
  private:
   std::string TextOf(size_t index) const {
-    const estimate::Interval& interval = figures_.rows[index].*interval_;
+    const estimate::Interval& interval = (figures_.rows[index].*share_).interval;
     return absl::StrFormat("%.2f-%.2f%%", 100 * interval.low, 100 * interval.high);
   }
 
   const std::string_view heading_;
   const HistFigures& figures_;
-  estimate::Interval RowFigures::*const interval_;
+  ShareFigures RowFigures::*const share_;
 };
 
 class RankColumn : public Column {

@@ -54,6 +54,7 @@ std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& re
   document["unit"] = query::IsTime(summary.event) ? "ns" : "count";
   document["samples"] = summary.samples;
   document["amount"] = summary.amount;
+  document["missing"] = summary.missing_part;
   document["intervals"] = !summary.is_count;
   document["functions"] = Functions(summary);
   document["others"] = {{"functions", summary.others}, {"share", summary.others_part}};

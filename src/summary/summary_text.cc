@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +13,8 @@ namespace profiler::summary {
 namespace {
 
 constexpr size_t kNameWidth = 46;
-constexpr double kLeastMissing = 0.0005;  // else it would be 0.0 %
+constexpr std::string_view kUsualPath = "perf.data";  // what every view reads by itself
+constexpr double kLeastMissing = 0.0005;              // else it would be 0.0 %
 
 std::string Percent(double part) { return absl::StrFormat("%.1f %%", 100 * part); }
 
@@ -30,6 +32,24 @@ std::string Shortened(std::string_view name, size_t width) {
   // No half characters.
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "…";
+}
+
+// As one word of a command line.
+std::string ShellWord(std::string_view text) {
+  constexpr std::string_view kPlain = "_./-+:@%,=";
+  const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string word = "'";
+  for (const char c : Printable(text)) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+// Whether it can be shown instruction by instruction: not what only has the name of an image, and
+// not code of a perf map, which went with its process.
+bool HasCode(const FunctionShare& function) {
+  return !function.name.starts_with('[') && !function.image.ends_with(".map");
 }
 
 class Text {
@@ -181,34 +201,38 @@ class Text {
     Line(line + ".");
   }
 
-  void Advice(std::string_view command, std::string_view why) {
-    Line(absl::StrFormat("  %-44s %s", command, why));
+  // `more` stands behind the file to read, unless that is what is read anyway.
+  void Advice(std::string_view command, std::string_view more, std::string_view why) {
+    constexpr size_t kWidth = 44;
+    std::string text = absl::StrCat("profiler ", View(command));
+    if (recording_.path != kUsualPath) absl::StrAppend(&text, " -i ", ShellWord(recording_.path));
+    absl::StrAppend(&text, more.empty() ? "" : " ", View(more));
+    if (text.size() < kWidth) text.resize(kWidth, ' ');
+    Line(absl::StrCat("  ", text, " ", View(why)));
   }
 
   void AppendNext() {
     constexpr double kMuchUnnamed = 0.02, kManyCut = 0.05;
+    if (recording_.path == "-") return;  // what came through a pipe cannot be read again
     Line("");
     Line("To see more");
-    const auto named =
-        std::find_if(summary_.functions.begin(), summary_.functions.end(),
-                     [](const FunctionShare& function) { return !function.name.starts_with('['); });
+    const auto named = std::find_if(summary_.functions.begin(), summary_.functions.end(), HasCode);
     if (named != summary_.functions.end()) {
-      Advice(absl::StrCat("profiler annotate '", Shortened(named->name, 22), "'"),
-             "its lines and instructions");
+      Advice("annotate", ShellWord(named->name), "its lines and instructions");
     }
-    Advice(summary_.has_chains ? "profiler report" : "profiler report --no-children",
+    Advice("report", summary_.has_chains ? "" : "--no-children",
            summary_.has_chains ? "all functions, and who called them" : "all functions");
-    if (summary_.has_chains) Advice("profiler flamegraph -o flame.svg", "all of it in one picture");
-    if (summary_.threads.size() > 1) {
-      Advice("profiler report -s comm,tid -g none", "by thread");
+    if (summary_.has_chains) Advice("flamegraph", "-o flame.svg", "all of it in one picture");
+    if (summary_.threads.size() > 1) Advice("report", "-s comm,tid -g none", "by thread");
+    if (!summary_.has_chains) {
+      Line("  profiler record -g -- COMMAND                records who called, too");
     }
-    if (!summary_.has_chains) Advice("profiler record -g …", "records who called, too");
     if (1 - summary_.named > kMuchUnnamed) {
-      Advice("profiler report --unresolved", "what has no name, and what would mend it");
+      Advice("report", "--unresolved", "what has no name, and what would mend it");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     if (static_cast<double>(summary_.chains.cut()) > kManyCut * chains) {
-      Advice("profiler report --chains", "why stacks end early, and what would mend it");
+      Advice("report", "--chains", "why stacks end early, and what would mend it");
     }
   }
 
