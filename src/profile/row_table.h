@@ -48,7 +48,7 @@ class RowTable {
   const DimensionSet kept_;
   DenseIndex index_;
   absl::flat_hash_map<uint64_t, uint32_t> quanta_;  // by begin
-  std::vector<Values> values_;  // of the samples at hand; kept to save its allocation
+  std::vector<Values> values_;   // of the samples at hand; kept to save its allocation
   std::vector<uint32_t> found_;  // by sample at hand
 };
 
