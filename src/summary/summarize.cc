@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -108,6 +109,7 @@ class Summarizer {
       FunctionShare function{.name = functions_.name(order[i]),
                              .image = std::string(profile_.text(dso.name)),
                              .source = HeaviestLineOf(order[i]),
+                             .compiled_into = CompiledInto(functions_.FrameOf(order[i])),
                              .share = {.part = measured_.ShareOf(of),
                                        .interval = measured_.IntervalOf(of),
                                        .amount = static_cast<double>(of.period)}};
@@ -125,6 +127,13 @@ class Summarizer {
       summary_.others_part += measured_.ShareOf(of);
       summary_.others_amount += static_cast<double>(of.period);
     }
+  }
+
+  // Inlined calls stand in front of the function that has them.
+  std::string CompiledInto(FrameId frame) const {
+    const std::span<const Line> lines = profile_.LinesOf(profile_[frame]);
+    if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return {};
+    return std::string(profile_.text(profile_[lines.back().symbol].name));
   }
 
   // The line of the function at which most of its own samples were taken.

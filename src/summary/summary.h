@@ -25,6 +25,8 @@ struct FunctionShare {
   std::string name;
   std::string image;   // of which it is, by its base name
   std::string source;  // "parse.c:120", its heaviest line; empty: unknown
+  // The function that its code is part of: itself, unless it was inlined; empty: unknown.
+  std::string compiled_into;
   Share share;
   // How many samples it would take until it is sure that it has more than the next; 0: it is.
   uint64_t samples_to_tell = 0;

@@ -28,7 +28,7 @@ ProfileBuilder Program() {
 
 std::string TextOf(const Profile& profile, EventId event = EventId{0}) {
   return FormatSummary(Summarize(profile, event),
-                       {.recording = "perf.data", .command = "app --fast", .seconds = 1.5});
+                       {.path = "perf.data", .command = "app --fast", .seconds = 1.5});
 }
 
 TEST(Summary, SaysWhatWasRecorded) {
@@ -149,7 +149,7 @@ TEST(Summary, WithoutCallersSaysHowToHaveThem) {
 }
 
 TEST(Summary, OfNoSampleSaysWhatThatMeans) {
-  const std::string text = FormatSummary({}, {.recording = "perf.data"});
+  const std::string text = FormatSummary({}, {.path = "perf.data"});
   EXPECT_THAT(text, HasSubstr("No sample was taken"));
   EXPECT_THAT(text, Not(HasSubstr("0 of ")));
 }
@@ -183,6 +183,29 @@ TEST(Summary, NamesOfOthersCannotSteerATerminal) {
   const std::string text = TextOf(builder.profile());
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("a?pp"));
+}
+
+TEST(Summary, AdviceCanBeTypedAsItStands) {
+  ProfileBuilder builder;
+  builder.InOrder();
+  builder.Sample("app", {"copy@[kernel.kallsyms]"}, 30);
+  builder.Sample("app", {"next(int)<read(char const*)@app"}, 20);
+  const std::string text =
+      FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "it's/perf.data"});
+  EXPECT_EQ(
+      text.substr(text.find("To see more")),
+      "To see more\n"
+      "  profiler annotate -i 'it'\\''s/perf.data' 'read(char const*)'  its lines and "
+      "instructions\n"
+      "  profiler report -i 'it'\\''s/perf.data' --no-children          all functions\n"
+      "  profiler record -g -- COMMAND                                 records who called, too\n");
+}
+
+TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {
+  ProfileBuilder builder;
+  builder.InOrder().Sample("app", {"main@app"}, 30);
+  EXPECT_EQ(FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "-"}).find("To see"),
+            std::string::npos);
 }
 
 }  // namespace

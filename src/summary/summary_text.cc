@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cctype>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -46,10 +49,11 @@ std::string ShellWord(std::string_view text) {
   return word + "'";
 }
 
-// Whether it can be shown instruction by instruction: not what only has the name of an image, and
-// not code of a perf map, which went with its process.
+// Whether it can be shown instruction by instruction: the kernel's code is seldom at hand, and that
+// of a perf map went with its process.
 bool HasCode(const FunctionShare& function) {
-  return !function.name.starts_with('[') && !function.image.ends_with(".map");
+  return !function.compiled_into.empty() && !function.image.starts_with('[') &&
+         !function.image.ends_with(".map");
 }
 
 class Text {
@@ -201,14 +205,29 @@ class Text {
     Line(line + ".");
   }
 
+  struct Advice {
+    std::string command;
+    std::string_view why;
+  };
+
   // `more` stands behind the file to read, unless that is what is read anyway.
-  void Advice(std::string_view command, std::string_view more, std::string_view why) {
-    constexpr size_t kWidth = 44;
+  void Advise(std::string_view command, std::string_view more, std::string_view why) {
     std::string text = absl::StrCat("profiler ", View(command));
     if (recording_.path != kUsualPath) absl::StrAppend(&text, " -i ", ShellWord(recording_.path));
     absl::StrAppend(&text, more.empty() ? "" : " ", View(more));
-    if (text.size() < kWidth) text.resize(kWidth, ' ');
-    Line(absl::StrCat("  ", text, " ", View(why)));
+    advice_.push_back({std::move(text), why});
+  }
+
+  void AppendAdvice() {
+    constexpr size_t kWidest = 60;  // a longer command moves its own reason alone
+    size_t width = 0;
+    for (const Advice& advice : advice_) {
+      if (advice.command.size() <= kWidest) width = std::max(width, advice.command.size());
+    }
+    for (Advice& advice : advice_) {
+      advice.command.resize(std::max(width, advice.command.size()), ' ');
+      Line(absl::StrCat("  ", advice.command, "  ", View(advice.why)));
+    }
   }
 
   void AppendNext() {
@@ -216,28 +235,30 @@ class Text {
     if (recording_.path == "-") return;  // what came through a pipe cannot be read again
     Line("");
     Line("To see more");
-    const auto named = std::find_if(summary_.functions.begin(), summary_.functions.end(), HasCode);
-    if (named != summary_.functions.end()) {
-      Advice("annotate", ShellWord(named->name), "its lines and instructions");
+    const auto shown = std::find_if(summary_.functions.begin(), summary_.functions.end(), HasCode);
+    if (shown != summary_.functions.end()) {
+      Advise("annotate", ShellWord(shown->compiled_into), "its lines and instructions");
     }
-    Advice("report", summary_.has_chains ? "" : "--no-children",
+    Advise("report", summary_.has_chains ? "" : "--no-children",
            summary_.has_chains ? "all functions, and who called them" : "all functions");
-    if (summary_.has_chains) Advice("flamegraph", "-o flame.svg", "all of it in one picture");
-    if (summary_.threads.size() > 1) Advice("report", "-s comm,tid -g none", "by thread");
+    if (summary_.has_chains) Advise("flamegraph", "-o flame.svg", "all of it in one picture");
+    if (summary_.threads.size() > 1) Advise("report", "-s comm,tid -g none", "by thread");
     if (!summary_.has_chains) {
-      Line("  profiler record -g -- COMMAND                records who called, too");
+      advice_.push_back({"profiler record -g -- COMMAND", "records who called, too"});
     }
     if (1 - summary_.named > kMuchUnnamed) {
-      Advice("report", "--unresolved", "what has no name, and what would mend it");
+      Advise("report", "--unresolved", "what has no name, and what would mend it");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
     if (static_cast<double>(summary_.chains.cut()) > kManyCut * chains) {
-      Advice("report", "--chains", "why stacks end early, and what would mend it");
+      Advise("report", "--chains", "why stacks end early, and what would mend it");
     }
+    AppendAdvice();
   }
 
   const Summary& summary_;
   const json::RecordingFacts& recording_;
+  std::vector<Advice> advice_;
   std::string out_;
 };
 

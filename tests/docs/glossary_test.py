@@ -9,15 +9,15 @@ import re
 import sys
 
 PLAIN = set("""
-a all and annotate are as before began below busiest by call called caller chance code counted do done each early
+a all and annotate are around as before began below busiest by call called caller chance code counted do done each early
 elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known left lines
-loses many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
-recorded rest see share shares so some source taken tell than that the them they threads times to too types unknown up
+loses make many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
+recorded rest see share shares so some source taken tell than that the them they those threads times to too types unknown up
 visibly was were what where which who whole whom why with would
 """.split())
 # Names of commands and options of the program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
-            "no-children", "comm", "tid"}
+            "no-children", "comm", "tid", "command", "perf", "data", "map"}
 
 
 def explained(readme):
