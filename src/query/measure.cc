@@ -7,7 +7,7 @@
 #include "src/estimate/beat.h"
 #include "src/estimate/slices.h"
 #include "src/estimate/visits.h"
-#include "src/query/missing_samples.h"
+#include "src/query/missing_periods.h"
 
 namespace profiler::query {
 namespace {
@@ -72,7 +72,7 @@ void CountSlices(std::span<const OrderedSample> by_time, auto keys_of,
 
 // How much less surely the shares are known for what is missing.
 void WidenForMissing(std::span<const OrderedSample> samples, auto keys_of,
-                     const MissingSamples& missing, const Measurement& measurement,
+                     const MissingPeriods& missing, const Measurement& measurement,
                      std::vector<Measured>& measured) {
   std::vector<double> squares(measured.size());
   for (const OrderedSample& sample : samples) {
@@ -99,7 +99,7 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   Measurement result;
   result.self.resize(keys.keys());
   result.total.resize(keys.keys());
-  const MissingSamples missing(profile, event);
+  const MissingPeriods missing(profile, event);
   result.missing_part = missing.part();
   for (uint32_t i = 0; i < profile.rows.size(); ++i) {
     const Row& row = profile.rows[i];

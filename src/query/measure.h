@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,9 +35,10 @@ struct Measurement {
 
   // Samples that are missing count as those next to them.
   double ShareOf(const Measured& of) const {
-    return period == 0 ? 0
-                       : (static_cast<double>(of.period) + of.missing) /
-                             (static_cast<double>(period) + missing);
+    if (period == 0) return 0;
+    const double all = static_cast<double>(period) + missing;
+    // Sums of fractions are rounded.
+    return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
 };

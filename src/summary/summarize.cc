@@ -11,7 +11,7 @@
 #include "src/base/text.h"
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
-#include "src/query/missing_samples.h"
+#include "src/query/missing_periods.h"
 #include "src/summary/summary.h"
 
 namespace profiler::summary {
@@ -83,7 +83,9 @@ class Summarizer {
     return static_cast<double>(of.period) + of.missing;
   }
   double WholeWeight() const { return static_cast<double>(measured_.period) + measured_.missing; }
-  double PartOf(double weight) const { return measured_.period == 0 ? 0 : weight / WholeWeight(); }
+  double PartOf(double weight) const {
+    return measured_.period == 0 ? 0 : std::min(1.0, weight / WholeWeight());
+  }
 
   // As many samples as were taken, with the function's share of what they stand for.
   estimate::ShareSamples Parted(const query::Measured& of) const {
@@ -246,7 +248,7 @@ class Summarizer {
 
   const Profile& profile_;
   const EventId event_;
-  const query::MissingSamples missing_;
+  const query::MissingPeriods missing_;
   const KeyedRows functions_;
   const Measurement measured_;
   Summary summary_;

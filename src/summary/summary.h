@@ -54,7 +54,7 @@ struct Summary {
   uint64_t samples = 0;
   double amount = 0;
   bool is_count = false;  // query::Measurement::is_count
-  // The part of the samples that is missing. All shares make up for it (query::MissingSamples), and
+  // The part of the samples that is missing. All shares make up for it (query::MissingPeriods), and
   // all amounts are of what is there.
   double missing_part = 0;
 

@@ -1,4 +1,4 @@
-#include "src/query/missing_samples.h"
+#include "src/query/missing_periods.h"
 
 namespace profiler::query {
 
@@ -6,7 +6,7 @@ using profile::OrderedSample;
 using profile::Row;
 
 // Each sample of a row is taken to have the row's mean period.
-MissingSamples::MissingSamples(const profile::Profile& profile, profile::EventId event) {
+MissingPeriods::MissingPeriods(const profile::Profile& profile, profile::EventId event) {
   for (const OrderedSample& sample : profile.order) {
     const Row& row = profile.rows[sample.row];
     if (row.event != event) continue;
@@ -18,7 +18,7 @@ MissingSamples::MissingSamples(const profile::Profile& profile, profile::EventId
   }
 }
 
-double MissingSamples::part() const {
+double MissingPeriods::part() const {
   return any() ? chance_.samples() / (chance_.taken() + chance_.samples()) : 0;
 }
 

@@ -12,10 +12,10 @@
 
 namespace profiler::query {
 
-class MissingSamples {
+class MissingPeriods {
  public:
   // The profile has the order of its samples, and must outlive this. Linear in them.
-  MissingSamples(const profile::Profile& profile, profile::EventId event);
+  MissingPeriods(const profile::Profile& profile, profile::EventId event);
 
   bool any() const { return !periods_.empty(); }
   // What is missing from a row, as a period of the event.
