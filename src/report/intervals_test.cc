@@ -101,6 +101,13 @@ TEST(IntervalsTest, WithoutTheOrderOfSamplesThereAreNone) {
             "\n\n");
 }
 
+TEST(IntervalsTest, NothingIsSaidOfThemWithoutRows) {
+  ProfileBuilder builder = TwoAlikeAndOneLess();
+  const std::string text =
+      FormatReport(builder.profile(), {.show_intervals = true, .filter = {.comms = {"nobody"}}});
+  EXPECT_EQ(text.find("95%"), std::string::npos);
+}
+
 TEST(IntervalsTest, AreFieldsLikeOthers) {
   ProfileBuilder builder = TwoAlikeAndOneLess();
   ReportOptions options{.call_graph = {.type = CallGraphType::kNone}, .separator = ";"};

@@ -142,6 +142,7 @@ class Report {
 
   // What the columns of figures say, and what would say more.
   void AppendFigureLines(const Histogram& hist, const HistFigures& figures) {
+    if (hist.rows().empty()) return;
     if (figures.rows.empty()) {
       absl::StrAppend(&out_, "# 95%: there are no intervals, as ",
                       figures.is_count ? "each occurrence was counted and none sampled"

@@ -208,5 +208,18 @@ TEST(Summary, WhatCameThroughAPipeCannotBeReadAgain) {
             std::string::npos);
 }
 
+TEST(Summary, NamesOfThreadsThatNeedMoreThanALineHaveMore) {
+  ProfileBuilder builder;
+  builder.InOrder();
+  for (uint32_t i = 0; i < 40; ++i) {
+    constexpr const char* kNames[] = {"first-name-of-15", "other-name-of-15", "third-name-of-15"};
+    builder.Thread(7, 10 + i).Sample(kNames[i % 3], {"main@app"}, 10 - i % 3);
+  }
+  EXPECT_THAT(FormatSummary(Summarize(builder.profile(), EventId{0}), {.path = "perf.data"}),
+              testing::HasSubstr("Threads: first-name-of-15 38.8 % (14 threads),\n"
+                                 "         other-name-of-15 32.4 % (13 threads),\n"
+                                 "         third-name-of-15 28.8 % (13 threads)\n"));
+}
+
 }  // namespace
 }  // namespace profiler::summary

@@ -157,14 +157,28 @@ class Text {
       absl::StrAppend(&line, ", elsewhere ", Percent(summary_.elsewhere));
     }
     Line(line);
-    line = "Threads:";
+    AppendThreads();
+  }
+
+  void AppendThreads() {
+    constexpr size_t kWidest = 80;
+    std::string line = "Threads:";
+    const auto add = [&](std::string_view text) {
+      if (line.size() + text.size() > kWidest) {
+        Line(line + ",");
+        line = "        ";
+      } else if (line != "Threads:") {
+        line += ",";
+      }
+      absl::StrAppend(&line, " ", View(text));
+    };
     for (const ThreadShare& thread : summary_.threads) {
-      absl::StrAppend(&line, line.back() == ':' ? " " : ", ", Shortened(thread.name, 16), " ",
-                      Percent(thread.part));
-      if (thread.threads > 1) absl::StrAppend(&line, " (", thread.threads, " threads)");
+      std::string text = absl::StrCat(Shortened(thread.name, 16), " ", Percent(thread.part));
+      if (thread.threads > 1) absl::StrAppend(&text, " (", thread.threads, " threads)");
+      add(text);
     }
     if (summary_.other_threads != 0) {
-      absl::StrAppend(&line, ", and ", summary_.other_threads, " other names");
+      add(absl::StrCat("and ", summary_.other_threads, " other names"));
     }
     Line(line);
   }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Compares what `report` prints for the options that people type with what perf prints.
 
-    compare_text.py PROFILER PERF FILE… [--rows 200] [--line OPTIONS] [--verbose]
+    compare_text.py PROFILER PERF FILE… [--foreign] [--rows 200] [--line OPTIONS] [--verbose]
 
 Each line of options is run with both programs on each recording. Headings must be the same, and so must the rows, in
 their order, but that those of one weight may stand in any. Runs of blanks count as one, and names are compared as in
 compare_report.py. Call graphs are left out unless the line asks for one. Differences that are known are counted with
 their reason and do not fail. Exits 1 where there is any other.
+
+--foreign is for recordings of other machines: neither program finds files of this one, by whose kernel perf would
+otherwise name the code of any.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 from compare_report import plain
 
@@ -96,9 +100,9 @@ def difference(theirs, ours, limit):
     return said
 
 
-def names_in(perf, path):
+def names_in(perf, path, more):
     """The heaviest comm, dso and symbol, to put into the lines."""
-    _, text, _ = run(perf, "-f -g none --no-children -F overhead,comm,dso,sym -t ;", path)
+    _, text, _ = run(perf, "-f -g none --no-children -F overhead,comm,dso,sym -t ;" + more, path)
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split(";")]
         if len(cells) == 4 and not line.startswith("#") and " 0x" not in cells[3]:
@@ -113,21 +117,26 @@ def main():
     parser.add_argument("profiler")
     parser.add_argument("perf")
     parser.add_argument("files", nargs="+")
+    parser.add_argument("--foreign", action="store_true")
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--line", action="append")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
 
     same = known = wrong = 0
+    nowhere = tempfile.TemporaryDirectory()
+    elsewhere = " --symfs " + nowhere.name if options.foreign else ""
     for path in options.files:
-        names = names_in(options.perf, path)
+        names = names_in(options.perf, path, elsewhere)
         for line in options.line or LINES:
+            if options.foreign and "--kallsyms" in line:
+                continue
             line = line.format(**names)
             common = line if "-g " in line else line + " -g none"
-            theirs = run(options.perf, common + " --no-inline -f", path)
+            theirs = run(options.perf, common + elsewhere + " --no-inline -f", path)
             if theirs[0] != 0 or not theirs[1].strip():
                 continue  # perf has no answer
-            ours = run(options.profiler, common + " --no-inline --no-fde", path)
+            ours = run(options.profiler, common + elsewhere + " --no-inline --no-fde", path)
             said = [ours[2]] if ours[0] != 0 else difference(parts(theirs[1]), parts(ours[1]), options.rows)
             reason = next((reason for pattern, reason in KNOWN if re.search(pattern, line)), None)
             if not said:
