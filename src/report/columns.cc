@@ -56,7 +56,9 @@ class ThreadColumn : public KeyColumn {
   void AppendCell(size_t index, std::string& out) override {
     const HistRow& row = hist_.rows()[index];
     const Thread& thread = ThreadOf(row);
-    AppendNumber(key_ == SortKey::kTgid ? thread.pid : thread.tid, kPidWidth, out);
+    const uint32_t id = key_ == SortKey::kTgid ? thread.pid : thread.tid;
+    // -1: the sample was taken where no thread was left to name.
+    AppendRightAligned(absl::StrCat(static_cast<int32_t>(id)), kPidWidth, out);
     out += ':';
     AppendLeftAligned(NameOf(row), 0, out);
   }

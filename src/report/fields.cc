@@ -200,7 +200,10 @@ FieldLayout LayOutFields(const FieldChoice& choice, bool children) {
     if (choice.period) AddOnce(WeightField::kPeriod, layout.shown);
   }
   AddOnce(choice.shown.fields, layout.shown);
-  AddOnce(choice.sort, layout.shown);
+  for (const Field& field : choice.sort) {
+    // What is only sorted by is not shown where it is not counted.
+    if (field != Field(WeightField::kChildren) || children) AddOnce(field, layout.shown);
+  }
   AddOnce(choice.sort, layout.order);
   AddOnce(layout.shown, layout.order);
   if (choice.intervals) layout.shown = WithIntervals(layout.shown);

@@ -79,6 +79,13 @@ TEST(FieldsTest, WeightsStandInFrontUnlessSortNamesThem) {
             "children, overhead, Command, sample | children, overhead, Command, sample");
 }
 
+TEST(FieldsTest, WhatCalleesWeighIsNoSortKeyWhereItIsNotCounted) {
+  FieldChoice choice{.sort = ParseFields("overhead_children,sym")->fields};
+  EXPECT_EQ(Text(LayOutFields(choice, /*children=*/false).shown), "Symbol");
+  choice = {.shown = *ParseFields("overhead_children,sym")};
+  EXPECT_EQ(Text(LayOutFields(choice, /*children=*/false).shown), "children, Symbol");
+}
+
 TEST(FieldsTest, FieldsAreAllThatIsShownBesideTheSortKeys) {
   EXPECT_EQ(Layout("", "sym,overhead"), "Symbol, overhead | Symbol, overhead");
   EXPECT_EQ(Layout("sym,comm", "overhead,sym"),

@@ -799,6 +799,17 @@ TEST(ReportTest, WhatCalleesWeighIsNotKnownWhereItIsNotCounted) {
             "\n\n");
 }
 
+TEST(ReportTest, AThreadThatIsGoneHasNoNumber) {
+  ProfileBuilder builder;
+  builder.Thread(UINT32_MAX, UINT32_MAX).Sample("", {"main@app"});
+  EXPECT_EQ(Table(builder, "pid,tgid"),
+            "#     Pid:Command     Tgid:Command\n"
+            "# ...............  ...............\n"
+            "#\n"
+            "       -1:              -1:       \n"
+            "\n\n");
+}
+
 TEST(ReportTest, TheEventsOfAGroupHaveNumbersOfTheirOwnInEachColumn) {
   ProfileBuilder builder;
   builder.Sample("app", {"copy@[kernel.kallsyms]"}, 1, 10);

@@ -48,12 +48,34 @@ KNOWN = [
     (r"--ignore-callees", "perf looks at no chains with -g none, and forgets callers with --children"),
     (r"--mmaps", "perf shows the mappings of a process once a thread, and every one as shared"),
     (r"^-U", "perf says that there are no samples where none has a symbol"),
+    (r"--symbol-filter", "perf lets code without a symbol pass, and here it has no name with the text in it"),
+    (r"(^|\s)(-p|--parent) ", "perf has no rows where samples have no call chains, and here they are [other]"),
     (r"-s (time|cgroup|socket)(?!.*--no-children)",
      "perf counts a sample once for each function on its stack, so that shares are above 100 %"),
 ]
 
 # A call that never returns is the last instruction of its function: perf names it after the next one.
 NEVER_RETURN = re.compile(r"\b(_dl_start_user|_start|__pfx_clear_bss|x86_64_start_reservations)\b")
+
+# What a row has otherwise for a known reason, and what both are made to:
+ALIKE = [
+    # perf looks up an address by the mode of its sample, and here it is the address that tells the kernel's.
+    (re.compile(r"(\[unknown\]|\[kernel\.kallsyms\])(?=\W+0x(ff|80))"), "[kernel.kallsyms]"),
+    # Code of a module without a symbol: perf counts from where the module begins.
+    (re.compile(r"(\[\w+\]\W+)0x[0-9a-f]+"), r"\1ADDRESS"),
+    # perf cuts times to 12 characters, and names that it met after it had laid out its columns.
+    (re.compile(r"\b(\d{6,}\.\d{5})\d?\b"), r"\1"),
+    (re.compile(r"\b(perf-ex|simplep)\w*"), r"\1"),
+]
+
+# Tables of branches have the columns of --sort alone, and code without a symbol at its offset in the image.
+BRANCHES = re.compile(r"Source Symbol")
+OF_BRANCHES = "tables of branches have no other columns, and unnamed code at its offset in the image"
+# Where all events are tracepoints, perf's rows are what they say: -s trace.
+TRACE = re.compile(r"Trace output")
+OF_TRACE = "perf sorts recordings of tracepoints by trace"
+UNWOUND = re.compile(r"^# Call chains:", re.MULTILINE)
+OF_UNWOUND = "perf unwinds no stack without its images, and here the interrupted function is on it"
 
 NOISE = re.compile(r"^# (To display|\(Tip|Names:|Losses:|Warning:|Call chains|Chains by|Total Lost)|^#?\s*$|^# [.\s]+$")
 
@@ -72,10 +94,13 @@ def parts(text):
             continue
         line = line.replace("cpu-clock:ppp", "cpu-clock").replace("task-clock:ppp", "task-clock")
         if line.startswith("#"):
-            comments.append(" ".join(line.split()))
+            comments.append(" ".join(line.replace(" ,", ",").split()))
         elif not NEVER_RETURN.search(line):
             line = re.sub(r"\[[.kguH]\] ", "", line.replace(" (inlined)", ""))
-            found.append(plain(line))
+            row = plain(line)
+            for pattern, alike in ALIKE:
+                row = pattern.sub(alike, row)
+            found.append(row)
     return comments, found
 
 
@@ -128,6 +153,7 @@ def main():
     elsewhere = " --symfs " + nowhere.name if options.foreign else ""
     for path in options.files:
         names = names_in(options.perf, path, elsewhere)
+        usual = run(options.profiler, "-g none", path)[1]
         for line in options.line or LINES:
             if options.foreign and "--kallsyms" in line:
                 continue
@@ -139,6 +165,12 @@ def main():
             ours = run(options.profiler, common + elsewhere + " --no-inline --no-fde", path)
             said = [ours[2]] if ours[0] != 0 else difference(parts(theirs[1]), parts(ours[1]), options.rows)
             reason = next((reason for pattern, reason in KNOWN if re.search(pattern, line)), None)
+            if BRANCHES.search(usual):
+                reason = OF_BRANCHES
+            elif TRACE.search(theirs[1]) and "trace" not in line:
+                reason = OF_TRACE
+            elif options.foreign and UNWOUND.search(usual) and all("only ours" in text for text in said):
+                reason = OF_UNWOUND
             if not said:
                 same += 1
                 continue
