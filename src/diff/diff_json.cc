@@ -52,7 +52,7 @@ std::string DiffAsJson(const Diff& diff, std::span<const Run> before, std::span<
   Value document = json::Document("diff");
   document["before"] = Runs(before);
   document["after"] = Runs(after);
-  document["unit"] = query::IsTime(before.front().event) ? "ns" : "count";
+  document["unit"] = query::UnitOf(before.front().event);
   document["by"] = NameOf(by);
   document["weight"] = weight == Weight::kSelf ? "self" : "total";
   document["significant_chance"] = diff.significant_chance;

@@ -9,11 +9,15 @@
 namespace profiler::query {
 
 bool IsTime(std::string_view event) {
-  constexpr std::array<std::string_view, 6> kTimes = {
-      "cpu-clock", "task-clock", kBlockedEvent, kPreemptedEvent, kRunningEvent, kWallClockEvent};
+  // The last ones are of profiles that other programs wrote (src/import).
+  constexpr std::array<std::string_view, 10> kTimes = {
+      "cpu-clock",     "task-clock", kBlockedEvent, kPreemptedEvent, kRunningEvent,
+      kWallClockEvent, "cpu",        "time",        "wall",          "delay"};
   const std::string_view name = event.substr(0, event.find(':'));
   return std::find(kTimes.begin(), kTimes.end(), name) != kTimes.end();
 }
+
+std::string_view UnitOf(std::string_view event) { return IsTime(event) ? "ns" : "count"; }
 
 std::string AmountText(double amount, std::string_view event, bool sign) {
   constexpr double kNanosecondsInASecond = 1e9;

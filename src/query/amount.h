@@ -11,6 +11,9 @@ namespace profiler::query {
 // ("cpu-clock:u") do not matter.
 bool IsTime(std::string_view event);
 
+// What amounts of the event are in, as programs read it: "ns" of times, else "count".
+std::string_view UnitOf(std::string_view event);
+
 // "1.016 s", or "1234567" of events that are no times. With `sign` a '+' where it is not negative.
 std::string AmountText(double amount, std::string_view event, bool sign = false);
 

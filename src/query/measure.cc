@@ -1,6 +1,7 @@
 #include "src/query/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "src/base/off_cpu_events.h"
@@ -95,6 +96,19 @@ estimate::Interval Measurement::IntervalOf(const Measured& of) const {
   return estimate::ShareInterval(of.samples, share, of.inequality);
 }
 
+uint64_t Measurement::SamplesToTell(const Measured& a, const Measured& b) const {
+  if (!IntervalOf(a).Overlaps(IntervalOf(b))) return 0;
+  // As many samples as were taken, with the share of what they stand for.
+  const auto parted = [this](const Measured& of) {
+    estimate::ShareSamples taken = of.samples;
+    if (missing_part == 0) return taken;
+    taken.count =
+        static_cast<uint64_t>(std::llround(ShareOf(of) * static_cast<double>(taken.samples)));
+    return taken;
+  };
+  return estimate::SamplesToSeparate(parted(a), parted(b));
+}
+
 Measurement Measure(const Profile& profile, EventId event, const SampleKeys& keys) {
   Measurement result;
   result.self.resize(keys.keys());
@@ -120,8 +134,8 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   if (period > 0 && counted.squared_periods > 0) {
     result.inequality = samples * counted.squared_periods / (period * period);
   }
-  result.is_count = !missing.any() && (counted.period == counted.samples ||
-                                       IsOffCpuEvent(profile.text(counted.name)));
+  const bool is_each_one = counted.period == counted.samples && !counted.frequency;
+  result.is_count = !missing.any() && (is_each_one || IsOffCpuEvent(profile.text(counted.name)));
   for (std::vector<Measured>* all : {&result.self, &result.total}) {
     for (Measured& of : *all) of.inequality = result.inequality;
   }

@@ -41,6 +41,9 @@ struct Measurement {
     return std::min(1.0, (static_cast<double>(of.period) + of.missing) / all);
   }
   estimate::Interval IntervalOf(const Measured& of) const;
+  // How many samples would tell which of the two has more, where their intervals overlap; 0 where
+  // they do not, or no number would.
+  uint64_t SamplesToTell(const Measured& a, const Measured& b) const;
 };
 
 // The profile has the order of its samples (Profile::order). Linear in the samples' keys.

@@ -137,9 +137,8 @@ std::vector<uint32_t> RanksOf(const Histogram& hist, const std::vector<RowFigure
   return ranks;
 }
 
-std::optional<Tie> HeaviestTie(const Histogram& hist, const Measurement& measured,
-                               const std::vector<RowFigures>& rows) {
-  std::vector<size_t> order(rows.size());
+std::optional<Tie> HeaviestTie(const Histogram& hist, const Measurement& measured) {
+  std::vector<size_t> order(hist.rows().size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return hist.rows()[a].self.period > hist.rows()[b].self.period;
@@ -147,9 +146,7 @@ std::optional<Tie> HeaviestTie(const Histogram& hist, const Measurement& measure
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     const size_t row = order[i], next = order[i + 1];
     if (hist.rows()[next].self.count == 0) return std::nullopt;
-    if (!rows[row].self.interval.Overlaps(rows[next].self.interval)) continue;
-    const uint64_t samples =
-        estimate::SamplesToSeparate(measured.self[row].samples, measured.self[next].samples);
+    const uint64_t samples = measured.SamplesToTell(measured.self[row], measured.self[next]);
     if (samples > measured.samples) return Tie{row, next, samples};
   }
   return std::nullopt;
@@ -175,7 +172,7 @@ HistFigures FiguresOf(const Histogram& hist, EventId event) {
   }
   const std::vector<uint32_t> ranks = RanksOf(hist, figures.rows);
   for (size_t i = 0; i < ranks.size(); ++i) figures.rows[i].rank = ranks[i];
-  figures.tie = HeaviestTie(hist, measured, figures.rows);
+  figures.tie = HeaviestTie(hist, measured);
   return figures;
 }
 

@@ -188,7 +188,7 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
   const JsonRows rows(hist, event);
   const std::string_view name = profile.text(profile[event].name);
   Value value = {{"event", name},
-                 {"unit", query::IsTime(name) ? "ns" : "count"},
+                 {"unit", query::UnitOf(name)},
                  {"samples", hist.total().count},
                  {"amount", hist.total().period},
                  {"missing", rows.missing_part()},

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string_view>
@@ -87,15 +86,6 @@ class Summarizer {
     return measured_.period == 0 ? 0 : std::min(1.0, weight / WholeWeight());
   }
 
-  // As many samples as were taken, with the function's share of what they stand for.
-  estimate::ShareSamples Parted(const query::Measured& of) const {
-    estimate::ShareSamples samples = of.samples;
-    if (!missing_.any()) return samples;
-    samples.count = static_cast<uint64_t>(
-        std::llround(measured_.ShareOf(of) * static_cast<double>(samples.samples)));
-    return samples;
-  }
-
   void AddFunctions() {
     std::vector<KeyId> order;
     for (KeyId key = 0; key < functions_.size(); ++key) {
@@ -116,10 +106,7 @@ class Summarizer {
                                        .interval = measured_.IntervalOf(of),
                                        .amount = static_cast<double>(of.period)}};
       if (i + 1 < order.size()) {
-        const query::Measured& next = measured_.self[order[i + 1]];
-        if (function.share.interval.Overlaps(measured_.IntervalOf(next))) {
-          function.samples_to_tell = estimate::SamplesToSeparate(Parted(of), Parted(next));
-        }
+        function.samples_to_tell = measured_.SamplesToTell(of, measured_.self[order[i + 1]]);
       }
       summary_.functions.push_back(std::move(function));
     }

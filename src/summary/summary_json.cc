@@ -51,7 +51,7 @@ std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& re
   document["losses"] = json::Losses(summary.losses);
   document["chains"] = json::Chains(summary.chains);
   document["event"] = summary.event;
-  document["unit"] = query::IsTime(summary.event) ? "ns" : "count";
+  document["unit"] = query::UnitOf(summary.event);
   document["samples"] = summary.samples;
   document["amount"] = summary.amount;
   document["missing"] = summary.missing_part;
