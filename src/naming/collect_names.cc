@@ -140,9 +140,7 @@ CollectedNames CollectNames(perf_data::Recording& recording, Embedding embedding
   profile::BuilderOptions keep =
       BuilderOptionsFor(recording.events(), recording.features(), options);
   keep.dimensions = profile::kStoredDimensions;
-  const auto& times = recording.features().sample_time;
-  keep.slices = times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
-                      : profile::TimeSlices::Of(0, 0, 1);
+  keep.slices = SlicesOf(recording.features());
   profile::ProfileBuilder* at = nullptr;
   profile::SampleReader reader(perf_event::NativeArchitecture());
   const profile::SampleReader::LookUps look_ups = RecordedAddresses(recording);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/import/open_recording.h"
 #include "src/naming/fetch_files.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
@@ -31,6 +32,12 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
                                 return perf_data::HasExactUserCallers(event.attr);
                               });
   return options;
+}
+
+profile::TimeSlices SlicesOf(const perf_data::Features& features) {
+  const auto& times = features.sample_time;
+  return times ? profile::TimeSlices::Of(times->first, times->last, profile::kStoredSlices)
+               : profile::TimeSlices::Of(0, 0, 1);
 }
 
 void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
@@ -95,7 +102,7 @@ struct ReadRecording {
 
 absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& options) {
   ReadRecording read;
-  PROFILER_ASSIGN_OR_RETURN(read.recording, perf_data::Recording::Open(path));
+  PROFILER_ASSIGN_OR_RETURN(read.recording, import::OpenRecording(path));
   PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*read.recording, options));
   const perf_data::Features& features = read.recording->features();
   const auto told_in_front = ToldOfImages(features);
@@ -109,6 +116,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     profile::BuilderOptions keep =
         BuilderOptionsFor(read.recording->events(), features, options.naming);
     keep.dimensions = wanted.dimensions;
+    keep.slices = SlicesOf(features);
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
     keep.keep_branches = options.keep_branches;

@@ -72,6 +72,10 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
                                           const perf_data::Features& features,
                                           const NamingOptions& naming);
 
+// The slices of time that a recording's profile has: of the time that its features tell; one for
+// all where they tell none.
+profile::TimeSlices SlicesOf(const perf_data::Features& features);
+
 // Tells a builder of the events beyond the first `known` ones, and counts these in.
 void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t& known,
                   profile::ProfileBuilder& builder);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/naming/fetch_files.h"
+#include "src/naming/imported_images.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "symbolize/files/file_facts.h"
@@ -51,9 +52,11 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
                                                     const NamingOptions& options) {
   symbolize::NameSources sources;
   sources.files = symbolize::CreateFileFacts(SymbolizerOptionsOf(options));
+  const bool is_imported = perf_data::ReadImported(features).has_value();
+  if (is_imported) sources.files = OnlyFilesWithBuildId(std::move(sources.files));
   sources.recorded =
       symbolize::DecodeNames(perf_data::OwnSection(features, perf_data::kFeatureNames));
-  if (UsesCache(options)) {
+  if (UsesCache(options) && !is_imported) {
     sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
   sources.files_name = WhatFilesName(options);

@@ -27,6 +27,8 @@ bool IsJitDump(std::string_view filename) {
 }  // namespace
 
 ImageKind KindOfUserImage(std::string_view filename) {
+  // What imported profiles have named code of, without its image: one image for all processes.
+  if (filename == "[unknown]") return ImageKind::kUser;
   if (IsJitDump(filename)) return ImageKind::kJitDump;
   if (perf_event::IsCodeMemory(filename)) return ImageKind::kJit;
   if (StartsWithAnyOf(filename, {"[vdso]", "[vdso32]", "[vdsox32]"})) return ImageKind::kVdso;

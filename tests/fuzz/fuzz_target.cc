@@ -7,10 +7,30 @@ namespace profiler::fuzz {
 
 std::span<const FuzzTarget> Targets() {
   static const FuzzTarget kTargets[] = {
-      FileTarget(),     PipeTarget(),      CompressedTarget(), ConvertTarget(),
-      DumpTarget(),     FeatureTarget(),   RecordTarget(),     AttrTarget(),
-      ElfTarget(),      DebugInfoTarget(), PerfMapTarget(),    KallsymsTarget(),
-      DemangleTarget(), CodeTarget(),      UnwindTarget(),     EventTarget(),
+      FileTarget(),
+      PipeTarget(),
+      CompressedTarget(),
+      ConvertTarget(),
+      DumpTarget(),
+      FeatureTarget(),
+      RecordTarget(),
+      AttrTarget(),
+      ElfTarget(),
+      DebugInfoTarget(),
+      PerfMapTarget(),
+      KallsymsTarget(),
+      DemangleTarget(),
+      CodeTarget(),
+      UnwindTarget(),
+      EventTarget(),
+      ImportTarget(),
+      ImportFoldedTarget(),
+      ImportPerfScriptTarget(),
+      ImportPprofTarget(),
+      ImportLegacyPprofTarget(),
+      ImportFirefoxTarget(),
+      ImportSpeedscopeTarget(),
+      ImportCpuProfileTarget(),
   };
   return kTargets;
 }

@@ -33,7 +33,7 @@ const FuzzTarget* FindTarget(std::string_view name);
 void Require(bool holds, const char* law);
 
 // In recording_targets.cc, command_targets.cc, codec_targets.cc, symbolize_targets.cc,
-// debug_info_target.cc, event_target.cc and unwind_target.cc.
+// debug_info_target.cc, event_target.cc, import_targets.cc and unwind_target.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
@@ -50,5 +50,13 @@ FuzzTarget DemangleTarget();
 FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
 FuzzTarget EventTarget();
+FuzzTarget ImportTarget();
+FuzzTarget ImportFoldedTarget();
+FuzzTarget ImportPerfScriptTarget();
+FuzzTarget ImportPprofTarget();
+FuzzTarget ImportLegacyPprofTarget();
+FuzzTarget ImportFirefoxTarget();
+FuzzTarget ImportSpeedscopeTarget();
+FuzzTarget ImportCpuProfileTarget();
 
 }  // namespace profiler::fuzz

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
+#include "src/perf_data/sections/own_sections.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -220,6 +221,12 @@ std::optional<Lines> CacheLineSize(const Recording& recording) {
   return Lines{absl::StrCat("cacheline size: ", *size)};
 }
 
+std::optional<Lines> Imported(const Recording& recording) {
+  const auto from = ReadImported(recording.features());
+  if (!from) return std::nullopt;
+  return Lines{absl::StrCat("imported from : ", from->file, " (", from->format, ")")};
+}
+
 template <const char* kText>
 std::optional<Lines> Constant(const Recording&) {
   return Lines{kText};
@@ -254,6 +261,7 @@ constexpr Description kDescriptions[] = {
     {kFeatureCpuDomainInfo, CpuDomains},
     {kFeatureEMachine, Machine},
     {kFeatureCacheLineSize, CacheLineSize},
+    {kFeatureImported, Imported},
 };
 
 bool HasValue(const Recording& recording, int bit) {

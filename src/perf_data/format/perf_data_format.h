@@ -90,6 +90,7 @@ enum FeatureBit : int {
   kFeatureNames = 201,
   kFeatureSums = 202,
   kFeatureCode = 203,
+  kFeatureImported = 204,
 };
 
 // Every feature that has a name.
@@ -137,6 +138,7 @@ inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureNames, "NAMES", "names"},
     {kFeatureSums, "SUMS", "sums of samples"},
     {kFeatureCode, "CODE", "code"},
+    {kFeatureImported, "IMPORTED", "imported from"},
 };
 
 // Nothing for a bit that is in no table of ours.

@@ -2,19 +2,21 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/spool.h"
+#include "src/base/text.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -50,42 +52,6 @@ absl::StatusOr<std::vector<MappedFile>> MapDirectory(const std::string& path) {
   return files;
 }
 
-// The number of bytes that read(2) gives until `size` or the end.
-absl::StatusOr<size_t> ReadFully(int fd, std::span<std::byte> buffer, const std::string& name) {
-  size_t have = 0;
-  while (have < buffer.size()) {
-    const ssize_t count = read(fd, buffer.data() + have, buffer.size() - have);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, name);
-    if (count == 0) break;
-    have += count;
-  }
-  return have;
-}
-
-// Puts what comes through a pipe into a file without a name.
-absl::StatusOr<MappedFile> Spool(std::span<const std::byte> start, int fd,
-                                 const std::string& name) {
-  const char* directory = std::getenv("TMPDIR");
-  if (directory == nullptr || *directory == '\0') directory = "/tmp";
-  UniqueFd spool(open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!spool.valid()) spool = UniqueFd(memfd_create("perf.data", MFD_CLOEXEC));
-  if (!spool.valid()) return ErrnoStatus(errno, absl::StrCat("no temporary file in ", directory));
-  std::vector<std::byte> buffer(1 << 20);
-  size_t have = start.size();
-  std::copy(start.begin(), start.end(), buffer.begin());
-  while (have > 0) {
-    for (size_t done = 0; done < have;) {
-      const ssize_t count = write(spool.get(), buffer.data() + done, have - done);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return ErrnoStatus(errno, absl::StrCat("cannot write to ", directory));
-      done += count;
-    }
-    PROFILER_ASSIGN_OR_RETURN(have, ReadFully(fd, buffer, name));
-  }
-  return MappedFile::FromFd(spool.get(), name);
-}
-
 absl::StatusOr<FileHeader> DecodeNamedHeader(std::span<const std::byte> bytes,
                                              const std::string& name) {
   absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
@@ -93,10 +59,53 @@ absl::StatusOr<FileHeader> DecodeNamedHeader(std::span<const std::byte> bytes,
   return absl::DataLossError(absl::StrCat(name, ": ", header.status().message()));
 }
 
-absl::Status OpenPipe(UniqueFd fd, PipeUse use, OpenedFiles* opened) {
+// What is neither a recording nor a profile by others, in a line.
+absl::Status Unreadable(std::span<const std::byte> bytes, const std::string& name,
+                        const ForeignReader& foreign) {
+  const absl::Status no_recording = DecodeNamedHeader(bytes, name).status();
+  if (bytes.empty()) return no_recording;
+  std::string begins;
+  constexpr size_t kShown = 16;
+  AppendPrintable(TextOf(bytes.first(std::min(bytes.size(), kShown))), begins);
+  std::replace_if(
+      begins.begin(), begins.end(), [](char c) { return !absl::ascii_isascii(c); }, '?');
+  return absl::DataLossError(absl::StrCat(no_recording.message(), "; nor is it a profile of ",
+                                          foreign.FormatNames(), ": it begins with \"", begins,
+                                          "\""));
+}
+
+absl::Status OpenForeign(std::span<const std::byte> bytes, ForeignReader& foreign,
+                         OpenedFiles* opened) {
+  PROFILER_ASSIGN_OR_RETURN(ForeignReader::Imported imported, foreign.Read(bytes, opened->name));
+  opened->warnings = std::move(imported.warnings);
+  PROFILER_ASSIGN_OR_RETURN(MappedFile file,
+                            MappedFile::FromFd(imported.recording.get(), opened->name));
+  opened->files.push_back(std::move(file));
+  return absl::OkStatus();
+}
+
+absl::Status OpenForeignPipe(std::span<const std::byte> header, UniqueFd fd, ForeignReader& foreign,
+                             OpenedFiles* opened) {
+  constexpr size_t kLooksAt = size_t{1} << 16;
+  std::vector<std::byte> start(kLooksAt);
+  std::copy(header.begin(), header.end(), start.begin());
+  PROFILER_ASSIGN_OR_RETURN(
+      const size_t more,
+      ReadFully(fd.get(), std::span(start).subspan(header.size()), opened->name));
+  start.resize(header.size() + more);
+  // What is neither may have no end.
+  if (!foreign.MayRead(start)) return Unreadable(start, opened->name, foreign);
+  PROFILER_ASSIGN_OR_RETURN(const MappedFile file, Spool(start, fd.get(), opened->name));
+  return OpenForeign(file.bytes(), foreign, opened);
+}
+
+absl::Status OpenPipe(UniqueFd fd, PipeUse use, ForeignReader* foreign, OpenedFiles* opened) {
   std::byte start[kPipeHeaderSize];
   PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd.get(), start, opened->name));
   const std::span<const std::byte> bytes = std::span(start).first(size);
+  if (!HasMagic(bytes) && foreign != nullptr) {
+    return OpenForeignPipe(bytes, std::move(fd), *foreign, opened);
+  }
   // What is no recording may have no end.
   if (!HasMagic(bytes)) return DecodeNamedHeader(bytes, opened->name).status();
   const absl::StatusOr<FileHeader> header = DecodeFileHeader(bytes);
@@ -112,7 +121,8 @@ absl::Status OpenPipe(UniqueFd fd, PipeUse use, OpenedFiles* opened) {
 
 }  // namespace
 
-absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use) {
+absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
+                                      ForeignReader* foreign) {
   const bool standard_input = path == "-";
   OpenedFiles opened;
   opened.name = standard_input ? "standard input" : path;
@@ -125,9 +135,14 @@ absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use) {
     PROFILER_ASSIGN_OR_RETURN(opened.files, MapDirectory(path));
   } else if (S_ISREG(status.st_mode)) {
     PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromFd(fd.get(), opened.name));
-    opened.files.push_back(std::move(file));
+    if (foreign != nullptr && !HasMagic(file.bytes())) {
+      if (!foreign->MayRead(file.bytes())) return Unreadable(file.bytes(), opened.name, *foreign);
+      PROFILER_RETURN_IF_ERROR(OpenForeign(file.bytes(), *foreign, &opened));
+    } else {
+      opened.files.push_back(std::move(file));
+    }
   } else {
-    PROFILER_RETURN_IF_ERROR(OpenPipe(std::move(fd), use, &opened));
+    PROFILER_RETURN_IF_ERROR(OpenPipe(std::move(fd), use, foreign, &opened));
   }
   if (opened.files.empty()) return opened;
   PROFILER_ASSIGN_OR_RETURN(opened.header,

@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 #include "src/perf_data/format/file_header.h"
+#include "src/perf_data/read/recording.h"
 
 namespace profiler::perf_data {
 
@@ -17,6 +18,7 @@ struct OpenedFiles {
   std::vector<MappedFile> files;  // of a directory: `data`, then data.0, data.1, …; else one
   UniqueFd stream;                // instead of files: a pipe whose header of 16 bytes has been read
   FileHeader header;
+  std::vector<std::string> warnings;  // of who made the recording of a foreign file
 };
 
 // What becomes of a recording in stream layout that comes through a pipe.
@@ -28,6 +30,8 @@ enum class PipeUse {
 // Opens a path, or standard input for "-". A recording in file layout that comes through a pipe is
 // always put into a temporary file: its features are at its end. Errors: those of open(2); those of
 // the temporary file; kDataLoss when it is no perf.data.
-absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use);
+// What is no recording is handed to `foreign`, if that is given.
+absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
+                                      ForeignReader* foreign = nullptr);
 
 }  // namespace profiler::perf_data

@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "src/base/status.h"
+#include "src/base/unique_fd.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_data/format/file_header.h"
 #include "src/perf_event/codec.h"
@@ -52,11 +53,33 @@ struct FileLayout : FileHeader {
 // or damaged. False for what cannot be read.
 bool BeginsAsRecording(const std::string& path);
 
+// Makes recordings of what other programs write.
+class ForeignReader {
+ public:
+  virtual ~ForeignReader() = default;
+
+  // Whether a file that begins so, or is that, may be one to read.
+  virtual bool MayRead(std::span<const std::byte> start) const = 0;
+  // What may be read, for a person: "folded, pprof, …".
+  virtual std::string FormatNames() const = 0;
+
+  struct Imported {
+    UniqueFd recording;                 // in the layout of a file
+    std::vector<std::string> warnings;  // lines without the file's name
+  };
+  // `name`: of the file, for messages.
+  virtual absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
+                                        const std::string& name) = 0;
+};
+
 class Recording {
  public:
   // Opens a file, or standard input for "-". Errors: those of open(2); kDataLoss, with the offset
   // and what was expected, when it is no perf.data at all. A file cut short opens, with a warning.
-  static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path);
+  // What begins otherwise is handed to `foreign`, if that is given, and the recording is what that
+  // makes of it.
+  static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path,
+                                                         ForeignReader* foreign = nullptr);
   virtual ~Recording() = default;
 
   // Of a recording that comes through a pipe these grow while its records are read.

@@ -24,10 +24,11 @@ constexpr size_t kMaxPrereadRecords = 4096;
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(const std::string& path,
-                                                                       Use use) {
+                                                                       Use use,
+                                                                       ForeignReader* foreign) {
   PROFILER_ASSIGN_OR_RETURN(
       OpenedFiles opened,
-      OpenFiles(path, use == Use::kRewrite ? PipeUse::kSpool : PipeUse::kStream));
+      OpenFiles(path, use == Use::kRewrite ? PipeUse::kSpool : PipeUse::kStream, foreign));
   std::unique_ptr<StoredRecording> recording(new StoredRecording(std::move(opened), use));
   if (!recording->header().pipe) {
     PROFILER_RETURN_IF_ERROR(recording->ReadFileHeader());
@@ -50,6 +51,7 @@ StoredRecording::StoredRecording(OpenedFiles opened, Use use)
       layout_{opened.header, {}},
       events_(opened.header.swapped) {
   if (header().pipe && !streaming()) data_ = {kPipeHeaderSize, file().size(), ""};
+  for (const std::string& warning : opened.warnings) Warn(warning);
 }
 
 void StoredRecording::Warn(std::string_view text) {
@@ -317,8 +319,9 @@ bool BeginsAsRecording(const std::string& path) {
   return file.ok() && HasMagic(file->bytes());
 }
 
-absl::StatusOr<std::unique_ptr<Recording>> Recording::Open(const std::string& path) {
-  return StoredRecording::Open(path, StoredRecording::Use::kRead);
+absl::StatusOr<std::unique_ptr<Recording>> Recording::Open(const std::string& path,
+                                                           ForeignReader* foreign) {
+  return StoredRecording::Open(path, StoredRecording::Use::kRead, foreign);
 }
 
 }  // namespace profiler::perf_data

@@ -37,7 +37,8 @@ class StoredRecording final : public Recording {
   };
   // Errors: those of Recording::Open. For kRewrite a stream is read to its end here, and one that
   // comes through a pipe is put into an unnamed temporary file first.
-  static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(const std::string& path, Use use);
+  static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(const std::string& path, Use use,
+                                                               ForeignReader* foreign = nullptr);
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }

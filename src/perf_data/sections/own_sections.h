@@ -25,6 +25,15 @@ bool HasExactUserCallers(const perf_event::Attr& attr);
 std::optional<ChainQuality> ReadChainQuality(const Features& features);
 void SetChainQuality(const ChainQuality& chains, Features* features);
 
+// IMPORTED: the recording was made of a profile that another program wrote.
+struct ImportedFrom {
+  std::string file;    // as it was named then
+  std::string format;  // in words for a person
+  bool operator==(const ImportedFrom&) const = default;
+};
+std::optional<ImportedFrom> ReadImported(const Features& features);
+void SetImported(const ImportedFrom& from, Features* features);
+
 // The bytes of a section: of NAMES and CODE, which symbolize/names/names_codec.h reads, and of
 // SUMS, which src/profile/profile_codec.h does. Empty where the recording has none. They live as
 // long as `features`.

@@ -1,0 +1,59 @@
+#include "src/import/format.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "src/import/folded.h"
+#include "src/import/legacy_pprof.h"
+#include "src/import/perf_script.h"
+#include "src/import/pprof.h"
+#include "src/import/text_lines.h"
+
+namespace profiler::import {
+namespace {
+
+constexpr size_t kLooksAt = size_t{1} << 16;
+
+// By what each of these has and the others have not.
+std::optional<Format> RecognizeJson(std::string_view text) {
+  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  if (has("\"callFrame\"")) return Format::kCpuProfile;
+  if (has("speedscope.app/file-format-schema")) return Format::kSpeedscope;
+  if (has("\"preprocessedProfileVersion\"")) return Format::kFirefox;
+  if (has("\"meta\"") && (has("\"threads\"") || has("\"interval\""))) return Format::kFirefox;
+  if (has("\"shared\"") && has("\"profiles\"")) return Format::kSpeedscope;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const NamedFormat& Described(Format format) {
+  return *std::ranges::find(kFormats, format, &NamedFormat::format);
+}
+
+std::string FormatNames() {
+  std::string names;
+  for (const NamedFormat& format : kFormats) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", View(format.name));
+  }
+  return names;
+}
+
+std::optional<Format> FormatNamed(std::string_view name) {
+  const auto found = std::ranges::find(kFormats, name, &NamedFormat::name);
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
+}
+
+std::optional<Format> Recognize(std::string_view start) {
+  const std::string_view json = Trimmed(start.substr(0, kLooksAt));
+  if (json.starts_with('{')) return RecognizeJson(start);
+  start = start.substr(0, kLooksAt);
+  if (LooksLikeLegacyPprof(start)) return Format::kLegacyPprof;
+  if (LooksLikePprof(start)) return Format::kPprof;
+  if (LooksLikePerfScript(start)) return Format::kPerfScript;
+  if (LooksFolded(start)) return Format::kFolded;
+  return std::nullopt;
+}
+
+}  // namespace profiler::import

@@ -1,0 +1,126 @@
+#include "src/import/import.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/mapped_file.h"
+#include "src/base/spool.h"
+#include "src/base/text.h"
+#include "src/base/unique_fd.h"
+#include "src/import/cpu_profile.h"
+#include "src/import/firefox.h"
+#include "src/import/folded.h"
+#include "src/import/gzip.h"
+#include "src/import/json_tree.h"
+#include "src/import/legacy_pprof.h"
+#include "src/import/perf_script.h"
+#include "src/import/pprof.h"
+#include "src/import/profile_maker.h"
+#include "src/import/speedscope.h"
+#include "src/perf_data/sections/own_sections.h"
+
+namespace profiler::import {
+namespace {
+
+constexpr size_t kLooksAt = size_t{1} << 16;
+
+using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
+
+template <absl::Status (*kRead)(JsonTree::Value root, ProfileMaker& maker)>
+absl::Status ReadJson(std::string_view bytes, ProfileMaker& maker) {
+  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
+  return kRead(tree.root(), maker);
+}
+
+Read ReaderOf(Format format) {
+  switch (format) {
+    case Format::kPerfScript:
+      return ReadPerfScript;
+    case Format::kPprof:
+      return ReadPprof;
+    case Format::kLegacyPprof:
+      return ReadLegacyPprof;
+    case Format::kFirefox:
+      return ReadJson<ReadFirefox>;
+    case Format::kSpeedscope:
+      return ReadJson<ReadSpeedscope>;
+    case Format::kCpuProfile:
+      return ReadJson<ReadCpuProfile>;
+    case Format::kFolded:
+      return ReadFolded;
+  }
+  return ReadFolded;
+}
+
+absl::Status UnknownFormat() {
+  return absl::InvalidArgumentError(
+      absl::StrCat("it is a profile of no format that is known: ", FormatNames(), " are read"));
+}
+
+// What comes through a pipe, and is not known to be anything, may have no end.
+absl::StatusOr<MappedFile> MapInput(const std::string& path, const std::string& name,
+                                    bool is_known) {
+  const UniqueFd fd(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!fd.valid() || fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, name);
+  if (S_ISREG(status.st_mode)) return MappedFile::FromFd(fd.get(), name);
+  std::vector<std::byte> start(kLooksAt);
+  PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd.get(), start, name));
+  start.resize(size);
+  if (!is_known && !RecognizeFile(TextOf(start))) {
+    return Prefixed(absl::StrCat(name, ": "), UnknownFormat());
+  }
+  return Spool(start, fd.get(), name);
+}
+
+}  // namespace
+
+std::optional<Format> RecognizeFile(std::string_view start) {
+  constexpr size_t kInflates = size_t{1} << 20;
+  return IsGzip(start) ? Recognize(GunzipStart(start, kInflates)) : Recognize(start);
+}
+
+absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
+                                       std::optional<Format> format) {
+  std::string_view text = TextOf(bytes);
+  std::string inflated;
+  if (IsGzip(text)) {
+    PROFILER_ASSIGN_OR_RETURN(inflated, Gunzip(text));
+    text = inflated;
+  }
+  if (!format) format = Recognize(text);
+  if (!format) return UnknownFormat();
+  ProfileMaker maker;
+  const absl::Status read = ReaderOf(*format)(text, maker);
+  if (!read.ok()) {
+    return absl::Status(read.code(),
+                        absl::StrCat(View(Described(*format).title), ": ", read.message()));
+  }
+  if (maker.rows() == 0) {
+    return absl::DataLossError(
+        absl::StrCat("it has no samples (read as ", View(Described(*format).title), ")"));
+  }
+  return ImportedProfile{std::move(maker).Finish(), *format};
+}
+
+absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format) {
+  const std::string name = path == "-" ? "standard input" : path;
+  PROFILER_ASSIGN_OR_RETURN(const MappedFile file, MapInput(path, name, format.has_value()));
+  auto imported = Import(file.bytes(), format);
+  if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
+  return imported;
+}
+
+void SetImported(std::string_view file, Format format, perf_data::Features* features) {
+  perf_data::SetImported({std::string(file), std::string(Described(format).title)}, features);
+}
+
+}  // namespace profiler::import

@@ -1,0 +1,17 @@
+// CPU profiles of gperftools and of old Java agents (legacy_pprof.h).
+
+#pragma once
+
+#include <string_view>
+
+#include "src/base/status.h"
+#include "src/import/profile_maker.h"
+
+namespace profiler::import {
+
+bool IsLegacyCpuProfile(std::string_view bytes);
+
+// Of bytes that IsLegacyCpuProfile says are one. kDataLoss, with the offset, where they are cut.
+absl::Status ReadLegacyCpuProfile(std::string_view bytes, ProfileMaker& maker);
+
+}  // namespace profiler::import

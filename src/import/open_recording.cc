@@ -1,0 +1,48 @@
+#include "src/import/open_recording.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/spool.h"
+#include "src/import/format.h"
+#include "src/import/import.h"
+#include "src/import/write_profile.h"
+#include "src/perf_data/sections/own_sections.h"
+
+namespace profiler::import {
+namespace {
+
+class ProfileReader final : public perf_data::ForeignReader {
+ public:
+  bool MayRead(std::span<const std::byte> start) const override {
+    return RecognizeFile(TextOf(start)).has_value();
+  }
+
+  std::string FormatNames() const override { return import::FormatNames(); }
+
+  absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
+                                const std::string& name) override {
+    auto imported = Import(bytes, std::nullopt);
+    if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
+    Imported result;
+    PROFILER_ASSIGN_OR_RETURN(result.recording, OpenUnnamedFile());
+    const std::string path = absl::StrCat("/proc/self/fd/", result.recording.get());
+    WriteProfileOptions options;
+    SetImported(name, imported->format, &options.features);
+    auto written = WriteProfile(imported->profile, path, options);
+    if (!written.ok()) return Prefixed(absl::StrCat(name, ": "), written.status());
+    result.warnings = std::move(imported->profile.losses.warnings);
+    for (std::string& warning : written->warnings) result.warnings.push_back(std::move(warning));
+    return result;
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path) {
+  ProfileReader reader;
+  return perf_data::Recording::Open(path, &reader);
+}
+
+}  // namespace profiler::import

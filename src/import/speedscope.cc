@@ -1,0 +1,152 @@
+#include "src/import/speedscope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler::import {
+namespace {
+
+using profile::FrameId;
+using profile::StackId;
+using Value = JsonTree::Value;
+
+struct Unit {
+  std::string_view name;
+  double nanoseconds;
+};
+constexpr Unit kTimes[] = {
+    {"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}};
+// Beyond this a double has no room for all whole numbers.
+constexpr double kMost = 9007199254740992.0;
+
+// Rounded; nothing for what is no amount.
+std::optional<uint64_t> Amount(double value) {
+  if (!(value >= 0) || value > kMost) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(value));
+}
+
+class SpeedscopeReader {
+ public:
+  explicit SpeedscopeReader(ProfileMaker& maker) : maker_(maker) {}
+
+  absl::Status Read(Value root) {
+    for (const Value frame : root["shared"]["frames"].elements()) AddFrame(frame);
+    for (const Value profile : root["profiles"].elements()) {
+      PROFILER_RETURN_IF_ERROR(AddProfile(profile));
+    }
+    if (left_out_ != 0) {
+      maker_.Warn(absl::StrCat(left_out_, " weights are no amounts and were left out"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void AddFrame(Value frame) {
+    const FunctionLine function{.name = frame["name"].text(),
+                                .file = frame["file"].text(),
+                                .line = static_cast<uint32_t>(frame["line"].index().value_or(0))};
+    frames_.push_back(maker_.Frame({.functions = {&function, 1}}));
+  }
+
+  absl::Status AddProfile(Value profile) {
+    ++profile_;
+    const std::string_view unit = profile["unit"].text();
+    const auto* const time = std::ranges::find(kTimes, unit, &Unit::name);
+    is_time_ = time != std::end(kTimes);
+    scale_ = is_time_ ? time->nanoseconds : 1;
+    const bool counts = unit == "none" || unit.empty();
+    event_ = maker_.Event(is_time_ ? "time" : counts ? "samples" : unit);
+    counts_ = counts;
+    const std::string_view name = profile["name"].text();
+    thread_ = maker_.NamedThread(name.empty() ? "[unknown]" : name);
+    return profile["type"].text() == "evented" ? AddEvents(profile) : AddSamples(profile);
+  }
+
+  absl::Status AddSamples(Value profile) {
+    double at = profile["startValue"].number().value_or(0);
+    const std::vector<Value> samples = profile["samples"].elements();
+    const std::vector<Value> weights = profile["weights"].elements();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      StackId stack = profile::kNoStack;
+      for (const Value index : samples[i].elements()) {
+        PROFILER_ASSIGN_OR_RETURN(const FrameId frame, FrameAt(index));
+        stack = maker_.Stack(stack, frame);
+      }
+      const double weight = i < weights.size() ? weights[i].number().value_or(-1) : 1;
+      Add(stack, at, weight);
+      at += std::max(weight, 0.0);
+    }
+    return absl::OkStatus();
+  }
+
+  // What is open between two events is the stack of that time.
+  absl::Status AddEvents(Value profile) {
+    std::vector<StackId> open;
+    std::vector<FrameId> frames;
+    double last = profile["startValue"].number().value_or(0);
+    for (const Value event : profile["events"].elements()) {
+      const double at = event["at"].number().value_or(last);
+      if (!open.empty() && at > last) Add(open.back(), last, at - last);
+      last = std::max(last, at);
+      PROFILER_ASSIGN_OR_RETURN(const FrameId frame, FrameAt(event["frame"]));
+      if (event["type"].text() == "O") {
+        open.push_back(maker_.Stack(open.empty() ? profile::kNoStack : open.back(), frame));
+        frames.push_back(frame);
+      } else {
+        if (frames.empty() || frames.back() != frame) {
+          return absl::DataLossError(
+              absl::StrCat("profile ", profile_, ": a frame closes that was not opened last"));
+        }
+        open.pop_back();
+        frames.pop_back();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<FrameId> FrameAt(Value index) const {
+    const auto number = index.index();
+    if (number && *number < frames_.size()) return frames_[*number];
+    return absl::DataLossError(absl::StrCat("profile ", profile_,
+                                            ": it has a frame that is none of the ", frames_.size(),
+                                            " of the file"));
+  }
+
+  void Add(StackId stack, double at, double weight) {
+    const auto period = Amount(weight * scale_);
+    if (!period) {
+      ++left_out_;
+      return;
+    }
+    SampleSpec sample{.event = event_, .thread = thread_, .stack = stack, .period = *period};
+    sample.count = counts_ ? *period : 1;
+    if (is_time_) sample.time = Amount(at * scale_);
+    if (*period != 0) maker_.Add(sample);
+  }
+
+  ProfileMaker& maker_;
+  std::vector<FrameId> frames_;
+  size_t profile_ = 0;  // its number, from 1 on
+  profile::EventId event_{};
+  profile::ThreadId thread_{};
+  bool is_time_ = false, counts_ = false;
+  double scale_ = 1;
+  size_t left_out_ = 0;
+};
+
+}  // namespace
+
+bool IsSpeedscope(Value root) {
+  return root["shared"]["frames"].exists() && root["profiles"].exists();
+}
+
+absl::Status ReadSpeedscope(Value root, ProfileMaker& maker) {
+  return SpeedscopeReader(maker).Read(root);
+}
+
+}  // namespace profiler::import
