@@ -49,12 +49,15 @@ constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
 
 const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
 
-// Of the eight shades, always the same one for a name (FNV-1a).
-int ShadeOf(std::string_view name) {
+// Always the same one of `shades`, a power of two, for a name (FNV-1a).
+uint32_t ShadeOf(std::string_view name, uint32_t shades = 8) {
   uint32_t hash = 2166136261;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
-  return static_cast<int>((hash ^ hash >> 15) & 7);
+  return (hash ^ hash >> 15) & (shades - 1);
 }
+
+// Of boxes that are more ("m") or less ("l") than before, the palest first; "s": the same.
+constexpr uint32_t kChangeShades = 8;
 
 std::string Grouped(uint64_t number) {
   std::string digits = std::to_string(number);
@@ -80,8 +83,8 @@ class Writer {
   std::string Write() {
     absl::StrAppend(&out_, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width_, "\" height=\"",
-                    height_, "\" viewBox=\"0 0 ", width_, " ", height_, "\"",
-                    IsOffCpuEvent(layout_.event) ? " class=\"off\"" : "", ">\n<style>");
+                    height_, "\" viewBox=\"0 0 ", width_, " ", height_, "\"", ClassOfPicture(),
+                    ">\n<style>");
     AppendXml(out_, kFlamePageStyle);
     out_ += "</style>\n";
     Rect("class=\"page\"", 0, 0, width_, height_);
@@ -122,14 +125,34 @@ class Writer {
   void WriteBoxes() {
     out_ += "<g id=\"boxes\">\n";
     for (const FlameBox& box : layout_.boxes) {
-      const char kind =
-          box.label == kNoLabel ? 'p' : StyleOf(layout_.labels[box.label].kind).letter;
       absl::StrAppendFormat(
-          &out_, "<rect class=\"%c%d\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", kind,
-          ShadeOf(NameOf(box)), kMargin + Pixels(box.start), TopOf(box), DrawnWidth(box),
-          kLevel - 1);
+          &out_, "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n",
+          ClassOf(box), kMargin + Pixels(box.start), TopOf(box), DrawnWidth(box), kLevel - 1);
     }
     out_ += "</g>\n";
+  }
+
+  std::string ClassOfPicture() const {
+    if (options_.colors == FlameColors::kSafe) return " class=\"safe\"";
+    return IsOffCpuEvent(layout_.event) ? " class=\"off\"" : "";
+  }
+
+  std::string ClassOf(const FlameBox& box) const {
+    if (options_.before != nullptr) return ClassOfChange(box);
+    if (box.label == kNoLabel) return "p0";
+    const Label& label = layout_.labels[box.label];
+    const bool by_image = options_.colors == FlameColors::kImage && !label.dso.empty();
+    if (by_image || (options_.colors == FlameColors::kName && label.kind != CodeKind::kProcess)) {
+      return absl::StrCat("h", ShadeOf(by_image ? label.dso : label.name, 16));
+    }
+    return absl::StrCat(std::string(1, StyleOf(label.kind).letter), ShadeOf(label.name));
+  }
+
+  std::string ClassOfChange(const FlameBox& box) const {
+    if (box.self == box.self_before) return "s0";
+    const bool more = box.self > box.self_before;
+    const uint64_t change = more ? box.self - box.self_before : box.self_before - box.self;
+    return absl::StrCat(more ? "m" : "l", (change * kChangeShades - 1) / layout_.most_change);
   }
 
   // Half a pixel between neighbours, where there is room for it.
@@ -186,6 +209,9 @@ class Writer {
         out += " · width is the sum of their periods";
       }
     }
+    if (options_.before != nullptr) {
+      out += " · colour is the change of a box's own share, without what it calls";
+    }
     if (options_.reverse) out += " · merged from the leaf, callers beyond";
     return out;
   }
@@ -203,6 +229,10 @@ class Writer {
 
   void WriteLegend() {
     double x = kMargin;
+    if (options_.before != nullptr) return WriteChangeLegend();
+    const bool by_kind =
+        options_.colors == FlameColors::kKind || options_.colors == FlameColors::kSafe;
+    if (!by_kind) return;
     const bool has_off_cpu =
         std::any_of(layout_.boxes.begin(), layout_.boxes.end(), [&](const FlameBox& box) {
           return box.label != kNoLabel && layout_.labels[box.label].kind == CodeKind::kOffCpu;
@@ -212,6 +242,17 @@ class Writer {
       Rect(absl::StrCat("rx=\"2\" class=\"", std::string(1, style.letter), "0\""), x, 32, 12, 12);
       Text("class=\"minor\"", x + 17, 42, style.name);
       x += 34 + 6.5 * static_cast<double>(style.name.size());
+    }
+  }
+
+  void WriteChangeLegend() {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kMeanings = {
+        {{"m7", "more than before"}, {"l7", "less than before"}, {"s0", "the same"}}};
+    double x = kMargin;
+    for (const auto& [style, meaning] : kMeanings) {
+      Rect(absl::StrCat("rx=\"2\" class=\"", View(style), "\""), x, 32, 12, 12);
+      Text("class=\"minor\"", x + 17, 42, meaning);
+      x += 34 + 6.5 * static_cast<double>(meaning.size());
     }
   }
 
@@ -234,8 +275,14 @@ class Writer {
     if (chains_.broken != 0) {
       absl::StrAppend(&out, " · ", Grouped(chains_.broken), " call chains broken");
     }
+    if (layout_.gone != 0) {
+      absl::StrAppend(&out, " · ", PercentText(layout_.gone, kWhole),
+                      " of before was in stacks that are not drawn");
+    }
     if (layout_.pruned) {
-      absl::StrAppendFormat(&out, " · boxes under %.2g %% are not drawn", 100 * layout_.min_width);
+      absl::StrAppendFormat(&out, " · %s under %.2g %% are %sdrawn",
+                            layout_.some_narrow ? "not all boxes" : "boxes",
+                            100 * layout_.min_width, layout_.some_narrow ? "" : "not ");
     }
     return out;
   }
@@ -245,6 +292,7 @@ class Writer {
                     ",\"levels\":", layout_.levels,
                     ",\"inverted\":", options_.inverted ? "true" : "false",
                     ",\"fluid\":", options_.width == 0 ? "true" : "false",
+                    ",\"compared\":", options_.before != nullptr ? "true" : "false",
                     ",\"total\":", layout_.total.count, ",\"countName\":");
     AppendJsonInXml(out_, CleanUtf8(options_.count_name));
     out_ += ",\n\"labels\":[";
@@ -264,6 +312,9 @@ class Writer {
       const int64_t label = box.label == kNoLabel ? -1 : int64_t{shown[box.label]};
       absl::StrAppend(&out_, box.level, ",", label, ",", box.start, ",", box.width);
       absl::StrAppend(&out_, ",", box.self, ",", box.samples);
+      if (options_.before != nullptr) {
+        absl::StrAppend(&out_, ",", box.width_before, ",", box.self_before);
+      }
     }
     out_ += "]}</script>\n";
   }
@@ -290,7 +341,17 @@ class Writer {
 }  // namespace
 
 std::string FlameGraphSvg(const profile::Profile& profile, const FlameGraphOptions& options) {
-  return Writer(profile, options).Write();
+  constexpr size_t kLeastBoxes = 100;
+  FlameGraphOptions smaller = options;
+  while (true) {
+    std::string text = Writer(profile, smaller).Write();
+    if (text.size() <= options.max_bytes || smaller.max_boxes <= kLeastBoxes) return text;
+    // Names differ in length, so this may take another turn.
+    const double part =
+        0.95 * static_cast<double>(options.max_bytes) / static_cast<double>(text.size());
+    smaller.max_boxes =
+        std::max(kLeastBoxes, static_cast<size_t>(part * static_cast<double>(smaller.max_boxes)));
+  }
 }
 
 }  // namespace profiler::exports

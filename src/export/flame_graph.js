@@ -1,7 +1,8 @@
 'use strict';
 // The page of a flame graph. Data comes as JSON:
-//   {whole, levels, inverted, fluid, countName, total: samples, labels: [[name, image, kind]…],
-//    boxes: [level, label, start, width, self, samples, …]}   six numbers a box, in preorder
+//   {whole, levels, inverted, fluid, compared, countName, total: samples, labels: [[name, image, kind]…],
+//    boxes: [level, label, start, width, self, samples, …]}   six numbers a box, in preorder; of a
+//    picture that is compared two more: what width and self were before
 // The rectangles in #boxes are in the same order.
 (function () {
   const svg = document.documentElement;
@@ -15,11 +16,12 @@
 
   const boxes = [];
   const lastOfLevel = [];
-  for (let i = 0; i < data.boxes.length; i += 6) {
-    const [level, label, start, width, self, samples] = data.boxes.slice(i, i + 6);
+  const numbers = data.compared ? 8 : 6;
+  for (let i = 0; i < data.boxes.length; i += numbers) {
+    const [level, label, start, width, self, samples, widthBefore, selfBefore] = data.boxes.slice(i, i + numbers);
     const [name, image, kind] = label < 0 ? ['all', '', 'everything'] : data.labels[label];
     const parent = level === 0 ? null : lastOfLevel[level - 1];
-    const box = {level, start, width, self, samples, name, image, kind, parent, children: [],
+    const box = {level, start, width, self, samples, widthBefore, selfBefore, name, image, kind, parent, children: [],
                  rect: rects[boxes.length], y: +rects[boxes.length].getAttribute('y')};
     if (parent) parent.children.push(box);
     lastOfLevel[level] = box;
@@ -56,6 +58,7 @@
     let line = box.name + (box.image && box.kind !== 'unnamed' ? ' (' + box.image + ')' : '') + ' \u2014 ' +
         count(box.samples) + ', ' + percent(box.width, data.whole);
     if (zoomed !== all) line += ', ' + percent(box.width, zoomed.width) + ' of the view';
+    if (data.compared) line += ', was ' + percent(box.widthBefore, data.whole);
     return line;
   }
   function fit(text, room) {
@@ -170,6 +173,11 @@
     lines.push(['', count(box.samples) + ' \u00b7 ' + percent(box.width, data.whole) +
         (zoomed === all ? '' : ' \u00b7 ' + percent(box.width, zoomed.width) + ' of the view')]);
     lines.push(['minor', 'itself ' + percent(box.self, data.whole)]);
+    if (data.compared) {
+      const points = 100 * (box.self - box.selfBefore) / data.whole;
+      lines.push(['minor', 'before ' + percent(box.widthBefore, data.whole) + ', itself ' +
+          percent(box.selfBefore, data.whole) + ': ' + (points > 0 ? '+' : '') + points.toFixed(2) + ' points']);
+    }
     return lines;
   }
   function showTip(box, x, y) {

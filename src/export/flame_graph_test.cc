@@ -1,5 +1,6 @@
 #include "src/export/flame_graph.h"
 
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -137,8 +138,12 @@ TEST(FlameLayout, DrawsTheWidestBoxesWhenThereAreTooMany) {
   ProfileForTest test;
   for (int i = 0; i < 100; ++i) test.Add("app", absl::StrCat("f", i), 1 + (i == 50));
   const FlameLayout layout = LayOutFlames(test.profile(), {.max_boxes = 10}, 1000);
-  ASSERT_EQ(layout.boxes.size(), 3u);
-  EXPECT_EQ(layout.labels[layout.boxes[2].label].name, "f50");
+  // Of those that are equally wide the first by name.
+  std::string names;
+  for (size_t i = 1; i < layout.boxes.size(); ++i) {
+    absl::StrAppend(&names, layout.labels[layout.boxes[i].label].name, " ");
+  }
+  EXPECT_EQ(names, "app f0 f1 f10 f11 f12 f13 f14 f50 ");
   EXPECT_TRUE(layout.pruned);
 }
 
@@ -286,6 +291,63 @@ TEST(FlameGraphTest, SaysWhatTheLeavesOfWallClockAreWhereThereAreAny) {
       FlameGraphSvg(test.profile(), {.event = query::FirstEventWithSamples(test.profile())});
   EXPECT_THAT(svg, HasSubstr(">off the CPU<"));
   EXPECT_THAT(svg, HasSubstr("wall-clock · 4 samples · width is the time of all threads, 1.500 s"));
+}
+
+// The classes of the boxes, with their names' places in the data: "main m3" a line.
+std::string Changes(const std::string& svg) {
+  const size_t boxes = svg.find("<g id=\"boxes\">");
+  const std::string drawn = svg.substr(boxes, svg.find("</g>", boxes) - boxes);
+  std::string classes;
+  for (size_t at = 0; (at = drawn.find("class=\"", at)) != std::string::npos;) {
+    at += 7;
+    classes += drawn.substr(at, drawn.find('"', at) - at) + " ";
+  }
+  return classes;
+}
+
+TEST(FlameGraph, AColourTellsTheChangeOfABoxItself) {
+  // As parts of the whole, each box alone: main 20 → 10 %, work 60 → 80 %, rest 20 → 10 %.
+  ProfileForTest before, after;
+  before.Add("app", "main", 20, 20).Add("app", "main work", 60, 60).Add("app", "main rest", 20, 20);
+  after.Add("app", "main", 1, 1).Add("app", "main work", 8, 8).Add("app", "main rest", 1, 1);
+  // The largest change is 20 points; all and app end no samples.
+  EXPECT_EQ(Changes(FlameGraphSvg(after.profile(), {.before = &before.profile()})),
+            "s0 s0 l3 l3 m7 ");
+}
+
+TEST(FlameGraph, WhatIsNewIsMoreAndWhatIsGoneIsSaid) {
+  ProfileForTest before, after;
+  before.Add("app", "main old", 25, 25).Add("app", "main", 75, 75);
+  after.Add("app", "main fresh", 25, 25).Add("app", "main", 75, 75);
+  const std::string svg = FlameGraphSvg(after.profile(), {.before = &before.profile()});
+  EXPECT_EQ(Changes(svg), "s0 s0 s0 m7 ");
+  EXPECT_NE(svg.find("25.00 % of before was in stacks that are not drawn"), std::string::npos);
+}
+
+TEST(FlameGraph, BoxesOfOneImageHaveOneColour) {
+  ProfileForTest builder;
+  builder.Define("deflate", {.name = "deflate", .dso = "libz.so"});
+  builder.Define("crc32", {.name = "crc32", .dso = "libz.so"});
+  builder.Add("app", "main deflate crc32");
+  const std::string svg = FlameGraphSvg(builder.profile(), {.colors = FlameColors::kImage});
+  std::istringstream classes(Changes(svg));
+  std::string all, app, main, deflate, crc32;
+  classes >> all >> app >> main >> deflate >> crc32;
+  EXPECT_EQ(deflate, crc32);
+  EXPECT_NE(deflate, main);
+}
+
+TEST(FlameGraph, APictureThatWouldBeTooLargeLosesItsNarrowestBoxes) {
+  ProfileForTest builder;
+  for (int i = 0; i < 2000; ++i) {
+    builder.Add("app", "main f" + std::to_string(i), 1 + static_cast<uint64_t>(i % 50));
+  }
+  const std::string whole = FlameGraphSvg(builder.profile(), {.min_pixels = 0});
+  const std::string cut = FlameGraphSvg(builder.profile(), {.min_pixels = 0, .max_bytes = 100'000});
+  EXPECT_GT(whole.size(), 150'000u);
+  EXPECT_LE(cut.size(), 100'000u);
+  EXPECT_NE(cut.find("not all boxes under"), std::string::npos);
+  EXPECT_GT(cut.size(), 60'000u);
 }
 
 }  // namespace

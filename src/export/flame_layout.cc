@@ -3,73 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/container/flat_hash_map.h"
+#include "src/export/frame_labels.h"
 #include "src/export/xml_text.h"
 #include "src/query/event_choice.h"
 
 namespace profiler::exports {
 namespace {
 
-using profile::Dso;
 using profile::Frame;
-using profile::Line;
 using profile::Profile;
-
-// Finds the labels of frames; each (symbol, kind) and each (image, kind) only once.
-class Namer {
- public:
-  Namer(const Profile& profile, LabelTable& table)
-      : profile_(profile),
-        table_(table),
-        of_symbol_(profile.symbols.size() * kCodeKinds, kNoLabel),
-        of_dso_(profile.dsos.size() * kCodeKinds, kNoLabel) {}
-
-  FrameLabels LabelFrames() {
-    FrameLabels labels;
-    for (const Frame& frame : profile_.frames) {
-      const auto lines = profile_.LinesOf(frame);
-      for (size_t i = lines.size(); i-- > 0;) labels.Append(OfLine(frame, lines[i]));
-      if (lines.empty()) labels.Append(OfUnnamed(frame));
-      labels.EndFrame();
-    }
-    return labels;
-  }
-
- private:
-  LabelId OfLine(const Frame& frame, const Line& line) {
-    if (line.symbol == profile::kNoSymbol) return OfUnnamed(frame);
-    const profile::Symbol& symbol = profile_[line.symbol];
-    const Dso& dso = profile_[symbol.dso];
-    const CodeKind kind = frame.unnamed != profile::Unnamed::kNamed ? CodeKind::kUnnamed
-                          : line.inlined                            ? CodeKind::kInlined
-                                                                    : KindOf(dso, frame.mode);
-    LabelId& label =
-        of_symbol_[static_cast<uint32_t>(line.symbol) * kCodeKinds + static_cast<uint32_t>(kind)];
-    if (label == kNoLabel) {
-      label = table_.Intern(
-          {CleanUtf8(profile_.text(symbol.name)), CleanUtf8(profile_.text(dso.name)), kind});
-    }
-    return label;
-  }
-
-  LabelId OfUnnamed(const Frame& frame) {
-    LabelId& label = of_dso_[static_cast<uint32_t>(frame.dso)];
-    if (label == kNoLabel) {
-      const std::string name = CleanUtf8(profile_.text(profile_[frame.dso].name));
-      const bool bracketed = name.starts_with('[');
-      label = table_.Intern(
-          {bracketed ? name : absl::StrCat("[", name, "]"), name, CodeKind::kUnnamed});
-    }
-    return label;
-  }
-
-  const Profile& profile_;
-  LabelTable& table_;
-  std::vector<LabelId> of_symbol_;
-  std::vector<LabelId> of_dso_;
-};
 
 // floor(value / total * kWhole) without overflow.
 uint64_t PartOf(uint64_t value, uint64_t total) {
@@ -77,38 +25,90 @@ uint64_t PartOf(uint64_t value, uint64_t total) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(value) * kWhole / total);
 }
 
-// The least total of a node that is drawn, so that at most `max_boxes` are. A child weighs at most
-// what its parent does, so whatever is drawn stands on something drawn.
-uint64_t LeastValue(const CallTree& tree, size_t max_boxes) {
-  if (tree.nodes.size() <= max_boxes || max_boxes == 0) return 0;
+// Which nodes of a tree are drawn: all that weigh more than `least`, and of those that weigh as
+// much the first `ties`.
+struct Cut {
+  uint64_t least = 0;
+  size_t ties = std::numeric_limits<size_t>::max();
+};
+
+// The cut by which at most `max_boxes` nodes are drawn. A child weighs at most what its parent
+// does, and stands behind it, so whatever is drawn stands on something drawn.
+Cut CutFor(const CallTree& tree, size_t max_boxes) {
+  if (tree.nodes.size() <= max_boxes || max_boxes == 0) return {};
   std::vector<uint64_t> values;
   values.reserve(tree.nodes.size());
   for (const CallNode& node : tree.nodes) values.push_back(node.total.period);
   const auto last = values.begin() + static_cast<ptrdiff_t>(max_boxes);
   std::nth_element(values.begin(), last, values.end(), std::greater<>());
-  return *last + 1;  // ties are left out together: which of them were drawn would be chance
+  const auto ties = static_cast<size_t>(std::count(values.begin(), last, *last));
+  return {.least = *last, .ties = ties};
 }
 
 // Fills boxes from the nodes that weigh enough. Children stand side by side from their parent's
-// start on; what is left at its end is the parent's own, and what is not drawn.
-void DrawBoxes(const CallTree& tree, uint64_t least, FlameLayout& layout) {
+// start on; what is left at its end is the parent's own, and what is not drawn. Returns the node of
+// each box.
+std::vector<uint32_t> DrawBoxes(const CallTree& tree, Cut cut, FlameLayout& layout) {
   const uint64_t whole = tree.nodes[0].total.period;
+  std::vector<uint32_t> drawn;
   std::vector<uint64_t> next_start(tree.nodes.size(), 0);  // where a node's next child starts
   for (uint32_t id = 0; id < tree.nodes.size(); ++id) {
     const CallNode& node = tree.nodes[id];
-    if (id != 0 && node.total.period < least) {
+    const bool ties = node.total.period == cut.least;
+    if (id != 0 && (node.total.period < cut.least || (ties && cut.ties == 0))) {
       layout.pruned = true;
       continue;
     }
+    if (ties) --cut.ties;
     const uint64_t start = id == 0 ? 0 : next_start[node.parent];
     next_start[id] = start;
     if (id != 0) next_start[node.parent] += node.total.period;
     const uint64_t begin = PartOf(start, whole);
     const uint64_t end = PartOf(start + node.total.period, whole);
-    layout.boxes.push_back(
-        {node.label, node.depth, begin, end - begin, PartOf(node.self, whole), node.total.count});
+    layout.boxes.push_back({.label = node.label,
+                            .level = node.depth,
+                            .start = begin,
+                            .width = end - begin,
+                            .self = PartOf(node.self, whole),
+                            .samples = node.total.count});
+    drawn.push_back(id);
     layout.levels = std::max(layout.levels, node.depth + 1);
   }
+  return drawn;
+}
+
+// Tells each box what it was in the tree of before, whose labels are the same ones. `drawn` are the
+// nodes of the boxes.
+void CompareBoxes(const CallTree& tree, const std::vector<uint32_t>& drawn, const CallTree& before,
+                  FlameLayout& layout) {
+  absl::flat_hash_map<std::pair<uint32_t, LabelId>, uint32_t> children;
+  for (uint32_t id = 1; id < before.nodes.size(); ++id) {
+    children[{before.nodes[id].parent, before.nodes[id].label}] = id;
+  }
+  constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<uint32_t> counterparts(tree.nodes.size(), kNone);
+  const uint64_t whole = before.nodes[0].total.period;
+  uint64_t met = 0;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    const CallNode& node = tree.nodes[drawn[i]];
+    uint32_t& counterpart = counterparts[drawn[i]];
+    FlameBox& box = layout.boxes[i];
+    if (drawn[i] == 0) {
+      counterpart = 0;
+    } else if (counterparts[node.parent] != kNone) {
+      const auto found = children.find({counterparts[node.parent], node.label});
+      if (found != children.end()) counterpart = found->second;
+    }
+    if (counterpart != kNone) {
+      box.width_before = PartOf(before.nodes[counterpart].total.period, whole);
+      box.self_before = PartOf(before.nodes[counterpart].self, whole);
+      met += before.nodes[counterpart].self;
+    }
+    const uint64_t change =
+        std::max(box.self, box.self_before) - std::min(box.self, box.self_before);
+    layout.most_change = std::max(layout.most_change, change);
+  }
+  layout.gone = PartOf(whole - met, whole);
 }
 
 uint64_t UnnamedPeriod(const Profile& profile, profile::EventId event, WeightBy weight) {
@@ -119,6 +119,37 @@ uint64_t UnnamedPeriod(const Profile& profile, profile::EventId event, WeightBy 
     if (leaf.unnamed != profile::Unnamed::kNamed) unnamed += WeightOf(row, weight).period;
   }
   return unnamed;
+}
+
+// An event's rows by process, and what the frames are called.
+struct NamedRows {
+  std::vector<ProcessRows> processes;
+  FrameLabels frames;
+
+  void Renumber(std::span<const LabelId> new_ids) {
+    frames.Renumber(new_ids);
+    for (ProcessRows& process : processes) {
+      process.label = new_ids[process.label];
+      process.frames = &frames;
+    }
+  }
+};
+
+NamedRows NameRows(const Profile& profile, std::optional<profile::EventId> event,
+                   LabelTable& labels) {
+  NamedRows named;
+  if (!event) return named;
+  named.processes = RowsByProcess(profile, *event, [&](std::string_view comm) {
+    return labels.Intern({CleanUtf8(comm), {}, CodeKind::kProcess});
+  });
+  named.frames = LabelFrames(profile, labels);
+  return named;
+}
+
+// The event of that name, else the first that has samples.
+std::optional<profile::EventId> EventOfBefore(const Profile& before, std::string_view name) {
+  const auto same = query::ChooseEvent(before, name);
+  return same.ok() ? *same : query::FirstEventWithSamples(before);
 }
 
 }  // namespace
@@ -132,28 +163,37 @@ FlameLayout LayOutFlames(const Profile& profile, const FlameGraphOptions& option
     return layout;
   }
   layout.event = CleanUtf8(profile.text(profile[*event].name));
-  auto processes = RowsByProcess(profile, *event, [&](std::string_view comm) {
-    return layout.labels.Intern({CleanUtf8(comm), {}, CodeKind::kProcess});
-  });
-  FrameLabels frames = Namer(profile, layout.labels).LabelFrames();
+  NamedRows now = NameRows(profile, *event, layout.labels);
+  NamedRows then;
+  if (options.before != nullptr) {
+    then = NameRows(*options.before, EventOfBefore(*options.before, layout.event), layout.labels);
+  }
   const auto new_ids = layout.labels.SortByName();
-  frames.Renumber(new_ids);
-  for (ProcessRows& process : processes) process.label = new_ids[process.label];
-  for (ProcessRows& process : processes) {
-    process.frames = &frames;
+  now.Renumber(new_ids);
+  then.Renumber(new_ids);
+  for (const ProcessRows& process : now.processes) {
     for (uint32_t row : process.rows) layout.total += WeightOf(profile.rows[row], options.weight);
   }
   const auto whole = static_cast<double>(layout.total.period);
   const double min_part = std::clamp(
       std::max(options.min_percent / 100, options.min_pixels / std::max(pixels, 1U)), 0.0, 1.0);
-  CallTree tree = BuildCallTree(profile, std::move(processes),
-                                {.weight = options.weight,
-                                 .min_period = static_cast<uint64_t>(std::ceil(min_part * whole)),
-                                 .reverse = options.reverse});
-  const uint64_t least = LeastValue(tree, options.max_boxes);
+  const CallTree tree =
+      BuildCallTree(profile, std::move(now.processes),
+                    {.weight = options.weight,
+                     .min_period = static_cast<uint64_t>(std::ceil(min_part * whole)),
+                     .reverse = options.reverse});
+  const Cut cut = CutFor(tree, options.max_boxes);
   layout.pruned = tree.dropped != 0;
-  DrawBoxes(tree, least, layout);
-  layout.min_width = whole == 0 ? 0 : std::max(min_part, static_cast<double>(least) / whole);
+  const std::vector<uint32_t> drawn = DrawBoxes(tree, cut, layout);
+  if (options.before != nullptr) {
+    const CallTree before = BuildCallTree(*options.before, std::move(then.processes),
+                                          {.weight = options.weight, .reverse = options.reverse});
+    CompareBoxes(tree, drawn, before, layout);
+  }
+  const double cut_part =
+      whole == 0 || cut.least == 0 ? 0 : static_cast<double>(cut.least + 1) / whole;
+  layout.some_narrow = cut_part > min_part;
+  layout.min_width = whole == 0 ? 0 : std::max(min_part, cut_part);
   layout.unnamed = UnnamedPeriod(profile, *event, options.weight);
   return layout;
 }

@@ -23,6 +23,8 @@ struct FlameBox {
   uint64_t width = 0;
   uint64_t self = 0;  // the part of width that ends here; what is not drawn is not in it
   uint64_t samples = 0;
+  // With a profile of before: what width and self were there.
+  uint64_t width_before = 0, self_before = 0;
 };
 
 struct FlameLayout {
@@ -30,10 +32,14 @@ struct FlameLayout {
   std::vector<FlameBox> boxes;  // a box precedes those above it; the first one is everything
   LabelTable labels;
   uint32_t levels = 1;
-  bool pruned = false;   // some boxes were too narrow
-  double min_width = 0;  // and how narrow, as a part of the whole
-  Weight total;          // of the event
-  uint64_t unnamed = 0;  // period of samples whose innermost frame has no symbol
+  bool pruned = false;       // some boxes were too narrow
+  double min_width = 0;      // and how narrow, as a part of the whole
+  bool some_narrow = false;  // of those, some are drawn
+  Weight total;              // of the event
+  uint64_t unnamed = 0;      // period of samples whose innermost frame has no symbol
+  // With a profile of before: the largest change of any box's own part, and how much of before
+  // ended in stacks that no box is of; of kWhole.
+  uint64_t most_change = 0, gone = 0;
 };
 
 FlameLayout LayOutFlames(const profile::Profile& profile, const FlameGraphOptions& options,

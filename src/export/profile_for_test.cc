@@ -60,15 +60,33 @@ ProfileForTest& ProfileForTest::AddFrames(std::string_view comm, const std::vect
                            .stack = parent,
                            .count = count,
                            .period = period});
+  if (!profile_.slices.slices.empty()) profile_.column(Dimension::kSlice).push_back(slice_);
   Event& counted = profile_.events[static_cast<uint32_t>(event)];
   counted.samples += count;
   counted.period += period;
   return *this;
 }
 
+ProfileForTest& ProfileForTest::In(uint32_t tid, uint32_t slice, uint32_t slices) {
+  constexpr uint64_t kLength = 10'000'000;
+  profile_.slices = TimeSlices{.begin = 0, .length = kLength};
+  profile_.slices.slices.resize(slices);
+  tid_ = tid;
+  slice_ = slice;
+  return *this;
+}
+
+ProfileForTest& ProfileForTest::SetTimes(const std::vector<uint64_t>& times) {
+  profile_.quanta.length = 1;
+  profile_.quanta.begins = times;
+  for (uint32_t i = 0; i < times.size(); ++i) profile_.column(Dimension::kTime).push_back(i);
+  return *this;
+}
+
 ThreadId ProfileForTest::ThreadOf(std::string_view comm) {
-  auto [it, added] = threads_.try_emplace(std::string(comm), NextId<ThreadId>(profile_.threads));
-  if (added) profile_.threads.push_back({100, 100, profile_.strings.Intern(comm)});
+  auto [it, added] =
+      threads_.try_emplace({std::string(comm), tid_}, NextId<ThreadId>(profile_.threads));
+  if (added) profile_.threads.push_back({100, tid_, profile_.strings.Intern(comm)});
   return it->second;
 }
 

@@ -35,6 +35,13 @@ class ProfileForTest {
   ProfileForTest& AddFrames(std::string_view comm, const std::vector<Function>& stack,
                             uint64_t count = 1, uint64_t period = 0, profile::EventId event = {});
 
+  // Rows that are added from now on are of threads with that tid, in that slice of time (of
+  // `slices`, each 10 ms long). Until then all threads have the same, and there is no time.
+  ProfileForTest& In(uint32_t tid, uint32_t slice, uint32_t slices);
+
+  // The times of the rows, in the order in which they were added, in nanoseconds.
+  ProfileForTest& SetTimes(const std::vector<uint64_t>& times);
+
   ProfileForTest& Define(std::string_view alias, Function function);
 
   profile::Profile& profile() { return profile_; }
@@ -47,8 +54,9 @@ class ProfileForTest {
   profile::FrameId FrameOf(const Function& function);
 
   profile::Profile profile_;
+  uint32_t tid_ = 100, slice_ = 0;
   std::map<std::string, Function, std::less<>> functions_;
-  std::map<std::string, profile::ThreadId, std::less<>> threads_;
+  std::map<std::pair<std::string, uint32_t>, profile::ThreadId> threads_;
   std::map<std::string, profile::DsoId, std::less<>> dsos_;
   std::map<std::pair<std::string, profile::DsoId>, profile::SymbolId> symbols_;
   std::map<std::tuple<std::string, profile::DsoId, std::vector<std::string>, profile::Mode>,
