@@ -72,6 +72,12 @@ class Chooser {
     return found;
   }
 
+  std::vector<ChosenFunction> Heaviest(size_t count) const {
+    std::vector<ChosenFunction> found = Matching([](std::string_view) { return true; });
+    if (found.size() > count) found.resize(count);
+    return found;
+  }
+
  private:
   std::string_view NameOf(SymbolId symbol) const { return profile_.text(profile_[symbol].name); }
 
@@ -158,6 +164,10 @@ class Chooser {
 absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const Profile& profile, EventId event,
                                                             std::string_view name) {
   return Chooser(profile, event).Choose(name);
+}
+
+std::vector<ChosenFunction> HeaviestFunctions(const Profile& profile, EventId event, size_t count) {
+  return Chooser(profile, event).Heaviest(count);
 }
 
 std::vector<SymbolId> InterruptedFunctions(const Profile& profile) {

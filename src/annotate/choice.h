@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct ChosenFunction {
 absl::StatusOr<std::vector<ChosenFunction>> ChooseFunctions(const profile::Profile& profile,
                                                             profile::EventId event,
                                                             std::string_view name);
+
+// The functions with the most of the event's samples, the heaviest first; at most `count`.
+std::vector<ChosenFunction> HeaviestFunctions(const profile::Profile& profile,
+                                              profile::EventId event, size_t count);
 
 // All functions whose names are known and that were interrupted, whatever the event, those with the
 // most samples first.

@@ -157,9 +157,9 @@ const tests = {
     assert.ok(leaf && caller && leaf.y < caller.y);
     return page;
   },
-  async 'thirty thousand boxes are zoomed and searched as well'() {
+  async 'as many boxes as are ever drawn are zoomed and searched as well'() {
     const page = await open('large.svg');
-    assert.ok(await page.locator('#boxes rect').count() > 28000);
+    assert.ok(await page.locator('#boxes rect').count() > 12000);
     await page.waitForFunction(() => window.scrollY > 0);  // The root comes into sight.
     await picture(page, 'large');
     const times = await page.evaluate(() => {
@@ -170,9 +170,9 @@ const tests = {
         return Math.round(performance.now() - start);
       };
       const field = document.querySelector('input');
-      const box = [...document.querySelectorAll('#boxes rect')].find((r) => r.box.name === 'function7');
+      const box = [...document.querySelectorAll('#boxes rect')].find((r) => r.box.name === 'function1');
       const zoom = timed(() => box.dispatchEvent(new MouseEvent('click', {bubbles: true})));
-      field.value = 'level7_7';
+      field.value = 'level7_1_';
       return {zoom, search: timed(() => field.dispatchEvent(new Event('input')))};
     });
     console.log(`        zoom ${times.zoom} ms, search ${times.search} ms`);
