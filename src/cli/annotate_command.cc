@@ -11,6 +11,7 @@
 #include "src/annotate/listing.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
+#include "src/cli/page_view.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
 #include "src/profile/losses_text.h"
@@ -25,6 +26,8 @@ struct AnnotateArguments {
   std::string event;
   std::string dso;
   std::string syntax = "att";
+  std::string output = "-";
+  bool source = false;  // in a page
   annotate::ListingOptions listing;
 };
 
@@ -57,7 +60,26 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
   return shown;
 }
 
+int WriteCodePage(const AnnotateArguments& arguments) {
+  return WritePage(arguments.view, {.output = arguments.output,
+                                    .event = arguments.event,
+                                    .view = page::OpenedView::kCode,
+                                    .source = arguments.source,
+                                    .code_of_files = true,
+                                    .function = arguments.symbol});
+}
+
 int Annotate(const AnnotateArguments& arguments) {
+  if (IsPage(arguments.output)) return WriteCodePage(arguments);
+  if (const absl::Status wrong = CheckSource(arguments.source, arguments.output); !wrong.ok()) {
+    PrintError(wrong);
+    return kExitUsage;
+  }
+  if (const absl::Status refused = CheckViewOutput(arguments.output, arguments.view.input);
+      !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
   auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
     PrintError(load.status());
@@ -89,7 +111,7 @@ int Annotate(const AnnotateArguments& arguments) {
     return kExitFailure;
   }
   naming::AddRecordedCode(loaded->recording->features(), *loaded->names);
-  Output output("-", Lines::kFitted);
+  Output output(arguments.output, Lines::kFitted);
   const bool any = WriteFunctions(arguments, *loaded, *functions, **event, output);
   const int finished = Finish(*loaded, output);
   return any ? finished : kExitFailure;
@@ -119,6 +141,12 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands) {
   command->add_flag(
       "-l,--print-line", a.listing.line_numbers,
       "show the source line behind each instruction that weighs at least half a percent");
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write; - for standard output; x.html for a page that opens at the "
+                   "function")
+      ->capture_default_str();
+  AddSourceOption(*command, a.source);
   command->add_flag("--stdio,--stdio2")
       ->description("plain text, which is the only form; for habit's sake");
   command->add_flag("-f,--force")

@@ -14,10 +14,10 @@ using AddCommand = void (*)(CLI::App& app, Commands& commands);
 
 // A new view is a file of its own and a line here.
 constexpr AddCommand kViewsAndTools[] = {
-    AddSummaryCommand,         AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand,
-    AddScriptCommand,          AddConvertCommand, AddArchiveCommand,     AddDumpCommand,
-    AddSymbolizeCommand,       AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,
-    AddVersionAndHelpCommands,
+    AddSummaryCommand, AddReportCommand,      AddFlameGraphCommands, AddAnnotateCommand,
+    AddScriptCommand,  AddOpenCommand,        AddExportCommand,      AddImportCommand,
+    AddConvertCommand, AddArchiveCommand,     AddDumpCommand,        AddSymbolizeCommand,
+    AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,        AddVersionAndHelpCommands,
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
+#include "src/cli/version.h"
 #include "src/perf_data/dump/describe_features.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/describe.h"
@@ -127,6 +128,24 @@ json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording
     facts.seconds = static_cast<double>(time->last - time->first) / kNanosecondsInSecond;
   }
   return facts;
+}
+
+exports::Origin OriginOf(const perf_data::Recording& recording) {
+  const perf_data::Features& features = recording.features();
+  exports::Origin origin{.command = absl::StrJoin(features.cmdline, " "),
+                         .hostname = features.hostname,
+                         .machine = features.arch,
+                         .producer = kVersion};
+  if (!features.osrelease.empty()) origin.os = absl::StrCat("Linux ", features.osrelease);
+  if (const auto& time = features.sample_time) {
+    origin.first_sample = time->first;
+    origin.last_sample = time->last;
+  }
+  if (const auto& clock = features.clock_data) {
+    origin.clock_started =
+        static_cast<int64_t>(clock->wall_clock_ns) - static_cast<int64_t>(clock->clockid_time_ns);
+  }
+  return origin;
 }
 
 }  // namespace profiler::cli

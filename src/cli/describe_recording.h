@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "src/export/interchange/origin.h"
 #include "src/json/recording.h"
 #include "src/perf_data/read/recording.h"
 #include "src/report/header.h"
@@ -24,5 +25,8 @@ report::RecordingHeader DescribeRecording(const std::string& path,
 
 // How a view names the recording that it is of.
 json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording& recording);
+
+// What files of other programs say of where their samples come from.
+exports::Origin OriginOf(const perf_data::Recording& recording);
 
 }  // namespace profiler::cli

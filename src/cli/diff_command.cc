@@ -10,6 +10,7 @@
 #include "src/cli/command.h"
 #include "src/cli/load_run.h"
 #include "src/cli/output.h"
+#include "src/cli/page_view.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
 #include "src/diff/compare.h"
@@ -145,12 +146,27 @@ int WritePairedReport(const DiffArguments& arguments, const Sides& sides,
   return before->reading.ok() ? finished : kExitFailure;
 }
 
+int WriteDiffPage(const DiffArguments& arguments, const Sides& sides) {
+  if (sides.before.size() > 1 || sides.after.size() > 1) {
+    PrintError("-o " + arguments.output + ": a page compares two recordings; leave out the others");
+    return kExitUsage;
+  }
+  if (!arguments.fail_if.empty()) {
+    PrintError("--fail-if: a page judges nothing: write another file, or none");
+    return kExitUsage;
+  }
+  return WritePageOfTwo(
+      arguments.view, sides.before[0], sides.after[0],
+      {.output = arguments.output, .event = arguments.event, .view = page::OpenedView::kTable});
+}
+
 int RunDiff(const DiffArguments& arguments) {
   const auto sides = SidesOf(arguments);
   if (!sides.ok()) {
     PrintError(sides.status());
     return kExitUsage;
   }
+  if (IsPage(arguments.output)) return WriteDiffPage(arguments, *sides);
   std::optional<diff::Condition> condition;
   if (!arguments.fail_if.empty()) {
     const auto parsed = diff::ParseCondition(arguments.fail_if);
@@ -215,7 +231,9 @@ void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
                    "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
                    "the whole), 'total > +10%' (of what it was)")
       ->type_name("CONDITION");
-  command->add_option("-o,--output", a.output, "file to write; - for standard output")
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write; - for standard output; x.html for a page with all views of both")
       ->capture_default_str();
   a.after_files = std::move(invocation.command);
   commands[command] = [arguments] { return RunDiff(*arguments); };

@@ -6,7 +6,9 @@
 #include <variant>
 
 #include "src/cli/command.h"
+#include "src/cli/export_formats.h"
 #include "src/cli/output.h"
+#include "src/cli/page_view.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
 #include "src/export/flame_graph.h"
@@ -25,7 +27,10 @@ struct FlameGraphArguments {
   bool inverted = false;
   uint32_t width = 0;
   double min_percent = 0;
+  std::string colors = "kind";
+  std::string before;  // a recording to compare with; empty: none
   bool full_names = false;
+  bool source = false;
 };
 
 // The profile and the event to show in `output`; says what is wrong and gives the exit code
@@ -72,8 +77,34 @@ int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& pat
   return Finish(loaded, output);
 }
 
+exports::FlameColors ColorsOf(const std::string& text) {
+  if (text == "safe") return exports::FlameColors::kSafe;
+  if (text == "name") return exports::FlameColors::kName;
+  return text == "image" ? exports::FlameColors::kImage : exports::FlameColors::kKind;
+}
+
+int WriteFlamePage(const FlameGraphArguments& arguments) {
+  PageRequest request{.output = arguments.output,
+                      .event = arguments.event,
+                      .reverse = arguments.reverse,
+                      .inverted = arguments.inverted,
+                      .source = arguments.source};
+  // What a picture is called says nothing about a page.
+  if (arguments.title != FlameGraphArguments().title) request.title = arguments.title;
+  return WritePage(arguments.view, request);
+}
+
 int WriteFlameGraph(const FlameGraphArguments& arguments) {
+  if (IsPage(arguments.output)) return WriteFlamePage(arguments);
+  if (const absl::Status wrong = CheckSource(arguments.source, arguments.output); !wrong.ok()) {
+    PrintError(wrong);
+    return kExitUsage;
+  }
   if (arguments.output.ends_with(".folded")) return WriteFoldedText(arguments, arguments.output);
+  const ExportFormat* const format = FormatOfView(arguments.output);
+  if (format != nullptr && format->name != "svg") {
+    return Export({arguments.view, arguments.event, arguments.output}, *format);
+  }
   const auto chosen = Load(arguments, arguments.output, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event] = std::get<Chosen>(chosen);
@@ -84,6 +115,16 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
   options.inverted = arguments.inverted;
   options.width = arguments.width;
   options.min_percent = arguments.min_percent;
+  options.colors = ColorsOf(arguments.colors);
+  std::optional<Chosen> before;
+  if (!arguments.before.empty()) {
+    FlameGraphArguments of_before = arguments;
+    of_before.view.input = arguments.before;
+    auto chosen_before = Load(of_before, arguments.output, true);
+    if (const int* exit_code = std::get_if<int>(&chosen_before)) return *exit_code;
+    before = std::get<Chosen>(std::move(chosen_before));
+    options.before = &before->loaded.profile;
+  }
   Output output(arguments.output);
   output.Write(exports::FlameGraphSvg(loaded.profile, options));
   return Finish(loaded, output);
@@ -105,9 +146,12 @@ void AddFlameGraphCommands(CLI::App& app, Commands& commands) {
   FlameGraphArguments& a = *arguments;
   AddCommonOptions(*flamegraph, a);
   flamegraph
-      ->add_option("-o,--output", a.output,
-                   "file to write; - for standard output; x.folded for folded text")
+      ->add_option(
+          "-o,--output", a.output,
+          "file to write; - for standard output; x.html for a page with all views; x.folded for "
+          "folded text")
       ->capture_default_str();
+  AddSourceOption(*flamegraph, a.source);
   flamegraph->add_option("--title", a.title, "heading")->capture_default_str();
   flamegraph->add_flag("--reverse", a.reverse, "merge from the leaf: who calls what is hot");
   flamegraph->add_flag("--inverted", a.inverted, "root at the top");
@@ -117,6 +161,16 @@ void AddFlameGraphCommands(CLI::App& app, Commands& commands) {
   flamegraph->add_option("--min-percent", a.min_percent, "leave out narrower boxes")
       ->check(CLI::Range(0.0, 100.0))
       ->type_name("PERCENT");
+  flamegraph
+      ->add_option("--colors", a.colors,
+                   "what a colour tells: the kind of code (safe: in colours for eyes that see red "
+                   "and green alike), the function's name, or its image")
+      ->check(CLI::IsMember({"kind", "safe", "name", "image"}))
+      ->capture_default_str();
+  flamegraph
+      ->add_option("--before", a.before,
+                   "another recording: red is what takes more than there, blue what takes less")
+      ->type_name("FILE");
   commands[flamegraph] = [arguments] { return WriteFlameGraph(*arguments); };
 
   CLI::App* folded =

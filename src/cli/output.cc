@@ -190,6 +190,11 @@ void Output::Write(std::string_view text) {
   }
 }
 
+void Output::WriteBytes(std::string_view bytes) {
+  if (file_ == nullptr || abandoned_ || !status_.ok() || bytes.empty()) return;
+  Put(bytes);
+}
+
 void Output::Put(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) Fail(errno);
 }

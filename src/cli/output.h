@@ -49,7 +49,7 @@ class LiveLine {
 // Whether a line on standard error can be written over and over: it is a terminal.
 bool ErrorsAreShownLive();
 
-// kInvalidArgument for "-" where standard output is a terminal, which no recording may go to.
+// kInvalidArgument for "-" where standard output is a terminal, which nothing but text may go to.
 absl::Status CheckStreamOutput(const std::string& path);
 
 // kInvalidArgument where a view may not be written to `path`: a recording is there, or what the
@@ -76,6 +76,8 @@ class Output {
 
   // Whole characters.
   void Write(std::string_view text);
+  // What is no text, as it is. Not to a terminal: see CheckStreamOutput.
+  void WriteBytes(std::string_view bytes);
   // Hands on what was written so far.
   void Flush();
   // Flushes and closes; what went wrong first, if anything did (full disk, no such folder). A

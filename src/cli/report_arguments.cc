@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/cli/option_values.h"
+#include "src/cli/page_view.h"
 #include "src/profile/profile.h"
 #include "symbolize/symbols/kernel_symbols.h"
 
@@ -364,6 +365,12 @@ void AddReportOptions(CLI::App& command, ReportArguments& arguments) {
   AddLayoutOptions(command, arguments);
   AddOtherViews(command, arguments);
   AddHabits(command, arguments);
+  command
+      .add_option("-o,--output", arguments.output,
+                  "file to write; - for standard output; x.html for a page with all views, which "
+                  "takes the options that choose samples and names alone")
+      ->capture_default_str();
+  AddSourceOption(command, arguments.source);
   command.add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
   command.add_flag("-f,--force")
       ->description("accepted: a recording of another user is read when it can be");

@@ -60,6 +60,8 @@ struct ReportArguments {
   bool exclude_other = false;
   std::string ignored_callees, ignored_callers;
   std::string time_quantum = "100ms";
+  std::string output = "-";
+  bool source = false;  // in a page
 };
 
 void AddReportOptions(CLI::App& command, ReportArguments& arguments);

@@ -13,7 +13,9 @@
 #include "src/cli/command.h"
 #include "src/cli/describe_recording.h"
 #include "src/cli/dump_command.h"
+#include "src/cli/export_formats.h"
 #include "src/cli/output.h"
+#include "src/cli/page_view.h"
 #include "src/cli/report_arguments.h"
 #include "src/cli/report_tasks.h"
 #include "src/cli/thread_counters.h"
@@ -213,7 +215,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
       return kExitFailure;
     }
   }
-  Output output("-", arguments.json ? Lines::kWhole : Lines::kFitted);
+  Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
     return Finish(*loaded, output);
@@ -251,6 +253,17 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   return Finish(*loaded, output);
 }
 
+int WriteReportPage(const ReportArguments& arguments) {
+  if (arguments.json) {
+    PrintError("--json: a page is no JSON: leave it out, or name another file after -o");
+    return kExitUsage;
+  }
+  return WritePage(arguments.view, {.output = arguments.output,
+                                    .view = page::OpenedView::kTable,
+                                    .inverted = arguments.inverted,
+                                    .source = arguments.source});
+}
+
 }  // namespace
 
 void AddReportCommand(CLI::App& app, Commands& commands) {
@@ -263,6 +276,16 @@ void AddReportCommand(CLI::App& app, Commands& commands) {
     auto plan = ReadReportPlan(*arguments);
     if (!plan.ok()) {
       PrintError(plan.status());
+      return kExitUsage;
+    }
+    if (IsPage(arguments->output)) return WriteReportPage(*arguments);
+    if (const ExportFormat* format = FormatOfView(arguments->output)) {
+      return Export({arguments->view, "", arguments->output}, *format);
+    }
+    absl::Status refused = CheckViewOutput(arguments->output, arguments->view.input);
+    refused.Update(CheckSource(arguments->source, arguments->output));
+    if (!refused.ok()) {
+      PrintError(refused);
       return kExitUsage;
     }
     if (arguments->dump) return DumpRecording(arguments->view.input);

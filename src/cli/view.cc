@@ -1,6 +1,7 @@
 #include "src/cli/view.h"
 
 #include "src/cli/command.h"
+#include "src/import/open_recording.h"
 
 namespace profiler::cli {
 
@@ -13,7 +14,7 @@ std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
 }
 
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path) {
-  auto recording = perf_data::Recording::Open(path);
+  auto recording = import::OpenRecording(path);
   if (recording.ok()) return *std::move(recording);
   PrintError(recording.status());
   return nullptr;

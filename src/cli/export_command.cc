@@ -1,0 +1,61 @@
+// profiler export
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/export_formats.h"
+#include "src/cli/output.h"
+#include "src/cli/report_options.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ExportArguments {
+  ViewArguments view;
+  std::string output;
+  std::string format;
+  std::string event;
+};
+
+int RunExport(const ExportArguments& arguments) {
+  const ExportFormat* const format = FindExportFormat(arguments.format, arguments.output);
+  if (format == nullptr) {
+    PrintError(absl::StrCat("-o: what ", arguments.output,
+                            " is to be does not show in its name: give --format, one of ",
+                            ExportFormatList()));
+    return kExitUsage;
+  }
+  return Export({arguments.view, arguments.event, arguments.output}, *format);
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command =
+      app.add_subcommand("export", "Write a recording as a file of another program");
+  auto arguments = std::make_shared<ExportArguments>();
+  ExportArguments& a = *arguments;
+  AddViewOptions(*command, a.view);
+  AddInlineOption(*command, a.view);
+  AddNameRules(*command, a.view.names);
+  command->add_option("--event", a.event, "only this event (default: all)")->type_name("NAME");
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write, whose name says what it is; - for standard output")
+      ->type_name("FILE|-")
+      ->required();
+  std::vector<std::string> names;
+  for (const ExportFormat& format : ExportFormats()) names.emplace_back(format.name);
+  command
+      ->add_option("--format", a.format,
+                   absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+  commands[command] = [arguments] { return RunExport(*arguments); };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,85 @@
+#include "src/cli/export_recording.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/file_id.h"
+#include "src/cli/command.h"
+#include "src/cli/load_for_export.h"
+#include "src/cli/output.h"
+#include "src/naming/collect_names.h"
+#include "src/perf_data/read/recording.h"
+
+namespace profiler::cli {
+namespace {
+
+// Views of a recording with many samples begin at once where their sums are stored.
+std::optional<std::string> SumsOf(const std::string& path) {
+  if (!perf_data::CanBeReadAgain(path)) return std::nullopt;
+  const auto recording = perf_data::Recording::Open(path);
+  if (!recording.ok()) return std::nullopt;
+  return naming::CollectNames(**recording, naming::Embedding::kNames, {},
+                              [](std::string_view, size_t, size_t) { return true; })
+      .sums;
+}
+
+// What is read must not be written over.
+absl::Status CheckOutput(const ExportRequest& request) {
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(request.path));
+  if (request.path == "-" || request.view.input == "-") return absl::OkStatus();
+  const auto input = FileIdOf(request.view.input);
+  if (!input || input != FileIdOf(request.path)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("-o ", request.path, " is the recording that is read; write elsewhere"));
+}
+
+// What stays true of the samples: of the machine and the command, not of the file.
+perf_data::Features HeaderOf(const perf_data::Features& from) {
+  perf_data::Features features;
+  features.hostname = from.hostname;
+  features.osrelease = from.osrelease;
+  features.arch = from.arch;
+  features.cpudesc = from.cpudesc;
+  features.nrcpus = from.nrcpus;
+  features.cmdline = from.cmdline;
+  features.clock_data = from.clock_data;
+  return features;
+}
+
+}  // namespace
+
+absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,
+                                                        const std::string& path,
+                                                        perf_data::Features features) {
+  import::WriteProfileOptions options;
+  options.features = std::move(features);
+  options.sums = [&] { return SumsOf(path); };
+  return import::WriteProfile(profile, path, options);
+}
+
+int ExportRecording(const ExportRequest& request) {
+  if (const absl::Status refused = CheckOutput(request); !refused.ok()) {
+    PrintError(refused);
+    return kExitUsage;
+  }
+  const auto loaded = LoadForExport(request, /*times=*/true);
+  if (const int* exit_code = std::get_if<int>(&loaded)) return *exit_code;
+  const auto& from = std::get<naming::LoadedProfile>(loaded);
+  const auto written =
+      WriteRecordingOf(from.profile, request.path, HeaderOf(from.recording->features()));
+  if (!written.ok()) {
+    PrintError(written.status());
+    return kExitFailure;
+  }
+  for (const std::string& warning : written->warnings) PrintWarning(warning);
+  if (!from.reading.ok()) PrintError(from.reading);
+  PrintNote(absl::StrFormat("profiler export: %d samples, %.3f MB in %s", written->samples,
+                            static_cast<double>(written->bytes) / 1e6,
+                            request.path == "-" ? "standard output" : request.path));
+  return from.reading.ok() ? kExitOk : kExitFailure;
+}
+
+}  // namespace profiler::cli

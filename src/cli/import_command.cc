@@ -1,0 +1,109 @@
+// profiler import
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/file_id.h"
+#include "src/base/text.h"
+#include "src/cli/command.h"
+#include "src/cli/export_recording.h"
+#include "src/cli/output.h"
+#include "src/import/import.h"
+#include "src/import/write_profile.h"
+
+namespace profiler::cli {
+namespace {
+
+struct ImportArguments {
+  std::string input;
+  std::string output = "perf.data";
+  std::string format;
+  bool quiet = false;
+};
+
+absl::StatusOr<std::optional<import::Format>> FormatOf(const ImportArguments& arguments) {
+  if (arguments.format.empty()) return std::nullopt;
+  const auto format = import::FormatNamed(arguments.format);
+  if (format) return format;
+  return absl::InvalidArgumentError(absl::StrCat("--format ", arguments.format,
+                                                 ": there is no such format; there are ",
+                                                 import::FormatNames()));
+}
+
+// What is read must not be written over.
+absl::Status CheckOutput(const ImportArguments& arguments) {
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
+  if (arguments.output == "-" || arguments.input == "-") return absl::OkStatus();
+  const auto input = FileIdOf(arguments.input);
+  if (!input || input != FileIdOf(arguments.output)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("-o ", arguments.output, " is the profile that is read; write elsewhere"));
+}
+
+void PrintSummary(const import::ImportedProfile& imported, const import::WrittenProfile& written,
+                  const ImportArguments& arguments) {
+  PrintNote(absl::StrFormat("profiler import: %s, %d samples, %.3f MB in %s",
+                            View(import::Described(imported.format).title), written.samples,
+                            static_cast<double>(written.bytes) / 1e6,
+                            arguments.output == "-" ? "standard output" : arguments.output));
+}
+
+int RunImport(const ImportArguments& arguments) {
+  const auto format = FormatOf(arguments);
+  const absl::Status usage = format.ok() ? CheckOutput(arguments) : format.status();
+  if (!usage.ok()) {
+    PrintError(usage);
+    return kExitUsage;
+  }
+  const std::string name = arguments.input == "-" ? "standard input" : arguments.input;
+  auto imported = import::ImportFile(arguments.input, *format);
+  if (!imported.ok()) {
+    PrintError(imported.status());
+    return kExitFailure;
+  }
+  perf_data::Features features;
+  import::SetImported(name, imported->format, &features);
+  const auto written = WriteRecordingOf(imported->profile, arguments.output, std::move(features));
+  if (!written.ok()) {
+    PrintError(written.status());
+    return kExitFailure;
+  }
+  const auto warn = [&](const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) PrintWarning(absl::StrCat(name, ": ", warning));
+  };
+  warn(imported->profile.losses.warnings);
+  warn(written->warnings);
+  if (!arguments.quiet) PrintSummary(*imported, *written, arguments);
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddImportCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command =
+      app.add_subcommand("import", "Make a recording of a profile that another program wrote");
+  command->footer(
+      "Views read such profiles themselves (report -i cpu.pb.gz); import keeps what they read.");
+  auto arguments = std::make_shared<ImportArguments>();
+  ImportArguments& a = *arguments;
+  command->add_option("FILE", a.input, "profile to read; - for standard input")->required();
+  command
+      ->add_option("-o,--output", a.output,
+                   "file to write; an older one is kept as FILE.old; - for standard output")
+      ->type_name("FILE|-")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--format", a.format,
+          absl::StrCat("what FILE is (default: what it begins like): ", import::FormatNames()))
+      ->type_name("NAME");
+  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[command] = [arguments] { return RunImport(*arguments); };
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,52 @@
+#include "src/cli/load_for_export.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/view.h"
+#include "src/query/event_choice.h"
+#include "src/query/filter.h"
+
+namespace profiler::cli {
+namespace {
+
+// Keeps the rows of that event alone. kNotFound lists the recording's events.
+absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
+  if (name.empty()) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(const auto event, query::ChooseEvent(profile, name));
+  query::KeepRows([&](const profile::Row& row) { return row.event == event; }, profile);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::variant<naming::LoadedProfile, int> LoadForExport(const ExportRequest& request, bool times) {
+  auto load = LoadOptionsOf(request.view);
+  if (!load.ok()) {
+    PrintError(load.status());
+    return kExitUsage;
+  }
+  load->keep_thread = true;
+  load->naming.function_starts = true;
+  if (times) {
+    load->dimensions[static_cast<size_t>(profile::Dimension::kTime)] = true;
+    load->time_quantum = 1;
+  }
+  auto loaded = LoadProfileOrPrint(request.view.input, *load);
+  if (!loaded) return kExitFailure;
+  query::KeepOnly(load->filter, loaded->profile);
+  if (const absl::Status unknown = KeepEvent(request.event, loaded->profile); !unknown.ok()) {
+    PrintError(unknown);
+    return kExitUsage;
+  }
+  if (loaded->profile.rows.empty()) {
+    PrintError(absl::StrCat(request.view.input, ": there are no samples to export",
+                            load->filter.empty() ? "" : " that pass the filters"));
+    return kExitFailure;
+  }
+  return *std::move(loaded);
+}
+
+}  // namespace profiler::cli

@@ -1,0 +1,16 @@
+// The profile of a recording as files of other programs want it: threads apart, all events.
+
+#pragma once
+
+#include <variant>
+
+#include "src/cli/export_formats.h"
+#include "src/naming/load_profile.h"
+
+namespace profiler::cli {
+
+// With `times` there is a row for each sample's time. After printing what is wrong the exit code:
+// the recording cannot be read, has no such event, or no samples that pass the filters.
+std::variant<naming::LoadedProfile, int> LoadForExport(const ExportRequest& request, bool times);
+
+}  // namespace profiler::cli

@@ -1,0 +1,108 @@
+// profiler open
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/cli/page_view.h"
+#include "src/cli/report_options.h"
+#include "src/serve/page_server.h"
+
+namespace profiler::cli {
+namespace {
+
+struct OpenArguments {
+  ViewArguments view;
+  std::string file;
+  std::string event;
+  uint32_t port = 0;
+  bool source = false;
+  bool no_browser = false;
+};
+
+// Whether a browser would have a place to show itself. Not as root: a browser has no business with
+// those rights, and refuses most of the time.
+bool HasDesktop() {
+  return geteuid() != 0 && (getenv("DISPLAY") != nullptr || getenv("WAYLAND_DISPLAY") != nullptr);
+}
+
+// Hands the address to the desktop's own program for that. Whether it is there does not matter: the
+// address has been printed.
+void ShowInBrowser(const std::string& address) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
+  std::string program = "xdg-open", argument = address;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t child = 0;
+  // Nobody waits for the child: it ends when it has told the browser, or with this program.
+  [[maybe_unused]] const int failed =
+      posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+}
+
+int RunOpen(const OpenArguments& arguments) {
+  ViewArguments view = arguments.view;
+  if (!arguments.file.empty()) view.input = arguments.file;
+  auto page = PageText(view, {.event = arguments.event, .source = arguments.source});
+  if (const int* exit_code = std::get_if<int>(&page)) return *exit_code;
+  boost::asio::io_context context;
+  const auto server = serve::PageServer::Listen(context, std::get<std::string>(std::move(page)),
+                                                static_cast<uint16_t>(arguments.port));
+  if (!server.ok()) {
+    PrintError(server.status());
+    return kExitFailure;
+  }
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM);
+  signals.async_wait([&](const boost::system::error_code&, int) { context.stop(); });
+  Output output("-");
+  output.Write(absl::StrCat((*server)->address(), "\n"));
+  if (const absl::Status written = output.Close(); !written.ok()) {
+    PrintError(written);
+    return kExitFailure;
+  }
+  PrintNote("for browsers on this machine, until Ctrl-C");
+  if (!arguments.no_browser && HasDesktop()) ShowInBrowser((*server)->address());
+  context.run();
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddOpenCommand(CLI::App& app, Commands& commands) {
+  CLI::App* command =
+      app.add_subcommand("open", "Show a recording in the browser: all views in one page");
+  command->footer(
+      "The page is served on 127.0.0.1, at an address that nobody can guess, until Ctrl-C. To "
+      "keep it, or to send it to somebody: report -o x.html.");
+  auto arguments = std::make_shared<OpenArguments>();
+  OpenArguments& a = *arguments;
+  command->add_option("FILE", a.file, "recording, or a profile of another program (default: -i)");
+  AddViewOptions(*command, a.view);
+  AddInlineOption(*command, a.view);
+  AddNameRules(*command, a.view.names);
+  AddEventOption(*command, a.event);
+  AddSourceOption(*command, a.source);
+  command->add_option("--port", a.port, "port to listen at; 0: one that is free")
+      ->check(CLI::Range(uint32_t{0}, uint32_t{65535}))
+      ->capture_default_str();
+  command->add_flag("--no-browser", a.no_browser, "print the address, and open no browser");
+  commands[command] = [arguments] { return RunOpen(*arguments); };
+}
+
+}  // namespace profiler::cli
