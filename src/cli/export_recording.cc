@@ -1,12 +1,14 @@
 #include "src/cli/export_recording.h"
 
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/file_id.h"
+#include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/load_for_export.h"
 #include "src/cli/output.h"
@@ -26,16 +28,6 @@ std::optional<std::string> SumsOf(const std::string& path) {
       .sums;
 }
 
-// What is read must not be written over.
-absl::Status CheckOutput(const ExportRequest& request) {
-  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(request.path));
-  if (request.path == "-" || request.view.input == "-") return absl::OkStatus();
-  const auto input = FileIdOf(request.view.input);
-  if (!input || input != FileIdOf(request.path)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("-o ", request.path, " is the recording that is read; write elsewhere"));
-}
-
 // What stays true of the samples: of the machine and the command, not of the file.
 perf_data::Features HeaderOf(const perf_data::Features& from) {
   perf_data::Features features;
@@ -51,6 +43,16 @@ perf_data::Features HeaderOf(const perf_data::Features& from) {
 
 }  // namespace
 
+absl::Status CheckRecordingOutput(const std::string& path, const std::string& input,
+                                  std::string_view what) {
+  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(path));
+  if (path == "-" || input == "-") return absl::OkStatus();
+  const auto read = FileIdOf(input);
+  if (!read || read != FileIdOf(path)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("-o ", path, " is the ", View(what), " that is read; write elsewhere"));
+}
+
 absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,
                                                         const std::string& path,
                                                         perf_data::Features features) {
@@ -61,8 +63,9 @@ absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& 
 }
 
 int ExportRecording(const ExportRequest& request) {
-  if (const absl::Status refused = CheckOutput(request); !refused.ok()) {
-    PrintError(refused);
+  const absl::Status usage = CheckRecordingOutput(request.path, request.view.input, "recording");
+  if (!usage.ok()) {
+    PrintError(usage);
     return kExitUsage;
   }
   const auto loaded = LoadForExport(request, /*times=*/true);

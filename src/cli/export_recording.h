@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "src/base/status.h"
 #include "src/cli/export_formats.h"
@@ -12,6 +13,11 @@
 #include "src/profile/profile.h"
 
 namespace profiler::cli {
+
+// A recording can be written to `path`, and not over `input`, the `what` ("recording", "profile")
+// that is read. Errors: InvalidArgument; the messages name the option.
+absl::Status CheckRecordingOutput(const std::string& path, const std::string& input,
+                                  std::string_view what);
 
 // import::WriteProfile with the sums of its samples, so that views begin at once. `features` are
 // what the header says of the recording. Errors: those of WriteProfile.

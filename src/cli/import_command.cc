@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/file_id.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/export_recording.h"
@@ -35,16 +34,6 @@ absl::StatusOr<std::optional<import::Format>> FormatOf(const ImportArguments& ar
                                                  import::FormatNames()));
 }
 
-// What is read must not be written over.
-absl::Status CheckOutput(const ImportArguments& arguments) {
-  PROFILER_RETURN_IF_ERROR(CheckStreamOutput(arguments.output));
-  if (arguments.output == "-" || arguments.input == "-") return absl::OkStatus();
-  const auto input = FileIdOf(arguments.input);
-  if (!input || input != FileIdOf(arguments.output)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("-o ", arguments.output, " is the profile that is read; write elsewhere"));
-}
-
 void PrintSummary(const import::ImportedProfile& imported, const import::WrittenProfile& written,
                   const ImportArguments& arguments) {
   PrintNote(absl::StrFormat("profiler import: %s, %d samples, %.3f MB in %s",
@@ -55,7 +44,9 @@ void PrintSummary(const import::ImportedProfile& imported, const import::Written
 
 int RunImport(const ImportArguments& arguments) {
   const auto format = FormatOf(arguments);
-  const absl::Status usage = format.ok() ? CheckOutput(arguments) : format.status();
+  const absl::Status usage =
+      format.ok() ? CheckRecordingOutput(arguments.output, arguments.input, "profile")
+                  : format.status();
   if (!usage.ok()) {
     PrintError(usage);
     return kExitUsage;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
@@ -145,8 +144,7 @@ class TaskTree {
     Unmap(mmap.addr, end, mappings);
     std::string id;
     if (!mmap.build_id.empty()) {
-      id = absl::BytesToHexString(
-          {reinterpret_cast<const char*>(mmap.build_id.data()), mmap.build_id.size()});
+      id = HexOf(mmap.build_id);
     } else {
       id = absl::StrCat(mmap.ino);
     }

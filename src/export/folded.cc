@@ -12,21 +12,11 @@
 namespace profiler::exports {
 namespace {
 
-using profile::Dso;
-using profile::DsoKind;
 using profile::Frame;
 using profile::Profile;
 using profile::SymbolId;
 
 constexpr size_t kPiece = size_t{1} << 20;
-
-// The image's name as perf script prints it: a path, or "[kernel.kallsyms]".
-std::string_view ImageName(const Profile& profile, const Dso& dso) {
-  const bool in_kernel =
-      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
-  const std::string_view path = profile.text(dso.long_name);
-  return in_kernel || path.empty() ? profile.text(dso.name) : path;
-}
 
 // Finds the labels of frames; each symbol's and each image's only once.
 class Namer {

@@ -59,4 +59,12 @@ CodeKind KindOf(const profile::Dso& dso, Mode mode) {
   }
 }
 
+std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso) {
+  using profile::DsoKind;
+  const bool in_kernel =
+      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
+  const std::string_view path = profile.text(dso.long_name);
+  return in_kernel || path.empty() ? profile.text(dso.name) : path;
+}
+
 }  // namespace profiler::exports

@@ -72,4 +72,8 @@ class FrameLabels {
 // The kind of code in `dso` that ran in `mode`.
 CodeKind KindOf(const profile::Dso& dso, profile::Mode mode);
 
+// The image's path as perf script prints it, or its name where it has none; "[kernel.kallsyms]" for
+// the kernel. As long-lived as the profile.
+std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso);
+
 }  // namespace profiler::exports

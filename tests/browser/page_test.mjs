@@ -4,15 +4,11 @@ import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
-import {chromium} from 'playwright-core';
+import {launch, runTests} from './tests.mjs';
 
 const [executablePath, pages, screenshots] = process.argv.slice(2);
 if (screenshots) mkdirSync(screenshots, {recursive: true});
-const browser = await chromium.launch({
-  executablePath,
-  args: ['--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
-         '--disable-component-update', '--disable-sync'],
-});
+const browser = await launch(executablePath);
 const axe = readFileSync(fileURLToPath(new URL('node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8');
 
 // What must not happen while a page is used: errors, or anything fetched from elsewhere.
@@ -428,18 +424,4 @@ const tests = {
   },
 };
 
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    const page = await test();
-    assert.deepEqual(page.complaints, []);
-    await page.close();
-    console.log('passed  ' + name);
-  } catch (error) {
-    ++failed;
-    console.log('FAILED  ' + name + '\n' + error.message);
-  }
-}
-await browser.close();
-console.log(`tests/browser/page_test: ${Object.keys(tests).length - failed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+await runTests('tests/browser/page_test', tests, browser);

@@ -4,10 +4,10 @@
 // canvases; what the browser does with these afterwards is not in it, nor is the start of the browser.
 import {pathToFileURL} from 'node:url';
 import {resolve} from 'node:path';
-import {chromium} from 'playwright-core';
+import {launch} from './tests.mjs';
 
 const [executablePath, ...pages] = process.argv.slice(2);
-const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--disable-quic', '--no-first-run']});
+const browser = await launch(executablePath);
 
 const leastAndMedian = (values) => {
   values.sort((a, b) => a - b);

@@ -9,7 +9,6 @@
 
 namespace profiler::exports {
 
-using profile::DsoKind;
 using profile::Frame;
 using profile::Profile;
 
@@ -29,10 +28,7 @@ std::string ValidUtf8(std::string_view text) {
 }
 
 std::string ImagePath(const Profile& profile, const profile::Dso& dso) {
-  const bool in_kernel =
-      dso.kind == DsoKind::kKernel || dso.kind == DsoKind::kModule || dso.kind == DsoKind::kBpf;
-  const std::string_view path = profile.text(dso.long_name);
-  return ValidUtf8(in_kernel || path.empty() ? profile.text(dso.name) : path);
+  return ValidUtf8(ImageName(profile, dso));
 }
 
 class CodeTable::Builder {

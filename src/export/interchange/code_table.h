@@ -65,7 +65,7 @@ class CodeTable {
 // `text` with U+FFFD in place of each byte that is no UTF-8.
 std::string ValidUtf8(std::string_view text);
 
-// The image's path, or its name where it has none; "[kernel.kallsyms]" for the kernel.
+// ImageName (src/export/labels.h), with ValidUtf8.
 std::string ImagePath(const profile::Profile& profile, const profile::Dso& dso);
 
 }  // namespace profiler::exports

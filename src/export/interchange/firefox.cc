@@ -73,11 +73,6 @@ std::string BreakpadId(std::span<const std::byte> build_id) {
   return absl::StrCat(absl::AsciiStrToUpper(absl::BytesToHexString(guid)), "0");
 }
 
-std::string Hex(std::span<const std::byte> bytes) {
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-}
-
 // A table is an object of columns of one length.
 class Table {
  public:
@@ -171,7 +166,7 @@ class FirefoxWriter {
                        {"debugName", name},
                        {"debugPath", path},
                        {"breakpadId", BreakpadId(dso.build_id)},
-                       {"codeId", dso.build_id.empty() ? Json() : Json(Hex(dso.build_id))}});
+                       {"codeId", dso.build_id.empty() ? Json() : Json(HexOf(dso.build_id))}});
     }
   }
 
@@ -230,7 +225,13 @@ class FirefoxWriter {
             {"resourceTable", std::move(resources_).Finish()},
             {"nativeSymbols", std::move(symbols).Finish()},
             {"sources", std::move(sources_).Finish()},
-            {"stringArray", strings_.strings()}};
+            {"stringArray", StringArray()}};
+  }
+
+  Json StringArray() const {
+    Json array = Json::array();
+    for (uint32_t i = 0; i < strings_.size(); ++i) array.push_back(strings_[i]);
+    return array;
   }
 
   Json Threads() {

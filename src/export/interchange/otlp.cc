@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/export/interchange/code_table.h"
 #include "src/export/interchange/image_places.h"
 #include "src/export/interchange/string_index.h"
@@ -139,8 +139,8 @@ class OtlpWriter {
     WriteStacks(dictionary);
     attributes_.Write(dictionary);
     // The strings come last, for then they are complete.
-    for (const std::string& text : strings_.strings()) {
-      dictionary.add_string(field::kStringTable, text);
+    for (uint32_t i = 0; i < strings_.size(); ++i) {
+      dictionary.add_string(field::kStringTable, strings_[i].data(), strings_[i].size());
     }
     dictionary.commit();
     return std::move(bytes_);
@@ -272,10 +272,8 @@ class OtlpWriter {
       mapping.add_int32(field::kFilename,
                         static_cast<int32_t>(strings_.Of(ImagePath(profile_, dso))));
       if (dso.build_id.empty()) continue;
-      const auto attribute = static_cast<int32_t>(attributes_.Of(
-          "process.executable.build_id.gnu",
-          absl::BytesToHexString(absl::string_view(
-              reinterpret_cast<const char*>(dso.build_id.data()), dso.build_id.size()))));
+      const auto attribute = static_cast<int32_t>(
+          attributes_.Of("process.executable.build_id.gnu", HexOf(dso.build_id)));
       mapping.add_packed_int32(field::kMappingAttributes, &attribute, &attribute + 1);
     }
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/export/interchange/code_table.h"
 #include "src/export/interchange/gzip.h"
 #include "src/export/interchange/image_places.h"
@@ -50,8 +50,8 @@ class PprofWriter {
     WriteFunctions();
     WriteOrigin();
     // The table comes last, for then it is complete.
-    for (const std::string& text : strings_.strings()) {
-      out_.add_string(Fields::kString, text);
+    for (uint32_t i = 0; i < strings_.size(); ++i) {
+      out_.add_string(Fields::kString, strings_[i].data(), strings_[i].size());
     }
     return std::move(bytes_);
   }
@@ -173,11 +173,7 @@ class PprofWriter {
       mapping.add_uint64(Fields::kOffset, place.file_offset);
       mapping.add_int64(Fields::kFilename, strings_.Of(ImagePath(profile_, dso)));
       if (!dso.build_id.empty()) {
-        const std::string_view bytes(reinterpret_cast<const char*>(dso.build_id.data()),
-                                     dso.build_id.size());
-        mapping.add_int64(
-            Fields::kBuildId,
-            strings_.Of(absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()))));
+        mapping.add_int64(Fields::kBuildId, strings_.Of(HexOf(dso.build_id)));
       }
       // All that is known is said: a reader needs to look for no file.
       for (const auto known : {Fields::kHasFunctions, Fields::kHasFilenames,

@@ -1,32 +1,24 @@
-// The table of strings of pprof's and OpenTelemetry's profiles: strings by number, the first of
-// which is the empty one.
+// The table of strings of pprof's, Firefox's and OpenTelemetry's profiles: strings by number, the
+// first of which is the empty one.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "src/base/string_table.h"
 
 namespace profiler::exports {
 
 class StringIndex {
  public:
-  StringIndex() { Of(""); }
-
-  uint32_t Of(std::string_view text) {
-    const auto [known, added] =
-        index_.try_emplace(std::string(text), static_cast<uint32_t>(strings_.size()));
-    if (added) strings_.emplace_back(text);
-    return known->second;
-  }
-  const std::vector<std::string>& strings() const { return strings_; }
+  uint32_t Of(std::string_view text) { return static_cast<uint32_t>(table_.Intern(text)); }
+  size_t size() const { return table_.size(); }
+  std::string_view operator[](uint32_t number) const { return table_[StringId{number}]; }
 
  private:
-  absl::flat_hash_map<std::string, uint32_t> index_;
-  std::vector<std::string> strings_;
+  StringTable table_;
 };
 
 }  // namespace profiler::exports
