@@ -144,6 +144,31 @@ absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::s
   return is_whole;
 }
 
+// Whether all names that could be found are in the last file.
+bool HasNames(const RecordArguments& arguments, naming::StreamNames& stream,
+              record::RecordSession& session) {
+  const record::RecordSummary& summary = session.summary();
+  const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
+  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
+  if (!has_reader || !is_readable) return false;
+  if (summary.last_file_samples == 0) return true;
+  const absl::StatusOr<bool> named = NameLastFile(arguments, summary.last_file, stream, session);
+  if (!named.ok()) {
+    PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
+  }
+  return named.value_or(false);
+}
+
+// Last of all, for a command may run on as long as it likes.
+absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSession& session) {
+  if (session.summary().command_runs_on && !arguments.quiet) {
+    PrintNote(
+        absl::StrCat("the recording is complete; waiting for the command, which runs on "
+                     "though it was asked to end (Ctrl-C ends profiler alone)"));
+  }
+  return session.AwaitCommand();
+}
+
 // Of those before the last one.
 void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
   {
@@ -205,16 +230,11 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   if (!arguments.quiet && is_switching) PrintFile(summary.last_file, summary.last_file_samples);
   if (!arguments.quiet) PrintSummary(summary, arguments.verbosity > 0);
   FinishNaming(arguments, files);
-  if (!status.ok()) return {.status = status, .summary = summary};
-  const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
-  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
-  if (!names_follow || !has_reader || !is_readable) return {.summary = summary};
-  if (summary.last_file_samples == 0) return {.summary = summary, .has_all_names = true};
-  const absl::StatusOr<bool> named = NameLastFile(arguments, summary.last_file, stream, **session);
-  if (!named.ok()) {
-    PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
-  }
-  return {.summary = summary, .has_all_names = named.value_or(false)};
+  Recorded recorded = {.status = status};
+  if (status.ok() && names_follow) recorded.has_all_names = HasNames(arguments, stream, **session);
+  recorded.status.Update(AwaitCommand(arguments, **session));
+  recorded.summary = summary;
+  return recorded;
 }
 
 int ExitCodeOf(const Recorded& recorded) {

@@ -175,8 +175,9 @@ struct RecordSummary {
   StopReason stop_reason = StopReason::kError;
   int stop_signal = 0;  // with kSignal
 
-  // How the command ended; absent without one, or when it outlived the wait for it.
+  // How the command ended; absent without one, and as long as it runs on.
   std::optional<target::Command::End> command;
+  bool command_runs_on = false;  // though it was asked to end
 
   // Lines for the user: what was recorded otherwise than asked for, why, and what would lift it.
   std::vector<std::string> notes;

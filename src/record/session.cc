@@ -106,6 +106,10 @@ class Session final : public RecordSession {
     return status;
   }
 
+  absl::Status AwaitCommand() override {
+    return summary_.command_runs_on ? ReapCommand() : absl::OkStatus();
+  }
+
   absl::Status AppendSection(int bit, std::string_view section) override {
     return files_.AppendSection(bit, section);
   }
@@ -455,13 +459,22 @@ class Session final : public RecordSession {
     return ReaderLeft(finished) ? absl::OkStatus() : finished;
   }
 
-  // A command that outlives the recording ends with it, unless the user has signalled it, too.
+  // A command that outlives the recording is asked to end with it, unless the user has signalled
+  // it, too. One that does not is left for AwaitCommand: what comes after the recording is not to
+  // wait for it.
   absl::Status EndCommand() {
     if (setup_.command == nullptr) return absl::OkStatus();
-    const bool end_it = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
-    if (end_it) setup_.command->Kill(SIGTERM);
+    ended_command_ = !command_exited_ && summary_.stop_reason != StopReason::kSignal;
+    if (ended_command_) setup_.command->Kill(SIGTERM);
+    constexpr std::chrono::milliseconds kToEnd{500};
+    summary_.command_runs_on = !setup_.command->EndsWithin(kToEnd);
+    return summary_.command_runs_on ? absl::OkStatus() : ReapCommand();
+  }
+
+  absl::Status ReapCommand() {
     PROFILER_ASSIGN_OR_RETURN(summary_.command, setup_.command->Reap());
-    summary_.command->ended_by_us = end_it;
+    summary_.command->ended_by_us = ended_command_;
+    summary_.command_runs_on = false;
     return absl::OkStatus();
   }
 
@@ -508,6 +521,7 @@ class Session final : public RecordSession {
   bool stopped_ = false;
   bool is_last_pass_ = false;
   bool command_exited_ = false;
+  bool ended_command_ = false;
   bool write_failed_ = false;
   absl::Status failure_;
   RecordSummary summary_;

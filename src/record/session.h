@@ -51,6 +51,10 @@ class RecordSession {
   // error.
   virtual absl::Status Run() = 0;
 
+  // Waits for the end of a command that runs on after Run has returned (summary().command_runs_on),
+  // and puts that into the summary. Errors: those of waitpid(2).
+  virtual absl::Status AwaitCommand() = 0;
+
   // Adds to the last file that Run has written, as perf_data::Writer has it. Not after an error,
   // nor where the reader has left.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;

@@ -431,6 +431,27 @@ TEST_F(SessionTest, EndsTheCommandWhenItsDurationIsOver) {
   EXPECT_TRUE((*session)->summary().command->ended_by_us);
 }
 
+TEST_F(SessionTest, CompletesTheFileBeforeItWaitsForACommandThatRunsOn) {
+  std::array<int, 2> pipe_fds;
+  ASSERT_EQ(pipe(pipe_fds.data()), 0);
+  // It ignores SIGTERM, and ends when the test lets it.
+  const std::string read_end = std::to_string(pipe_fds[0]);
+  options_.targets.command = {"sh", "-c",
+                              "trap '' TERM; kill -TERM $PPID; read line <&" + read_end};
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_TRUE((*session)->Run().ok());
+  EXPECT_TRUE((*session)->summary().command_runs_on);
+  EXPECT_FALSE((*session)->summary().command.has_value());
+  EXPECT_TRUE(ReadBack(options_.output).opened);
+  close(pipe_fds[0]);
+  ASSERT_EQ(write(pipe_fds[1], "\n", 1), 1);
+  EXPECT_TRUE((*session)->AwaitCommand().ok());
+  EXPECT_FALSE((*session)->summary().command_runs_on);
+  EXPECT_EQ((*session)->summary().command->exit_code, 0);
+  close(pipe_fds[1]);
+}
+
 TEST_F(SessionTest, StopsAtASignalAndPassesItOn) {
   options_.targets.command = {"sh", "-c", "kill -TERM $PPID; exec sleep 1000"};
   auto session = Create();

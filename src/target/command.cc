@@ -1,6 +1,7 @@
 #include "src/target/command.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -168,6 +169,15 @@ absl::Status Command::Start() {
 
 void Command::Kill(int signal) {
   if (!reaped_ && pid_ > 0) kill(pid_, signal);
+}
+
+bool Command::EndsWithin(std::chrono::milliseconds time) const {
+  pollfd watched = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  int ready;
+  do {
+    ready = poll(&watched, 1, static_cast<int>(time.count()));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 absl::StatusOr<Command::End> Command::Reap() {

@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ class Command {
   absl::Status Start();
   // Sends `signal` to it, if it runs.
   void Kill(int signal);
+  // Whether it has ended, after waiting for that for so long at most.
+  bool EndsWithin(std::chrono::milliseconds time) const;
   // Waits for its end. Once.
   absl::StatusOr<End> Reap();
 
