@@ -72,6 +72,10 @@ std::optional<std::string> ReplaceableTarget(const std::string& path) {
 
 }  // namespace
 
+std::optional<std::string> AtomicFile::TargetOf(const std::string& path) {
+  return ReplaceableTarget(path);
+}
+
 bool AtomicFile::CanReplace(const std::string& path) { return ReplaceableTarget(path).has_value(); }
 
 absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mode) {

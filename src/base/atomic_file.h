@@ -25,6 +25,9 @@ class AtomicFile {
   // is to be written where it is: devices, FIFOs, and what /proc has of open files (/dev/stdout).
   static bool CanReplace(const std::string& path);
 
+  // Where it leads then; nothing where CanReplace is false.
+  static std::optional<std::string> TargetOf(const std::string& path);
+
   // `mode` is what a file that is not there yet gets, less the umask. Errors: those of open(2);
   // kInvalidArgument where CanReplace is false.
   static absl::StatusOr<AtomicFile> Create(const std::string& path, mode_t mode = 0600);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,8 @@ namespace {
 
 // pieces handed to one writev(2); the kernel takes up to 1024
 constexpr size_t kPiecesPerCall = 256;
+
+constexpr mode_t kOwnerAlone = 0600;
 
 absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> pieces,
                        const std::string& path, uint64_t* written) {
@@ -47,17 +50,52 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
-// Puts an old recording aside. Devices, open files and empty ones are left where they are.
+// Puts an old recording aside.
 absl::Status KeepOldFile(const std::string& path) {
-  struct stat old;
-  if (!AtomicFile::CanReplace(path) || stat(path.c_str(), &old) != 0 || old.st_size == 0) {
-    return absl::OkStatus();
-  }
   const std::string kept = path + ".old";
   if (std::rename(path.c_str(), kept.c_str()) != 0) {
     return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, kOwnerAlone));
+  if (fd.valid()) return fd;
+  return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
+}
+
+// An empty file in a directory that is not for us to change. A recording says what others do, so
+// the file must be ours, and for us alone.
+absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, 0));
+  struct stat status;
+  if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
+  if (status.st_uid != geteuid()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("cannot create ", path, ": a file of another user (", status.st_uid,
+                     ") is there and cannot be removed; write elsewhere"));
+  }
+  if (fchmod(fd.get(), kOwnerAlone) != 0) return ErrnoStatus(errno, path);
+  if (ftruncate(fd.get(), 0) != 0) return ErrnoStatus(errno, path);
+  return fd;
+}
+
+// Devices and open files are written to where they are. An empty file, which may be another user's
+// or readable by others, is not: nor is one that somebody makes in the meantime.
+absl::StatusOr<UniqueFd> CreateFile(const std::string& path) {
+  std::optional<std::string> target = AtomicFile::TargetOf(path);
+  if (!target) return OpenWith(path, O_TRUNC);
+  struct stat old;
+  if (stat(path.c_str(), &old) == 0) {
+    if (old.st_size != 0) {
+      PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
+      target = path;
+    } else if (unlink(target->c_str()) != 0 && errno != ENOENT) {
+      return TakeOver(*target);
+    }
+  }
+  return OpenWith(*target, O_CREAT | O_EXCL);
 }
 
 }  // namespace
@@ -88,10 +126,11 @@ absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path) {
   OpenedOutput output;
   const bool standard_output = path == "-";
   output.name = standard_output ? "standard output" : path;
-  if (!standard_output) PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
-  output.fd = UniqueFd(standard_output
-                           ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                           : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!standard_output) {
+    PROFILER_ASSIGN_OR_RETURN(output.fd, CreateFile(path));
+  } else {
+    output.fd = UniqueFd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  }
   if (!output.fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", output.name));
   output.stream = standard_output || lseek(output.fd.get(), 0, SEEK_CUR) < 0;
   return output;

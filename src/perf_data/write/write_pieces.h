@@ -27,8 +27,9 @@ struct OpenedOutput {
   bool stream = false;  // it cannot be sought in, or is standard output
 };
 
-// Creates `path`; an old file that is not empty is first renamed to `path.old`. "-" is standard
-// output. Errors: those of open(2) and rename(2).
+// Creates `path` for its owner alone (mode 0600). An old file is first renamed to `path.old`, or
+// removed if it is empty. "-" is standard output. Errors: those of open(2) and rename(2);
+// kPermissionDenied where a file of another user is in the way.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
 
 }  // namespace profiler::perf_data

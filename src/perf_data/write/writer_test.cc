@@ -1,5 +1,6 @@
 #include "src/perf_data/write/writer.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -243,6 +244,55 @@ void WriteTwoEvents(const std::string& path, int level) {
   Features features = UsualFeatures();
   features.build_ids = {{7, 2, std::vector<std::byte>(16, std::byte{5}), "/bin/cat"}};
   ASSERT_TRUE((*writer)->Finish(features).ok());
+}
+
+mode_t ModeOf(const std::string& path) {
+  struct stat status;
+  EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+  return status.st_mode & 07777;
+}
+
+TEST(Writer, IsForItsOwnerAloneWhereAnEmptyFileWas) {
+  const std::string path = TestPath("empty_before.data");
+  unlink((path + ".old").c_str());
+  WriteFile(path, {});
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  // Who had it open is left with the old one.
+  const UniqueFd reader(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  WriteTwoEvents(path, 0);
+  EXPECT_EQ(ModeOf(path), 0600u);
+  char byte;
+  EXPECT_EQ(read(reader.get(), &byte, 1), 0);
+  EXPECT_NE(access((path + ".old").c_str(), F_OK), 0);
+}
+
+TEST(Writer, IsForItsOwnerAloneWhereTheEmptyFileCannotBeRemoved) {
+  if (geteuid() == 0) GTEST_SKIP() << "root removes files everywhere";
+  const std::string directory = TestPath("fixed");
+  mkdir(directory.c_str(), 0700);
+  const std::string path = directory + "/empty.data";
+  WriteFile(path, {});
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  ASSERT_EQ(chmod(directory.c_str(), 0500), 0);
+  WriteTwoEvents(path, 0);
+  ASSERT_EQ(chmod(directory.c_str(), 0700), 0);
+  EXPECT_EQ(ModeOf(path), 0600u);
+}
+
+TEST(Writer, FollowsALinkToAFileThatIsEmptyOrNotThere) {
+  const std::string path = TestPath("link.data"), target = TestPath("linked.data");
+  unlink(path.c_str());
+  ASSERT_EQ(symlink(target.c_str(), path.c_str()), 0);
+  for (const bool is_there : {false, true}) {
+    unlink(target.c_str());
+    if (is_there) WriteFile(target, {});
+    WriteTwoEvents(path, 0);
+    struct stat status;
+    ASSERT_EQ(lstat(path.c_str(), &status), 0);
+    EXPECT_TRUE(S_ISLNK(status.st_mode));
+    EXPECT_EQ(ModeOf(target), 0600u);
+    EXPECT_TRUE(Recording::Open(target).ok());
+  }
 }
 
 constexpr char kTwoEventsInTime[] = "COMM, 5 SAMPLE, 6 SAMPLE/1, 7 SAMPLE/1";
