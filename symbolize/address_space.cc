@@ -127,6 +127,21 @@ void AddressSpaces::Exec(uint32_t pid) {
   process.Clear();
 }
 
+std::vector<bool> AddressSpaces::MappedImages(size_t images) const {
+  std::vector<bool> mapped(images);
+  const auto add = [&](const AddressSpace& space) {
+    for (const Mapping& mapping : space.mappings()) {
+      if (const auto image = static_cast<size_t>(mapping.image); image < images) {
+        mapped[image] = true;
+      }
+    }
+  };
+  for (const auto& [pid, space] : processes_) add(*space);
+  for (const auto& [pid, exec] : execs_) add(exec.before);
+  add(kernel_);
+  return mapped;
+}
+
 const AddressSpace& AddressSpaces::DuringExec(uint32_t pid, bool in_user_code,
                                               std::optional<RuntimeAddress> user_ip) {
   const AddressSpace& now = Process(pid);

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -91,6 +92,8 @@ class AddressSpaces {
   // until the next Exec or DuringExec.
   const AddressSpace& DuringExec(uint32_t pid, bool in_user_code,
                                  std::optional<RuntimeAddress> user_ip);
+  // Whether each image below `images` is mapped somewhere, by ImageId. Linear in all mappings.
+  std::vector<bool> MappedImages(size_t images) const;
   // Drops a process of which no sample can come any more; its AddressSpace is gone.
   void Forget(uint32_t pid) {
     processes_.erase(pid);

@@ -24,6 +24,8 @@ constexpr size_t kPage = 4096;
 constexpr uint32_t kMostUses = 1000;
 // Processes that have exited and are kept, for samples taken before that.
 constexpr size_t kExitedKept = 256;
+// After so many more, images are looked for that none has mapped. It costs a look at all mappings.
+constexpr size_t kForgottenBetweenLooks = 256;
 
 }  // namespace
 
@@ -157,9 +159,25 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   // Its first thread is gone: others may run on, and the pid may have been taken again.
   if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
     spaces_.Forget(oldest);
+    if (++forgotten_ >= kForgottenBetweenLooks) CloseUnmappedImages();
   } else {
     exited_.push_back(oldest);
   }
+}
+
+// An open image keeps the blocks of a file that is gone, and one of the few mappings that a process
+// may have (vm.max_map_count): tests and package managers make, run and remove thousands.
+void LiveSpaces::CloseUnmappedImages() {
+  forgotten_ = 0;
+  const std::vector<bool> mapped = spaces_.MappedImages(images_.size());
+  for (size_t i = 0; i < images_.size(); ++i) {
+    if (mapped[i]) continue;
+    images_[i].file.reset();
+    unwind_images_.Close(ImageId(static_cast<uint32_t>(i)));
+  }
+  // What is mapped again is met as for the first time.
+  absl::erase_if(ids_,
+                 [&](const auto& known) { return !mapped[static_cast<size_t>(known.second)]; });
 }
 
 }  // namespace profiler::record

@@ -114,6 +114,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
   bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
+  void CloseUnmappedImages();
 
   const perf_event::RecordLayout layout_;
   symbolize::SymbolizerOptions files_;  // where image files are looked for
@@ -128,6 +129,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   symbolize::UnwindImages unwind_images_;
   LiveSpace space_;
   std::deque<uint32_t> exited_;
+  size_t forgotten_ = 0;  // processes, since unmapped images were closed
 };
 
 }  // namespace profiler::record

@@ -93,6 +93,11 @@ bool UnwindImages::CopyFileBytes(ImageId image, FileOffset offset,
   return !opened->is_outdated();
 }
 
+void UnwindImages::Close(ImageId image) {
+  const auto index = static_cast<size_t>(image);
+  if (index < images_.size()) images_[index] = nullptr;
+}
+
 const CfiTable* UnwindImages::table(ImageId image) const {
   const Image* const opened = Find(image);
   return opened == nullptr ? nullptr : opened->table.get();

@@ -26,7 +26,8 @@ struct UnwindImageFiles {
       debug;  // only of use where the image has neither .eh_frame nor .debug_frame
 };
 
-// Every image of a recording, opened when the first frame in it is met, and once. Not thread-safe.
+// Every image of a recording, opened when the first frame in it is met, and once unless it is
+// closed. Not thread-safe.
 class UnwindImages {
  public:
   // Opens the file of an image that process `pid` has mapped so; empty where that cannot be, which
@@ -47,6 +48,9 @@ class UnwindImages {
   // Whether the files of an open image were overwritten since (MappedFile::HasChanged). Chains that
   // need more of them end with ChainEnd::kFileChanged.
   bool HasChanged(ImageId image) const;
+
+  // Closes the image, which no process has mapped any more. It can be opened anew.
+  void Close(ImageId image);
 
   // Null for an image that was not met or could not be opened.
   const CfiTable* table(ImageId image) const;
