@@ -1,6 +1,5 @@
 #include "src/base/mapped_file.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler {
@@ -135,9 +135,8 @@ void MappedFile::Guarded::HandleBusError(int signal, siginfo_t* info, void* cont
   }
 }
 
-absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
+absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path, const std::string& root) {
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   return FromFd(fd.get(), path);
 }
 

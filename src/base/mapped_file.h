@@ -25,9 +25,9 @@ namespace profiler {
 // handler and different objects in different threads are.
 class MappedFile {
  public:
-  // Errors: those of open(2), fstat(2) and mmap(2); kInvalidArgument for what is not a regular
-  // file.
-  static absl::StatusOr<MappedFile> Open(const std::string& path);
+  // The path may be anybody's: `root` and errors are those of OpenRegularFile (regular_file.h), and
+  // errors those of mmap(2).
+  static absl::StatusOr<MappedFile> Open(const std::string& path, const std::string& root = {});
   // Maps what `fd` refers to; `fd` may be closed afterwards. HasChanged looks at `path`.
   static absl::StatusOr<MappedFile> FromFd(int fd, const std::string& path);
 

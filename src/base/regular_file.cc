@@ -1,0 +1,76 @@
+#include "src/base/regular_file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace profiler {
+namespace {
+
+// Sets errno, as open(2) does.
+UniqueFd FindBelow(const std::string& root, const std::string& rest) {
+  const UniqueFd directory(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return {};
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  // EAGAIN: something was renamed meanwhile, so the kernel cannot say whether ".." stays inside.
+  constexpr int kMostTries = 16;
+  for (int i = 0; i < kMostTries; ++i) {
+    UniqueFd fd(
+        static_cast<int>(syscall(SYS_openat2, directory.get(), rest.c_str(), &how, sizeof(how))));
+    if (fd.valid() || errno != EAGAIN) return fd;
+  }
+  return {};
+}
+
+// What `path` names, without opening it. Sets errno, as open(2) does.
+UniqueFd Find(const std::string& path, const std::string& root) {
+  const bool is_below =
+      !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
+  if (is_below) {
+    UniqueFd fd = FindBelow(root, path.substr(root.size()));
+    const bool is_unknown_call = !fd.valid() && (errno == ENOSYS || errno == EPERM);
+    if (!is_unknown_call) return fd;
+  }
+  return UniqueFd(open(path.c_str(), O_PATH | O_CLOEXEC));
+}
+
+absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& path) {
+  if (!found.valid()) return ErrnoStatus(errno, path);
+  struct stat status;
+  if (fstat(found.get(), &status) != 0) return ErrnoStatus(errno, path);
+  if (!S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  }
+  const std::string again = absl::StrCat("/proc/self/fd/", found.get());
+  UniqueFd fd(open(again.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (fd.valid()) return fd;
+  const int error = errno;
+  if (error == ENOENT && access("/proc/self/fd", F_OK) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": cannot be opened while /proc is not mounted"));
+  }
+  return ErrnoStatus(error, path);
+}
+
+}  // namespace
+
+absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
+  return OpenFound(Find(path, root), path);
+}
+
+absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name) {
+  // With O_PATH and O_NOFOLLOW a link is found itself, and it is not a regular file.
+  return OpenFound(UniqueFd(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)),
+                   name);
+}
+
+}  // namespace profiler

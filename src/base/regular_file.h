@@ -1,0 +1,35 @@
+// Opens regular files, and nothing else, by names that others have chosen.
+//
+// A recording, an ELF file or another process may name anything: a watchdog, whose timer starts
+// when it is opened, a FIFO, whose writer goes on when somebody opens it, a tape. So
+//
+//   open(name, O_PATH)       which opens nothing yet: it only says which file is meant
+//   fstat                    refuses what is not a regular file
+//   open(/proc/self/fd/N)    the very file that was looked at, whatever the name means by now
+
+#pragma once
+
+#include <string>
+
+#include "src/base/status.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler {
+
+// For reading; the descriptor is closed by exec.
+//
+// Where `path` begins with `root`, the rest of it is looked up as a process with that root
+// directory would: absolute links and ".." do not lead out of it. That is for the files of a
+// process in another mount namespace, which are below /proc/PID/root: a link in a container would
+// else lead to a file of ours. (Kernels before 5.6, and filters of system calls that do not know
+// openat2(2), have no such look-up. There links lead where they lead us.)
+//
+// Errors: those of open(2) and fstat(2); kInvalidArgument for what is not a regular file;
+// kFailedPrecondition where /proc is not mounted. Thread-safe.
+absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root = {});
+
+// The file of that name in a directory that is open already. A link is not followed: it is no
+// regular file. Errors as above.
+absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name);
+
+}  // namespace profiler
