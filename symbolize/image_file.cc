@@ -43,6 +43,11 @@ struct Candidate {
   bool needs_build_id = false;  // may be another file of the same name
 };
 
+// The files below --symfs are the user's own, and may well be links to others.
+std::string ProcessRoot(const std::string& root, const SymbolizerOptions& options) {
+  return root == options.symfs ? "" : root;
+}
+
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
   std::vector<Candidate> candidates;
   const std::string process = absl::StrCat(options.proc_path, "/", spec.pid);
@@ -81,15 +86,19 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 
 }  // namespace
 
-absl::StatusOr<ImageFile> OpenElf(const std::string& path) {
+absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root) {
   ImageFile image;
   image.path = path;
-  PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::Open(path));
+  PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::Open(path, root));
   PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes()));
   if (image.file.has_lost_bytes()) {
     return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
   }
   return image;
+}
+
+std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& options) {
+  return ProcessRoot(image.root, options);
 }
 
 bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
@@ -109,7 +118,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
   for (const Candidate& candidate : CandidatesFor(spec, options)) {
-    absl::StatusOr<ImageFile> file = OpenElf(candidate.path);
+    absl::StatusOr<ImageFile> file = OpenElf(candidate.path, ProcessRoot(candidate.root, options));
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;

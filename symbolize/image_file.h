@@ -22,8 +22,12 @@ struct ImageFile {
   ElfImage elf;
 };
 
-// Errors: those of open(2) and of ElfImage::Parse.
-absl::StatusOr<ImageFile> OpenElf(const std::string& path);
+// Errors: those of MappedFile::Open, which says what `root` is, and of ElfImage::Parse.
+absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {});
+
+// The root of the process in whose own file system the image was found, which no link or name in
+// there leads out of; empty where it was found in ours.
+std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& options);
 
 struct OpenedImage {
   Reason reason = Reason::kNamed;  // why there is no file

@@ -1,7 +1,6 @@
 #include "src/procfs/build_id.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
+#include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler::procfs {
@@ -51,10 +51,9 @@ BuildId BuildIdOfFd(int fd) {
   return {};
 }
 
-BuildId BuildIdOfFile(const std::string& path) {
-  // O_NONBLOCK: a path from another process's map may lead to a FIFO or a device.
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  return fd.valid() ? BuildIdOfFd(fd.get()) : BuildId();
+BuildId BuildIdOfFile(const std::string& path, const std::string& root) {
+  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
+  return fd.ok() ? BuildIdOfFd(fd->get()) : BuildId();
 }
 
 BuildId BuildIdOfKernel(const Roots& roots) {

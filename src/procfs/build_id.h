@@ -21,7 +21,8 @@ using BuildId = std::vector<std::byte>;
 
 // The build-id of a 64-bit ELF image of this machine's byte order; empty when the file cannot be
 // read, is no such image or has none. Reads the headers and the notes, nothing else: some 10 µs.
-BuildId BuildIdOfFile(const std::string& path);
+// `root` is that of OpenRegularFile (src/base/regular_file.h).
+BuildId BuildIdOfFile(const std::string& path, const std::string& root = {});
 BuildId BuildIdOfFd(int fd);
 
 // The running kernel's, from /sys/kernel/notes.

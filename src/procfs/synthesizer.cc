@@ -1,6 +1,5 @@
 #include "src/procfs/synthesizer.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -10,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 #include "src/procfs/kernel_map.h"
 #include "src/procfs/tasks.h"
@@ -23,18 +23,17 @@ constexpr std::string_view kDeleted = " (deleted)";
 // The file behind a mapping, as its process sees it: the process may live in another mount
 // namespace, and a deleted file is still to be had by the mapping itself.
 UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const std::string& name) {
-  std::string path = absl::StrCat(roots.proc, "/", pid, "/root", name);
+  const std::string root = absl::StrCat(roots.proc, "/", pid, "/root");
+  std::string path = root + name;
   if (name.ends_with(kDeleted)) {
     path = absl::StrFormat("%s/%d/map_files/%x-%x", roots.proc, pid, map.start, map.end);
   }
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd.valid()) return fd;
+  absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
+  if (!fd.ok()) return {};
   // Another file may have taken the name since it was mapped.
   struct stat file;
-  if (fstat(fd.get(), &file) != 0 || file.st_ino != map.ino || !S_ISREG(file.st_mode)) {
-    fd.Reset();
-  }
-  return fd;
+  if (fstat(fd->get(), &file) != 0 || file.st_ino != map.ino) return {};
+  return *std::move(fd);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {
     // As the process sees it, and, when that is gone already, as we do.
-    image.build_id =
-        procfs::BuildIdOfFile(absl::StrCat("/proc/", mapping.pid, "/root", image.name));
+    const std::string root = absl::StrCat("/proc/", mapping.pid, "/root");
+    image.build_id = procfs::BuildIdOfFile(root + image.name, root);
     if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(image.name);
   }
   by_name_.emplace(image.name, images_.size());

@@ -76,9 +76,8 @@ class FileDebugInfo : public DebugInfo {
  public:
   explicit FileDebugInfo(const DebugInfoFiles& files)
       : main_(*files.debug, /*split=*/false),
-        alternate_(OpenAlternate(*files.debug, files.debug_path, files.debug_directories,
-                                 files.fetched.get())),
-        split_files_({files.image_path, files.debug_path}),
+        alternate_(OpenAlternate(files)),
+        split_files_(files),
         has_lines_(files.lines) {
     if (alternate_ != nullptr) main_.set_alternate(alternate_->dwarf.get());
     for (const ElfSegment& segment : files.image->segments()) {

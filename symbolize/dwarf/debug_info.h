@@ -38,6 +38,9 @@ struct DebugInfoFiles {
   std::string image_path;
   const ElfImage* debug = nullptr;  // that has the debug information; may be `image`
   std::string debug_path;
+  // Of another process, whose files these are (src/base/regular_file.h); empty: they are ours. The
+  // files that debug information below it names are looked for below it.
+  std::string root;
   std::vector<std::string> debug_directories;   // for alternate files, by build-id
   std::shared_ptr<const FetchedFiles> fetched;  // likewise; may be null
   bool lines = true;                            // else files and lines are not looked for

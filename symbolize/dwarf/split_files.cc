@@ -11,9 +11,10 @@
 namespace profiler::symbolize::dwarf {
 namespace {
 
-std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, bool split) {
+std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, const std::string& root,
+                                      bool split) {
   auto opened = std::make_unique<OpenedFile>();
-  absl::StatusOr<MappedFile> file = MappedFile::Open(path);
+  absl::StatusOr<MappedFile> file = MappedFile::Open(path, root);
   if (!file.ok()) return nullptr;
   opened->file = *std::move(file);
   absl::StatusOr<ElfImage> image = ElfImage::Parse(opened->file.bytes());
@@ -35,6 +36,17 @@ std::string Join(std::string_view directory, std::string_view name) {
   return path += name;
 }
 
+// Where the names begin that `files.debug` has of other files: where that file itself was found.
+std::string RootOfNames(const DebugInfoFiles& files) {
+  return files.debug_path.starts_with(files.root) ? files.root : "";
+}
+
+// The file that is called `name` by one in the directory.
+std::string PathOf(const std::string& root, std::string_view directory, std::string_view name) {
+  std::string path = Join(directory, name);
+  return path.starts_with('/') && !path.starts_with(root) ? root + path : path;
+}
+
 struct AlternateLink {
   std::string_view name;
   std::span<const std::byte> build_id;
@@ -53,20 +65,18 @@ std::optional<AlternateLink> ReadAlternateLink(const ElfImage& image) {
 
 }  // namespace
 
-std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
-                                          const std::vector<std::string>& debug_directories,
-                                          const FetchedFiles* fetched) {
-  const auto link = ReadAlternateLink(image);
+std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files) {
+  const auto link = ReadAlternateLink(*files.debug);
   if (!link) return nullptr;
   const auto [name, id] = *link;
   std::vector<std::string> paths;
-  for (const std::string& directory : debug_directories) {
+  for (const std::string& directory : files.debug_directories) {
     paths.push_back(BuildIdPath(directory, id) + ".debug");
   }
-  paths.push_back(Join(DirectoryOf(path), name));
-  if (fetched != nullptr) paths.push_back(fetched->Find(FileKind::kDebugInfo, id));
+  paths.push_back(PathOf(RootOfNames(files), DirectoryOf(files.debug_path), name));
+  if (files.fetched != nullptr) paths.push_back(files.fetched->Find(FileKind::kDebugInfo, id));
   for (const std::string& candidate : paths) {
-    auto file = OpenDwarf(candidate, /*split=*/false);
+    auto file = OpenDwarf(candidate, files.root, /*split=*/false);
     if (file != nullptr && SameBuildId(file->image.build_id(), id)) return file;
   }
   return nullptr;
@@ -74,10 +84,7 @@ std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::stri
 
 std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files) {
   const auto link = ReadAlternateLink(*files.debug);
-  if (!link || OpenAlternate(*files.debug, files.debug_path, files.debug_directories,
-                             files.fetched.get()) != nullptr) {
-    return {};
-  }
+  if (!link || OpenAlternate(files) != nullptr) return {};
   return {link->build_id.begin(), link->build_id.end()};
 }
 
@@ -111,6 +118,15 @@ bool IsSkeleton(const OpenUnit& unit) {
          unit.RootAttribute(DW_AT_dwo_name);
 }
 
+SplitFiles::SplitFiles(const DebugInfoFiles& files)
+    : paths_({files.image_path, files.debug_path}),
+      root_(files.root),
+      root_of_names_(RootOfNames(files)) {}
+
+std::unique_ptr<OpenedFile> SplitFiles::Open(const std::string& path) const {
+  return OpenDwarf(path, root_, /*split=*/true);
+}
+
 SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
   const uint64_t id = skeleton.id();
   Found found = FindInPackage(id);
@@ -118,7 +134,7 @@ SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
   if (found.unit == nullptr && !name.empty()) {
     const std::string_view directory =
         file.StringOf(skeleton, skeleton.RootAttribute(DW_AT_comp_dir));
-    found = FindInFile(id, Join(directory, name));
+    found = FindInFile(id, PathOf(root_of_names_, directory, name));
     const std::string_view base = name.substr(name.rfind('/') + 1);
     for (size_t i = 0; found.unit == nullptr && i < paths_.size(); ++i) {
       found = FindInFile(id, Join(DirectoryOf(paths_[i]), base));
@@ -131,7 +147,7 @@ SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
 
 SplitFiles::Found SplitFiles::FindInFile(uint64_t id, const std::string& path) {
   const auto [it, is_new] = files_.try_emplace(path);
-  if (is_new) it->second = OpenDwarf(path, /*split=*/true);
+  if (is_new) it->second = Open(path);
   if (it->second == nullptr) return {};
   DwarfFile& split = *it->second->dwarf;
   for (const auto& unit : split.units()) {
@@ -162,7 +178,7 @@ SplitFiles::Found SplitFiles::FindInPackage(uint64_t id) {
 void SplitFiles::OpenPackage() {
   looked_for_package_ = true;
   for (const std::string& path : paths_) {
-    package_ = OpenDwarf(path + ".dwp", /*split=*/true);
+    package_ = Open(path + ".dwp");
     if (package_ != nullptr) break;
   }
   if (package_ == nullptr) return;

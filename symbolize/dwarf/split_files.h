@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "src/base/mapped_file.h"
+#include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/dwarf_file.h"
-#include "symbolize/fetched_files.h"
 
 namespace profiler::symbolize::dwarf {
 
@@ -21,12 +21,10 @@ struct OpenedFile {
   std::unique_ptr<DwarfFile> dwarf;
 };
 
-// The alternate file that .gnu_debugaltlink of `image` (of the file `path`) names, which dwz made:
-// by build-id under the debug directories, by its path, or among the files that were fetched (null:
-// none). Null where there is none with that build-id.
-std::unique_ptr<OpenedFile> OpenAlternate(const ElfImage& image, const std::string& path,
-                                          const std::vector<std::string>& debug_directories,
-                                          const FetchedFiles* fetched);
+// The alternate file that .gnu_debugaltlink of `files.debug` names, which dwz made: by build-id
+// under the debug directories, by its path, or among the files that were fetched. Null where there
+// is none with that build-id.
+std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 
 // Whether the entries of the unit are in a split file.
 bool IsSkeleton(const OpenUnit& unit);
@@ -39,8 +37,7 @@ bool IsSkeleton(const OpenUnit& unit);
 // Not thread-safe. Split units live as long as this.
 class SplitFiles {
  public:
-  // `paths` are those of the image and of the file with its debug information.
-  explicit SplitFiles(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+  explicit SplitFiles(const DebugInfoFiles& files);
 
   struct Found {
     DwarfFile* file = nullptr;
@@ -54,7 +51,11 @@ class SplitFiles {
   Found FindInPackage(uint64_t id);
   void OpenPackage();
 
-  const std::vector<std::string> paths_;
+  std::unique_ptr<OpenedFile> Open(const std::string& path) const;
+
+  const std::vector<std::string> paths_;  // of the image and of the file with its debug information
+  const std::string root_;
+  const std::string root_of_names_;
   bool looked_for_package_ = false;
   std::unique_ptr<OpenedFile> package_;
   std::map<uint64_t, Contribution> contributions_;            // of the package, by id

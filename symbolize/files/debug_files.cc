@@ -30,8 +30,9 @@ bool HasSymbolsOrDebugInfo(const ElfImage& elf) {
 
 // `path` as a debug file of `image`, if it is one.
 std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string& path,
-                                      const std::optional<DebugLink>& link) {
-  absl::StatusOr<ImageFile> file = OpenElf(path);
+                                      const std::optional<DebugLink>& link,
+                                      const std::string& process_root) {
+  absl::StatusOr<ImageFile> file = OpenElf(path, process_root);
   if (!file.ok() || !HasSymbolsOrDebugInfo(file->elf) || IsSameFile(path, image.path)) {
     return std::nullopt;
   }
@@ -46,9 +47,9 @@ std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string&
 std::vector<std::string> DebugDirectories(const ImageFile& image,
                                           const SymbolizerOptions& options) {
   std::vector<std::string> directories;
-  if (!image.root.empty() && image.root != options.symfs) {
+  if (const std::string root = ProcessRootOf(image, options); !root.empty()) {
     for (const std::string& directory : options.debug_directories) {
-      directories.push_back(image.root + directory);
+      directories.push_back(root + directory);
     }
   }
   directories.insert(directories.end(), options.debug_directories.begin(),
@@ -116,7 +117,7 @@ std::optional<std::vector<std::byte>> Unxz(std::span<const std::byte> packed) {
 std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options) {
   const std::optional<DebugLink> link = ReadDebugLink(image.elf);
   for (const std::string& path : CandidatesFor(image, link, options)) {
-    if (auto file = TryDebugFile(image, path, link)) return file;
+    if (auto file = TryDebugFile(image, path, link, ProcessRootOf(image, options))) return file;
   }
   return std::nullopt;
 }

@@ -292,6 +292,7 @@ void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
   files.image_path = state.file->path;
   files.debug = &debug->elf;
   files.debug_path = debug->path;
+  files.root = ProcessRootOf(*state.file, options_);
   files.debug_directories = options_.debug_directories;
   files.lines = options_.lines;
   files.fetched = options_.fetched;
@@ -309,13 +310,13 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) const {
   if (pid == 0) return nullptr;
   std::vector<std::string> paths;
   const std::string process = absl::StrCat(options_.proc_path, "/", pid);
+  const std::string root = process + "/root";
   if (const std::string inside = NamespacePid(process); !inside.empty()) {
-    paths.push_back(
-        absl::StrCat(process, "/root", options_.jit_map_directory, "/perf-", inside, ".map"));
+    paths.push_back(absl::StrCat(root, options_.jit_map_directory, "/perf-", inside, ".map"));
   }
   paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
   for (const std::string& path : paths) {
-    absl::StatusOr<PerfMap> map = PerfMap::Read(path);
+    absl::StatusOr<PerfMap> map = PerfMap::Read(path, root);
     if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
   }
   return nullptr;
@@ -408,8 +409,8 @@ absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
 
 // As the process sees it, while it lives.
 absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
-  absl::StatusOr<JitDump> dump =
-      JitDump::Read(absl::StrCat(options_.proc_path, "/", spec.pid, "/root", spec.path));
+  const std::string root = absl::StrCat(options_.proc_path, "/", spec.pid, "/root");
+  absl::StatusOr<JitDump> dump = JitDump::Read(root + spec.path, root);
   if (!dump.ok()) dump = JitDump::Read(options_.symfs + spec.path);
   if (!dump.ok()) {
     state.reason = Reason::kNoImageFile;

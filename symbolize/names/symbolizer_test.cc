@@ -481,6 +481,37 @@ TEST_F(SymbolizerTest, TheFilesOfAContainerAreFoundUnderTheProcessesRoot) {
   EXPECT_EQ(Name(spec, MarkedCode(inside)), "marked_code");
 }
 
+TEST_F(SymbolizerTest, ALinkInAContainerLeadsToAFileInIt) {
+  const std::string inside = Copy("pie", "container/usr/bin/real");
+  fs::create_symlink("/usr/bin/real", directory_ + "/container/usr/bin/program");
+  fs::create_symlink(Copy("pie", "ours"), directory_ + "/container/usr/bin/out");
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  ImageSpec spec;
+  spec.path = "/usr/bin/program";
+  spec.pid = 42;
+  EXPECT_EQ(Name(spec, MarkedCode(inside)), "marked_code");
+  spec.path = "/usr/bin/out";
+  EXPECT_EQ(Name(spec, MarkedCode(inside)), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, ADebugFileInAContainerIsNotOneOfOurs) {
+  Copy("split", "container/usr/bin/split");
+  fs::create_directories(directory_ + "/proc/42");
+  fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
+  ImageSpec spec;
+  spec.path = "/usr/bin/split";
+  spec.pid = 42;
+  const std::string link = directory_ + "/container/usr/bin/split.debug";
+  fs::create_symlink(Copy("split.debug", "ours"), link);
+  EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "[no symbol]");
+  fs::remove(link);
+  Copy("split.debug", "container/debug");
+  fs::create_symlink("/debug", link);
+  symbolizer_ = nullptr;
+  EXPECT_EQ(Name(spec, MarkedCode(TestFile("split"))), "marked_code");
+}
+
 TEST_F(SymbolizerTest, NamesTheVdsoOfThisKernel) {
   const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
   if (base == nullptr) GTEST_SKIP() << "this kernel maps no [vdso]";

@@ -29,8 +29,8 @@ class PerfMap {
     std::string_view name;  // lives as long as the map
   };
 
-  // Errors: those of open(2) and read(2); kInvalidArgument for what is not a regular file.
-  static absl::StatusOr<PerfMap> Read(const std::string& path);
+  // `root` and errors are those of ReadTextFile.
+  static absl::StatusOr<PerfMap> Read(const std::string& path, const std::string& root = {});
   // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
   static PerfMap Parse(std::vector<std::byte> text);
 

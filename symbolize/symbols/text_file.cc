@@ -1,28 +1,24 @@
 #include "symbolize/symbols/text_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "absl/strings/str_cat.h"
+#include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler::symbolize {
 
-absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit) {
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit,
+                                                    const std::string& root) {
   // Files in /proc do not say how large they are. Room that is not reached costs nothing; what is
   // read at a time is cleared first.
   constexpr size_t kUnknownSize = size_t{16} << 20, kStep = 1 << 16;
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   struct stat status;
   if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
-  if (!S_ISREG(status.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
-  }
   std::vector<std::byte> text;
   const size_t stated = static_cast<size_t>(std::max<off_t>(status.st_size, 0));
   text.reserve(std::min(limit, stated == 0 ? kUnknownSize : stated + kStep) + 1);

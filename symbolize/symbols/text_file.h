@@ -14,8 +14,9 @@ namespace profiler::symbolize {
 // these are read into memory and not mapped. At most `limit` bytes; the rest is left out. The last
 // byte is always NUL, on top of the text.
 //
-// Errors: those of open(2) and read(2); kInvalidArgument for what is neither a regular file nor one
-// of /proc.
-absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit);
+// `root` and errors are those of OpenRegularFile (src/base/regular_file.h), and errors those of
+// read(2).
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit,
+                                                    const std::string& root = {});
 
 }  // namespace profiler::symbolize
