@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/file_id.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
@@ -178,6 +179,16 @@ MappedFile::~MappedFile() = default;
 
 bool MappedFile::has_lost_bytes() const {
   return guarded_ != nullptr && guarded_->has_lost_bytes.load(std::memory_order_relaxed);
+}
+
+std::optional<uid_t> MappedFile::owner() const {
+  if (guarded_ == nullptr) return std::nullopt;
+  return guarded_->status.st_uid;
+}
+
+bool MappedFile::IsAt(const std::string& path) const {
+  return guarded_ != nullptr &&
+         FileIdOf(path) == FileId{guarded_->status.st_dev, guarded_->status.st_ino};
 }
 
 bool MappedFile::HasChanged() const {

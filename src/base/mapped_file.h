@@ -2,8 +2,11 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -39,6 +42,11 @@ class MappedFile {
   // Valid as long as this object. Empty for an empty file. At least a page of zeros is behind them,
   // for libraries that look a few bytes too far.
   std::span<const std::byte> bytes() const { return bytes_; }
+
+  // Who owned the file when it was mapped; empty: nothing is mapped.
+  std::optional<uid_t> owner() const;
+  // Whether the path leads to the file that was mapped.
+  bool IsAt(const std::string& path) const;
 
   // Whether a page could not be read, so that `bytes` has shown zeros in its place. Whoever reads
   // asks afterwards.

@@ -63,6 +63,8 @@ absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& pat
 
 }  // namespace
 
+bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid(); }
+
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
   return OpenFound(Find(path, root), path);
 }

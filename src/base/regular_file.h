@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "src/base/status.h"
@@ -31,5 +33,9 @@ absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::str
 // The file of that name in a directory that is open already. A link is not followed: it is no
 // regular file. Errors as above.
 absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name);
+
+// Whether what such an owner has put into a file was put there by somebody whom the effective user
+// has to trust anyway.
+bool IsUserOrRoot(uid_t owner);
 
 }  // namespace profiler
