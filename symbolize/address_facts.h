@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -62,9 +64,20 @@ struct AddressFacts {
   }
 };
 
+// What tells the file of an image from others that say they have its build-id.
+struct TrustedFile {
+  uid_t owner = 0;
+  uint64_t size = 0;
+};
+
 // Images that can be asked for facts. The arguments are those of Symbolizer::Name and NameAt.
 class FactSource : public Images {
  public:
+  // The file of an image of kind kUser, if it is root's or the user's own and is on this machine's
+  // own file systems, so that its facts may be kept for whoever has that build-id. Opens the file,
+  // but reads neither symbols nor debug information.
+  virtual std::optional<TrustedFile> TrustedFileOf(ImageId /*image*/) { return std::nullopt; }
+
   virtual AddressFacts Find(ImageId image, CodePlace place) = 0;
   virtual AddressFacts FindAt(ImageId image, ElfAddress address) = 0;
 };

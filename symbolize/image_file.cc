@@ -114,6 +114,19 @@ bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
 
 bool IsDeleted(std::string_view path) { return path.ends_with(kDeleted); }
 
+namespace {
+
+// A service that has a /tmp of its own lives in another mount namespace, but its program is the one
+// that we see.
+void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFile& image) {
+  std::string path = options.symfs + spec.path;
+  if (ProcessRootOf(image, options).empty() || !image.file.IsAt(path)) return;
+  image.path = std::move(path);
+  image.root = options.symfs;
+}
+
+}  // namespace
+
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
@@ -132,6 +145,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
     opened.reason = Reason::kNamed;
     opened.file = *std::move(file);
     opened.file->root = candidate.root;
+    TakeAsOurs(spec, options, *opened.file);
     return opened;
   }
   return opened;

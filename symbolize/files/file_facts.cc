@@ -12,6 +12,7 @@
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
 #include "src/base/module_name.h"
+#include "src/base/regular_file.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
@@ -51,6 +52,7 @@ struct OpenImageState {
 
 struct Image {
   ImageSpec spec;
+  std::optional<OpenedImage> opened;      // until `state` has it
   std::unique_ptr<OpenImageState> state;  // null until the first look-up
 };
 
@@ -78,6 +80,7 @@ class FileFacts final : public FactSource {
   const ImageSpec& image(ImageId id) const override {
     return images_[static_cast<uint32_t>(id)].spec;
   }
+  std::optional<TrustedFile> TrustedFileOf(ImageId id) override;
   AddressFacts Find(ImageId image, CodePlace place) override;
   AddressFacts FindAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
@@ -93,7 +96,7 @@ class FileFacts final : public FactSource {
   };
 
   OpenImageState& Open(Image& image);
-  void OpenFile(const ImageSpec& spec, OpenImageState& state);
+  void OpenFile(Image& image);
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
@@ -144,8 +147,9 @@ ImageId FileFacts::AddImage(const ImageSpec& spec) {
   SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)), by_process ? spec.pid : 0);
   const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
   if (is_new) {
-    images_.push_back({spec, nullptr});
-  } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; image.state == nullptr) {
+    images_.push_back({.spec = spec});
+  } else if (Image& image = images_[static_cast<uint32_t>(it->second)];
+             image.state == nullptr && !image.opened) {
     image.spec.pid = spec.pid;  // the latest process is the likeliest to live
   }
   return it->second;
@@ -239,7 +243,7 @@ OpenImageState& FileFacts::Open(Image& image) {
   switch (image.spec.kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso:
-      OpenFile(image.spec, *image.state);
+      OpenFile(image);
       break;
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
@@ -257,9 +261,25 @@ OpenImageState& FileFacts::Open(Image& image) {
   return *image.state;
 }
 
-void FileFacts::OpenFile(const ImageSpec& spec, OpenImageState& state) {
-  OpenedImage opened =
-      spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_) : OpenImage(spec, options_);
+std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.spec.kind != ImageKind::kUser) return std::nullopt;
+  if (image.state == nullptr && !image.opened) image.opened = OpenImage(image.spec, options_);
+  const std::optional<ImageFile>& found =
+      image.state != nullptr ? image.state->file : image.opened->file;
+  if (!found || !ProcessRootOf(*found, options_).empty()) return std::nullopt;
+  const std::optional<uid_t> owner = found->file.owner();
+  if (!owner || !IsUserOrRoot(*owner)) return std::nullopt;
+  return TrustedFile{*owner, found->file.bytes().size()};
+}
+
+void FileFacts::OpenFile(Image& image) {
+  const ImageSpec& spec = image.spec;
+  OpenImageState& state = *image.state;
+  OpenedImage opened = image.opened                    ? *std::move(image.opened)
+                       : spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_)
+                                                       : OpenImage(spec, options_);
+  image.opened.reset();
   state.reason = opened.reason;
   if (!opened.file) return;
   state.file = std::move(opened.file);

@@ -1,24 +1,30 @@
 #include "symbolize/names/name_cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <system_error>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "src/base/atomic_file.h"
 #include "src/base/byte_reader.h"
 #include "src/base/mapped_file.h"
+#include "src/base/own_directory.h"
+#include "src/base/regular_file.h"
 #include "src/base/text.h"
+#include "src/base/unique_fd.h"
+#include "src/base/unlink_on_signal.h"
 #include "symbolize/names/facts_builder.h"
 #include "symbolize/names/names_codec.h"
 #include "symbolize/names/stored_facts.h"
@@ -28,12 +34,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "PROFNAM1";
+constexpr std::string_view kMagic = "PROFNAM2";
 constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
 // Shorter ones are made by hand.
 constexpr size_t kShortestBuildId = 8;
 // A new file starts with what was looked up last, where both together would be more than this.
 constexpr size_t kMostAddresses = 1'000'000;
+constexpr std::string_view kTemporaryPrefix = "profiler-", kTemporarySuffix = ".tmp";
 
 uint32_t ChecksumOf(std::string_view content) {
   return static_cast<uint32_t>(
@@ -71,11 +78,43 @@ bool IsNamed(const NameFacts::Image& image, const NameFacts::Address& address) {
   return address.reason == Reason::kNamed && address.symbol < image.symbols.size();
 }
 
-ImageSpec SpecOf(const NameFacts& facts, const NameFacts::Image& image) {
-  return {.kind = image.kind,
-          .path = std::string(facts.strings[image.path]),
-          .build_id = image.build_id,
-          .pid = image.pid};
+std::string FileNameOf(const ImageSpec& image, const TrustedFile& file) {
+  return absl::StrCat(HexOf(image.build_id), "-", file.owner, "-", file.size);
+}
+
+bool ConsumeDigits(std::string_view& text, std::string_view digits) {
+  const size_t size = std::min(text.find_first_not_of(digits), text.size());
+  text.remove_prefix(size);
+  return size != 0;
+}
+
+// Whether this, or an earlier version, gives such names: BUILD-ID-OWNER-SIZE, BUILD-ID, and what a
+// run that was killed has left.
+bool IsOwnFileName(std::string_view name) {
+  if (name.starts_with(kTemporaryPrefix)) return name.ends_with(kTemporarySuffix);
+  constexpr std::string_view kDecimal = "0123456789", kHexadecimal = "0123456789abcdef";
+  const size_t size = name.size();
+  if (!ConsumeDigits(name, kHexadecimal)) return false;
+  if (size - name.size() < 2 * kShortestBuildId) return false;
+  if (name.empty()) return true;
+  for (int i = 0; i < 2; ++i) {
+    if (!name.starts_with('-')) return false;
+    name.remove_prefix(1);
+    if (!ConsumeDigits(name, kDecimal)) return false;
+  }
+  return name.empty();
+}
+
+bool IsOlder(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+bool IsWorthKeeping(const NameFacts& facts) {
+  if (facts.images.size() != 1) return false;
+  const NameFacts::Image& image = facts.images.front();
+  return image.has_debug_info && std::ranges::any_of(image.addresses, [&](const auto& address) {
+           return IsNamed(image, address);
+         });
 }
 
 // Adds those of `addresses` for which `is_kept`.
@@ -104,21 +143,25 @@ std::string NameCache::UsersDirectory(bool lines) {
   return IsOurs(directory) ? directory.string() : "";
 }
 
-std::string NameCache::PathOf(std::span<const std::byte> build_id) const {
-  return absl::StrCat(directory_, "/", HexOf(build_id));
-}
-
 bool NameCache::MayKeep(const ImageSpec& image) const {
   return !directory_.empty() && image.kind == ImageKind::kUser &&
          image.build_id.size() >= kShortestBuildId;
 }
 
-std::optional<NameFacts> NameCache::Read(const ImageSpec& spec) {
-  if (!MayKeep(spec)) return std::nullopt;
-  const std::string file_path = PathOf(spec.build_id);
-  const auto file = MappedFile::Open(file_path);
-  if (!file.ok()) return std::nullopt;
-  const auto content = WithoutHeader(TextOf(file->bytes()));
+std::optional<NameFacts> NameCache::Read(const ImageSpec& image, const TrustedFile& file) const {
+  if (!MayKeep(image)) return std::nullopt;
+  const auto directory = OpenOwnDirectory(directory_, IfMissing::kFail);
+  return directory.ok() ? ReadIn(directory->get(), image, file) : std::nullopt;
+}
+
+std::optional<NameFacts> NameCache::ReadIn(int directory, const ImageSpec& spec,
+                                           const TrustedFile& file) const {
+  const std::string name = FileNameOf(spec, file);
+  const auto fd = OpenRegularFileIn(directory, name);
+  if (!fd.ok()) return std::nullopt;
+  const auto mapped = MappedFile::FromFd(fd->get(), directory_ + "/" + name);
+  if (!mapped.ok() || mapped->owner() != geteuid()) return std::nullopt;
+  const auto content = WithoutHeader(TextOf(mapped->bytes()));
   if (!content) return std::nullopt;
   std::optional<NameFacts> facts = DecodeNames(*content);
   if (!facts || facts->images.size() != 1) return std::nullopt;
@@ -126,66 +169,84 @@ std::optional<NameFacts> NameCache::Read(const ImageSpec& spec) {
   const bool is_its = image.kind == spec.kind && image.pid == 0 && image.build_id == spec.build_id;
   if (!is_its) return std::nullopt;
   image.path = facts->strings.Intern(spec.path);
-  utimensat(AT_FDCWD, file_path.c_str(), nullptr, 0);  // it was used now
+  futimens(fd->get(), nullptr);  // it was used now
   return facts;
 }
 
-// Another run may have added to a file since this one read it, so it is read again.
-void NameCache::Add(const NameFacts& facts) {
-  bool has_added = false;
-  for (const NameFacts::Image& image : facts.images) {
-    const auto is_named = [&](const NameFacts::Address& a) { return IsNamed(image, a); };
-    const auto named = static_cast<size_t>(std::ranges::count_if(image.addresses, is_named));
-    const ImageSpec spec = SpecOf(facts, image);
-    if (!MayKeep(spec) || image.pid != 0 || !image.has_debug_info || named == 0) continue;
-    constexpr ImageId kOnly{};
-    NameFactsBuilder merged;
-    merged.AddImage(kOnly, spec);
-    AddTo(merged, kOnly, facts, image, is_named);
-    const auto known = Read(spec);
-    if (known && known->images[0].addresses.size() + named <= kMostAddresses) {
-      AddTo(merged, kOnly, *known, known->images[0], [](const auto&) { return true; });
-    }
-    Write(PathOf(spec.build_id),
-          EncodeNames(merged.Take(/*has_lines=*/true, /*is_complete=*/true)));
-    has_added = true;
+void NameCache::Add(const std::vector<Found>& found) const {
+  const auto is_kept = [this](const Found& one) {
+    return MayKeep(one.image) && IsWorthKeeping(one.facts);
+  };
+  if (std::ranges::none_of(found, is_kept)) return;
+  const auto directory = OpenOwnDirectory(directory_, IfMissing::kMake);
+  if (!directory.ok()) return;
+  for (const Found& one : found) {
+    if (is_kept(one)) AddIn(directory->get(), one);
   }
-  if (has_added) MakeRoom();
+  MakeRoom(directory->get());
 }
 
-void NameCache::Write(const std::string& path, std::string_view content) const {
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  auto file = AtomicFile::Create(path);
+// Another run may have added to a file since this one read it, so it is read again.
+void NameCache::AddIn(int directory, const Found& found) const {
+  const NameFacts::Image& image = found.facts.images.front();
+  const auto is_named = [&](const NameFacts::Address& a) { return IsNamed(image, a); };
+  const auto named = static_cast<size_t>(std::ranges::count_if(image.addresses, is_named));
+  constexpr ImageId kOnly{};
+  NameFactsBuilder merged;
+  merged.AddImage(kOnly, found.image);
+  AddTo(merged, kOnly, found.facts, image, is_named);
+  const auto known = ReadIn(directory, found.image, found.file);
+  if (known && known->images[0].addresses.size() + named <= kMostAddresses) {
+    AddTo(merged, kOnly, *known, known->images[0], [](const auto&) { return true; });
+  }
+  Write(directory, FileNameOf(found.image, found.file),
+        EncodeNames(merged.Take(/*has_lines=*/true, /*is_complete=*/true)));
+}
+
+// Renaming a file replaces a link of its new name, and does not follow it. After a power cut the
+// checksum tells.
+void NameCache::Write(int directory, const std::string& name, std::string_view content) const {
+  static std::atomic<unsigned> number = 0;
+  const std::string temporary = absl::StrCat(View(kTemporaryPrefix), getpid(), "-",
+                                             number.fetch_add(1), View(kTemporarySuffix));
+  const UnlinkOnSignal unlink_on_signal(directory_ + "/" + temporary);
+  const UniqueFd fd(openat(directory, temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd.valid()) return;
   const std::string bytes = WithHeader(content);
-  if (!file.ok() || write(file->fd(), bytes.data(), bytes.size()) != std::ssize(bytes)) return;
-  // After a power cut the checksum tells.
-  (void)file->Commit({.sync = false});
+  const bool is_written = write(fd.get(), bytes.data(), bytes.size()) == std::ssize(bytes) &&
+                          renameat(directory, temporary.c_str(), directory, name.c_str()) == 0;
+  if (!is_written) unlinkat(directory, temporary.c_str(), 0);
 }
 
-void NameCache::MakeRoom() const {
+void NameCache::MakeRoom(int directory) const {
   struct Kept {
-    fs::file_time_type used;
+    timespec used;
     uint64_t size;
-    fs::path path;
+    std::string name;
   };
   std::vector<Kept> files;
   uint64_t total = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    const uint64_t size = entry.file_size(error);
-    if (error) continue;
-    const auto used = entry.last_write_time(error);
-    if (error) continue;
-    files.push_back({used, size, entry.path()});
+  UniqueFd entries_fd(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(entries_fd.get()), closedir);
+  if (entries == nullptr) return;
+  entries_fd.Release();
+  while (const dirent* entry = readdir(entries.get())) {
+    struct stat status;
+    if (!IsOwnFileName(entry->d_name) ||
+        fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode)) {
+      continue;
+    }
+    const auto size = static_cast<uint64_t>(status.st_size);
+    files.push_back({status.st_mtim, size, entry->d_name});
     total += size;
   }
   if (total <= most_bytes_) return;
-  std::sort(files.begin(), files.end(),
-            [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  std::ranges::sort(files, IsOlder, &Kept::used);
   for (const Kept& file : files) {
     if (total <= most_bytes_) return;
-    fs::remove(file.path, error);
+    unlinkat(directory, file.name.c_str(), 0);
     total -= file.size;
   }
 }

@@ -69,20 +69,26 @@ Naming NameStore::Name(ImageId id, CodePlace place) {
 
 // What is kept of an image is read when the image is first asked about: most that are mapped never
 // are.
+void NameStore::ReadCache(Image& image) {
+  image.cache_was_read = true;
+  if (!cache_ || !cache_->MayKeep(image.spec)) return;
+  image.cache_key = files_->TrustedFileOf(InFiles(image));
+  if (!image.cache_key) return;
+  image.cache_file = Stored(cache_->Read(image.spec, *image.cache_key));
+  if (image.cache_file != nullptr) image.cached = image.cache_file->Find(image.spec);
+}
+
 AddressFacts NameStore::FindInFiles(ImageId id, CodePlace place) {
   Image& image = At(id);
-  if (!cache_ || !cache_->MayKeep(image.spec)) return files_->Find(InFiles(image), place);
-  if (!image.cache_was_read) {
-    image.cache_was_read = true;
-    image.cache_file = Stored(cache_->Read(image.spec));
-    if (image.cache_file != nullptr) image.cached = image.cache_file->Find(image.spec);
-  }
+  if (!image.cache_was_read) ReadCache(image);
   if (image.cached != nullptr) {
     if (const auto facts = image.cached->Find(place)) return *facts;
   }
   const AddressFacts facts = files_->Find(InFiles(image), place);
-  from_files_.AddImage(id, image.spec);
-  from_files_.AddAddress(id, place, facts);
+  if (!image.cache_key) return facts;
+  constexpr ImageId kOnly{};
+  if (!image.from_files) image.from_files.emplace().AddImage(kOnly, image.spec);
+  image.from_files->AddAddress(kOnly, place, facts);
   return facts;
 }
 
@@ -152,8 +158,14 @@ NameFacts NameStore::Take() {
 }
 
 void NameStore::SaveToCache() {
-  if (!cache_) return;
-  cache_->Add(std::exchange(from_files_, {}).Take(/*has_lines=*/true, /*is_complete=*/true));
+  std::vector<NameCache::Found> found;
+  for (Image& image : images_) {
+    if (!image.from_files) continue;
+    NameFacts facts = image.from_files->Take(/*has_lines=*/true, /*is_complete=*/true);
+    image.from_files.reset();
+    found.push_back({image.spec, *image.cache_key, std::move(facts)});
+  }
+  if (cache_) cache_->Add(found);
 }
 
 std::unique_ptr<Symbolizer> CreateSymbolizer(const SymbolizerOptions& options) {

@@ -84,9 +84,11 @@ class NameStore final : public Symbolizer {
     StoredImage* code = nullptr;      // likewise
     std::optional<ImageId> in_files;  // empty until it is needed
     bool cache_was_read = false;
-    std::unique_ptr<StoredFacts> cache_file;  // null: none
-    StoredImage* cached = nullptr;            // in it
-    std::vector<JitCode> jit_codes;           // that the recording has
+    std::optional<TrustedFile> cache_key;        // with the build-id; empty: nothing of it is kept
+    std::unique_ptr<StoredFacts> cache_file;     // null: none
+    StoredImage* cached = nullptr;               // in it
+    std::optional<NameFactsBuilder> from_files;  // for the cache
+    std::vector<JitCode> jit_codes;              // that the recording has
   };
   // What is being kept.
   struct Keeping {
@@ -101,6 +103,7 @@ class NameStore final : public Symbolizer {
   ImageId IdOf(const ImageSpec& spec);
   ImageId InFiles(Image& image);
   AddressFacts FindInFiles(ImageId id, CodePlace place);
+  void ReadCache(Image& image);
   template <class AskFiles>
   AddressFacts Choose(const Image& image, const std::optional<AddressFacts>& recorded,
                       AskFiles ask_files) const;
@@ -115,7 +118,6 @@ class NameStore final : public Symbolizer {
   std::map<const StoredImage*, ImageId> ids_of_recorded_;
   std::map<ImageId, ImageId> ids_of_files_;  // of the images that are not recorded
   std::optional<NameCache> cache_;
-  NameFactsBuilder from_files_;  // for the cache
   std::optional<Keeping> keeping_;
 };
 

@@ -1,10 +1,12 @@
 #include "symbolize/names/name_cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "symbolize/names/name_store.h"
@@ -20,7 +22,8 @@ const std::vector<std::byte> kBuildId(20, std::byte{7});
 // Files that say the same of every address, and count how often they are asked.
 class Files final : public FactSource {
  public:
-  explicit Files(int* asked) : asked_(asked) {}
+  Files(int* asked, std::optional<TrustedFile> file) : asked_(asked), file_(file) {}
+  std::optional<TrustedFile> TrustedFileOf(ImageId) override { return file_; }
   ImageId AddImage(const ImageSpec& spec) override {
     specs_.push_back(spec);
     return ImageId{static_cast<uint32_t>(specs_.size() - 1)};
@@ -48,6 +51,7 @@ class Files final : public FactSource {
 
  private:
   int* asked_;
+  std::optional<TrustedFile> file_;
   std::vector<ImageSpec> specs_;
   AddressFacts::Inlined inlined_;
 };
@@ -58,7 +62,7 @@ class NameCacheTest : public testing::Test {
     return NameCache(directory_, most_bytes);
   }
   std::optional<NameFacts> Read(const std::vector<std::byte>& build_id) const {
-    return Cache().Read({.path = "/bin/program", .build_id = build_id});
+    return Cache().Read({.path = "/bin/program", .build_id = build_id}, *file_);
   }
 
   // What a run says that asks for these addresses of the image, and how often it asks its files.
@@ -66,7 +70,7 @@ class NameCacheTest : public testing::Test {
                   const std::vector<std::byte>& build_id = kBuildId, bool demangle = true) const {
     int asked = 0;
     std::ostringstream text;
-    NameStore names({.files = std::make_unique<Files>(&asked), .cache = Cache()},
+    NameStore names({.files = std::make_unique<Files>(&asked, file_), .cache = Cache()},
                     {.demangle = demangle});
     const ImageId id = names.AddImage({.path = path, .build_id = build_id});
     for (const uint64_t offset : offsets) {
@@ -90,7 +94,9 @@ class NameCacheTest : public testing::Test {
     return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), {}));
   }
 
+  int asked_ = 0;
   const std::string directory_ = TestDirectory() + "/names";
+  std::optional<TrustedFile> file_ = TrustedFile{.owner = 0, .size = 1234};  // of all images
   static constexpr std::string_view k512 =
       "512: Inner() /src/inner.h:12 outer /src/outer.c:34 +256\n";
 };
@@ -167,7 +173,7 @@ TEST_F(NameCacheTest, ADamagedFileIsReadAsNoneAndWrittenAnew) {
 TEST_F(NameCacheTest, AnotherImagesFileIsNotBelieved) {
   Run({512});
   const std::vector<std::byte> other(20, std::byte{8});
-  fs::rename(OnlyFile(), directory_ + "/0808080808080808080808080808080808080808");
+  fs::rename(OnlyFile(), directory_ + "/0808080808080808080808080808080808080808-0-1234");
   EXPECT_FALSE(Read(other));
 }
 
@@ -183,15 +189,92 @@ TEST_F(NameCacheTest, BeyondItsSizeTheFilesGoThatWereNotUsedForLongest) {
     fs::last_write_time(entry.path(), now - std::chrono::hours(1));
   }
   ASSERT_TRUE(Read(ids[1]));  // used now
-  auto added = Read(ids[1]);
-  added->images[0].build_id.assign(20, std::byte{9});
-  added->images[0].has_debug_info = true;
-  Cache(2 * size + size / 2).Add(*std::move(added));
+  std::vector<NameCache::Found> added;
+  added.push_back({{.build_id = std::vector<std::byte>(20, std::byte{9})}, *file_, *Read(ids[1])});
+  added[0].facts.images[0].build_id = added[0].image.build_id;
+  added[0].facts.images[0].has_debug_info = true;
+  Cache(2 * size + size / 2).Add(added);
   std::string kept;
   for (int i : {0, 1, 2, 9}) {
     if (Read(std::vector<std::byte>(20, std::byte(i)))) kept += std::to_string(i);
   }
   EXPECT_EQ(kept, "19");
+}
+
+TEST_F(NameCacheTest, AnotherFileThatSaysItHasTheBuildIdHasNamesOfItsOwn) {
+  Run({512});
+  file_ = {.owner = 0, .size = 1235};
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+  file_ = {.owner = 1000, .size = 1234};
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+  file_ = {.owner = 0, .size = 1234};
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 0");
+}
+
+TEST_F(NameCacheTest, AFileOfNobodyToTrustIsNotKeptNorNamedByWhatIsKept) {
+  const auto trusted = std::exchange(file_, std::nullopt);
+  Run({512});
+  EXPECT_FALSE(fs::exists(directory_));
+  file_ = trusted;
+  Run({512});
+  file_.reset();
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+}
+
+TEST_F(NameCacheTest, MakingRoomLeavesWhatIsNotTheCachesOwn) {
+  const std::string outside = directory_ + ".outside";
+  WriteFile(outside, std::string(1000, 'x'));
+  const std::string id = "0102030405060708090a0b0c0d0e0f1011121314";
+  for (const char* name : {"notes", "0102", "profiler-notes"}) {
+    WriteFile(directory_ + "/" + name, std::string(1000, 'x'));
+  }
+  WriteFile(directory_ + "/" + id + "-1-", std::string(1000, 'x'));
+  fs::create_symlink(outside, directory_ + "/" + id + "-0-7");
+  fs::create_directory(directory_ + "/" + id + "-0-8");
+  // Of an earlier version, and of a run that was killed.
+  WriteFile(directory_ + "/" + id, std::string(1000, 'x'));
+  WriteFile(directory_ + "/profiler-1-2.tmp", std::string(1000, 'x'));
+  NameStore names({.files = std::make_unique<Files>(&asked_, file_), .cache = Cache(1)}, {});
+  names.Name(names.AddImage({.path = "/bin/program", .build_id = kBuildId}), FileOffset{512});
+  names.SaveToCache();
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(directory_)) {
+    left.push_back(entry.path().filename());
+  }
+  std::ranges::sort(left);
+  EXPECT_EQ(left, (std::vector<std::string>{"0102", id + "-0-7", id + "-0-8", id + "-1-", "notes",
+                                            "profiler-notes"}));
+  EXPECT_TRUE(fs::exists(outside));
+}
+
+TEST_F(NameCacheTest, ALinkIsNeitherReadNorWrittenThrough) {
+  Run({512});
+  const std::string path = OnlyFile(), outside = directory_ + ".outside";
+  const std::string sound = ReadFile(path);
+  fs::rename(path, outside);
+  fs::create_symlink(outside, path);
+  EXPECT_FALSE(Read(kBuildId));
+  WriteFile(outside, "another one's");
+  Run({512});
+  EXPECT_EQ(ReadFile(outside), "another one's");
+  EXPECT_EQ(ReadFile(path), sound);
+  EXPECT_FALSE(fs::is_symlink(path));
+}
+
+TEST_F(NameCacheTest, ADirectoryThatAllMayWriteToIsNotUsed) {
+  Run({512});
+  fs::permissions(directory_, fs::perms::all);
+  EXPECT_FALSE(Read(kBuildId));
+  EXPECT_EQ(Run({512}), std::string(k512) + "asked 1");
+}
+
+TEST_F(NameCacheTest, AFileOfAnEarlierVersionIsNotRead) {
+  Run({512});
+  std::string file = ReadFile(OnlyFile());
+  ASSERT_TRUE(file.starts_with("PROFNAM2"));
+  file[7] = '1';
+  WriteFile(OnlyFile(), file);
+  EXPECT_FALSE(Read(kBuildId));
 }
 
 TEST_F(NameCacheTest, AFullOrForbiddenPlaceLosesOnlyTheCache) {
