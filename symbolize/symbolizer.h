@@ -137,7 +137,8 @@ class Images {
   virtual const ImageSpec& image(ImageId id) const = 0;
 
   // What is in a dump (kJitDump), in the order of time; lives as long as this. Its file offsets are
-  // those to be named. Errors of JitDump::Read.
+  // those to be named. Errors: those of OpenJitFile (files/jit_file.h) and of
+  // JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
   // At most `size` bytes of the code that an image of kind kUser, kVdso, kKernel (then its vmlinux)
   // or kJitDump has at `address`, which is as for NameAt, as far as its file has them. Only of the

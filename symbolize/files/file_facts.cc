@@ -16,6 +16,7 @@
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
+#include "symbolize/files/jit_file.h"
 #include "symbolize/files/vmlinux.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbols/elf_symbols.h"
@@ -336,7 +337,9 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) const {
   }
   paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
   for (const std::string& path : paths) {
-    absl::StatusOr<PerfMap> map = PerfMap::Read(path, root);
+    const absl::StatusOr<UniqueFd> file = OpenJitFile(path, root, process);
+    if (!file.ok()) continue;
+    absl::StatusOr<PerfMap> map = PerfMap::Read(file->get(), path);
     if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
   }
   return nullptr;
@@ -427,11 +430,18 @@ absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
   return image.state->jit_dump->codes();
 }
 
+absl::StatusOr<JitDump> ReadJitDump(const std::string& path, const std::string& root,
+                                    const std::string& process) {
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, OpenJitFile(path, root, process));
+  return JitDump::Read(file.get(), path);
+}
+
 // As the process sees it, while it lives.
 absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
-  const std::string root = absl::StrCat(options_.proc_path, "/", spec.pid, "/root");
-  absl::StatusOr<JitDump> dump = JitDump::Read(root + spec.path, root);
-  if (!dump.ok()) dump = JitDump::Read(options_.symfs + spec.path);
+  const std::string process = absl::StrCat(options_.proc_path, "/", spec.pid);
+  const std::string root = process + "/root";
+  absl::StatusOr<JitDump> dump = ReadJitDump(root + spec.path, root, process);
+  if (!dump.ok()) dump = ReadJitDump(options_.symfs + spec.path, "", process);
   if (!dump.ok()) {
     state.reason = Reason::kNoImageFile;
     return dump.status();

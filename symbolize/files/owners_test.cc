@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
+#include "symbolize/symbols/jit_dump_builder.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -54,6 +56,37 @@ class OwnersTest : public testing::Test {
     return std::to_string(geteuid()) + " " + std::to_string(fs::file_size(path));
   }
 
+  // A process of these users that began when this one did.
+  void RunProcess(const std::string& users) const {
+    WriteFile(Path("proc/42/status"), "Name:\tnode\nUid:\t" + users + "\nGid:\t0\n");
+    const std::string stat = ReadFile("/proc/self/stat");
+    WriteFile(Path("proc/42/stat"), "42 (a) b)" + stat.substr(stat.rfind(')') + 1));
+  }
+  std::string WriteMap() const {
+    WriteFile(Path("tmp/perf-42.map"), "1000 20 f\n");
+    return Path("tmp/perf-42.map");
+  }
+  std::string WriteDump() const {
+    WriteFile(Path("tmp/jit-42.dump"), JitDumpBuilder().Load(10, 0x1000, 1, "f", "abcd").bytes());
+    return Path("tmp/jit-42.dump");
+  }
+
+  // What names generated code of process 42.
+  std::string NameByMap() const {
+    const auto files = CreateFileFacts(options_);
+    const ImageId image = files->AddImage({.kind = ImageKind::kJit, .path = "//anon", .pid = 42});
+    const AddressFacts facts = files->Find(image, RuntimeAddress{0x1010});
+    return facts.function ? std::string(facts.function->name) : "none";
+  }
+  std::string CodesOfDump() const {
+    const auto files = CreateFileFacts(options_);
+    const ImageId dump =
+        files->AddImage({.kind = ImageKind::kJitDump, .path = Path("tmp/jit-42.dump"), .pid = 42});
+    const auto codes = files->JitCodes(dump);
+    if (codes.ok()) return std::to_string(codes->size());
+    return std::string(codes.status().message());
+  }
+
   const std::string directory_;
   SymbolizerOptions options_;
 };
@@ -86,6 +119,50 @@ TEST_F(OwnersTest, OfAServiceThatSeesOurFilesAreOurs) {
   fs::create_directories(Path("proc/42"));
   fs::create_symlink(Path("service"), Path("proc/42/root"));
   EXPECT_EQ(Trusted({.path = path, .pid = 42}), OwnFile(path));
+}
+
+TEST_F(OwnersTest, AMapOfTheUserIsRead) {
+  WriteMap();
+  EXPECT_EQ(NameByMap(), "f");
+  RunProcess("7\t7\t7\t7");
+  EXPECT_EQ(NameByMap(), "f");
+}
+
+TEST_F(OwnersTest, AMapOfAnotherUserIsReadIfTheProcessRunsAsThatUser) {
+  if (!GiveTo(kNobody, WriteMap())) return;
+  EXPECT_EQ(NameByMap(), "none") << "the process has ended";
+  RunProcess("7\t7\t7\t7");
+  EXPECT_EQ(NameByMap(), "none");
+  RunProcess("7\t7\t7\t65534");
+  EXPECT_EQ(NameByMap(), "f");
+}
+
+TEST_F(OwnersTest, ADumpOfAnotherUserIsReadIfTheProcessRunsAsThatUser) {
+  if (!GiveTo(kNobody, WriteDump())) return;
+  RunProcess("7\t7\t7\t7");
+  EXPECT_EQ(CodesOfDump(),
+            Path("tmp/jit-42.dump") + " is owned by another user than the process, you or root");
+  RunProcess("65534\t65534\t65534\t65534");
+  EXPECT_EQ(CodesOfDump(), "1");
+}
+
+TEST_F(OwnersTest, AMapThatIsOlderThanItsProcessIsOneOfAnEarlierProcess) {
+  RunProcess("0\t0\t0\t0");
+  const std::string map = WriteMap();
+  EXPECT_EQ(NameByMap(), "f");
+  fs::last_write_time(map, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(NameByMap(), "none");
+  fs::remove_all(Path("proc"));
+  EXPECT_EQ(NameByMap(), "f") << "nobody knows when the process began";
+}
+
+TEST_F(OwnersTest, AMapThatIsALinkIsTheFileThatItLeadsTo) {
+  const std::string map = WriteMap(), elsewhere = Path("elsewhere");
+  fs::rename(map, elsewhere);
+  fs::create_symlink(elsewhere, map);
+  EXPECT_EQ(NameByMap(), "f");
+  if (!GiveTo(kNobody, elsewhere)) return;
+  EXPECT_EQ(NameByMap(), "none");
 }
 
 }  // namespace

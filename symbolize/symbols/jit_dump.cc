@@ -175,8 +175,8 @@ class JitDump::Parser {
   uint64_t lowest_line_ = kNoLine;
 };
 
-absl::StatusOr<JitDump> JitDump::Read(const std::string& path, const std::string& root) {
-  PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::Open(path, root));
+absl::StatusOr<JitDump> JitDump::Read(int fd, const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromFd(fd, path));
   absl::StatusOr<JitDump> dump = Parse(file.bytes());
   if (!dump.ok()) {
     return absl::Status(dump.status().code(), absl::StrCat(path, ": ", dump.status().message()));

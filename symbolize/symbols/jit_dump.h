@@ -56,10 +56,10 @@ class JitDump {
     std::span<const Line> lines;  // by distance
   };
 
-  // A dump that is still being written is read as far as it is whole. `root` and
-  // errors are those of MappedFile::Open; kInvalidArgument as well for what is no dump, is of the
-  // other byte order or has the processor's times.
-  static absl::StatusOr<JitDump> Read(const std::string& path, const std::string& root = {});
+  // A dump that is still being written is read as far as it is whole. The file is open, and may be
+  // closed afterwards; `path` is for messages. Errors: those of MappedFile::FromFd;
+  // kInvalidArgument for what is no dump, is of the other byte order or has the processor's times.
+  static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes);
 
   // Of the code: EM_… of <elf.h>.

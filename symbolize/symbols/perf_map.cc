@@ -25,8 +25,8 @@ bool ConsumeHex(std::string_view& line, uint64_t& value) {
 
 }  // namespace
 
-absl::StatusOr<PerfMap> PerfMap::Read(const std::string& path, const std::string& root) {
-  PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(path, kLongestMap, root));
+absl::StatusOr<PerfMap> PerfMap::Read(int fd, const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(fd, path, kLongestMap));
   return Parse(std::move(text));
 }
 

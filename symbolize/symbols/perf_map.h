@@ -29,8 +29,8 @@ class PerfMap {
     std::string_view name;  // lives as long as the map
   };
 
-  // `root` and errors are those of ReadTextFile.
-  static absl::StatusOr<PerfMap> Read(const std::string& path, const std::string& root = {});
+  // Reads an open file; `path` is for messages. Errors: those of read(2).
+  static absl::StatusOr<PerfMap> Read(int fd, const std::string& path);
   // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
   static PerfMap Parse(std::vector<std::byte> text);
 

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "absl/strings/str_format.h"
+#include "src/base/regular_file.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -73,12 +74,12 @@ TEST(PerfMapTest, AgreesWithAModelOfSingleBytes) {
   }
 }
 
-TEST(PerfMapTest, OnlyRegularFilesAreRead) {
-  const std::string directory = TestDirectory();
-  EXPECT_TRUE(absl::IsInvalidArgument(PerfMap::Read(directory).status()));
-  EXPECT_TRUE(absl::IsNotFound(PerfMap::Read(directory + "/perf-1.map").status()));
-  WriteFile(directory + "/perf-2.map", "10 10 f\n");
-  const auto map = PerfMap::Read(directory + "/perf-2.map");
+TEST(PerfMapTest, IsReadFromAFile) {
+  const std::string path = TestDirectory() + "/perf-2.map";
+  WriteFile(path, "10 10 f\n");
+  const auto file = OpenRegularFile(path);
+  ASSERT_TRUE(file.ok());
+  const auto map = PerfMap::Read(file->get(), path);
   ASSERT_TRUE(map.ok());
   EXPECT_EQ(NameAt(*map, 0x10), "f");
 }

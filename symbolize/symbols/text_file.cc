@@ -11,21 +11,24 @@
 
 namespace profiler::symbolize {
 
-absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit,
-                                                    const std::string& root) {
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit) {
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path));
+  return ReadTextFile(fd.get(), path, limit);
+}
+
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(int fd, const std::string& path, size_t limit) {
   // Files in /proc do not say how large they are. Room that is not reached costs nothing; what is
   // read at a time is cleared first.
   constexpr size_t kUnknownSize = size_t{16} << 20, kStep = 1 << 16;
-  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   struct stat status;
-  if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
+  if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);
   std::vector<std::byte> text;
   const size_t stated = static_cast<size_t>(std::max<off_t>(status.st_size, 0));
   text.reserve(std::min(limit, stated == 0 ? kUnknownSize : stated + kStep) + 1);
   size_t size = 0;
   while (size < limit) {
     text.resize(std::min(limit, size + kStep));
-    const ssize_t got = read(fd.get(), text.data() + size, text.size() - size);
+    const ssize_t got = read(fd, text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoStatus(errno, path);
     if (got == 0) break;

@@ -14,9 +14,10 @@ namespace profiler::symbolize {
 // these are read into memory and not mapped. At most `limit` bytes; the rest is left out. The last
 // byte is always NUL, on top of the text.
 //
-// `root` and errors are those of OpenRegularFile (src/base/regular_file.h), and errors those of
-// read(2).
-absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit,
-                                                    const std::string& root = {});
+// Errors: those of OpenRegularFile (src/base/regular_file.h) and of read(2).
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit);
+
+// The same of an open file; `path` is for messages.
+absl::StatusOr<std::vector<std::byte>> ReadTextFile(int fd, const std::string& path, size_t limit);
 
 }  // namespace profiler::symbolize

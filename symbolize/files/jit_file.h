@@ -1,0 +1,30 @@
+// Opens what a JIT has written of its code: /tmp/perf-PID.map, jit-PID.dump.
+//
+// /tmp is everybody's, and numbers of processes come again. A map of another user, made in advance
+// for a number that some process will have, would give that process's code any names. As perf,
+// which ignores maps that are "not owned by current user or root" (tools/perf/util/symbol.c,
+// Linux 6.1), this takes those of root and of the effective user, and besides them those of the
+// user as whom the process runs, as long as it does.
+//
+// A file that was last written before the process began is one of an earlier process. Of a process
+// that has ended neither is known: then files of root and of the effective user are taken, whenever
+// they were written.
+//
+// Private to this package.
+
+#pragma once
+
+#include <string>
+
+#include "src/base/status.h"
+#include "src/base/unique_fd.h"
+
+namespace profiler::symbolize {
+
+// `process` is /proc/PID; `path` and `root` are as for OpenRegularFile. Errors: those of
+// OpenRegularFile; kPermissionDenied for the file of another user; kFailedPrecondition for one that
+// is older than the process.
+absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
+                                     const std::string& process);
+
+}  // namespace profiler::symbolize
