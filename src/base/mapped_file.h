@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "src/base/regular_file.h"
 #include "src/base/status.h"
 
 namespace profiler {
@@ -45,6 +46,7 @@ class MappedFile {
 
   // Who owned the file when it was mapped; empty: nothing is mapped.
   std::optional<uid_t> owner() const;
+  bool IsOfUserOrRoot() const { return owner() && IsUserOrRoot(*owner()); }
   // Whether the path leads to the file that was mapped.
   bool IsAt(const std::string& path) const;
 

@@ -41,6 +41,10 @@ struct DebugInfoFiles {
   // Of another process, whose files these are (src/base/regular_file.h); empty: they are ours. The
   // files that debug information below it names are looked for below it.
   std::string root;
+  // Whether other files are looked for by the names that these have of them, and beside them. To be
+  // set where both are files of root or of the effective user: those of others could name any file.
+  // What is found so has to be a file of these two as well.
+  bool follow_names = false;
   std::vector<std::string> debug_directories;   // for alternate files, by build-id
   std::shared_ptr<const FetchedFiles> fetched;  // likewise; may be null
   bool lines = true;                            // else files and lines are not looked for

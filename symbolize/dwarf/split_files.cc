@@ -24,6 +24,13 @@ std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, const std::string
   return opened;
 }
 
+// The same of a name that a file has of another one.
+std::unique_ptr<OpenedFile> OpenNamed(const std::string& path, const std::string& root,
+                                      bool split) {
+  auto opened = OpenDwarf(path, root, split);
+  return opened != nullptr && opened->file.IsOfUserOrRoot() ? std::move(opened) : nullptr;
+}
+
 std::string DirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
@@ -73,13 +80,15 @@ std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files) {
   for (const std::string& directory : files.debug_directories) {
     paths.push_back(BuildIdPath(directory, id) + ".debug");
   }
-  paths.push_back(PathOf(RootOfNames(files), DirectoryOf(files.debug_path), name));
   if (files.fetched != nullptr) paths.push_back(files.fetched->Find(FileKind::kDebugInfo, id));
   for (const std::string& candidate : paths) {
     auto file = OpenDwarf(candidate, files.root, /*split=*/false);
     if (file != nullptr && SameBuildId(file->image.build_id(), id)) return file;
   }
-  return nullptr;
+  if (!files.follow_names) return nullptr;
+  auto file = OpenNamed(PathOf(RootOfNames(files), DirectoryOf(files.debug_path), name), files.root,
+                        /*split=*/false);
+  return file != nullptr && SameBuildId(file->image.build_id(), id) ? std::move(file) : nullptr;
 }
 
 std::vector<std::byte> MissingAlternate(const DebugInfoFiles& files) {
@@ -121,13 +130,15 @@ bool IsSkeleton(const OpenUnit& unit) {
 SplitFiles::SplitFiles(const DebugInfoFiles& files)
     : paths_({files.image_path, files.debug_path}),
       root_(files.root),
-      root_of_names_(RootOfNames(files)) {}
+      root_of_names_(RootOfNames(files)),
+      follow_names_(files.follow_names) {}
 
 std::unique_ptr<OpenedFile> SplitFiles::Open(const std::string& path) const {
-  return OpenDwarf(path, root_, /*split=*/true);
+  return OpenNamed(path, root_, /*split=*/true);
 }
 
 SplitFiles::Found SplitFiles::Find(DwarfFile& file, const OpenUnit& skeleton) {
+  if (!follow_names_) return {};
   const uint64_t id = skeleton.id();
   Found found = FindInPackage(id);
   const std::string_view name = SplitName(file, skeleton);

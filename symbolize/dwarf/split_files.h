@@ -22,8 +22,8 @@ struct OpenedFile {
 };
 
 // The alternate file that .gnu_debugaltlink of `files.debug` names, which dwz made: by build-id
-// under the debug directories, by its path, or among the files that were fetched. Null where there
-// is none with that build-id.
+// under the debug directories, among the files that were fetched, or by its path, if names are
+// followed. Null where there is none with that build-id.
 std::unique_ptr<OpenedFile> OpenAlternate(const DebugInfoFiles& files);
 
 // Whether the entries of the unit are in a split file.
@@ -34,7 +34,7 @@ bool IsSkeleton(const OpenUnit& unit);
 //   .dwo   a file a unit, where the skeleton says, or beside the image
 //   .dwp   one for all, `IMAGE.dwp`
 //
-// Not thread-safe. Split units live as long as this.
+// None where names are not to be followed. Not thread-safe. Split units live as long as this.
 class SplitFiles {
  public:
   explicit SplitFiles(const DebugInfoFiles& files);
@@ -56,6 +56,7 @@ class SplitFiles {
   const std::vector<std::string> paths_;  // of the image and of the file with its debug information
   const std::string root_;
   const std::string root_of_names_;
+  const bool follow_names_;
   bool looked_for_package_ = false;
   std::unique_ptr<OpenedFile> package_;
   std::map<uint64_t, Contribution> contributions_;            // of the package, by id

@@ -129,6 +129,7 @@ void Fetcher::FetchImage(Job& job) {
   files.debug = &debug->elf;
   files.debug_path = debug->path;
   files.debug_directories = shared_->debug_directories;
+  files.follow_names = debug->file.IsOfUserOrRoot();
   const BuildId alternate = dwarf::MissingAlternate(files);
   if (!alternate.empty()) FetchFile(job, FileKind::kDebugInfo, alternate);
 }

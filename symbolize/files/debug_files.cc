@@ -28,14 +28,21 @@ bool HasSymbolsOrDebugInfo(const ElfImage& elf) {
          (frames != nullptr && !frames->contents.empty());
 }
 
-// `path` as a debug file of `image`, if it is one.
-std::optional<ImageFile> TryDebugFile(const ImageFile& image, const std::string& path,
+struct Candidate {
+  std::string path;
+  bool is_named_by_image = false;
+};
+
+// The candidate as a debug file of `image`, if it is one.
+std::optional<ImageFile> TryDebugFile(const ImageFile& image, const Candidate& candidate,
                                       const std::optional<DebugLink>& link,
                                       const std::string& process_root) {
+  const std::string& path = candidate.path;
   absl::StatusOr<ImageFile> file = OpenElf(path, process_root);
   if (!file.ok() || !HasSymbolsOrDebugInfo(file->elf) || IsSameFile(path, image.path)) {
     return std::nullopt;
   }
+  if (candidate.is_named_by_image && !file->file.IsOfUserOrRoot()) return std::nullopt;
   const auto id = image.elf.build_id();
   const bool belongs = id.empty() ? link && Crc32(file->file.bytes()) == link->crc
                                   : SameBuildId(id, file->elf.build_id());
@@ -57,32 +64,40 @@ std::vector<std::string> DebugDirectories(const ImageFile& image,
   return directories;
 }
 
-std::vector<std::string> CandidatesFor(const ImageFile& image, const std::optional<DebugLink>& link,
-                                       const SymbolizerOptions& options) {
-  std::vector<std::string> paths;
+// An image of another user may name any file.
+bool MayName(const ImageFile& image, const std::optional<DebugLink>& link) {
+  return link && image.file.IsOfUserOrRoot() && image.path.find('/') != std::string::npos;
+}
+
+std::vector<Candidate> CandidatesFor(const ImageFile& image, const std::optional<DebugLink>& link,
+                                     const SymbolizerOptions& options) {
+  std::vector<Candidate> candidates;
   const std::vector<std::string> directories = DebugDirectories(image, options);
   const auto id = image.elf.build_id();
   if (id.size() > 1) {
     for (const std::string& directory : directories) {
-      paths.push_back(BuildIdPath(directory, id) + ".debug");
+      candidates.push_back({BuildIdPath(directory, id) + ".debug"});
     }
     for (const std::string& cache : options.build_id_caches) {
-      paths.push_back(BuildIdPath(cache, id) + "/debug");
-      paths.push_back(BuildIdPath(cache, id) + "/elf");
+      candidates.push_back({BuildIdPath(cache, id) + "/debug"});
+      candidates.push_back({BuildIdPath(cache, id) + "/elf"});
     }
   }
-  if (link && image.path.find('/') != std::string::npos) {
+  if (MayName(image, link)) {
     const std::string beside = image.path.substr(0, image.path.rfind('/'));
     const std::string name(link->file);
-    paths.push_back(beside + "/" + name);
-    paths.push_back(beside + "/.debug/" + name);
+    candidates.push_back({beside + "/" + name, true});
+    candidates.push_back({beside + "/.debug/" + name, true});
     const bool in_root = beside.starts_with(image.root);
     for (const std::string& directory : directories) {
-      paths.push_back(directory + beside.substr(in_root ? image.root.size() : 0) + "/" + name);
+      candidates.push_back(
+          {directory + beside.substr(in_root ? image.root.size() : 0) + "/" + name, true});
     }
   }
-  if (options.fetched != nullptr) paths.push_back(options.fetched->Find(FileKind::kDebugInfo, id));
-  return paths;
+  if (options.fetched != nullptr) {
+    candidates.push_back({options.fetched->Find(FileKind::kDebugInfo, id)});
+  }
+  return candidates;
 }
 
 // At most so many bytes are made of one.
@@ -116,8 +131,9 @@ std::optional<std::vector<std::byte>> Unxz(std::span<const std::byte> packed) {
 
 std::optional<ImageFile> OpenDebugFile(const ImageFile& image, const SymbolizerOptions& options) {
   const std::optional<DebugLink> link = ReadDebugLink(image.elf);
-  for (const std::string& path : CandidatesFor(image, link, options)) {
-    if (auto file = TryDebugFile(image, path, link, ProcessRootOf(image, options))) return file;
+  const std::string process_root = ProcessRootOf(image, options);
+  for (const Candidate& candidate : CandidatesFor(image, link, options)) {
+    if (auto file = TryDebugFile(image, candidate, link, process_root)) return file;
   }
   return std::nullopt;
 }

@@ -7,7 +7,9 @@
 //   .gnu_debugdata        in the image, packed with xz: symbols alone
 //
 // Nothing is used of a file that belongs to another image: its build-id must be the image's, or,
-// where that has none, its CRC-32 what the link says.
+// where that has none, its CRC-32 what the link says. A link is followed where both the image and
+// the file that it leads to are files of root or of the effective user: those of others could lead
+// root to any file.
 
 #pragma once
 

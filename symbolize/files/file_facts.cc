@@ -269,9 +269,8 @@ std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
   const std::optional<ImageFile>& found =
       image.state != nullptr ? image.state->file : image.opened->file;
   if (!found || !ProcessRootOf(*found, options_).empty()) return std::nullopt;
-  const std::optional<uid_t> owner = found->file.owner();
-  if (!owner || !IsUserOrRoot(*owner)) return std::nullopt;
-  return TrustedFile{*owner, found->file.bytes().size()};
+  if (!found->file.IsOfUserOrRoot()) return std::nullopt;
+  return TrustedFile{*found->file.owner(), found->file.bytes().size()};
 }
 
 void FileFacts::OpenFile(Image& image) {
@@ -314,6 +313,7 @@ void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
   files.debug = &debug->elf;
   files.debug_path = debug->path;
   files.root = ProcessRootOf(*state.file, options_);
+  files.follow_names = debug->file.IsOfUserOrRoot() && state.file->file.IsOfUserOrRoot();
   files.debug_directories = options_.debug_directories;
   files.lines = options_.lines;
   files.fetched = options_.fetched;

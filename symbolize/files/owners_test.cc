@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -54,6 +55,22 @@ class OwnersTest : public testing::Test {
   }
   std::string OwnFile(const std::string& path) const {
     return std::to_string(geteuid()) + " " + std::to_string(fs::file_size(path));
+  }
+
+  std::string NameOfMarkedCode(const std::string& path) const {
+    const auto files = CreateFileFacts(options_);
+    const FileOffset at{ReadFile(path).find("<the bytes of marked_code>")};
+    const AddressFacts facts = files->Find(files->AddImage({.path = path}), at);
+    return facts.function ? std::string(facts.function->name) : "none";
+  }
+  bool HasInlinedCalls(const std::string& path) const {
+    const auto files = CreateFileFacts(options_);
+    const ImageId image = files->AddImage({.path = path});
+    const uint64_t size = fs::file_size(path);
+    for (uint64_t offset = 0; offset < size; ++offset) {
+      if (!files->Find(image, FileOffset{offset}).inlined.empty()) return true;
+    }
+    return false;
   }
 
   // A process of these users that began when this one did.
@@ -119,6 +136,44 @@ TEST_F(OwnersTest, OfAServiceThatSeesOurFilesAreOurs) {
   fs::create_directories(Path("proc/42"));
   fs::create_symlink(Path("service"), Path("proc/42/root"));
   EXPECT_EQ(Trusted({.path = path, .pid = 42}), OwnFile(path));
+}
+
+TEST_F(OwnersTest, ALinkInTheUsersImageIsFollowedToTheUsersFile) {
+  const std::string image = Copy("split", "bin/split");
+  const std::string debug = Copy("split.debug", "bin/split.debug");
+  EXPECT_EQ(NameOfMarkedCode(image), "marked_code");
+  if (!GiveTo(kNobody, debug)) return;
+  EXPECT_EQ(NameOfMarkedCode(image), "none");
+}
+
+TEST_F(OwnersTest, ALinkInAnothersImageIsNotFollowedButItsBuildIdIs) {
+  const std::string image = Copy("split", "bin/split");
+  const std::string debug = Copy("split.debug", "bin/split.debug");
+  if (!GiveTo(kNobody, image)) return;
+  EXPECT_EQ(NameOfMarkedCode(image), "none");
+  const auto bytes = Bytes(ReadFile(image));
+  const auto elf = ElfImage::Parse(bytes);
+  ASSERT_TRUE(elf.ok());
+  const std::string by_id = BuildIdPath(options_.debug_directories[0], elf->build_id()) + ".debug";
+  fs::create_directories(fs::path(by_id).parent_path());
+  fs::rename(debug, by_id);
+  EXPECT_EQ(NameOfMarkedCode(image), "marked_code");
+}
+
+TEST_F(OwnersTest, SplitUnitsAreThoseThatTheUsersImageNames) {
+  const std::string program = Path("program"), unit = Path("program-inlines.dwo");
+  const std::string compile = "cd '" + directory_ +
+                              "' && g++ -std=c++14 -O2 -gdwarf-5 -gsplit-dwarf '" +
+                              TestFile("inlines.cc") + "' -o program";
+  if (std::system(compile.c_str()) != 0) GTEST_SKIP() << "no compiler here";
+  ASSERT_TRUE(fs::exists(unit));
+  EXPECT_TRUE(HasInlinedCalls(program));
+  if (!GiveTo(kNobody, unit)) return;
+  EXPECT_FALSE(HasInlinedCalls(program));
+  GiveTo(geteuid(), unit);
+  EXPECT_TRUE(HasInlinedCalls(program));
+  GiveTo(kNobody, program);
+  EXPECT_FALSE(HasInlinedCalls(program));
 }
 
 TEST_F(OwnersTest, AMapOfTheUserIsRead) {
