@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string_view>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace profiler {
@@ -61,9 +65,17 @@ absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& pat
   return ErrnoStatus(error, path);
 }
 
+// Who became root by sudo(8), and could do so again.
+std::optional<uid_t> SudoUser() {
+  uint32_t user = 0;
+  const char* const text = geteuid() == 0 ? secure_getenv("SUDO_UID") : nullptr;
+  if (text == nullptr || !absl::SimpleAtoi(text, &user)) return std::nullopt;
+  return user;
+}
+
 }  // namespace
 
-bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid(); }
+bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid() || owner == SudoUser(); }
 
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
   return OpenFound(Find(path, root), path);

@@ -165,5 +165,20 @@ TEST_F(RegularFileTest, InADirectoryNoLinkIsFollowed) {
   EXPECT_EQ(Text(OpenRegularFileIn(directory.get(), "none")), "NOT_FOUND");
 }
 
+TEST(IsUserOrRoot, WhoBecameRootBySudoIsTheUserToo) {
+  constexpr uid_t kSomebody = 4711;
+  ASSERT_EQ(setenv("SUDO_UID", "4711", 1), 0);
+  EXPECT_EQ(IsUserOrRoot(kSomebody), geteuid() == 0);
+  EXPECT_FALSE(IsUserOrRoot(kSomebody + 1));
+  for (const char* nobody : {"", "x", "-1", "99999999999"}) {
+    ASSERT_EQ(setenv("SUDO_UID", nobody, 1), 0);
+    EXPECT_FALSE(IsUserOrRoot(kSomebody)) << nobody;
+  }
+  unsetenv("SUDO_UID");
+  EXPECT_FALSE(IsUserOrRoot(kSomebody));
+  EXPECT_TRUE(IsUserOrRoot(0));
+  EXPECT_TRUE(IsUserOrRoot(geteuid()));
+}
+
 }  // namespace
 }  // namespace profiler
