@@ -296,7 +296,7 @@ const tests = {
     assert.equal(await page.locator('#inverted').isChecked(), true);
     assert.equal(await page.locator('#event option:checked').textContent(), 'cpu-clock');
     await page.locator('#link').click();
-    assert.match(await text(page, 'details'), /link to this view/);
+    await page.locator('#details', {hasText: 'link to this view'}).waitFor();
     return page;
   },
   async 'whatever is in the address, there is a page'() {
@@ -308,17 +308,18 @@ const tests = {
     const page = await open('server.html');
     for (const [key, view] of [['2', 'table'], ['3', 'sandwich'], ['4', 'heat'], ['5', 'code'], ['1', 'flame']]) {
       await page.keyboard.press(key);
-      assert.ok(await page.locator(`#view-${view}`).isVisible(), view);
+      await page.locator(`#view-${view}`).waitFor();
     }
     await page.keyboard.press('?');
-    assert.ok(await page.locator('#help').isVisible());
+    await page.locator('#help').waitFor();
     await picture(page, 'help');
     await page.locator('#help-close').click();
+    await page.locator('#help').waitFor({state: 'hidden'});
     await page.keyboard.press('r');
-    assert.ok(await page.locator('#reverse').isChecked());
+    await page.locator('#reverse:checked').waitFor();
     await page.keyboard.press('r');
     await page.keyboard.press('i');
-    assert.ok(await page.locator('#inverted').isChecked());
+    await page.locator('#inverted:checked').waitFor();
     await page.keyboard.press('i');
     await page.locator('#flame').focus();
     for (const key of ['ArrowUp', 'ArrowRight', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
