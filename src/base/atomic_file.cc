@@ -63,24 +63,20 @@ std::optional<std::string> Resolve(std::string path) {
   return std::nullopt;
 }
 
-std::optional<std::string> ReplaceableTarget(const std::string& path) {
+}  // namespace
+
+std::optional<std::string> AtomicFile::TargetOf(const std::string& path) {
   std::optional<std::string> target = Resolve(path);
   struct stat status;
   if (target && stat(target->c_str(), &status) == 0 && !S_ISREG(status.st_mode)) target.reset();
   return target;
 }
 
-}  // namespace
-
-std::optional<std::string> AtomicFile::TargetOf(const std::string& path) {
-  return ReplaceableTarget(path);
-}
-
-bool AtomicFile::CanReplace(const std::string& path) { return ReplaceableTarget(path).has_value(); }
+bool AtomicFile::CanReplace(const std::string& path) { return TargetOf(path).has_value(); }
 
 absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mode) {
   static std::atomic<unsigned> number = 0;
-  const std::optional<std::string> target = ReplaceableTarget(path);
+  const std::optional<std::string> target = TargetOf(path);
   if (!target) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
   while (true) {
     const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");

@@ -84,7 +84,6 @@ constexpr std::array<std::string_view, 1> kChromeEndings = {".trace.json"};
 constexpr std::array<std::string_view, 1> kOtlpEndings = {".otlp"};
 constexpr std::array<std::string_view, 1> kFoldedEndings = {".folded"};
 constexpr std::array<std::string_view, 1> kSvgEndings = {".svg"};
-constexpr std::array<std::string_view, 2> kPageEndings = {".html", ".htm"};
 constexpr std::array<std::string_view, 1> kRecordingEndings = {".data"};
 
 // A new format is a line here, and one in docs/export.md.

@@ -1,5 +1,6 @@
 #include "src/cli/page_view.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -188,7 +189,8 @@ int WriteSides(const ViewArguments& view, const std::vector<std::string>& inputs
 }  // namespace
 
 bool IsPage(std::string_view output) {
-  return output.ends_with(".html") || output.ends_with(".htm");
+  return std::any_of(kPageEndings.begin(), kPageEndings.end(),
+                     [&](std::string_view ending) { return output.ends_with(ending); });
 }
 
 void AddSourceOption(CLI::App& command, bool& source) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 #include "src/page/page.h"
 
 namespace profiler::cli {
+
+// How the names of files that are to be pages end.
+inline constexpr std::array<std::string_view, 2> kPageEndings = {".html", ".htm"};
 
 // Whether a file of that name is to be a page.
 bool IsPage(std::string_view output);
