@@ -1,16 +1,14 @@
 #include "symbolize/image_file.h"
 
-#include <dirent.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "symbolize/elf/libelf_file.h"
 
@@ -19,20 +17,12 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-std::string ReadLink(const std::string& path) {
-  std::array<char, 4096> target;
-  const ssize_t size = readlink(path.c_str(), target.data(), target.size());
-  return size < 0 ? std::string() : std::string(target.data(), static_cast<size_t>(size));
-}
-
 // The directory entry /proc/PID/map_files/START-END of a mapping of `recorded`; empty if none.
 std::string FindMapFile(const std::string& process, std::string_view recorded) {
   const std::string directory = absl::StrCat(process, "/map_files");
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(directory.c_str()), closedir);
-  if (entries == nullptr) return {};
-  while (const dirent* entry = readdir(entries.get())) {
-    std::string path = absl::StrCat(directory, "/", entry->d_name);
-    if (ReadLink(path) == recorded) return path;
+  for (const std::string& name : NamesIn(directory)) {
+    std::string path = absl::StrCat(directory, "/", name);
+    if (LinkAt(path) == recorded) return path;
   }
   return {};
 }
@@ -56,7 +46,7 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
   bool needs_build_id = deleted;
   if (deleted) {
     if (spec.pid != 0) {
-      if (ReadLink(process + "/exe") == path) candidates.push_back({process + "/exe", ""});
+      if (LinkAt(process + "/exe") == path) candidates.push_back({process + "/exe", ""});
       if (std::string file = FindMapFile(process, path); !file.empty()) {
         candidates.push_back({std::move(file), ""});
       }
@@ -104,11 +94,11 @@ std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& optio
 bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
   const std::string process = absl::StrCat(options.proc_path, "/", pid);
   const std::string root = process + "/root";
-  if (pid == 0 || access(root.c_str(), F_OK) != 0) return false;
+  if (pid == 0 || !FileIdOf(root)) return false;
   if (!IsSameFile(root, "/")) return true;
   // The same root directory, but other file systems may be mounted below it.
-  const std::string its_mounts = ReadLink(process + "/ns/mnt");
-  const std::string our_mounts = ReadLink(options.proc_path + "/self/ns/mnt");
+  const std::string its_mounts = LinkAt(process + "/ns/mnt");
+  const std::string our_mounts = LinkAt(options.proc_path + "/self/ns/mnt");
   return !its_mounts.empty() && !our_mounts.empty() && its_mounts != our_mounts;
 }
 

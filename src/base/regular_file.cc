@@ -14,6 +14,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
 
 namespace profiler {
 namespace {
@@ -78,6 +79,7 @@ std::optional<uid_t> SudoUser() {
 bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid() || owner == SudoUser(); }
 
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
+  if (FileAccess* const others = AccessOfOthers()) return others->OpenRegularFile(path, root);
   return OpenFound(Find(path, root), path);
 }
 

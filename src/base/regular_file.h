@@ -27,7 +27,8 @@ namespace profiler {
 // openat2(2), have no such look-up. There links lead where they lead us.)
 //
 // Errors: those of open(2) and fstat(2); kInvalidArgument for what is not a regular file;
-// kFailedPrecondition where /proc is not mounted. Thread-safe.
+// kFailedPrecondition where /proc is not mounted. A process that may open nothing gets the file
+// from another one (file_access.h). Thread-safe.
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root = {});
 
 // The file of that name in a directory that is open already. A link is not followed: it is no
