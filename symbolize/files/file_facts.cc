@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,6 +15,7 @@
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
+#include "symbolize/files/image_table.h"
 #include "symbolize/files/jit_file.h"
 #include "symbolize/files/vmlinux.h"
 #include "symbolize/image_file.h"
@@ -52,13 +52,10 @@ struct OpenImageState {
 };
 
 struct Image {
-  ImageSpec spec;
+  const ImageId id;
   std::optional<OpenedImage> opened;      // until `state` has it
   std::unique_ptr<OpenImageState> state;  // null until the first look-up
 };
-
-// Images that share one file share an entry, so that it is opened once.
-using SpecKey = std::tuple<ImageKind, std::string, std::string, uint32_t>;
 
 // The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
 std::string NamespacePid(const std::string& process) {
@@ -75,12 +72,10 @@ std::string NamespacePid(const std::string& process) {
 
 class FileFacts final : public FactSource {
  public:
-  explicit FileFacts(const SymbolizerOptions& options) : options_(options) {}
+  explicit FileFacts(const SymbolizerOptions& options) : options_(options), specs_(options_) {}
 
   ImageId AddImage(const ImageSpec& spec) override;
-  const ImageSpec& image(ImageId id) const override {
-    return images_[static_cast<uint32_t>(id)].spec;
-  }
+  const ImageSpec& image(ImageId id) const override { return specs_[id]; }
   std::optional<TrustedFile> TrustedFileOf(ImageId id) override;
   AddressFacts Find(ImageId image, CodePlace place) override;
   AddressFacts FindAt(ImageId image, ElfAddress address) override;
@@ -115,16 +110,14 @@ class FileFacts final : public FactSource {
   Reason ReasonAgainstKallsyms(const ImageSpec& spec);
   std::vector<std::byte> RunningBuildId(const ImageSpec& spec) const;
   void OpenKernelFile(const ImageSpec& spec, OpenImageState& state);
-  bool HasOwnRootCached(uint32_t pid);
 
   void AddFrames(std::span<const dwarf::SourceFrame> frames, AddressFacts& facts);
 
   const SymbolizerOptions options_;
+  ImageTable specs_;
   std::deque<Image> images_;
-  absl::flat_hash_map<SpecKey, ImageId> ids_;
   std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
 
-  absl::flat_hash_map<uint32_t, bool> has_own_root_;                  // by pid
   absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
 
   bool kernel_read_ = false;
@@ -137,29 +130,9 @@ class FileFacts final : public FactSource {
 };
 
 ImageId FileFacts::AddImage(const ImageSpec& spec) {
-  // The process says where to look, and tells files apart only if it sees other ones than we do.
-  bool by_process = false;
-  if (spec.kind == ImageKind::kJit || spec.kind == ImageKind::kJitDump ||
-      spec.kind == ImageKind::kAnonymous) {
-    by_process = true;
-  } else if (spec.kind == ImageKind::kUser && spec.build_id.empty()) {
-    by_process = IsDeleted(spec.path) || HasOwnRootCached(spec.pid);
-  }
-  SpecKey key(spec.kind, spec.path, std::string(TextOf(spec.build_id)), by_process ? spec.pid : 0);
-  const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
-  if (is_new) {
-    images_.push_back({.spec = spec});
-  } else if (Image& image = images_[static_cast<uint32_t>(it->second)];
-             image.state == nullptr && !image.opened) {
-    image.spec.pid = spec.pid;  // the latest process is the likeliest to live
-  }
-  return it->second;
-}
-
-bool FileFacts::HasOwnRootCached(uint32_t pid) {
-  const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
-  if (is_new) it->second = HasOwnRoot(pid, options_);
-  return it->second;
+  const ImageId id = specs_.Add(spec);
+  if (static_cast<uint32_t>(id) == images_.size()) images_.push_back({.id = id});
+  return id;
 }
 
 AddressFacts Unnamed(Reason reason) {
@@ -178,7 +151,7 @@ AddressFacts Named(const AddressFacts::Function& function, ElfAddress address) {
 
 AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  switch (image.spec.kind) {
+  switch (specs_[id].kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso: {
       OpenImageState& state = Open(image);
@@ -201,9 +174,9 @@ AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
 
 AddressFacts FileFacts::FindAt(ImageId id, ElfAddress address) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  if (image.spec.kind == ImageKind::kKernel) return FindInKernel(image, {address.value});
-  if (image.spec.kind == ImageKind::kJitDump) return FindInJitDump(Open(image), {address.value});
-  if (image.spec.kind != ImageKind::kUser && image.spec.kind != ImageKind::kVdso) return {};
+  if (specs_[id].kind == ImageKind::kKernel) return FindInKernel(image, {address.value});
+  if (specs_[id].kind == ImageKind::kJitDump) return FindInJitDump(Open(image), {address.value});
+  if (specs_[id].kind != ImageKind::kUser && specs_[id].kind != ImageKind::kVdso) return {};
   OpenImageState& state = Open(image);
   return state.reason == Reason::kNamed ? FindInFile(state, address) : Unnamed(state.reason);
 }
@@ -219,7 +192,7 @@ CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
 // The kernel's as it was linked: the running one has patched itself here and there.
 CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  const ImageKind kind = image.spec.kind;
+  const ImageKind kind = specs_[id].kind;
   if (kind == ImageKind::kJitDump) {
     const OpenImageState& dump = Open(image);
     if (dump.reason != Reason::kNamed) return {dump.reason, {}};
@@ -240,23 +213,24 @@ CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
 
 OpenImageState& FileFacts::Open(Image& image) {
   if (image.state != nullptr) return *image.state;
+  specs_.Settle(image.id);
   image.state = std::make_unique<OpenImageState>();
-  switch (image.spec.kind) {
+  switch (specs_[image.id].kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso:
       OpenFile(image);
       break;
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
-      OpenJit(image.spec, *image.state);
+      OpenJit(specs_[image.id], *image.state);
       break;
     case ImageKind::kJitDump:
-      OpenJitDump(image.spec, *image.state).IgnoreError();  // JitCodes says it
+      OpenJitDump(specs_[image.id], *image.state).IgnoreError();  // JitCodes says it
       break;
     case ImageKind::kKernel:
     case ImageKind::kModule:
     case ImageKind::kBpf:
-      OpenKernelImage(image.spec, *image.state);
+      OpenKernelImage(specs_[image.id], *image.state);
       break;
   }
   return *image.state;
@@ -264,8 +238,11 @@ OpenImageState& FileFacts::Open(Image& image) {
 
 std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
   Image& image = images_[static_cast<uint32_t>(id)];
-  if (image.spec.kind != ImageKind::kUser) return std::nullopt;
-  if (image.state == nullptr && !image.opened) image.opened = OpenImage(image.spec, options_);
+  if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
+  if (image.state == nullptr && !image.opened) {
+    specs_.Settle(id);
+    image.opened = OpenImage(specs_[id], options_);
+  }
   const std::optional<ImageFile>& found =
       image.state != nullptr ? image.state->file : image.opened->file;
   if (!found || !ProcessRootOf(*found, options_).empty()) return std::nullopt;
@@ -274,7 +251,7 @@ std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
 }
 
 void FileFacts::OpenFile(Image& image) {
-  const ImageSpec& spec = image.spec;
+  const ImageSpec& spec = specs_[image.id];
   OpenImageState& state = *image.state;
   OpenedImage opened = image.opened                    ? *std::move(image.opened)
                        : spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_)
@@ -422,11 +399,12 @@ AddressFacts FileFacts::FindInJit(const OpenImageState& state, RuntimeAddress ad
 absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
   Image& image = images_[static_cast<uint32_t>(id)];
   if (image.state == nullptr) {
+    specs_.Settle(id);
     image.state = std::make_unique<OpenImageState>();
-    PROFILER_RETURN_IF_ERROR(OpenJitDump(image.spec, *image.state));
+    PROFILER_RETURN_IF_ERROR(OpenJitDump(specs_[id], *image.state));
   }
   if (!image.state->jit_dump)
-    return absl::NotFoundError(absl::StrCat(image.spec.path, ": no dump"));
+    return absl::NotFoundError(absl::StrCat(specs_[id].path, ": no dump"));
   return image.state->jit_dump->codes();
 }
 

@@ -1,0 +1,48 @@
+// Which images there are: those that share one file are one, so that it is opened once.
+//
+// Opens no image. Looks at processes: two of them that live in file systems of their own have
+// different files of one name.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <tuple>
+
+#include "absl/container/flat_hash_map.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::symbolize {
+
+// Not thread-safe.
+class ImageTable {
+ public:
+  // `options` must outlive it.
+  explicit ImageTable(const SymbolizerOptions& options) : options_(options) {}
+
+  // As Images::AddImage; numbers are dense.
+  ImageId Add(const ImageSpec& spec);
+  const ImageSpec& operator[](ImageId id) const { return At(id).spec; }
+
+  // The file was looked for by what is known now: its process stays the one that it is.
+  void Settle(ImageId id) { images_[static_cast<uint32_t>(id)].is_settled = true; }
+
+ private:
+  using Key = std::tuple<ImageKind, std::string, std::string, uint32_t>;
+  struct Image {
+    ImageSpec spec;
+    bool is_settled = false;
+  };
+
+  const Image& At(ImageId id) const { return images_[static_cast<uint32_t>(id)]; }
+  bool IsOfItsProcess(const ImageSpec& spec);
+  bool HasItsOwnRoot(uint32_t pid);
+
+  const SymbolizerOptions& options_;
+  std::deque<Image> images_;
+  absl::flat_hash_map<Key, ImageId> ids_;
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by pid
+};
+
+}  // namespace profiler::symbolize
