@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "src/base/address.h"
@@ -68,6 +69,7 @@ struct AddressFacts {
 struct TrustedFile {
   uid_t owner = 0;
   uint64_t size = 0;
+  std::string path;  // where it was found
 };
 
 // Images that can be asked for facts. The arguments are those of Symbolizer::Name and NameAt.
@@ -77,6 +79,9 @@ class FactSource : public Images {
   // own file systems, so that its facts may be kept for whoever has that build-id. Opens the file,
   // but reads neither symbols nor debug information.
   virtual std::optional<TrustedFile> TrustedFileOf(ImageId /*image*/) { return std::nullopt; }
+
+  // As Symbolizer::WillName.
+  virtual void WillFind(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
 
   virtual AddressFacts Find(ImageId image, CodePlace place) = 0;
   virtual AddressFacts FindAt(ImageId image, ElfAddress address) = 0;

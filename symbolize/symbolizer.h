@@ -162,6 +162,10 @@ class Images {
 // address in it is named, and each image once.
 class Symbolizer : public Images {
  public:
+  // These places will be asked for next, in this order. To say so costs nothing, and saves much
+  // where names come from another process; what is not said is named all the same.
+  virtual void WillName(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}
+
   // Names the code at a place of the image, which is in a file if IsInFile of the image's kind says
   // so. For a return address the caller passes the place one byte before. Cost: a binary search;
   // the first time in an image its file is opened and its symbols are sorted, the first time in a

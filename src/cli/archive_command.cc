@@ -40,6 +40,7 @@ int Archive(const ArchiveArguments& arguments) {
   if (recording == nullptr) return kExitFailure;
   naming::NamingOptions naming;
   naming.places = arguments.places;
+  naming.warn = PrintWarning;
   naming.files_name = symbolize::FilesName::kFirst;
   naming::CollectedNames collected;
   {

@@ -26,6 +26,8 @@ void PrintSummaryOf(const std::string& path, const RecordArguments& arguments) {
   naming::LoadOptions load;
   AskForSummary(load);
   load.naming.places.no_cache = arguments.no_cache;
+  load.naming.places.no_sandbox = arguments.no_sandbox;
+  load.naming.warn = PrintWarning;
   load.naming.fetch.off = true;
   auto loaded = naming::LoadProfile(path, load);
   if (!loaded.ok()) {

@@ -18,6 +18,7 @@ void AddFilePlaceOptions(CLI::App& command, naming::FilePlaces& places) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   AddCacheOption(command, places.no_cache);
+  AddSandboxOption(command, places.no_sandbox);
 }
 
 void AddCacheOption(CLI::App& command, bool& no_cache) {
@@ -25,6 +26,12 @@ void AddCacheOption(CLI::App& command, bool& no_cache) {
       "--no-cache", no_cache,
       "read debug information again instead of taking the lines and inlined calls that "
       "were found before from ~/.cache/profiler, and keep nothing there");
+}
+
+void AddSandboxOption(CLI::App& command, bool& no_sandbox) {
+  command.add_flag("--no-sandbox", no_sandbox,
+                   "read the files that names come from in this process, with all its rights, "
+                   "instead of in one that has none");
 }
 
 void AddFetchOptions(CLI::App& command, naming::FetchOptions& options) {

@@ -7,9 +7,10 @@
 
 namespace profiler::cli {
 
-// --symfs, --debug-dir and --no-cache. What is filled must outlive the parsing, here and below.
+// --symfs, --debug-dir, --no-cache and --no-sandbox. What is filled must outlive the parsing, here and below.
 void AddFilePlaceOptions(CLI::App& command, naming::FilePlaces& places);
 void AddCacheOption(CLI::App& command, bool& no_cache);
+void AddSandboxOption(CLI::App& command, bool& no_sandbox);
 
 // --no-debuginfod, --debuginfod-timeout and --debuginfod-size. How fetching goes is shown where
 // standard error is a terminal, and Ctrl-C there skips the image that is shown.

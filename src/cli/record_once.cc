@@ -107,6 +107,8 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
 naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
   naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
+  naming.places.no_sandbox = arguments.no_sandbox;
+  naming.warn = PrintWarning;
   naming.files_name = symbolize::FilesName::kOthers;
   return naming;
 }

@@ -319,6 +319,7 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
       ->check(CLI::IsMember({"code", "lines", "names", "none"}))
       ->capture_default_str();
   AddCacheOption(command, a.no_cache);
+  AddSandboxOption(command, a.no_sandbox);
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
   command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");
   command

@@ -33,6 +33,7 @@ struct RecordArguments {
   std::string output = "perf.data";
   std::string embed = "lines";
   bool no_cache = false;
+  bool no_sandbox = false;
   bool call_chains = false;
   std::string call_graph;
   bool post_unwind = false;

@@ -43,6 +43,8 @@ naming::LoadOptions LoadOptionsFor(const RecordArguments& arguments) {
   AskForRuns(load);
   load.keep_thread = false;
   load.naming.places.no_cache = arguments.no_cache;
+  load.naming.places.no_sandbox = arguments.no_sandbox;
+  load.naming.warn = PrintWarning;
   load.naming.fetch.off = true;
   return load;
 }

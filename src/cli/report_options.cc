@@ -3,6 +3,7 @@
 #include "absl/strings/numbers.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/option_values.h"
+#include "src/cli/output.h"
 #include "src/procfs/machine.h"
 
 namespace profiler::cli {
@@ -123,6 +124,7 @@ absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;
   load.naming.fetch = arguments.fetch;
+  load.naming.warn = PrintWarning;
   return load;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -48,6 +49,10 @@ class FilesWithBuildId final : public symbolize::FactSource {
   // Of the kernel only what the profile says is known.
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}
+
+  void WillFind(ImageId id, std::span<const CodePlace> places) override {
+    if (At(id).in_files) files_->WillFind(*At(id).in_files, places);
+  }
 
   AddressFacts Find(ImageId id, CodePlace place) override {
     if (At(id).in_files) return files_->Find(*At(id).in_files, place);

@@ -1,5 +1,7 @@
 #include "src/naming/naming.h"
 
+#include <unistd.h>
+
 #include <map>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "src/naming/imported_images.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "symbolize/confined/confined_facts.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/names/name_cache.h"
 #include "symbolize/names/names_codec.h"
@@ -28,6 +31,14 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
   if (options.files_name) return *options.files_name;
   if (FetchesFiles(options.fetch)) return FilesName::kFirst;
   return options.places.given() ? FilesName::kUnnamed : FilesName::kOthers;
+}
+
+// What root reads may be anybody's, and whoever takes root over has everything.
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
+  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
+  if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
+  return symbolize::CreateConfinedFacts(files,
+                                        {.required = geteuid() == 0, .warn = options.warn});
 }
 
 }  // namespace
@@ -51,7 +62,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
                                                     const NamingOptions& options) {
   symbolize::NameSources sources;
-  sources.files = symbolize::CreateFileFacts(SymbolizerOptionsOf(options));
+  sources.files = FactsOfFiles(options);
   const bool is_imported = perf_data::ReadImported(features).has_value();
   if (is_imported) sources.files = OnlyFilesWithBuildId(std::move(sources.files));
   sources.recorded =

@@ -24,6 +24,8 @@ struct FilePlaces {
   std::string kallsyms;  // of the recorded kernel; empty: this machine's, where that is it
   std::vector<std::string> debug_directories;  // empty: the usual one
   bool no_cache = false;                       // of names (symbolize/names/name_cache.h)
+  // This process reads files itself (else symbolize/confined/confined_facts.h).
+  bool no_sandbox = false;
 
   bool given() const { return !symfs.empty() || !debug_directories.empty() || !kallsyms.empty(); }
 };
@@ -43,6 +45,8 @@ struct NamingOptions : symbolize::PresentOptions {
   bool lines = true;  // with inlines; see symbolize::SymbolizerOptions
   FilePlaces places;
   FetchOptions fetch;
+  // Told of each image whose file could not be read, in a line.
+  std::function<void(std::string_view)> warn;
   // What was fetched, for names yet to be looked up.
   std::shared_ptr<symbolize::FetchedFiles> fetched = std::make_shared<symbolize::FetchedFiles>();
   // What files name beside a recording with names. Unless said: where the user names places, files

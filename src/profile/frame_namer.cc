@@ -28,16 +28,38 @@ Unnamed UnnamedBecause(symbolize::Reason reason) {
   return Unnamed::kNoSymbol;
 }
 
+// A return address is that of the instruction behind the call.
+uint64_t BackOf(const Frame& frame) {
+  return frame.return_address && frame.place.value != 0 ? 1 : 0;
+}
+
 }  // namespace
 
 void FrameNamer::NameFrames() {
   constexpr size_t kAhead = 8;
   const HugeVector<uint32_t> order = FramesToName();
+  size_t announced = 0;  // those before it were
   for (size_t i = 0; i < order.size(); ++i) {
+    if (i == announced) announced = Announce(order, i);
     if (i + kAhead < order.size()) __builtin_prefetch(&profile_.frames[order[i + kAhead]], 1);
     Name(order[i]);
   }
   named_ = profile_.frames.size();
+}
+
+// Says which places of one image come next, from `from` on; the end of those.
+size_t FrameNamer::Announce(const HugeVector<uint32_t>& order, size_t from) {
+  constexpr size_t kAtOnce = 4096;
+  const DsoId dso = profile_.frames[order[from]].dso;
+  announced_.clear();
+  size_t end = from;
+  for (; end < order.size() && end - from < kAtOnce; ++end) {
+    const Frame& frame = profile_.frames[order[end]];
+    if (frame.dso != dso) break;
+    announced_.push_back(frame.place + (0 - BackOf(frame)));
+  }
+  symbolizer_.WillName(images_[static_cast<uint32_t>(dso)], announced_);
+  return end;
 }
 
 // By image and place, as those of sums stand.
@@ -78,7 +100,7 @@ void FrameNamer::Name(uint32_t index) {
 
 void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-  const uint64_t back = frame.return_address && frame.place.value != 0 ? 1 : 0;
+  const uint64_t back = BackOf(frame);
   const symbolize::Naming naming =
       symbolizer_.Name(images_[static_cast<uint32_t>(frame.dso)], frame.place + (0 - back));
   frame.unnamed = UnnamedBecause(naming.reason);

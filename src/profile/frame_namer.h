@@ -34,6 +34,7 @@ class FrameNamer {
  private:
   void NameFrames();
   HugeVector<uint32_t> FramesToName() const;
+  size_t Announce(const HugeVector<uint32_t>& order, size_t from);
   void Name(uint32_t index);
   void Name(Frame& frame);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
@@ -47,7 +48,8 @@ class FrameNamer {
   const bool by_address_;
   // By dso, place and return_address, the first frame named there; used if by_address_.
   absl::flat_hash_map<std::tuple<DsoId, uint64_t, bool>, uint32_t> first_at_;
-  size_t named_ = 0;  // frames [0, named_) are
+  size_t named_ = 0;                  // frames [0, named_) are
+  std::vector<CodePlace> announced_;  // at once
   DenseIndex symbols_;
   SymbolId last_ = kNoSymbol;     // that InternSymbol gave
   bool last_is_unnamed_ = false;  // its name was made of where it starts

@@ -247,7 +247,7 @@ std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
       image.state != nullptr ? image.state->file : image.opened->file;
   if (!found || !ProcessRootOf(*found, options_).empty()) return std::nullopt;
   if (!found->file.IsOfUserOrRoot()) return std::nullopt;
-  return TrustedFile{*found->file.owner(), found->file.bytes().size()};
+  return TrustedFile{*found->file.owner(), found->file.bytes().size(), found->path};
 }
 
 void FileFacts::OpenFile(Image& image) {

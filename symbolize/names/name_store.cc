@@ -57,6 +57,24 @@ void NameStore::AddCode(NameFacts code) {
   for (Image& image : images_) image.code = code_->Find(image.spec);
 }
 
+// Files are asked for what neither the recording nor the cache knows.
+void NameStore::WillName(ImageId id, std::span<const CodePlace> places) {
+  if (keeping_ && !keeping_->is_complete) return;
+  Image& image = At(id);
+  std::vector<CodePlace> unknown;
+  for (const CodePlace place : places) {
+    std::optional<AddressFacts> recorded;
+    if (image.recorded != nullptr) recorded = image.recorded->Find(place);
+    if (!recorded || AsksFiles(image, *recorded)) unknown.push_back(place);
+  }
+  if (unknown.empty()) return;
+  if (!image.cache_was_read) ReadCache(image);
+  if (image.cached != nullptr) {
+    std::erase_if(unknown, [&](CodePlace place) { return image.cached->Find(place).has_value(); });
+  }
+  if (!unknown.empty()) files_->WillFind(InFiles(image), unknown);
+}
+
 Naming NameStore::Name(ImageId id, CodePlace place) {
   if (keeping_ && !keeping_->GoesOn()) return {};
   Image& image = At(id);
@@ -103,16 +121,20 @@ Naming NameStore::NameAt(ImageId id, ElfAddress address) {
   return presenter_.Present(facts, image.spec.kind);
 }
 
-// What the recording says, where the files do not know better. Files without a build-id may have
-// changed, and process numbers come again.
+// Files without a build-id may have changed, and process numbers come again.
+bool NameStore::AsksFiles(const Image& image, const AddressFacts& recorded) const {
+  if (files_name_ == FilesName::kFirst && !image.spec.build_id.empty()) return true;
+  return recorded.reason != Reason::kNamed && files_name_ != FilesName::kOthers;
+}
+
+// What the recording says, where the files do not know better.
 template <class AskFiles>
 AddressFacts NameStore::Choose(const Image& image, const std::optional<AddressFacts>& recorded,
                                AskFiles ask_files) const {
   if (!recorded) return ask_files();
   const bool is_named = recorded->reason == Reason::kNamed;
   const bool knows_best = files_name_ == FilesName::kFirst && !image.spec.build_id.empty();
-  const bool is_asked = knows_best || (!is_named && files_name_ != FilesName::kOthers);
-  if (!is_asked) return *recorded;
+  if (!AsksFiles(image, *recorded)) return *recorded;
   const AddressFacts facts = ask_files();
   if (facts.reason == Reason::kNamed) {
     const bool loses_lines = facts.innermost().line == 0 && recorded->innermost().line != 0;

@@ -49,6 +49,7 @@ class NameStore final : public Symbolizer {
 
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override;
+  void WillName(ImageId id, std::span<const CodePlace> places) override;
   Naming Name(ImageId id, CodePlace place) override;
   Naming NameAt(ImageId id, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
@@ -104,6 +105,7 @@ class NameStore final : public Symbolizer {
   ImageId InFiles(Image& image);
   AddressFacts FindInFiles(ImageId id, CodePlace place);
   void ReadCache(Image& image);
+  bool AsksFiles(const Image& image, const AddressFacts& recorded) const;
   template <class AskFiles>
   AddressFacts Choose(const Image& image, const std::optional<AddressFacts>& recorded,
                       AskFiles ask_files) const;

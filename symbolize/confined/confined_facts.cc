@@ -1,0 +1,312 @@
+#include "symbolize/confined/confined_facts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "symbolize/confined/confined_process.h"
+#include "symbolize/confined/facts_protocol.h"
+#include "symbolize/confined/facts_server.h"
+#include "symbolize/confined/file_rules.h"
+#include "symbolize/files/image_table.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// What an image of the worst kind can cost, three times.
+constexpr int kMostEnded = 3;
+
+// One of the two processes, made when it is first asked, and again after it has ended.
+class Reader {
+ public:
+  Reader(const SymbolizerOptions& options, const ConfinementOptions& confinement,
+         FileRules::Owners owners)
+      : options_(options), confinement_(confinement), owners_(owners) {}
+
+  // The kernel's functions and where it lies, for those to come as well.
+  void Tell(MessageKind kind, const std::string& content) {
+    told_.emplace_back(kind, content);
+    if (process_ != nullptr) (void)process_->Tell(kind, content);
+    if (unconfined_) (void)unconfined_->Answer(kind, content);
+  }
+
+  struct Answer {
+    std::string content;
+    bool refused_owner = false;  // a file of somebody else was asked for, and not given
+  };
+
+  // The process that gave the error is gone.
+  absl::StatusOr<Answer> Ask(MessageKind kind, std::string content) {
+    PROFILER_RETURN_IF_ERROR(Start());
+    if (unconfined_) return Answer{unconfined_->Answer(kind, content).value_or("")};
+    (void)rules_->TakeRefusedOwner();
+    absl::StatusOr<std::string> answer = process_->Ask(kind, std::move(content));
+    if (!answer.ok()) {
+      End();
+      return std::move(answer).status();
+    }
+    return Answer{*std::move(answer), rules_->TakeRefusedOwner()};
+  }
+
+  // An answer that made no sense.
+  void End() {
+    process_.reset();
+    ++ended_;
+  }
+
+  // Of what the process has said since it was made.
+  FactsReader& facts() { return *facts_; }
+  // Whose the file is that was given to it under that path.
+  std::optional<TrustedFile> GivenAt(const std::string& path) const {
+    return unconfined_ ? std::nullopt : rules_->GivenAt(path);
+  }
+
+ private:
+  absl::Status Start() {
+    if (process_ != nullptr || unconfined_) return absl::OkStatus();
+    if (ended_ >= kMostEnded) return absl::UnavailableError("too many images could not be read");
+    facts_.emplace(strings_);
+    rules_.emplace(options_, owners_);
+    ConfinedBudget budget;
+    if (owners_ == FileRules::Owners::kUserAndRoot) budget.time *= 10;
+    // What one image has spent is not given to the next one again.
+    for (int i = 0; i < ended_; ++i) budget.time /= 2;
+    auto process = ConfinedProcess::Start([this](int socket) { ServeFacts(socket, options_); },
+                                          *rules_, budget);
+    if (!process.ok()) return GoWithout(process.status());
+    process_ = *std::move(process);
+    for (const auto& [kind, content] : told_) {
+      PROFILER_RETURN_IF_ERROR(process_->Tell(kind, content));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status GoWithout(const absl::Status& why) {
+    if (confinement_.required) {
+      ended_ = kMostEnded;
+      return absl::UnavailableError(
+          absl::StrCat("files are read as root in a sandbox only, and here is none (",
+                       why.message(), "); --no-sandbox reads them all the same"));
+    }
+    if (confinement_.warn) {
+      confinement_.warn(absl::StrCat("files are read without a sandbox: there is none here (",
+                                     why.message(), ")"));
+    }
+    unconfined_.emplace(options_);
+    for (const auto& [kind, content] : told_) (void)unconfined_->Answer(kind, content);
+    return absl::OkStatus();
+  }
+
+  const SymbolizerOptions& options_;
+  const ConfinementOptions& confinement_;
+  const FileRules::Owners owners_;
+  std::vector<std::pair<MessageKind, std::string>> told_;
+  std::deque<std::string> strings_;  // of all that was ever said
+  std::optional<FactsReader> facts_;
+  std::optional<FileRules> rules_;
+  std::unique_ptr<ConfinedProcess> process_;  // null: none yet, or it has ended
+  int ended_ = 0;
+  std::optional<FactsServer> unconfined_;  // where there is no confinement
+};
+
+struct Image {
+  bool is_of_others = false;                                  // the second process reads it
+  bool failed = false;                                        // nothing is asked of it any more
+  std::optional<absl::StatusOr<std::vector<JitCode>>> codes;  // of a dump
+};
+
+AddressFacts Unreadable() { return {.reason = Reason::kNotElf}; }
+
+class ConfinedFacts final : public FactSource {
+ public:
+  ConfinedFacts(const SymbolizerOptions& options, const ConfinementOptions& confinement)
+      : options_(options),
+        confinement_(confinement),
+        specs_(options_),
+        own_(options_, confinement_, FileRules::Owners::kUserAndRoot),
+        others_(options_, confinement_, FileRules::Owners::kAll) {}
+
+  ImageId AddImage(const ImageSpec& spec) override {
+    const ImageId id = specs_.Add(spec);
+    if (static_cast<uint32_t>(id) == images_.size()) images_.emplace_back();
+    return id;
+  }
+  const ImageSpec& image(ImageId id) const override { return specs_[id]; }
+
+  void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
+    ContentWriter to;
+    to.PutText(symbol).Put(address.value);
+    TellAll(MessageKind::kKernelReference, std::move(to).Take());
+  }
+
+  void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override {
+    ContentWriter to;
+    to.Put(start.value).Put(size).PutText(name);
+    TellAll(MessageKind::kKernelSymbol, std::move(to).Take());
+  }
+
+  std::optional<TrustedFile> TrustedFileOf(ImageId id) override {
+    if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
+    const std::optional<std::string> answer = Ask(id, MessageKind::kFileOf, {});
+    if (!answer || At(id).is_of_others) return std::nullopt;
+    ByteReader from(BytesOfText(*answer));
+    // Whose it is, and how long, this process has seen itself.
+    return own_.GivenAt(std::string(ReadText(from)));
+  }
+
+  void WillFind(ImageId id, std::span<const CodePlace> places) override {
+    announced_.clear();
+    next_ = 0;
+    if (places.empty()) return;
+    announced_image_ = id;
+    ContentWriter to;
+    to.Put(static_cast<uint32_t>(places.size()));
+    for (const CodePlace place : places) PutPlace(place, to);
+    std::vector<AddressFacts> facts =
+        AskForFacts(id, MessageKind::kFind, std::move(to), places.size());
+    for (size_t i = 0; i < facts.size(); ++i) announced_.emplace_back(places[i], facts[i]);
+  }
+
+  AddressFacts Find(ImageId id, CodePlace place) override {
+    if (id == announced_image_) {
+      for (size_t i = next_; i < announced_.size(); ++i) {
+        if (announced_[i].first != place) continue;
+        next_ = i;
+        return announced_[i].second;
+      }
+    }
+    const CodePlace only[] = {place};
+    WillFind(id, only);
+    return announced_.empty() ? Unreadable() : announced_[0].second;
+  }
+
+  AddressFacts FindAt(ImageId id, ElfAddress address) override {
+    announced_.clear();  // their strings stay, their inlined calls do not
+    ContentWriter to;
+    to.Put(uint32_t{1}).Put(address.value);
+    const std::vector<AddressFacts> facts = AskForFacts(id, MessageKind::kFindAt, std::move(to), 1);
+    return facts.empty() ? Unreadable() : facts[0];
+  }
+
+  CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
+    ContentWriter to;
+    to.Put(address.value).Put(size);
+    const std::optional<std::string> answer = Ask(id, MessageKind::kCodeAt, std::move(to));
+    if (!answer) return {.reason = Reason::kNotElf};
+    ByteReader from(BytesOfText(*answer));
+    CodeBytes code;
+    code.reason = from.Read<Reason>();
+    code.machine = from.Read<uint16_t>();
+    code.place = ReadPlace(from);
+    const std::string_view bytes = ReadText(from);
+    const bool is_sound = from.ok() && code.reason <= Reason::kRestricted &&
+                          bytes.empty() == (code.reason != Reason::kNamed) && bytes.size() <= size;
+    if (!is_sound) {
+      GiveUp(id, absl::DataLossError("the process that read it made no sense"));
+      return {.reason = Reason::kNotElf};
+    }
+    code.bytes = BytesOfText(code_.emplace_back(bytes));
+    return code;
+  }
+
+  absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId id) override {
+    auto& codes = At(id).codes;
+    if (!codes) codes = AskForCodes(id);
+    if (!codes->ok()) return codes->status();
+    return std::span<const JitCode>(**codes);
+  }
+
+ private:
+  Image& At(ImageId id) { return images_[static_cast<uint32_t>(id)]; }
+  Reader& ReaderOf(ImageId id) { return At(id).is_of_others ? others_ : own_; }
+
+  void TellAll(MessageKind kind, const std::string& content) {
+    own_.Tell(kind, content);
+    others_.Tell(kind, content);
+  }
+
+  // The answer about an image, from the process that may read it. None: nobody can.
+  std::optional<std::string> Ask(ImageId id, MessageKind kind, ContentWriter question) {
+    Image& image = At(id);
+    if (image.failed) return std::nullopt;
+    specs_.Settle(id);
+    ContentWriter whole;
+    PutSpec(specs_[id], whole);
+    const std::string content = std::move(whole).Take() + std::move(question).Take();
+    absl::StatusOr<Reader::Answer> answer = ReaderOf(id).Ask(kind, content);
+    if (answer.ok() && answer->refused_owner) {
+      image.is_of_others = true;
+      answer = others_.Ask(kind, content);
+    }
+    if (answer.ok()) return std::move(answer->content);
+    Fail(id, answer.status());
+    return std::nullopt;
+  }
+
+  std::vector<AddressFacts> AskForFacts(ImageId id, MessageKind kind, ContentWriter question,
+                                        size_t count) {
+    const std::optional<std::string> answer = Ask(id, kind, std::move(question));
+    if (!answer) return {};
+    auto facts = ReaderOf(id).facts().Read(*answer, count);
+    if (facts.ok()) return *std::move(facts);
+    GiveUp(id, facts.status());
+    return {};
+  }
+
+  absl::StatusOr<std::vector<JitCode>> AskForCodes(ImageId id) {
+    const absl::Status unreadable =
+        absl::DataLossError(absl::StrCat(specs_[id].path, " could not be read"));
+    const std::optional<std::string> answer = Ask(id, MessageKind::kJitCodes, {});
+    if (!answer) return unreadable;
+    ByteReader from(BytesOfText(*answer));
+    PROFILER_RETURN_IF_ERROR(ReadStatus(from));
+    std::vector<JitCode> codes;
+    const auto count = from.Read<uint32_t>();
+    for (uint32_t i = 0; i < count && from.ok(); ++i) codes.push_back(from.Read<JitCode>());
+    if (from.ok() && from.remaining() == 0) return codes;
+    GiveUp(id, absl::DataLossError("the process that read it made no sense"));
+    return unreadable;
+  }
+
+  // Ends the process as well, which was taken over.
+  void GiveUp(ImageId id, const absl::Status& why) {
+    ReaderOf(id).End();
+    Fail(id, why);
+  }
+
+  void Fail(ImageId id, const absl::Status& why) {
+    At(id).failed = true;
+    if (!confinement_.warn) return;
+    // One line for all the images to come.
+    if (absl::IsUnavailable(why) && std::exchange(said_unavailable_, true)) return;
+    confinement_.warn(absl::StrCat(specs_[id].path, " has no names: ", why.message()));
+  }
+
+  const SymbolizerOptions options_;
+  const ConfinementOptions confinement_;
+  ImageTable specs_;
+  std::deque<Image> images_;
+  Reader own_;
+  Reader others_;
+  // What WillFind asked for, and which of it comes next.
+  ImageId announced_image_{};
+  std::vector<std::pair<CodePlace, AddressFacts>> announced_;
+  size_t next_ = 0;
+  std::deque<std::string> code_;  // that was asked for
+  bool said_unavailable_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<FactSource> CreateConfinedFacts(const SymbolizerOptions& options,
+                                                const ConfinementOptions& confinement) {
+  return std::make_unique<ConfinedFacts>(options, confinement);
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,167 @@
+// Facts are the same, whoever reads the files.
+
+#include "symbolize/confined/confined_facts.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "symbolize/files/file_facts.h"
+#include "symbolize/test_files.h"
+
+namespace profiler::symbolize {
+namespace {
+
+std::string Text(const AddressFacts::Function& function) {
+  return absl::StrCat(View(function.name), "@", function.start.value, "+", function.size,
+                      function.in_symbol_table ? "" : " of debug information");
+}
+
+std::string Text(const AddressFacts::Line& line) {
+  return absl::StrCat(View(line.file), ":", line.line, ":", line.column);
+}
+
+std::string Text(const AddressFacts& facts) {
+  std::string text = absl::StrCat(static_cast<int>(facts.reason));
+  if (facts.address) absl::StrAppend(&text, " at ", facts.address->value);
+  if (facts.function) absl::StrAppend(&text, " in ", Text(*facts.function));
+  if (facts.neighbour) absl::StrAppend(&text, " behind ", Text(*facts.neighbour));
+  for (const auto& inlined : facts.inlined) {
+    absl::StrAppend(&text, " inlined ", View(inlined.name), " ", Text(inlined.at));
+  }
+  return absl::StrCat(text, " ", Text(facts.at), facts.has_debug_info ? " known" : "");
+}
+
+class ConfinedFactsTest : public testing::Test {
+ protected:
+  ConfinedFactsTest() : directory_(TestDirectory()) {
+    options_.jit_map_directory = directory_;
+    options_.build_id_caches = {};
+    files_ = CreateFileFacts(options_);
+    confined_ = CreateConfinedFacts(
+        options_, {.required = true,
+                   .warn = [this](std::string_view line) { warnings_.emplace_back(line); }});
+  }
+
+  static std::vector<CodePlace> EveryPlaceIn(const std::string& path) {
+    std::vector<CodePlace> places;
+    for (uint64_t at = 0; at < std::filesystem::file_size(path); at += 3) {
+      places.emplace_back(FileOffset{at});
+    }
+    return places;
+  }
+
+  // Places at which the two say something else.
+  size_t Differences(const ImageSpec& spec, const std::vector<CodePlace>& places, bool announce) {
+    const ImageId of_files = files_->AddImage(spec);
+    const ImageId of_confined = confined_->AddImage(spec);
+    if (announce) confined_->WillFind(of_confined, places);
+    return static_cast<size_t>(std::ranges::count_if(places, [&](CodePlace place) {
+      return Text(files_->Find(of_files, place)) != Text(confined_->Find(of_confined, place));
+    }));
+  }
+
+  const std::string directory_;
+  SymbolizerOptions options_;
+  std::unique_ptr<FactSource> files_;
+  std::unique_ptr<FactSource> confined_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(ConfinedFactsTest, AreThoseOfFiles) {
+  for (const char* const program :
+       {"pie", "nopie", "shared", "stripped", "split", "mini", "inlined"}) {
+    const std::string path = TestFile(program);
+    ASSERT_TRUE(std::filesystem::exists(path));
+    SCOPED_TRACE(path);
+    EXPECT_EQ(Differences({.path = path}, EveryPlaceIn(path), /*announce=*/true), 0U);
+    EXPECT_EQ(Differences({.path = path}, {FileOffset{4096}, FileOffset{1}}, false), 0U);
+  }
+  EXPECT_EQ(warnings_, std::vector<std::string>{});
+}
+
+TEST_F(ConfinedFactsTest, HaveNamesLinesAndInlinedCalls) {
+  const std::string path = TestFile("inlined");
+  const ImageId image = confined_->AddImage({.path = path});
+  const std::vector<CodePlace> places = EveryPlaceIn(path);
+  confined_->WillFind(image, places);
+  size_t named = 0, inlined = 0, lines = 0;
+  for (const CodePlace place : places) {
+    const AddressFacts facts = confined_->Find(image, place);
+    named += facts.reason == Reason::kNamed ? 1 : 0;
+    inlined += facts.inlined.empty() ? 0 : 1;
+    lines += facts.at.line != 0 ? 1 : 0;
+  }
+  EXPECT_GT(named, 0U);
+  EXPECT_GT(inlined, 0U);
+  EXPECT_GT(lines, 0U);
+}
+
+TEST_F(ConfinedFactsTest, AreThoseOfMapsOfJitsToo) {
+  const auto pid = static_cast<uint32_t>(getpid());
+  WriteFile(absl::StrCat(directory_, "/perf-", pid, ".map"), "1000 100 first\n1100 80 second\n");
+  const ImageSpec spec{.kind = ImageKind::kJit, .path = "//anon", .pid = pid};
+  EXPECT_EQ(Differences(spec, {RuntimeAddress{0x1010}, RuntimeAddress{0x1110}}, true), 0U);
+  const AddressFacts facts = confined_->Find(confined_->AddImage(spec), RuntimeAddress{0x1110});
+  ASSERT_TRUE(facts.function);
+  EXPECT_EQ(facts.function->name, "second");
+}
+
+TEST_F(ConfinedFactsTest, HaveTheKernelsAnnouncedFunctions) {
+  confined_->AddKernelSymbol(RuntimeAddress{0x5000}, 16, "bpf_prog_one");
+  const ImageSpec spec{.kind = ImageKind::kBpf, .path = "bpf_prog_one"};
+  const AddressFacts facts = confined_->Find(confined_->AddImage(spec), RuntimeAddress{0x5001});
+  ASSERT_TRUE(facts.function);
+  EXPECT_EQ(facts.function->name, "bpf_prog_one");
+}
+
+TEST_F(ConfinedFactsTest, AnswerInAnyOrderWhateverWasAnnounced) {
+  const std::string path = TestFile("pie");
+  const ImageId image = confined_->AddImage({.path = path});
+  const ImageId same = files_->AddImage({.path = path});
+  const std::vector<CodePlace> announced = {FileOffset{4000}, FileOffset{4100}, FileOffset{4200}};
+  confined_->WillFind(image, announced);
+  for (const uint64_t at : {4200, 4100, 4000, 4300, 4200}) {
+    EXPECT_EQ(Text(confined_->Find(image, FileOffset{at})),
+              Text(files_->Find(same, FileOffset{at})));
+  }
+}
+
+TEST_F(ConfinedFactsTest, GiveCodeAsFilesDo) {
+  const std::string path = TestFile("pie");
+  const uint64_t at = 4096;
+  const CodeBytes expected = files_->CodeAt(files_->AddImage({.path = path}), {at}, 64);
+  const CodeBytes code = confined_->CodeAt(confined_->AddImage({.path = path}), {at}, 64);
+  EXPECT_EQ(code.reason, expected.reason);
+  EXPECT_EQ(code.machine, expected.machine);
+  EXPECT_EQ(code.place, expected.place);
+  EXPECT_TRUE(std::ranges::equal(code.bytes, expected.bytes));
+}
+
+TEST_F(ConfinedFactsTest, TrustOnlyWhatWasGivenToTheProcessThatReadsTrustedFiles) {
+  const std::string path = directory_ + "/program";
+  WriteFile(path, ReadFile(TestFile("pie")));
+  const auto own = confined_->TrustedFileOf(confined_->AddImage({.path = path}));
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->owner, geteuid());
+  EXPECT_EQ(own->size, std::filesystem::file_size(path));
+
+  constexpr uid_t kNobody = 65534;
+  const std::string others = directory_ + "/others";
+  WriteFile(others, ReadFile(TestFile("pie")));
+  if (chown(others.c_str(), kNobody, kNobody) != 0) {
+    GTEST_SKIP() << "only root can give files to another user";
+  }
+  EXPECT_FALSE(confined_->TrustedFileOf(confined_->AddImage({.path = others})));
+  EXPECT_EQ(Differences({.path = others}, EveryPlaceIn(others), true), 0U);
+  EXPECT_EQ(warnings_, std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

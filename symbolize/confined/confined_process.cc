@@ -1,0 +1,223 @@
+#include "symbolize/confined/confined_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "symbolize/confined/confinement.h"
+#include "symbolize/confined/facts_protocol.h"
+
+// Sanitizers keep shadows of all memory, take many times as long, and tell of what they find on
+// standard error.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PROFILER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PROFILER_SANITIZED 1
+#endif
+#endif
+
+namespace profiler::symbolize {
+namespace {
+
+#ifdef PROFILER_SANITIZED
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// Where the child keeps the socket: behind the three standard descriptors.
+constexpr int kSocket = 3;
+
+// What this process has that is its own: what RLIMIT_DATA counts.
+uint64_t PrivateMemory() {
+  std::ifstream statm("/proc/self/statm");
+  std::array<uint64_t, 6> pages = {};
+  for (uint64_t& count : pages) statm >> count;
+  return pages[5] * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void LimitSoftly(int resource, uint64_t limit) {
+  rlimit now = {};
+  getrlimit(static_cast<__rlimit_resource>(resource), &now);
+  now.rlim_cur = std::min<rlim_t>(limit, now.rlim_max);
+  setrlimit(static_cast<__rlimit_resource>(resource), &now);
+}
+
+// Ctrl-C is for the one that asks; the rest ends this process as it ends any other, and does none
+// of what the one that asks would do then. SIGBUS stays as it is: files shrink.
+void ResetSignals() {
+  for (int number = 1; number < NSIG; ++number) {
+    if (number != SIGBUS) std::signal(number, SIG_DFL);
+  }
+  for (const int number : {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE}) std::signal(number, SIG_IGN);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+void CloseAllBut(int socket) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int last = kSanitized ? STDOUT_FILENO : STDERR_FILENO;
+  const int kept = fcntl(socket, F_DUPFD_CLOEXEC, kSocket + 1);
+  for (int standard = STDIN_FILENO; standard <= last; ++standard) dup2(null, standard);
+  dup2(kept, kSocket);
+  close_range(kSocket + 1, ~0U, 0);
+}
+
+void Say(const absl::Status& status) {
+  ContentWriter to;
+  PutStatus(status, to);
+  (void)Send(kSocket, {MessageKind::kReady, std::move(to).Take(), {}});
+}
+
+[[noreturn]] void RunChild(int socket, const std::function<void(int)>& serve) {
+  constexpr uint64_t kMostDescriptors = 1024;
+  ResetSignals();
+  CloseAllBut(socket);
+  LimitSoftly(RLIMIT_CORE, 0);
+  LimitSoftly(RLIMIT_FSIZE, 0);
+  LimitSoftly(RLIMIT_NOFILE, kMostDescriptors);
+  const absl::Status confined = ConfineThisProcess();
+  Say(confined);
+  if (confined.ok()) {
+    try {
+      serve(kSocket);
+    } catch (const std::bad_alloc&) {
+      _exit(ENOMEM);
+    }
+  }
+  _exit(0);
+}
+
+std::chrono::nanoseconds CpuTimeOf(pid_t pid) {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
+    const std::function<void(int socket)>& serve, FileRules& rules, const ConfinedBudget& budget) {
+  std::array<int, 2> ends = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return ErrnoStatus(errno, "socketpair");
+  }
+  UniqueFd ours(ends[0]);
+  const UniqueFd its(ends[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return ErrnoStatus(errno, "fork");
+  if (pid == 0) RunChild(its.get(), serve);
+  std::unique_ptr<ConfinedProcess> process(
+      new ConfinedProcess(pid, std::move(ours), rules, budget));
+  PROFILER_RETURN_IF_ERROR(process->AwaitReady());
+  return process;
+}
+
+ConfinedProcess::ConfinedProcess(pid_t pid, UniqueFd socket, FileRules& rules,
+                                 const ConfinedBudget& budget)
+    : pid_(pid),
+      socket_(std::move(socket)),
+      rules_(rules),
+      budget_(budget),
+      first_memory_(PrivateMemory()) {
+  Grant();
+}
+
+ConfinedProcess::~ConfinedProcess() {
+  if (pid_ != 0) (void)HowItEnded();
+}
+
+absl::Status ConfinedProcess::AwaitReady() {
+  PROFILER_ASSIGN_OR_RETURN(const Message ready, ReceiveNext());
+  ByteReader from(BytesOfText(ready.content));
+  return ReadStatus(from);
+}
+
+absl::Status ConfinedProcess::Tell(MessageKind kind, std::string content) {
+  return Send(socket_.get(), {kind, std::move(content), {}});
+}
+
+absl::StatusOr<std::string> ConfinedProcess::Ask(MessageKind kind, std::string content) {
+  if (!Tell(kind, std::move(content)).ok()) return HowItEnded();
+  while (true) {
+    absl::StatusOr<Message> message = ReceiveNext();
+    if (!message.ok()) return std::move(message).status();
+    if (message->kind == MessageKind::kAnswer) return std::move(message->content);
+    const absl::StatusOr<Message> reply = rules_.Answer(*message);
+    if (!reply.ok()) return reply.status();
+    Grant();
+    if (!Send(socket_.get(), *reply).ok()) return HowItEnded();
+  }
+}
+
+absl::StatusOr<Message> ConfinedProcess::ReceiveNext() {
+  absl::StatusOr<Message> message = Receive(socket_.get(), [this] { return WaitForMore(); });
+  if (message.ok() || absl::IsDeadlineExceeded(message.status())) return message;
+  return HowItEnded();
+}
+
+// A child that computes spends its own time; one that waits for nothing that we know of has lost
+// itself.
+absl::Status ConfinedProcess::WaitForMore() {
+  constexpr int kMilliseconds = 100;
+  constexpr int kMostIdleRounds = 300;
+  int idle_rounds = 0;
+  std::chrono::nanoseconds before{0};
+  pollfd ready = {socket_.get(), POLLIN, 0};
+  while (poll(&ready, 1, kMilliseconds) <= 0) {
+    const std::chrono::nanoseconds spent = CpuTimeOf(pid_);
+    constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+    const auto megabytes = static_cast<int64_t>(rules_.bytes_given() / kMegabyte);
+    const auto granted =
+        (budget_.time + budget_.time_a_megabyte * megabytes) * (kSanitized ? 20 : 1);
+    idle_rounds = spent == before ? idle_rounds + 1 : 0;
+    before = spent;
+    if (spent <= granted && idle_rounds < kMostIdleRounds) continue;
+    (void)HowItEnded();
+    return absl::DeadlineExceededError("it took too long");
+  }
+  return absl::OkStatus();
+}
+
+// Its memory. Its time is looked at while it is waited for.
+void ConfinedProcess::Grant() {
+  if (kSanitized) return;
+  rlimit limit = {};
+  prlimit(pid_, RLIMIT_DATA, nullptr, &limit);
+  limit.rlim_cur = std::min<rlim_t>(
+      first_memory_ + budget_.memory + budget_.memory_a_byte * rules_.bytes_given(),
+      limit.rlim_max);
+  prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
+}
+
+absl::Status ConfinedProcess::HowItEnded() {
+  if (pid_ == 0) return absl::DataLossError("it had ended before");
+  int status = 0;
+  // It may have closed the socket and live on.
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == ENOMEM) {
+    return absl::ResourceExhaustedError("it took too much memory");
+  }
+  return absl::DataLossError("reading it failed");
+}
+
+}  // namespace profiler::symbolize

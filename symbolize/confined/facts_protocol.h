@@ -1,0 +1,98 @@
+// What the messages between the two processes say.
+//
+//   question                 content                                     answer's content
+//   kFind                    image, n u32, n × place                     facts of each
+//   kFindAt                  image, n u32, n × address u64               facts of each
+//   kCodeAt                  image, address u64, size u64                reason u8, machine u16,
+//                                                                        place, bytes
+//   kJitCodes                image                                       status, n u32, n × JitCode
+//   kFileOf                  image                                       path; empty: none is
+//                                                                        trusted
+//   kKernelReference         symbol, address u64                         none comes
+//   kKernelSymbol            start u64, size u64, name                   none comes
+//
+//   image    kind u8, path, build-id, process u32
+//   place    value u64, in file u8
+//   facts    n u32, n × string that is new │ each: reason u8, what is there u8, address u64,
+//            function, neighbour, line, n u32, n × (name, line)
+//   string   in facts: a number, that of the strings in the order in which they came
+//
+// While it looks for an answer the confined process asks in its turn:
+//
+//   kOpen    path, root                                kOpened: status, and the descriptor
+//   kFileId  path                                      kOpened: is there u8, device u64, inode u64
+//   kLink    path                                      kOpened: text
+//   kNames   path                                      kOpened: n u32, n × text
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "src/base/byte_reader.h"
+#include "src/base/status.h"
+#include "symbolize/address_facts.h"
+#include "symbolize/confined/message.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::symbolize {
+
+void PutSpec(const ImageSpec& spec, ContentWriter& to);
+ImageSpec ReadSpec(ByteReader& from);
+
+void PutPlace(CodePlace place, ContentWriter& to);
+CodePlace ReadPlace(ByteReader& from);
+
+// Only the code and the message of a status are kept, and its errno.
+void PutStatus(const absl::Status& status, ContentWriter& to);
+absl::Status ReadStatus(ByteReader& from);
+
+// Facts, written. A name goes over once. Not thread-safe.
+class FactsWriter {
+ public:
+  void Add(const AddressFacts& facts);
+  // What was added since the last call.
+  std::string Take();
+
+ private:
+  uint32_t Number(std::string_view text);
+  void Put(const AddressFacts::Function& function);
+  void Put(const AddressFacts::Line& line);
+
+  std::deque<std::string> storage_;
+  absl::flat_hash_map<absl::string_view, uint32_t> numbers_;
+  ContentWriter strings_;  // that are new
+  uint32_t new_strings_ = 0;
+  ContentWriter facts_;
+};
+
+// Facts, read. Their strings live as long as `storage`, their inlined calls until the next Read.
+// Not thread-safe.
+class FactsReader {
+ public:
+  // `storage` must outlive it, and never moves a string.
+  explicit FactsReader(std::deque<std::string>& storage) : storage_(storage) {}
+
+  // `count` of them. kDataLoss for what no FactsWriter writes.
+  absl::StatusOr<std::vector<AddressFacts>> Read(std::string_view content, size_t count);
+
+ private:
+  std::string_view Text(ByteReader& from);
+  AddressFacts::Function ReadFunction(ByteReader& from);
+  AddressFacts::Line ReadLine(ByteReader& from);
+  AddressFacts ReadFacts(ByteReader& from);
+
+  std::deque<std::string>& storage_;
+  std::vector<std::string_view> strings_;  // by number
+  std::deque<std::vector<AddressFacts::Inlined>> inlined_;
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,43 @@
+// The confined process's side of facts_protocol.h: answers out of files.
+//
+// Private to this package.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/base/byte_reader.h"
+#include "symbolize/confined/facts_protocol.h"
+#include "symbolize/confined/message.h"
+#include "symbolize/symbolizer.h"
+
+namespace profiler::symbolize {
+
+// Not thread-safe.
+class FactsServer {
+ public:
+  explicit FactsServer(const SymbolizerOptions& options);
+
+  // The content of the answer; none where none comes.
+  std::optional<std::string> Answer(MessageKind kind, std::string_view question);
+
+ private:
+  ImageId ReadImage(ByteReader& from);
+  template <class FindOne>
+  std::string Find(ByteReader& from, FindOne find_one);
+  std::string CodeAt(ByteReader& from);
+  std::string JitCodes(ByteReader& from);
+  std::string FileOf(ByteReader& from);
+
+  const std::unique_ptr<FactSource> facts_;
+  FactsWriter written_;
+};
+
+// Answers questions until the other end of the socket is gone. From its first call on this process
+// gets at files through the other end (src/base/file_access.h).
+void ServeFacts(int socket, const SymbolizerOptions& options);
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,164 @@
+#include "symbolize/confined/file_rules.h"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/file_access.h"
+#include "src/base/regular_file.h"
+#include "symbolize/confined/facts_protocol.h"
+
+namespace profiler::symbolize {
+namespace {
+
+bool IsDigits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "PREFIX" digits "SUFFIX"
+bool IsNumbered(std::string_view text, std::string_view prefix, std::string_view suffix) {
+  if (!text.starts_with(prefix) || !text.ends_with(suffix)) return false;
+  if (text.size() < prefix.size() + suffix.size()) return false;
+  return IsDigits(text.substr(prefix.size(), text.size() - prefix.size() - suffix.size()));
+}
+
+// "…/perf-12.map", and that of a file that is gone.
+bool IsPerfMap(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  return IsNumbered(path.substr(path.rfind('/') + 1), "perf-", ".map");
+}
+
+// An ELF file has code and what is known of it; a core dump has a process's memory.
+bool IsElfOfCode(std::span<const std::byte> start) {
+  if (start.size() < EI_NIDENT + sizeof(uint16_t)) return false;
+  if (std::memcmp(start.data(), ELFMAG, SELFMAG) != 0) return false;
+  const bool is_big_endian = start[EI_DATA] == std::byte{ELFDATA2MSB};
+  const auto low = std::to_integer<int>(start[EI_NIDENT + (is_big_endian ? 1 : 0)]);
+  const auto high = std::to_integer<int>(start[EI_NIDENT + (is_big_endian ? 0 : 1)]);
+  return (high << 8 | low) != ET_CORE;
+}
+
+bool IsJitDump(std::span<const std::byte> start) {
+  const std::string_view text = TextOf(start);
+  return text.starts_with("DTiJ") || text.starts_with("JiTD");
+}
+
+// The root directory of a process whose file is meant, "/proc/12/root"; empty: ours.
+std::string ProcessRootIn(const std::string& path, const std::string& proc) {
+  if (!path.starts_with(proc + "/")) return {};
+  const size_t end = path.find('/', proc.size() + 1);
+  if (end == std::string::npos) return {};
+  constexpr std::string_view kRoot = "/root/";
+  const std::string_view pid =
+      std::string_view(path).substr(proc.size() + 1, end - proc.size() - 1);
+  if (!IsDigits(pid) || std::string_view(path).substr(end, kRoot.size()) != kRoot) return {};
+  return path.substr(0, end + kRoot.size() - 1);
+}
+
+Message Reply(ContentWriter content, UniqueFd fd = {}) {
+  return {MessageKind::kOpened, std::move(content).Take(), std::move(fd)};
+}
+
+}  // namespace
+
+absl::StatusOr<Message> FileRules::Answer(const Message& question) {
+  ByteReader from(BytesOfText(question.content));
+  const std::string path(ReadText(from));
+  ContentWriter to;
+  switch (question.kind) {
+    case MessageKind::kOpen: {
+      const std::string root(ReadText(from));
+      if (!from.ok()) break;
+      absl::StatusOr<UniqueFd> file = Open(path, root);
+      PutStatus(file.status(), to);
+      return Reply(std::move(to), file.ok() ? *std::move(file) : UniqueFd());
+    }
+    case MessageKind::kFileId: {
+      if (!from.ok()) break;
+      const std::optional<FileId> id = FileIdOf(path);
+      to.Put(static_cast<uint8_t>(id.has_value()));
+      to.Put(id ? uint64_t{id->device} : 0).Put(id ? uint64_t{id->inode} : 0);
+      return Reply(std::move(to));
+    }
+    case MessageKind::kLink:
+      if (!from.ok()) break;
+      to.PutText(path.starts_with(options_.proc_path + "/") ? LinkAt(path) : "");
+      return Reply(std::move(to));
+    case MessageKind::kNames: {
+      if (!from.ok()) break;
+      std::vector<std::string> names;
+      if (path.starts_with(options_.proc_path + "/")) names = NamesIn(path);
+      to.Put(static_cast<uint32_t>(names.size()));
+      for (const std::string& name : names) to.PutText(name);
+      return Reply(std::move(to));
+    }
+    default:
+      break;
+  }
+  return absl::DataLossError("no question");
+}
+
+absl::StatusOr<UniqueFd> FileRules::Open(const std::string& path, const std::string& root) {
+  // Root directories of processes are looked up as such, whatever is asked for.
+  const std::string its_root = ProcessRootIn(path, options_.proc_path);
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd file,
+                            OpenRegularFile(path, its_root.empty() ? root : its_root));
+  if (!MayRead(file, path)) {
+    return absl::PermissionDeniedError(absl::StrCat(path, ": no file that names come from"));
+  }
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
+  if (owners_ == Owners::kUserAndRoot && !IsUserOrRoot(status.st_uid) && !IsOfKernel(path)) {
+    has_refused_owner_ = true;
+    return absl::PermissionDeniedError(absl::StrCat(path, ": another user's"));
+  }
+  constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
+  const uint64_t size = static_cast<uint64_t>(status.st_size);
+  bytes_given_ += std::min(size, static_cast<uint64_t>(status.st_blocks) * kBlock);
+  given_[path] = {status.st_uid, size};
+  return file;
+}
+
+bool FileRules::MayRead(const UniqueFd& file, const std::string& path) const {
+  if (IsOfKernel(path)) return true;
+  std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
+  const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
+  const auto bytes = std::span(start).first(size < 0 ? 0 : static_cast<size_t>(size));
+  if (IsElfOfCode(bytes) || IsJitDump(bytes)) return true;
+  return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
+}
+
+// What the kernel says of itself and of processes. Of a link that somebody else has made the name
+// would say nothing; in these directories only the kernel, and who gave --symfs, makes names.
+bool FileRules::IsOfKernel(const std::string& path) const {
+  const std::string_view text = path;
+  if (path == options_.kallsyms_path || path == options_.sys_path + "/kernel/notes" ||
+      path == options_.proc_path + "/sys/kernel/osrelease") {
+    return true;
+  }
+  const std::string modules = options_.sys_path + "/module/";
+  constexpr std::string_view kNotes = "/notes/.note.gnu.build-id";
+  if (text.starts_with(modules) && text.ends_with(kNotes)) {
+    const std::string_view module =
+        text.substr(modules.size(), text.size() - modules.size() - kNotes.size());
+    return module.find('/') == std::string_view::npos && module != ".." && module != ".";
+  }
+  const std::string processes = options_.proc_path + "/";
+  return IsNumbered(text, processes, "/status") || IsNumbered(text, processes, "/stat");
+}
+
+std::optional<TrustedFile> FileRules::GivenAt(const std::string& path) const {
+  const auto given = given_.find(path);
+  return given == given_.end() ? std::nullopt : std::optional(given->second);
+}
+
+}  // namespace profiler::symbolize
