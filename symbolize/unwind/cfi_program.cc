@@ -21,8 +21,9 @@ constexpr uint8_t kAArch64NegateState = 0x2d;
 
 }  // namespace
 
-void CfiProgram::Run(Architecture architecture, const FrameSection& section,
-                     const FunctionEntry& function, RowVisitor visit) {
+CfiProgram::Outcome CfiProgram::Run(Architecture architecture, const FrameSection& section,
+                                    const FunctionEntry& function, uint64_t most,
+                                    RowVisitor visit) {
   architecture_ = architecture;
   section_ = &section;
   function_ = &function;
@@ -31,16 +32,24 @@ void CfiProgram::Run(Architecture architecture, const FrameSection& section,
   rules_.signal_frame = function.common.signal_frame;
   rules_.expressions = section.bytes();
   remembered_.clear();
+  most_ = most;
+  outcome_ = {};
   location_ = function.start;
   initial_ = rules_;
-  if (!RunCommon(function.common.instructions)) return;
-  initial_ = rules_;
+  if (RunCommon(function.common.instructions)) {
+    initial_ = rules_;
+    RunFunction(function.instructions, function.start + function.size, visit);
+  }
+  return outcome_;
+}
 
-  const uint64_t end = function.start + function.size;
-  DwarfReader code(function.instructions);
-  code_address_ = section.address() +
-                  static_cast<uint64_t>(function.instructions.data() - section.bytes().data());
+void CfiProgram::RunFunction(std::span<const std::byte> instructions, uint64_t end,
+                             RowVisitor visit) {
+  DwarfReader code(instructions);
+  code_address_ =
+      section_->address() + static_cast<uint64_t>(instructions.data() - section_->bytes().data());
   while (code.remaining() != 0) {
+    if (!MayRunOneMore()) return;
     switch (Execute(code)) {
       case Step::kNext:
         break;
@@ -62,9 +71,15 @@ void CfiProgram::Run(Architecture architecture, const FrameSection& section,
 bool CfiProgram::RunCommon(std::span<const std::byte> instructions) {
   DwarfReader code(instructions);
   while (code.remaining() != 0) {
-    if (Execute(code) != Step::kNext) return false;
+    if (!MayRunOneMore() || Execute(code) != Step::kNext) return false;
   }
   return true;
+}
+
+bool CfiProgram::MayRunOneMore() {
+  outcome_.is_cut = outcome_.instructions == most_;
+  outcome_.instructions += outcome_.is_cut ? 0 : 1;
+  return !outcome_.is_cut;
 }
 
 int64_t CfiProgram::Factored(uint64_t value) const {

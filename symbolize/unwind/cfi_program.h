@@ -32,16 +32,23 @@ class CfiProgram {
   // [start, end) have these rules; to go on, return true.
   using RowVisitor = absl::FunctionRef<bool(uint64_t start, uint64_t end, const FrameRules&)>;
 
+  struct Outcome {
+    uint64_t instructions = 0;  // that were run, those of the CIE among them
+    bool is_cut = false;        // there are more than were allowed, and rows are missing
+  };
+
   // The rows of `function`, in order and without overlap, as long as `visit` returns true and the
-  // instructions make sense: at one that does not the rows end. Time by the number of bytes of
-  // instructions.
-  void Run(Architecture architecture, const FrameSection& section, const FunctionEntry& function,
-           RowVisitor visit);
+  // instructions make sense: at one that does not the rows end. So they do after `most`
+  // instructions. Time by the number of instructions.
+  Outcome Run(Architecture architecture, const FrameSection& section, const FunctionEntry& function,
+              uint64_t most, RowVisitor visit);
 
  private:
   enum class Step { kNext, kAdvance, kMalformed };
 
   bool RunCommon(std::span<const std::byte> instructions);
+  void RunFunction(std::span<const std::byte> instructions, uint64_t end, RowVisitor visit);
+  bool MayRunOneMore();
   Step Execute(DwarfReader& code);
   Step ExecuteExtended(uint8_t op, DwarfReader& code);
   Step SetCfa(uint8_t op, DwarfReader& code);
@@ -57,6 +64,8 @@ class CfiProgram {
   const FrameSection* section_ = nullptr;
   const FunctionEntry* function_ = nullptr;
   uint64_t code_address_ = 0;  // in memory, of the instructions that run
+  uint64_t most_ = 0;          // instructions
+  Outcome outcome_;
   uint64_t location_ = 0;
   uint64_t next_location_ = 0;  // of kAdvance
   FrameRules rules_;

@@ -64,19 +64,30 @@ std::string RowText(uint64_t start, uint64_t end, const FrameRules& rules) {
 
 // The rows of a function at 1000-1100 with these instructions, one a line.
 std::string Rows(const ByteBuilder& instructions, const CieSpec& cie = {},
-                 Architecture architecture = Architecture::kX86_64) {
+                 Architecture architecture = Architecture::kX86_64, uint64_t most = 1000) {
   EhFrameBuilder builder(0x5000, cie);
   builder.Add({.instructions = instructions});
   const FrameSection section(FrameSection::kEhFrame, builder.section().bytes(), 0x5000);
   const auto function = section.ReadFunction(builder.offset(0));
   if (!function) return "no function";
   std::string text;
-  CfiProgram().Run(architecture, section, *function,
-                   [&](uint64_t start, uint64_t end, const FrameRules& rules) {
-                     absl::StrAppend(&text, text.empty() ? "" : "\n", RowText(start, end, rules));
-                     return true;
-                   });
+  const CfiProgram::Outcome outcome = CfiProgram().Run(
+      architecture, section, *function, most,
+      [&](uint64_t start, uint64_t end, const FrameRules& rules) {
+        absl::StrAppend(&text, text.empty() ? "" : "\n", RowText(start, end, rules));
+        return true;
+      });
+  if (outcome.is_cut) absl::StrAppend(&text, "\ncut after ", outcome.instructions);
   return text;
+}
+
+TEST(CfiProgramTest, RowsEndWithTheInstructionsThatAreAllowed) {
+  const ByteBuilder two_rows = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+                                DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 24};
+  const std::string first = "1000-1001 r7+8 r16=[cfa-8]\n1001-1002 r7+16 r16=[cfa-8]";
+  EXPECT_EQ(Rows(two_rows, {}, Architecture::kX86_64, 11), first + "\ncut after 11");
+  EXPECT_EQ(Rows(two_rows, {}, Architecture::kX86_64, 1), "\ncut after 1") << "in the CIE";
+  EXPECT_EQ(Rows(two_rows), first + "\n1002-1100 r7+24 r16=[cfa-8]");
 }
 
 TEST(CfiProgramTest, WithoutInstructionsThereIsOneRowOfTheCommonEntry) {

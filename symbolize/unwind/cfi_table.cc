@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <optional>
@@ -21,11 +22,21 @@ namespace profiler::symbolize {
 namespace {
 
 // Of .debug_frame: what deflate can make of a byte at most, and what makes sense for tables.
-constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 30};
+constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 28};
+
+// Far more than a compiler says of a function, and than functions say that share a section with
+// their CIEs; and what is not to be exceeded in any case, which is about a second.
+constexpr uint64_t kMostOfFunction = uint64_t{1} << 18;
+constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
+constexpr uint64_t kMostOfSection = uint64_t{1} << 26;
+
+// For full rules. What a chain adds is a fifth of a millisecond at most.
+constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
+constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 
 // Of the rules of an image: what is said where there is none, and what one is taken for when there
 // are no more numbers.
-constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1;
+constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1, kTooLongNumber = 2;
 
 }  // namespace
 
@@ -40,9 +51,12 @@ class CfiTable::Section {
         owned_(std::move(owned)),
         section_(section),
         index_(std::move(index)),
-        slots_(index_.size()) {
+        slots_(index_.size()),
+        instructions_left_(
+            std::min(kMostPerByte * section.bytes().size() + kAlwaysOfSection, kMostOfSection)) {
     rules_.Intern({});
     rules_.Intern({.kind = UnwindRule::kFull});
+    rules_.Intern({.kind = UnwindRule::kTooLong});
     AddRow(0, kNoRuleNumber);  // so that no function's rows begin at 0
   }
 
@@ -61,19 +75,26 @@ class CfiTable::Section {
     return rules_[numbers_[static_cast<size_t>(after - distances_.begin()) - 1]];
   }
 
-  bool FullRules(uint64_t address, FrameRules* rules) {
+  // Takes what it runs from `*instructions_left`, of which there is one at least; below 0 there are
+  // as many as have to be added again.
+  Told FullRules(uint64_t address, FrameRules* rules, int64_t* instructions_left) {
     const std::optional<size_t> function = index_.Find(address);
-    if (!function) return false;
+    if (!function) return Told::kNothing;
     const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(*function));
-    if (!entry || address < entry->start || address - entry->start >= entry->size) return false;
+    if (!entry || address < entry->start || address - entry->start >= entry->size) {
+      return Told::kNothing;
+    }
     bool found = false;
-    program_.Run(architecture_, section_, *entry,
-                 [&](uint64_t start, uint64_t end, const FrameRules& row) {
-                   found = address >= start && address < end;
-                   if (found) *rules = row;
-                   return !found;
-                 });
-    return found && rules->cfa.kind != CfaRule::kNone;
+    const CfiProgram::Outcome outcome =
+        program_.Run(architecture_, section_, *entry, kMostOfFunction,
+                     [&](uint64_t start, uint64_t end, const FrameRules& row) {
+                       found = address >= start && address < end;
+                       if (found) *rules = row;
+                       return !found;
+                     });
+    *instructions_left -= static_cast<int64_t>(outcome.instructions);
+    if (outcome.is_cut) return Told::kTooLong;
+    return found && rules->cfa.kind != CfaRule::kNone ? Told::kRules : Told::kNothing;
   }
 
   std::optional<FunctionExtent> FunctionAt(uint64_t address) const {
@@ -96,15 +117,21 @@ class CfiTable::Section {
     const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(function));
     // The index of a corrupt file may lead to another function.
     if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
-      program_.Run(architecture_, section_, *entry,
-                   [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
-                     const uint16_t number =
-                         rules_.Intern(PackRule(architecture_, rules)).value_or(kFullNumber);
-                     const bool is_first = distances_.size() == slot + 1;
-                     if (is_first || numbers_.back() != number) AddRow(row_start - start, number);
-                     end = row_end;
-                     return true;
-                   });
+      const CfiProgram::Outcome outcome = program_.Run(
+          architecture_, section_, *entry, std::min(instructions_left_, kMostOfFunction),
+          [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
+            const uint16_t number =
+                rules_.Intern(PackRule(architecture_, rules)).value_or(kFullNumber);
+            const bool is_first = distances_.size() == slot + 1;
+            if (is_first || numbers_.back() != number) AddRow(row_start - start, number);
+            end = row_end;
+            return true;
+          });
+      instructions_left_ -= outcome.instructions;
+      if (outcome.is_cut) {
+        AddRow(end - start, kTooLongNumber);
+        end = start + entry->size;
+      }
     }
     AddRow(end - start, kNoRuleNumber);
     distances_[slot] = static_cast<uint32_t>(distances_.size() - slot - 1);
@@ -134,9 +161,36 @@ class CfiTable::Section {
   FdeIndex index_;
   CfiProgram program_;
   std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
+  uint64_t instructions_left_;   // that may still be compiled
   std::vector<uint32_t> distances_;
   std::vector<uint16_t> numbers_;
   RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can tell apart
+};
+
+// By address: what was evaluated last of those that share a place. Chains ask for the same frames
+// again and again.
+class CfiTable::KnownRules {
+ public:
+  // Null where it is not known.
+  const FrameRules* Find(uint64_t address) const {
+    const Entry& entry = entries_[PlaceOf(address)];
+    return entry.is_known && entry.address == address ? &entry.rules : nullptr;
+  }
+  void Add(uint64_t address, const FrameRules& rules) {
+    entries_[PlaceOf(address)] = {true, address, rules};
+  }
+
+ private:
+  struct Entry {
+    bool is_known = false;
+    uint64_t address = 0;
+    FrameRules rules;
+  };
+  static constexpr unsigned kPlacesLog2 = 8;
+  static size_t PlaceOf(uint64_t address) {
+    return address * 0x9e3779b97f4a7c15 >> (64 - kPlacesLog2);
+  }
+  std::array<Entry, size_t{1} << kPlacesLog2> entries_;
 };
 
 namespace {
@@ -167,6 +221,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
   table->entry_ = image.entry();
+  table->full_instructions_left_ = kMostFullInstructions;
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
@@ -247,11 +302,37 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
   }
 }
 
-bool CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
-  if (is_outdated_) return false;
-  if (eh_frame_ != nullptr && eh_frame_->FullRules(address.value, rules)) return true;
+void CfiTable::StartChain(uint64_t chain) {
+  // Then as many may be run as can be, whatever was run before.
+  constexpr uint64_t kMostChains =
+      2 * static_cast<uint64_t>(kMostFullInstructions / kFullInstructionsOfChain);
+  const auto chains = static_cast<int64_t>(std::min(chain - chain_, kMostChains));
+  chain_ = chain;
+  full_instructions_left_ =
+      std::min(full_instructions_left_ + chains * kFullInstructionsOfChain, kMostFullInstructions);
+}
+
+CfiTable::Told CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
+  if (is_outdated_) return Told::kNothing;
+  if (known_rules_ == nullptr) known_rules_ = std::make_unique<KnownRules>();
+  if (const FrameRules* const known = known_rules_->Find(address.value)) {
+    *rules = *known;
+    return Told::kRules;
+  }
+  if (full_instructions_left_ <= 0) return Told::kTooLong;
+  const Told told = EvaluateRules(address.value, rules);
+  if (told == Told::kRules) known_rules_->Add(address.value, *rules);
+  return told;
+}
+
+CfiTable::Told CfiTable::EvaluateRules(uint64_t address, FrameRules* rules) {
+  if (eh_frame_ != nullptr) {
+    const Told told = eh_frame_->FullRules(address, rules, &full_instructions_left_);
+    if (told != Told::kNothing) return told;
+  }
   Section* debug_frame = DebugFrame();
-  return debug_frame != nullptr && debug_frame->FullRules(address.value, rules);
+  return debug_frame == nullptr ? Told::kNothing
+                                : debug_frame->FullRules(address, rules, &full_instructions_left_);
 }
 
 std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
@@ -265,7 +346,8 @@ std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
 
 size_t CfiTable::memory_used() const {
   return sizeof(*this) + (eh_frame_ == nullptr ? 0 : eh_frame_->memory_used()) +
-         (debug_frame_ == nullptr ? 0 : debug_frame_->memory_used());
+         (debug_frame_ == nullptr ? 0 : debug_frame_->memory_used()) +
+         (known_rules_ == nullptr ? 0 : sizeof(*known_rules_));
 }
 
 size_t CfiTable::CompileAll() {

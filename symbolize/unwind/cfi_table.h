@@ -49,7 +49,8 @@ struct UnwindRule {
     // A function that realigned its stack: CFA = word at fp + cfa_offset, the caller's frame
     // pointer is at fp + 8 * frame_slot.
     kRealigned,
-    kFull,  // ask FullRules
+    kFull,     // ask FullRules
+    kTooLong,  // what is said of the function is more than is read
   };
 
   uint32_t kind : 3 = kNone;
@@ -95,12 +96,19 @@ class CfiTable {
   ElfAddress entry() const { return entry_; }
   // The rule at an instruction. For a return address the caller passes address − 1. Corrupt
   // information counts as none. Cost: two binary searches; the first time in a function it is
-  // compiled, which is bounded by the size of its FDE.
+  // compiled, by at most 2^18 instructions of its FDE. All functions together have at most four
+  // times as many as their section has bytes, which sound information is far below, as functions
+  // may share theirs.
   UnwindRule Find(ElfAddress address);
 
-  // All that is known of the frame at an instruction, evaluated anew from the FDE: slow. False
-  // where Find has kNone.
-  bool FullRules(ElfAddress address, FrameRules* rules);
+  // All that is known of the frame at an instruction, evaluated from the FDE: slow, but for the
+  // addresses that were asked for last. kNothing where Find has kNone. Evaluates 2^20 instructions
+  // of FDEs, and 2^14 more for each chain since; then, until the next chain, kTooLong.
+  enum class Told : uint8_t { kNothing, kRules, kTooLong };
+  Told FullRules(ElfAddress address, FrameRules* rules);
+
+  // Tells which chain, counted from the first one, asks for full rules from now on.
+  void StartChain(uint64_t chain);
 
   // The function whose FDE covers an instruction; empty where none does. Compiles nothing: a binary
   // search and the FDE's head.
@@ -113,7 +121,8 @@ class CfiTable {
   size_t CompileAll();
 
  private:
-  class Section;  // .eh_frame or .debug_frame
+  class Section;     // .eh_frame or .debug_frame
+  class KnownRules;  // that were asked for last
   struct LinkageTable {
     uint64_t start, size;
     UnwindRule rule;
@@ -124,6 +133,7 @@ class CfiTable {
   // Sets `*compiled` if it compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
   Section* DebugFrame();  // null where there is none
+  Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
 
   Architecture architecture_ = kNativeArchitecture;
@@ -135,6 +145,9 @@ class CfiTable {
   std::vector<LinkageTable> linkage_tables_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
+  std::unique_ptr<KnownRules> known_rules_;  // null: not asked yet
+  uint64_t chain_ = 0;
+  int64_t full_instructions_left_ = 0;  // that may be run for full rules
 };
 
 }  // namespace profiler::symbolize

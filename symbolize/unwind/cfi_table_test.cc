@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <zlib.h>
 
+#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,8 +18,8 @@ constexpr uint64_t kFrames = 0x5000;
 constexpr uint64_t kHeader = 0x4000;
 
 std::string Text(const UnwindRule& rule) {
-  static constexpr const char* kKinds[] = {"none",          "thread start", "sp",  "fp",
-                                           "linkage table", "realigned",    "full"};
+  static constexpr const char* kKinds[] = {"none",          "thread start", "sp",   "fp",
+                                           "linkage table", "realigned",    "full", "too long"};
   std::string text = kKinds[rule.kind];
   if (rule.cfa_offset != 0) absl::StrAppend(&text, " ", rule.cfa_offset);
   if (rule.return_slot != 0) absl::StrAppend(&text, " return ", rule.return_slot);
@@ -306,11 +307,69 @@ TEST(CfiTableTest, FullRulesHaveAllRegisters) {
   frames.Add({.instructions = {DW_CFA_offset | 3, 2, DW_CFA_advance_loc | 1, DW_CFA_restore | 3}});
   const Table table(ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build());
   FrameRules rules;
-  ASSERT_TRUE(table.table->FullRules({0x1000}, &rules));
+  ASSERT_EQ(table.table->FullRules({0x1000}, &rules), CfiTable::Told::kRules);
   EXPECT_EQ(rules.registers[3], (RegisterRule{.kind = RegisterRule::kOffset, .offset = -16}));
-  ASSERT_TRUE(table.table->FullRules({0x1001}, &rules));
+  ASSERT_EQ(table.table->FullRules({0x1001}, &rules), CfiTable::Told::kRules);
   EXPECT_EQ(rules.registers[3], RegisterRule());
-  EXPECT_FALSE(table.table->FullRules({0x1100}, &rules));
+  EXPECT_EQ(table.table->FullRules({0x1100}, &rules), CfiTable::Told::kNothing);
+}
+
+// `count` instructions that mean nothing.
+ByteBuilder Nothing(size_t count) {
+  ByteBuilder code;
+  for (size_t i = 0; i < count; ++i) code.U8(DW_CFA_nop);
+  return code;
+}
+
+TEST(CfiTableTest, AFunctionOfWhichTooMuchIsSaidHasTheRulesThatComeFirst) {
+  EhFrameBuilder frames(kFrames, {});
+  ByteBuilder instructions = {DW_CFA_advance_loc | 1};
+  instructions.Bytes(Nothing(1 << 18)).U8(DW_CFA_advance_loc | 1);
+  frames.Add({.instructions = instructions}).Add({.start = 0x2000});
+  const Table table(ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build());
+  EXPECT_EQ(table.At(0x1000), "sp 8 return -1");
+  EXPECT_EQ(table.At(0x1001), "too long");
+  EXPECT_EQ(table.At(0x10ff), "too long");
+  EXPECT_EQ(table.At(0x1100), "none");
+  EXPECT_EQ(table.At(0x2000), "sp 8 return -1");
+  FrameRules rules;
+  EXPECT_EQ(table.table->FullRules({0x1001}, &rules), CfiTable::Told::kTooLong);
+}
+
+TEST(CfiTableTest, FunctionsThatShareALongBeginningAreNotAllCompiled) {
+  ByteBuilder common = CieSpec().instructions;
+  EhFrameBuilder frames(kFrames, {.instructions = common.Bytes(Nothing(20000))});
+  constexpr uint64_t kFunctions = 1000;
+  for (uint64_t i = 0; i < kFunctions; ++i) frames.Add({.start = 0x10000 + i * 0x100});
+  const Table table(ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build());
+  std::map<std::string, int> count;
+  for (uint64_t i = 0; i < kFunctions; ++i) ++count[table.At(0x10000 + i * 0x100)];
+  EXPECT_EQ(count.size(), 2u);
+  EXPECT_GT(count["sp 8 return -1"], 4);
+  EXPECT_LT(count["sp 8 return -1"], 20);
+  EXPECT_EQ(table.At(0x100ff), "sp 8 return -1") << "compiled before";
+}
+
+TEST(CfiTableTest, FullRulesAreNotEvaluatedAgainAndAgain) {
+  EhFrameBuilder frames(kFrames, {});
+  ByteBuilder rows;
+  rows.Bytes(Nothing(100000));
+  for (int i = 0; i < 64; ++i) rows.U8(DW_CFA_advance_loc | 1);
+  frames.Add({.instructions = rows});
+  const Table table(ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build());
+  FrameRules rules;
+  const auto told = [&](uint64_t address) { return table.table->FullRules({address}, &rules); };
+  table.table->StartChain(1);
+  int times = 0;
+  while (times < 64 && told(0x1000 + static_cast<uint64_t>(times)) == CfiTable::Told::kRules) {
+    ++times;
+  }
+  EXPECT_EQ(times, 11);
+  EXPECT_EQ(told(0x1009), CfiTable::Told::kRules) << "known from before";
+  table.table->StartChain(2);
+  EXPECT_EQ(told(0x100b), CfiTable::Told::kTooLong);
+  table.table->StartChain(100);
+  EXPECT_EQ(told(0x100b), CfiTable::Told::kRules);
 }
 
 TEST(CfiTableTest, AnImageThatSaysNothingHasNoRules) {

@@ -22,9 +22,10 @@ class Machine {
     stack_[depth_++] = value;
   }
 
-  Evaluation Run(uint64_t* result) {
-    for (int step = 0; code_.remaining() != 0; ++step) {
+  Evaluation Run(uint32_t* steps_left, uint64_t* result) {
+    for (int step = 0; code_.remaining() != 0; ++step, --*steps_left) {
       if (step == kMaxSteps) return Evaluation::kMalformed;
+      if (*steps_left == 0) return Evaluation::kTooLong;
       Execute(code_.Read<uint8_t>());
       if (!code_.ok()) Fail(Evaluation::kMalformed);
       if (state_ != Evaluation::kDone) return state_;
@@ -260,10 +261,11 @@ class Machine {
 }  // namespace
 
 Evaluation Evaluate(std::span<const std::byte> expression, const RegisterSet& registers,
-                    MemoryReader& memory, std::optional<uint64_t> start, uint64_t* result) {
+                    MemoryReader& memory, std::optional<uint64_t> start, uint32_t* steps_left,
+                    uint64_t* result) {
   Machine machine(expression, registers, memory);
   if (start) machine.Push(*start);
-  return machine.Run(result);
+  return machine.Run(steps_left, result);
 }
 
 }  // namespace profiler::symbolize

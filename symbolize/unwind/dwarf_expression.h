@@ -32,11 +32,14 @@ enum class Evaluation : uint8_t {
   kMalformed,        // unknown operator, stack empty or too high, too many steps
   kUnknownRegister,  // needs a register that is lost
   kUnreadable,       // needs memory that is not there
+  kTooLong,          // needs more than the steps that are left
 };
 
 // Puts the top of the stack into `result`. `start`, where given, is on the stack at first: the CFA,
-// for registers. At most 1 000 steps, however the expression jumps.
+// for registers. At most 1 000 steps, however the expression jumps, and no more than `*steps_left`,
+// from which they are taken.
 Evaluation Evaluate(std::span<const std::byte> expression, const RegisterSet& registers,
-                    MemoryReader& memory, std::optional<uint64_t> start, uint64_t* result);
+                    MemoryReader& memory, std::optional<uint64_t> start, uint32_t* steps_left,
+                    uint64_t* result);
 
 }  // namespace profiler::symbolize

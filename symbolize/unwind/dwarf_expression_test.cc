@@ -24,13 +24,14 @@ class FakeMemory : public MemoryReader {
   }
 };
 
-std::string Result(const ByteBuilder& expression, std::optional<uint64_t> start = std::nullopt) {
+std::string Result(const ByteBuilder& expression, std::optional<uint64_t> start = std::nullopt,
+                   uint32_t steps = 2000) {
   RegisterSet registers(Architecture::kX86_64);
   registers.Set(6, 0x2000);
   registers.Set(16, 0x401b);
   FakeMemory memory;
   uint64_t result = 0;
-  switch (Evaluate(expression.bytes(), registers, memory, start, &result)) {
+  switch (Evaluate(expression.bytes(), registers, memory, start, &steps, &result)) {
     case Evaluation::kDone:
       return absl::StrCat(static_cast<int64_t>(result));
     case Evaluation::kMalformed:
@@ -39,8 +40,15 @@ std::string Result(const ByteBuilder& expression, std::optional<uint64_t> start 
       return "unknown register";
     case Evaluation::kUnreadable:
       return "unreadable";
+    case Evaluation::kTooLong:
+      return "too long";
   }
   return "?";
+}
+
+TEST(DwarfExpressionTest, TakesNoMoreStepsThanAreLeft) {
+  EXPECT_EQ(Result({DW_OP_lit1, DW_OP_lit2, DW_OP_plus}, std::nullopt, 3), "3");
+  EXPECT_EQ(Result({DW_OP_lit1, DW_OP_lit2, DW_OP_plus}, std::nullopt, 2), "too long");
 }
 
 TEST(DwarfExpressionTest, PushesConstants) {

@@ -17,12 +17,14 @@ Stepped FromEvaluation(Evaluation evaluation) {
       return Stepped::kUnreadable;
     case Evaluation::kMalformed:
       return Stepped::kMalformed;
+    case Evaluation::kTooLong:
+      return Stepped::kTooLong;
   }
   return Stepped::kMalformed;
 }
 
 Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryReader& memory,
-                uint64_t* cfa) {
+                uint32_t* expression_steps, uint64_t* cfa) {
   switch (rules.cfa.kind) {
     case CfaRule::kNone:
       return Stepped::kMalformed;
@@ -32,7 +34,7 @@ Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryRea
       return Stepped::kCaller;
     case CfaRule::kExpression:
       return FromEvaluation(Evaluate(rules.Expression(rules.cfa.offset, rules.cfa.expression_size),
-                                     registers, memory, std::nullopt, cfa));
+                                     registers, memory, std::nullopt, expression_steps, cfa));
   }
   return Stepped::kMalformed;
 }
@@ -40,12 +42,13 @@ Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryRea
 class Frame {
  public:
   Frame(const FrameRules& rules, bool is_interrupted, const RegisterSet& registers, uint64_t cfa,
-        MemoryReader& memory)
+        MemoryReader& memory, uint32_t* expression_steps)
       : rules_(rules),
         may_be_epilogue_(is_interrupted && !rules.signal_frame),
         registers_(registers),
         cfa_(cfa),
-        memory_(memory) {}
+        memory_(memory),
+        expression_steps_(expression_steps) {}
 
   // The caller's value of register `number`, which kCaller says was found.
   Stepped Recover(unsigned number, uint64_t* value) const {
@@ -69,7 +72,7 @@ class Frame {
         uint64_t result = 0;
         const Stepped stepped =
             FromEvaluation(Evaluate(rules_.Expression(rule.offset, rule.expression_size),
-                                    registers_, memory_, cfa_, &result));
+                                    registers_, memory_, cfa_, expression_steps_, &result));
         if (stepped != Stepped::kCaller) return stepped;
         if (rule.kind == RegisterRule::kExpression) return Load(number, result, value);
         *value = result;
@@ -101,6 +104,7 @@ class Frame {
   const RegisterSet& registers_;
   const uint64_t cfa_;
   MemoryReader& memory_;
+  uint32_t* const expression_steps_;
 };
 
 bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned number) {
@@ -147,7 +151,7 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
 }  // namespace
 
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
-                    RegisterSet* registers) {
+                    uint32_t* expression_steps, RegisterSet* registers) {
   const Architecture architecture = registers->architecture();
   const RegisterNumbers numbers = NumbersOf(architecture);
   if (rules.return_address >= kRegisters) return Stepped::kMalformed;
@@ -155,10 +159,9 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
   if (return_rule.kind == RegisterRule::kUndefined) return Stepped::kThreadStart;
 
   uint64_t cfa = 0;
-  if (const Stepped found = FindCfa(rules, *registers, memory, &cfa); found != Stepped::kCaller) {
-    return found;
-  }
-  const Frame frame(rules, is_interrupted, *registers, cfa, memory);
+  const Stepped found = FindCfa(rules, *registers, memory, expression_steps, &cfa);
+  if (found != Stepped::kCaller) return found;
+  const Frame frame(rules, is_interrupted, *registers, cfa, memory, expression_steps);
   uint64_t return_address = 0;
   const Stepped returned = frame.Recover(rules.return_address, &return_address);
   if (returned != Stepped::kCaller) return returned;

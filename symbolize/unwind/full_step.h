@@ -16,6 +16,7 @@ enum class Stepped : uint8_t {
   kUnknownRegister,  // needs a register that is lost
   kUnreadable,       // needs memory that is not there
   kMalformed,
+  kTooLong,  // takes more steps of expressions than are left
 };
 
 // Turns a frame's registers into its caller's. A callee-saved register that cannot be read is lost,
@@ -24,8 +25,10 @@ enum class Stepped : uint8_t {
 // An interrupted frame may be in its epilogue, where rules still name the slots of registers that
 // were popped. Such a slot is not between stack pointer and CFA any more, and the register has its
 // value again.
+//
+// The steps of expressions are taken from `*expression_steps`.
 Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& memory,
-                    RegisterSet* registers);
+                    uint32_t* expression_steps, RegisterSet* registers);
 
 // The same for a frame that is the kernel's return from a signal handler, of which nothing is said:
 // musl's, Go's, and the vdso's on AArch64. The instructions at its pc tell it, and the interrupted

@@ -164,9 +164,11 @@ class Comparer {
     const RegisterSet before = MadeUpRegisters(table_->architecture(), address);
     RegisterSet registers = before;
     FrameRules rules;
-    if (!table_->FullRules({address}, &rules)) return "no step";
+    table_->StartChain(++asked_);
+    if (table_->FullRules({address}, &rules) != CfiTable::Told::kRules) return "no step";
+    uint32_t expression_steps = 1000;
     MadeUpMemory memory;
-    switch (StepByRules(rules, false, memory, &registers)) {
+    switch (StepByRules(rules, false, memory, &expression_steps, &registers)) {
       case Stepped::kCaller:
         // libdw does not count rbx among the registers that functions keep.
         if (expected && !expected->caller.Knows(kRbx) && registers.Get(kRbx) == before.Get(kRbx)) {
@@ -233,6 +235,7 @@ class Comparer {
   MappedFile file_;
   ElfImage elf_;
   std::unique_ptr<CfiTable> table_;
+  uint64_t asked_ = 0;
   std::unique_ptr<LibdwOracle> oracle_;
   Unwinder unwinder_;
   UnwoundChain chain_;

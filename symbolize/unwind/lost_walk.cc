@@ -169,7 +169,7 @@ bool UnwindWalk::FindCatchingFrame() {
 bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
   MappedCode code;
   return space_.FindCode(instruction, &code) && code.cfi != nullptr &&
-         code.cfi->FullRules({instruction.value - code.bias}, &rules_) &&
+         FullRules(*code.cfi, {instruction.value - code.bias}) == CfiTable::Told::kRules &&
          rules_.registers[0].kind == RegisterRule::kOffset &&
          rules_.registers[1].kind == RegisterRule::kOffset;
 }

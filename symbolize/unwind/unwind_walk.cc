@@ -63,12 +63,23 @@ UnwindWalk::Next UnwindWalk::Step() {
       return StepWithoutRule(address);
     case UnwindRule::kThreadStart:
       return End(ChainEnd::kThreadStart);
+    case UnwindRule::kTooLong:
+      return End(ChainEnd::kTooLongCfi);
     default:
       const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
-      if (is_full && code_.cfi->FullRules(address, &rules_)) return StepByFullRules(address);
+      const CfiTable::Told told =
+          is_full ? FullRules(*code_.cfi, address) : CfiTable::Told::kNothing;
+      if (told == CfiTable::Told::kRules) return StepByFullRules(address);
+      if (told == CfiTable::Told::kTooLong) return End(ChainEnd::kTooLongCfi);
       if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
       return StepByRule(rule);
   }
+}
+
+// Into rules_.
+CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
+  table.StartChain(number_);
+  return table.FullRules(address, &rules_);
 }
 
 // The last frame's address was taken for a return address, and no code is there. So it is no frame,
@@ -199,7 +210,8 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule) {
 UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
-  const Stepped stepped = StepByRules(rules_, !is_return_address_, *this, &caller);
+  const Stepped stepped =
+      StepByRules(rules_, !is_return_address_, *this, &expression_steps_, &caller);
   if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
   const bool moves_stack = rules_.signal_frame;
   if (stepped == Stepped::kCaller && !moves_stack) {
@@ -227,6 +239,8 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
       return EndUnreadable();
     case Stepped::kMalformed:
       return End(ChainEnd::kNoCfi);
+    case Stepped::kTooLong:
+      return End(ChainEnd::kTooLongCfi);
     case Stepped::kCaller:
       break;
   }

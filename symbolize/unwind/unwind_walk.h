@@ -31,12 +31,13 @@ namespace profiler::symbolize {
 class UnwindWalk final : public MemoryReader {
  public:
   UnwindWalk(RuleCache& cache, KnownSteps& known, UnwindSpace& space, StackBytes stack,
-             const UnwindLimits& limits, UnwoundChain& chain)
+             const UnwindLimits& limits, uint64_t number, UnwoundChain& chain)
       : cache_(cache),
         known_(known),
         space_(space),
         stack_(stack),
         limits_(limits),
+        number_(number),
         chain_(chain) {}
 
   void Run(const RegisterSet& registers, bool pc_is_return_address);
@@ -50,6 +51,8 @@ class UnwindWalk final : public MemoryReader {
   // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
   static constexpr uint64_t kPrefetch = 256;
   static constexpr uint64_t kCacheLine = 64;
+  // Of expressions in one chain: those of compilers and assemblers have ten or twenty a frame.
+  static constexpr uint32_t kExpressionSteps = 1 << 14;
   // How far behind the copied bytes a register may point and still be taken for one of the stack's.
   static constexpr uint64_t kStackReach = uint64_t{64} << 20;
 
@@ -71,6 +74,7 @@ class UnwindWalk final : public MemoryReader {
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
   Next StepByRule(UnwindRule rule);
+  [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
   Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
 
@@ -155,6 +159,7 @@ class UnwindWalk final : public MemoryReader {
   UnwindSpace& space_;
   const StackBytes stack_;
   const UnwindLimits& limits_;
+  const uint64_t number_;  // of the chain, counted from the first one
   UnwoundChain& chain_;
 
   RegisterSet registers_;  // of the last frame
@@ -171,6 +176,7 @@ class UnwindWalk final : public MemoryReader {
   bool in_code_ = false;
   MappedCode code_;
   FrameRules rules_;
+  uint32_t expression_steps_ = kExpressionSteps;  // that may still be taken
 };
 
 }  // namespace profiler::symbolize

@@ -28,6 +28,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "bad return address";
     case ChainEnd::kFileChanged:
       return "file changed";
+    case ChainEnd::kTooLongCfi:
+      return "call frame information too long";
   }
   return "unknown";
 }
@@ -40,7 +42,7 @@ Unwinder::~Unwinder() = default;
 
 void Unwinder::Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
                       const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address) {
-  UnwindWalk walk(*rules_, *known_, space, stack, limits, *chain);
+  UnwindWalk walk(*rules_, *known_, space, stack, limits, ++chains_, *chain);
   walk.Run(registers, pc_is_return_address);
 }
 

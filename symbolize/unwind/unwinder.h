@@ -80,6 +80,7 @@ enum class ChainEnd : uint8_t {
   // What was found as the last frame's return address is in no executable mapping. It is no frame.
   kBadReturnAddress,
   kFileChanged,  // the file of the last frame's image was overwritten after it was opened
+  kTooLongCfi,   // what the last frame's image says of it takes too long to evaluate
 };
 
 // In words for a report, such as "stack too short".
@@ -146,13 +147,15 @@ class Unwinder {
 
   // The registers must know pc and sp. With `pc_is_return_address` they are those of a caller in a
   // chain that was left unfinished (UnwoundChain::registers). Never fails: what is wrong with the
-  // input is the chain's end. Bounded by max_frames, whatever the input.
+  // input is the chain's end. Bounded by max_frames, whatever the input, and by the limits of
+  // CfiTable; at most 2^14 steps of expressions.
   void Unwind(const RegisterSet& registers, StackBytes stack, UnwindSpace& space,
               const UnwindLimits& limits, UnwoundChain* chain, bool pc_is_return_address = false);
 
  private:
   std::unique_ptr<RuleCache> rules_;
   std::unique_ptr<KnownSteps> known_;
+  uint64_t chains_ = 0;
 };
 
 }  // namespace profiler::symbolize

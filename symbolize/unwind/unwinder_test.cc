@@ -128,6 +128,50 @@ TEST_F(UnwinderTest, AFileThatWasOverwrittenEndsTheChain) {
             "401010 402010r file changed");
 }
 
+TEST_F(UnwinderTest, AFunctionOfWhichTooMuchIsSaidEndsTheChain) {
+  ByteBuilder too_much;
+  for (size_t i = 0; i <= 1 << 18; ++i) too_much.U8(DW_CFA_nop);
+  Functions({{}, too_much, kThreadStart});
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), InFunction(2)}),
+            "401010 402010r call frame information too long");
+  EXPECT_EQ(chain_.end_image, 7u);
+}
+
+// A CFA in the register rbx, which takes full rules, far behind instructions that mean nothing.
+TEST_F(UnwinderTest, OneLongFunctionIsNotEvaluatedForEachOfItsFrames) {
+  ByteBuilder code;
+  for (int i = 0; i < 100000; ++i) code.U8(DW_CFA_nop);
+  for (int i = 0; i < 63; ++i) code.U8(DW_CFA_advance_loc | 1);
+  code.Bytes({DW_CFA_def_cfa_expression, 2, DW_OP_breg0 + 7, 8});
+  code.Bytes({DW_CFA_advance_loc | 1});
+  for (int i = 0; i < 63; ++i) code.U8(DW_CFA_advance_loc | 1);
+  Functions({code, kThreadStart});
+  std::vector<uint64_t> stack;
+  for (uint64_t i = 1; i < 32; ++i) stack.push_back(InFunction(0, 0x40 + i));
+  stack.push_back(InFunction(1));
+  Unwind(InFunction(0, 0x40), stack);
+  EXPECT_EQ(ChainEndName(chain_.end), "call frame information too long");
+  EXPECT_EQ(chain_.frames.size(), 13u);
+  // What was evaluated is known, so that later chains get there.
+  for (int i = 0; i < 400; ++i) Unwind(InFunction(0, 0x40), stack);
+  EXPECT_EQ(ChainEndName(chain_.end), "thread start");
+}
+
+TEST_F(UnwinderTest, ExpressionsOfAChainTakeSoManySteps) {
+  ByteBuilder expression{DW_OP_breg0 + 7, 8};
+  for (int i = 0; i < 998; ++i) expression.U8(DW_OP_nop);
+  Functions({ByteBuilder{DW_CFA_def_cfa_expression}.Block(expression), kThreadStart});
+  std::vector<uint64_t> stack(30, InFunction(0));
+  stack.push_back(InFunction(1));
+  Unwind(InFunction(0), stack);
+  EXPECT_EQ(ChainEndName(chain_.end), "call frame information too long");
+  EXPECT_EQ(chain_.frames.size(), 17u);
+  stack.assign(10, InFunction(0));
+  stack.push_back(InFunction(1));
+  Unwind(InFunction(0), stack);
+  EXPECT_EQ(ChainEndName(chain_.end), "thread start");
+}
+
 TEST_F(UnwinderTest, FollowsFramePointers) {
   Functions({kPushedFp, kPushedFp, kThreadStart});
   registers_.Set(6, kStack + 8);
