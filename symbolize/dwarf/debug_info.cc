@@ -84,11 +84,11 @@ class FileDebugInfo : public DebugInfo {
       if (!segment.executable) continue;
       code_.push_back({segment.address.value, segment.address.value + segment.memory_size});
     }
+    Merge(code_);
     // 0, and 1 in lists where 0 is the end, stand for code that the linker dropped.
     is_code_ = [this](uint64_t address) {
-      return address > 1 && std::any_of(code_.begin(), code_.end(), [=](const AddressRange& r) {
-               return address >= r.start && address < r.end;
-             });
+      const AddressRange* const range = address > 1 ? LastFrom(code_, address) : nullptr;
+      return range != nullptr && address < range->end;
     };
     line_budget_ = kLineBudget * main_.section(SectionId::kLine).size();
     range_budget_ = kRangeBudget * (main_.section(SectionId::kInfo).size() +
@@ -227,7 +227,7 @@ std::vector<AddressRange> FileDebugInfo::CodeOf(const OpenUnit& unit) {
                           range_budget_, ranges);
   range_budget_ -= ranges.size();
   std::erase_if(ranges, [this](const AddressRange& range) { return !is_code_(range.start); });
-  std::ranges::sort(ranges, {}, &AddressRange::start);
+  Merge(ranges);
   return ranges;
 }
 

@@ -20,17 +20,13 @@
 #include <string_view>
 #include <vector>
 
+#include "symbolize/dwarf/address_ranges.h"
 #include "symbolize/dwarf/libdw_sections.h"
 #include "symbolize/dwarf/sections.h"
 
 namespace profiler::symbolize::dwarf {
 
 class DwarfFile;
-
-struct AddressRange {
-  uint64_t start = 0;
-  uint64_t end = 0;  // exclusive
-};
 
 // Where the parts of a split unit begin in the sections of its file; all zero outside of packages.
 struct Contribution {

@@ -97,9 +97,8 @@ class DroppedSequences {
     const size_t at = reader_.offset();
     auto address = reader_.Read<Address>();
     // A sequence may end by such an address.
-    const bool is_code = std::ranges::any_of(code_, [&](const AddressRange& range) {
-      return address >= range.start && address <= range.end;
-    });
+    const AddressRange* const range = LastFrom(code_, address);
+    const bool is_code = range != nullptr && address <= range->end;
     if (is_code || !reader_.ok()) return;
     address |= Address{1} << (8 * sizeof(Address) - 1);
     std::memcpy(program_.data() + at, &address, sizeof(address));

@@ -1,0 +1,41 @@
+// Ranges of addresses, and whether one of them holds an address.
+//
+// Private to this package.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+namespace profiler::symbolize::dwarf {
+
+struct AddressRange {
+  uint64_t start = 0;
+  uint64_t end = 0;  // exclusive
+};
+
+// Sorts them; those that overlap or touch become one, and empty ones none.
+inline void Merge(std::vector<AddressRange>& ranges) {
+  std::erase_if(ranges, [](const AddressRange& range) { return range.start >= range.end; });
+  std::ranges::sort(ranges, {}, &AddressRange::start);
+  size_t kept = 0;
+  for (const AddressRange& range : ranges) {
+    if (kept != 0 && range.start <= ranges[kept - 1].end) {
+      ranges[kept - 1].end = std::max(ranges[kept - 1].end, range.end);
+    } else {
+      ranges[kept++] = range;
+    }
+  }
+  ranges.resize(kept);
+}
+
+// Of ranges that Merge made, the last one that starts at `address` or before it; null: none does.
+// O(log n).
+inline const AddressRange* LastFrom(const std::vector<AddressRange>& ranges, uint64_t address) {
+  const auto after = std::ranges::upper_bound(ranges, address, {}, &AddressRange::start);
+  return after == ranges.begin() ? nullptr : &*std::prev(after);
+}
+
+}  // namespace profiler::symbolize::dwarf
