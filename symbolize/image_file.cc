@@ -10,6 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
+#include "src/base/regular_file.h"
+#include "src/base/unique_fd.h"
+#include "symbolize/elf/file_holes.h"
 #include "symbolize/elf/libelf_file.h"
 
 namespace profiler::symbolize {
@@ -79,8 +82,9 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root) {
   ImageFile image;
   image.path = path;
-  PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::Open(path, root));
-  PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes()));
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
+  PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::FromFd(fd.get(), path));
+  PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
   if (image.file.has_lost_bytes()) {
     return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
   }

@@ -140,6 +140,9 @@ class Images {
   // those to be named. Errors: those of OpenJitFile (files/jit_file.h) and of
   // JitDump::Read.
   virtual absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) = 0;
+  // Lines for a person, about files that were opened since the last call and of which a part was
+  // not read, as it is too much.
+  virtual std::vector<std::string> TakeWarnings() { return {}; }
   // At most `size` bytes of the code that an image of kind kUser, kVdso, kKernel (then its vmlinux)
   // or kJitDump has at `address`, which is as for NameAt, as far as its file has them. Only of the
   // very file that was recorded, by its build-id, which dumps do not have.

@@ -41,6 +41,8 @@ class FilesWithBuildId final : public symbolize::FactSource {
     return absl::NotFoundError("what was imported has no code");
   }
 
+  std::vector<std::string> TakeWarnings() override { return files_->TakeWarnings(); }
+
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override {
     if (At(id).in_files) return files_->CodeAt(*At(id).in_files, address, size);
     return {.reason = symbolize::Reason::kNoImageFile};

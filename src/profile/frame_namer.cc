@@ -45,6 +45,9 @@ void FrameNamer::NameFrames() {
     Name(order[i]);
   }
   named_ = profile_.frames.size();
+  for (std::string& warning : symbolizer_.TakeWarnings()) {
+    profile_.losses.warnings.push_back(std::move(warning));
+  }
 }
 
 // Says which places of one image come next, from `from` on; the end of those.

@@ -636,6 +636,13 @@ TEST_F(ProfileBuilderTest, AJitsDumpThatIsGoneIsToldOf) {
                                    "such file or directory"));
 }
 
+TEST_F(ProfileBuilderTest, WhatWasNotReadOfAFileIsToldOf) {
+  symbolizer_.SetWarnings({"/tmp/perf-7.map is too large"});
+  records_.At(1).By(7, 7).Mmap2(0x1000, 0x1000, 0, "/bin/other");
+  records_.At(2).Sample(0x1010, {kContextUser, 0x1010});
+  EXPECT_THAT(Build().losses.warnings, testing::ElementsAre("/tmp/perf-7.map is too large"));
+}
+
 TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirNames) {
   records_.At(1).By(7, 7).Mmap2(0x7000, 0x2000, 0x99000, "[vdso]");
   records_.Mmap2(0x10000, 0x1000, 0, "[vsyscall]")

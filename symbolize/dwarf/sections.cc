@@ -26,12 +26,15 @@ std::string_view SectionSuffix(SectionId id) { return kSuffixes[static_cast<size
 
 Sections Sections::Load(const ElfImage& image, bool split) {
   Sections loaded;
+  uint64_t left = MostDecompressed(image);
   for (size_t i = 0; i < kSectionCount; ++i) {
     const auto id = static_cast<SectionId>(i);
     std::string name = ".debug_" + std::string(SectionSuffix(id));
     // The index of a package has no suffix.
     if (split && id != SectionId::kCuIndex) name += ".dwo";
-    SectionContents contents = ReadSectionContents(image, name, {.expansion = kMaxExpansion});
+    SectionContents contents =
+        ReadSectionContents(image, name, {.expansion = kMaxExpansion, .bytes = left});
+    left -= contents.owned.size();
     const bool strings = id == SectionId::kStr || id == SectionId::kLineStr;
     loaded.views_[id] = strings ? UpToLastNul(contents.bytes) : contents.bytes;
     if (!contents.owned.empty()) loaded.decompressed_.push_back(std::move(contents.owned));

@@ -52,7 +52,8 @@ class Sections {
   // `.debug_NAME`, compressed by any of the three ways (SHF_COMPRESSED with zlib or zstd,
   // .zdebug_NAME), or in a split file `.debug_NAME.dwo`. A section that does not exist, or cannot
   // be decompressed, is empty. String tables end with their last NUL. The image's bytes must
-  // outlive this. Allocates at most kMaxExpansion bytes for a byte of the file.
+  // outlive this. Allocates at most kMaxExpansion bytes for a byte of a section, and for all of
+  // them MostDecompressed: sections for which nothing is left are empty.
   static Sections Load(const ElfImage& image, bool split);
 
   // Of several compressed sections a file has, each becomes no larger than this many times what it

@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/base/regular_file.h"
+#include "src/base/unique_fd.h"
 #include "symbolize/dwarf/debug_info.h"
+#include "symbolize/elf/file_holes.h"
 
 namespace profiler::symbolize::dwarf {
 namespace {
@@ -14,10 +17,12 @@ namespace {
 std::unique_ptr<OpenedFile> OpenDwarf(const std::string& path, const std::string& root,
                                       bool split) {
   auto opened = std::make_unique<OpenedFile>();
-  absl::StatusOr<MappedFile> file = MappedFile::Open(path, root);
+  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
+  if (!fd.ok()) return nullptr;
+  absl::StatusOr<MappedFile> file = MappedFile::FromFd(fd->get(), path);
   if (!file.ok()) return nullptr;
   opened->file = *std::move(file);
-  absl::StatusOr<ElfImage> image = ElfImage::Parse(opened->file.bytes());
+  absl::StatusOr<ElfImage> image = ElfImage::Parse(opened->file.bytes(), HolesOf(fd->get()));
   if (!image.ok()) return nullptr;
   opened->image = *std::move(image);
   opened->dwarf = std::make_unique<DwarfFile>(opened->image, split);

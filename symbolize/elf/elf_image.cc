@@ -42,6 +42,7 @@ std::string_view StringAt(std::span<const std::byte> strings, uint64_t offset) {
 
 struct ElfImage::Reader {
   Elf* elf;
+  std::span<const FileHole> holes;
   ElfImage image;
   // Of notes that are still read: those of a sound file are no larger than it, once by its sections
   // and once by its segments.
@@ -67,7 +68,9 @@ struct ElfImage::Reader {
       section.info = header.sh_info;
       section.entry_size = header.sh_entsize;
       if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL) {
-        section.contents = Clip(image.bytes_, header.sh_offset, header.sh_size);
+        const auto claimed = Clip(image.bytes_, header.sh_offset, header.sh_size);
+        section.contents = WithoutHoles(claimed);
+        section.is_cut = section.contents.size() != claimed.size();
       }
       if (header.sh_type == SHT_NOTE) LookForId(section.contents, header.sh_addralign);
     }
@@ -78,7 +81,18 @@ struct ElfImage::Reader {
     GElf_Shdr header;
     if (elf_getshdrstrndx(elf, &index) != 0) return {};
     if (gelf_getshdr(elf_getscn(elf, index), &header) == nullptr) return {};
-    return Clip(image.bytes_, header.sh_offset, header.sh_size);
+    return WithoutHoles(Clip(image.bytes_, header.sh_offset, header.sh_size));
+  }
+
+  // The part of the file's bytes in front of the first hole in it.
+  std::span<const std::byte> WithoutHoles(std::span<const std::byte> bytes) const {
+    if (bytes.empty()) return bytes;
+    const auto offset = static_cast<uint64_t>(bytes.data() - image.bytes_.data());
+    const auto hole = std::partition_point(
+        holes.begin(), holes.end(), [&](const FileHole& h) { return h.offset + h.size <= offset; });
+    if (hole == holes.end()) return bytes;
+    const uint64_t solid = hole->offset - std::min(hole->offset, offset);
+    return bytes.first(std::min<uint64_t>(bytes.size(), solid));
   }
 
   void ReadSegments() {
@@ -96,7 +110,8 @@ struct ElfImage::Reader {
         segment.memory_size = header.p_memsz;
         segment.executable = (header.p_flags & PF_X) != 0;
       } else if (header.p_type == PT_NOTE) {
-        LookForId(Clip(image.bytes_, header.p_offset, header.p_filesz), header.p_align);
+        LookForId(WithoutHoles(Clip(image.bytes_, header.p_offset, header.p_filesz)),
+                  header.p_align);
       }
     }
   }
@@ -116,7 +131,8 @@ struct ElfImage::Reader {
   }
 };
 
-absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes) {
+absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes,
+                                         std::span<const FileHole> holes) {
   constexpr int kNative = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
   const LibelfFile file(bytes);
   GElf_Ehdr header;
@@ -126,9 +142,12 @@ absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes) {
   if (header.e_ident[EI_DATA] != kNative) {
     return absl::UnimplementedError("ELF file of the other byte order");
   }
-  Reader reader{file.get(), {}, 2 * uint64_t{bytes.size()}};
+  uint64_t solid = bytes.size();
+  for (const FileHole& hole : holes) solid -= std::min(solid, hole.size);
+  Reader reader{file.get(), holes, {}, 2 * solid};
   ElfImage& image = reader.image;
   image.bytes_ = bytes;
+  image.solid_size_ = solid;
   image.is_64_bit_ = header.e_ident[EI_CLASS] == ELFCLASS64;
   image.type_ = header.e_type;
   image.machine_ = header.e_machine;

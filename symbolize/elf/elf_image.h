@@ -17,6 +17,7 @@
 
 #include "src/base/address.h"
 #include "src/base/status.h"
+#include "symbolize/elf/file_holes.h"
 
 namespace profiler::symbolize {
 
@@ -35,11 +36,13 @@ struct ElfSection {
   uint64_t flags = 0;  // SHF_…
   ElfAddress address;
   FileOffset offset;
-  uint64_t size = 0;  // in memory; `contents` is shorter for SHT_NOBITS and in a truncated file
+  // In memory; `contents` is shorter for SHT_NOBITS, in a truncated file, and where it is_cut.
+  uint64_t size = 0;
   uint32_t link = 0;
   uint32_t info = 0;
   uint64_t entry_size = 0;
   std::span<const std::byte> contents;
+  bool is_cut = false;  // the file has a hole there, where `contents` ends
 
   bool Holds(ElfAddress a) const { return a >= address && a.value - address.value < size; }
 };
@@ -49,9 +52,14 @@ class ElfImage {
  public:
   // Errors: kDataLoss for what is no ELF file, or whose header or tables lie outside of it;
   // kUnimplemented for the other byte order.
-  static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes);
+  // Of sections and notes nothing is taken that lies behind the first one of `holes` in them. The
+  // data of a program may have holes, and BytesAt finds them as the zeros that they stand for.
+  static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes,
+                                        std::span<const FileHole> holes = {});
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  // Of the bytes, how many are in no hole.
+  uint64_t solid_size() const { return solid_size_; }
   bool is_64_bit() const { return is_64_bit_; }
   uint16_t type() const { return type_; }        // ET_…
   uint16_t machine() const { return machine_; }  // EM_…
@@ -83,6 +91,7 @@ class ElfImage {
   struct Reader;
 
   std::span<const std::byte> bytes_;
+  uint64_t solid_size_ = 0;
   bool is_64_bit_ = true;
   uint16_t type_ = 0;
   uint16_t machine_ = 0;

@@ -1,11 +1,15 @@
 #include "symbolize/elf/elf_image.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <random>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/unique_fd.h"
 #include "symbolize/symbols/elf_symbols.h"
 #include "symbolize/test_files.h"
 #include "symbolize/unwind/cfi_builder.h"
@@ -45,6 +49,62 @@ TEST_P(ProgramTest, HasABuildIdAndItsSections) {
 INSTANTIATE_TEST_SUITE_P(Links, ProgramTest,
                          testing::Values("pie", "nopie", "static", "shared", "shifted",
                                          "one_segment"));
+
+// A file on disk with `text` at the beginning, in front of `hole` bytes that are nowhere.
+UniqueFd SparseFile(const std::string& path, std::string_view text, uint64_t hole,
+                    std::string_view behind = "") {
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const auto end = static_cast<off_t>(text.size() + hole);
+  EXPECT_EQ(pwrite(fd.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(ftruncate(fd.get(), end), 0);
+  EXPECT_EQ(pwrite(fd.get(), behind.data(), behind.size(), end),
+            static_cast<ssize_t>(behind.size()));
+  return fd;
+}
+
+// "offset+size", where both are multiples of 64 KiB.
+std::string HolesText(int fd) {
+  std::string text;
+  for (const FileHole& hole : HolesOf(fd)) {
+    absl::StrAppend(&text, hole.offset >> 16, "+", hole.size >> 16, " ");
+  }
+  return text;
+}
+
+TEST(FileHolesTest, AreWhereNothingWasWritten) {
+  const std::string path = TestDirectory() + "/file";
+  const std::string solid(1 << 16, 'x');
+  constexpr uint64_t kHole = uint64_t{1} << 30;
+  EXPECT_EQ(HolesText(SparseFile(path, solid, 0).get()), "");
+  EXPECT_EQ(HolesText(SparseFile(path, "", 0).get()), "");
+  const UniqueFd sparse = SparseFile(path, solid, kHole, solid);
+  if (HolesText(sparse.get()).empty()) GTEST_SKIP() << "no file system with holes";
+  EXPECT_EQ(HolesText(sparse.get()), "1+16384 ");
+  EXPECT_EQ(HolesText(SparseFile(path, solid, kHole).get()), "1+16384 ");
+  EXPECT_EQ(HolesText(SparseFile(path, solid, 1 << 15).get()), "") << "too small";
+}
+
+TEST(ElfImageTest, NothingIsTakenOfASectionBehindAHole) {
+  const auto bytes = ElfBuilder()
+                         .Section(".debug_info", 0, {1, 2, 3, 4, 5, 6, 7, 8})
+                         .Section(".debug_line", 0, {1, 2, 3, 4})
+                         .Build();
+  const uint64_t start = sizeof(Elf64_Ehdr);
+  const auto contents = [&](std::vector<FileHole> holes) {
+    const auto image = ElfImage::Parse(bytes, holes);
+    const ElfSection& info = *image->FindSection(".debug_info");
+    const ElfSection& line = *image->FindSection(".debug_line");
+    EXPECT_EQ(info.size, 8u);
+    return absl::StrCat(info.contents.size(), info.is_cut ? " cut " : " ", line.contents.size(),
+                        line.is_cut ? " cut of " : " of ",
+                        image->solid_size() - (bytes.size() - 100));
+  };
+  EXPECT_EQ(contents({}), "8 4 of 100");
+  EXPECT_EQ(contents({{start + 3, 2}}), "3 cut 4 of 98");
+  EXPECT_EQ(contents({{start, 1}, {start + 9, 1}}), "0 cut 1 cut of 98");
+  EXPECT_EQ(contents({{start - 5, 5}}), "8 4 of 95");
+  EXPECT_EQ(contents({{start - 5, 6}}), "0 cut 4 of 94");
+}
 
 TEST(ElfImageTest, AnOffsetThatNoSegmentHoldsHasNoAddress) {
   const auto bytes = Bytes(ReadFile(TestFile("pie")));

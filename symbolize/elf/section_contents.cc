@@ -3,6 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -63,6 +64,11 @@ SectionContents Decompress(const GElf_Chdr& header, Bytes packed, const SectionB
 }
 
 }  // namespace
+
+uint64_t MostDecompressed(const ElfImage& image) {
+  constexpr uint64_t kAlways = uint64_t{16} << 20, kMost = uint64_t{4} << 30, kTimes = 32;
+  return kAlways + std::min(kMost - kAlways, image.solid_size() * kTimes);
+}
 
 SectionContents ReadSectionContents(const ElfImage& image, std::string_view name,
                                     const SectionBounds& bounds) {

@@ -25,6 +25,10 @@ struct SectionBounds {
   uint64_t bytes = UINT64_MAX;  // by itself
 };
 
+// How large all that is decompressed of a file may become together: 16 MiB, and 32 times what the
+// file has on disk, which is several times what compilers' sections become; but not above 4 GiB.
+uint64_t MostDecompressed(const ElfImage& image);
+
 // What is decompressed has room behind it that libdw 0.188 may read, whatever is there.
 inline constexpr size_t kReadableBehind = 16;
 

@@ -1,5 +1,7 @@
 #include "symbolize/files/file_facts.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -12,6 +14,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/module_name.h"
 #include "src/base/regular_file.h"
+#include "src/base/text.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/files/debug_files.h"
@@ -80,6 +83,7 @@ class FileFacts final : public FactSource {
   AddressFacts Find(ImageId image, CodePlace place) override;
   AddressFacts FindAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  std::vector<std::string> TakeWarnings() override { return std::exchange(warnings_, {}); }
   CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
@@ -96,7 +100,8 @@ class FileFacts final : public FactSource {
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
-  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid) const;
+  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid);
+  void WarnOfCutSections(const ImageFile& file);
 
   AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
   AddressFacts LookUpInFile(OpenImageState& state, ElfAddress address);
@@ -116,6 +121,7 @@ class FileFacts final : public FactSource {
   const SymbolizerOptions options_;
   ImageTable specs_;
   std::deque<Image> images_;
+  std::vector<std::string> warnings_;
   std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
 
   absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
@@ -271,7 +277,21 @@ void FileFacts::OpenFile(Image& image) {
   state.functions = FunctionExtents(&state.file->elf,
                                     state.debug_file ? &state.debug_file->elf : &state.file->elf);
   if (options_.inlines) OpenDebugInfo(spec, state);
+  WarnOfCutSections(*state.file);
+  if (state.debug_file) WarnOfCutSections(*state.debug_file);
   if (state.file->file.HasChanged()) state.reason = Reason::kBuildIdMismatch;
+}
+
+// Data may be zeros that nobody wrote, what is read here is not.
+void FileFacts::WarnOfCutSections(const ImageFile& file) {
+  constexpr uint64_t kData = SHF_WRITE | SHF_EXECINSTR;
+  for (const ElfSection& section : file.elf.sections()) {
+    if (!section.is_cut || (section.flags & kData) != 0) continue;
+    warnings_.push_back(absl::StrCat(file.path, ": of its section ", View(section.name), " only ",
+                                     section.contents.size(), " of ", section.size,
+                                     " bytes are read, as the file has nothing more on disk"));
+    return;
+  }
 }
 
 // The debug information is in the image itself, or else in the file that was split off it.
@@ -304,7 +324,7 @@ void FileFacts::OpenJit(const ImageSpec& spec, OpenImageState& state) {
   state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
 }
 
-std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) const {
+std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) {
   if (pid == 0) return nullptr;
   std::vector<std::string> paths;
   const std::string process = absl::StrCat(options_.proc_path, "/", pid);

@@ -53,6 +53,7 @@ class NameStore final : public Symbolizer {
   Naming Name(ImageId id, CodePlace place) override;
   Naming NameAt(ImageId id, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
+  std::vector<std::string> TakeWarnings() override { return files_->TakeWarnings(); }
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override;
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     files_->SetKernelReference(symbol, address);

@@ -104,6 +104,43 @@ TEST_F(SymbolizerTest, NamesAnAddressInAFile) {
   EXPECT_EQ(Name(spec, FileOffset{~uint64_t{0}}), "[no symbol]");
 }
 
+// A file of some kilobytes that says that its section `name` is 8 GiB large, and has it at its end.
+void ClaimGigabytes(const std::string& path, std::string_view name) {
+  constexpr uint64_t kClaimed = uint64_t{8} << 30;
+  std::string file = ReadFile(path);
+  const auto bytes = Bytes(file);
+  const auto image = ElfImage::Parse(bytes);
+  const ElfSection& section = *image->FindSection(name);
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  const auto index = static_cast<size_t>(&section - image->sections().data());
+  char* const place = file.data() + header.e_shoff + index * sizeof(Elf64_Shdr);
+  Elf64_Shdr claim;
+  std::memcpy(&claim, place, sizeof(claim));
+  const std::string contents(file, claim.sh_offset, claim.sh_size);
+  claim.sh_offset = file.size();
+  claim.sh_size = kClaimed;
+  std::memcpy(place, &claim, sizeof(claim));
+  file += contents;
+  WriteFile(path, file);
+  fs::resize_file(path, claim.sh_offset + kClaimed);
+}
+
+TEST_F(SymbolizerTest, SymbolsThatAreNowhereOnDiskAreNotRead) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/pie");
+  const FileOffset offset = MarkedCode(spec.path);
+  ClaimGigabytes(spec.path, ".symtab");
+  EXPECT_EQ(Name(spec, offset), "marked_code");
+  const std::vector<std::string> warnings = symbolizer().TakeWarnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with(spec.path + ": of its section .symtab only ")) << warnings[0];
+  EXPECT_TRUE(
+      warnings[0].ends_with(" of 8589934592 bytes are read, as the file has nothing more on disk"))
+      << warnings[0];
+  EXPECT_TRUE(symbolizer().TakeWarnings().empty());
+}
+
 TEST_F(SymbolizerTest, TellsTheAddressThatTheImageItselfHas) {
   ImageSpec spec;
   spec.path = TestFile("nopie");

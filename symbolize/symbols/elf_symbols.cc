@@ -1,5 +1,6 @@
 #include "symbolize/symbols/elf_symbols.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "src/base/byte_reader.h"
@@ -8,6 +9,9 @@
 
 namespace profiler::symbolize {
 namespace {
+
+// Ten times what the largest programs have. They take a gigabyte while they are sorted.
+constexpr size_t kMostSymbols = size_t{1} << 24;
 
 // What the choice of a symbol needs to know of its section.
 struct SectionTraits {
@@ -44,7 +48,9 @@ class SymbolSection {
     builder.SetNames(area_, names_);
     const std::vector<SectionTraits> traits = TraitsOf(image_);
     const LibelfFile file(image_.bytes());
-    Elf_Data* const table = file.Table(section_.contents, ELF_T_SYM);
+    const size_t most = kMostSymbols * gelf_fsize(file.get(), ELF_T_SYM, 1, EV_CURRENT);
+    Elf_Data* const table =
+        file.Table(section_.contents.first(std::min(section_.contents.size(), most)), ELF_T_SYM);
     if (table != nullptr) builder.Reserve(table->d_size / sizeof(GElf_Sym));
     GElf_Sym raw;
     for (int i = 0; gelf_getsym(table, i, &raw) != nullptr; ++i) {

@@ -21,8 +21,8 @@
 namespace profiler::symbolize {
 namespace {
 
-// Of .debug_frame: what deflate can make of a byte at most, and what makes sense for tables.
-constexpr SectionBounds kDebugFrameBounds = {.expansion = 1032, .bytes = uint64_t{1} << 28};
+// Of .debug_frame: what makes sense for tables.
+constexpr uint64_t kMostDebugFrame = uint64_t{1} << 28;
 
 // Far more than a compiler says of a function, and than functions say that share a section with
 // their CIEs; and what is not to be exceeded in any case, which is about a second.
@@ -248,7 +248,9 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
-  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame", kDebugFrameBounds);
+  SectionContents contents =
+      ReadSectionContents(*debug_source_, ".debug_frame",
+                          {.bytes = std::min(kMostDebugFrame, MostDecompressed(*debug_source_))});
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
   const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);

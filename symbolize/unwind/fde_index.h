@@ -27,7 +27,8 @@ class FdeIndex {
   // where it has none of the common encoding.
   static std::optional<FdeIndex> FromHeader(std::span<const std::byte> header, uint64_t address,
                                             const FrameSection& section);
-  // Reads through the whole section. Functions farther than 2 GiB from the first are left out.
+  // Reads through the whole section, as far as 2^24 functions. Those farther than 2 GiB from the
+  // first are left out.
   static FdeIndex Scan(const FrameSection& section);
 
   FdeIndex(FdeIndex&&) = default;

@@ -27,6 +27,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   symbolize::Naming NameAt(symbolize::ImageId image, ElfAddress address) override {
     return Name(image, FileOffset{address.value});
   }
+  std::vector<std::string> TakeWarnings() override { return std::exchange(warnings_, {}); }
   absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(symbolize::ImageId dump) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -48,6 +49,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   }
 
   // All dumps hold this; without it there are none.
+  void SetWarnings(std::vector<std::string> warnings) { warnings_ = std::move(warnings); }
   void SetJitCodes(std::vector<symbolize::JitCode> codes) { jit_codes_ = std::move(codes); }
 
   // "path @offset" of each call of Name, in order.
@@ -63,6 +65,7 @@ class FakeSymbolizer : public symbolize::Symbolizer {
   std::optional<std::vector<symbolize::JitCode>> jit_codes_;
   uint64_t link_bias_ = 0;
   std::string linked_, lost_, inlining_, stripped_, kernel_reference_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace profiler::profile
