@@ -337,7 +337,13 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) {
     const absl::StatusOr<UniqueFd> file = OpenJitFile(path, root, process);
     if (!file.ok()) continue;
     absl::StatusOr<PerfMap> map = PerfMap::Read(file->get(), path);
-    if (map.ok()) return std::make_unique<PerfMap>(*std::move(map));
+    if (!map.ok()) continue;
+    if (map->is_cut()) {
+      warnings_.push_back(absl::StrCat(path, " is larger than any JIT's map: only its first ",
+                                       PerfMap::kMostFunctions, " functions, or ",
+                                       PerfMap::kMostBytes >> 20, " MiB, are read"));
+    }
+    return std::make_unique<PerfMap>(*std::move(map));
   }
   return nullptr;
 }
@@ -445,6 +451,11 @@ absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state
     return dump.status();
   }
   state.jit_dump = *std::move(dump);
+  if (state.jit_dump->is_cut()) {
+    warnings_.push_back(absl::StrCat(spec.path, " is larger than any JIT's dump: only its first ",
+                                     JitDump::Limits().codes, " functions, or ",
+                                     JitDump::Limits().lines, " lines, are read"));
+  }
   return absl::OkStatus();
 }
 

@@ -27,11 +27,12 @@ constexpr uint64_t kElfHeaderSize = 64;
 
 class JitDump::Parser {
  public:
-  explicit Parser(std::span<const std::byte> bytes) : reader_(bytes) {}
+  Parser(std::span<const std::byte> bytes, const Limits& limits)
+      : reader_(bytes), limits_(limits) {}
 
   absl::StatusOr<JitDump> Parse() {
     PROFILER_RETURN_IF_ERROR(ParseHeader());
-    while (reader_.remaining() >= kRecordHeaderSize && ParseRecord()) {
+    while (reader_.remaining() >= kRecordHeaderSize && !dump_.is_cut_ && ParseRecord()) {
     }
     std::stable_sort(dump_.codes_.begin(), dump_.codes_.end(),
                      [](const JitCode& a, const JitCode& b) { return a.time < b.time; });
@@ -73,6 +74,8 @@ class JitDump::Parser {
     if (size < kRecordHeaderSize) return false;
     const std::span<const std::byte> body = reader_.ReadBytes(size - kRecordHeaderSize);
     if (!reader_.ok()) return false;
+    dump_.is_cut_ = dump_.codes_.size() >= limits_.codes;
+    if (dump_.is_cut_) return false;
     ByteReader fields(body);
     if (id == kCodeLoad) AddLoad(time, start + kRecordHeaderSize, fields);
     if (id == kCodeMove) AddMove(time, fields);
@@ -136,6 +139,8 @@ class JitDump::Parser {
     next_lines_.first = dump_.lines_.size();
     std::string_view file;
     for (uint64_t i = 0; i < count && fields.remaining() >= kDebugEntrySize; ++i) {
+      dump_.is_cut_ = dump_.lines_.size() >= limits_.lines;
+      if (dump_.is_cut_) break;
       Line line{};
       line.distance = fields.Read<uint64_t>();
       line.line = fields.Read<uint32_t>();
@@ -168,6 +173,7 @@ class JitDump::Parser {
   static constexpr uint64_t kNoLine = std::numeric_limits<uint64_t>::max();
 
   ByteReader reader_;
+  const Limits limits_;
   JitDump dump_;
   absl::flat_hash_map<uint64_t, JitCode> loaded_;           // by index
   Lines next_lines_;                                        // of the next load
@@ -185,8 +191,8 @@ absl::StatusOr<JitDump> JitDump::Read(int fd, const std::string& path) {
   return dump;
 }
 
-absl::StatusOr<JitDump> JitDump::Parse(std::span<const std::byte> bytes) {
-  return Parser(bytes).Parse();
+absl::StatusOr<JitDump> JitDump::Parse(std::span<const std::byte> bytes, const Limits& limits) {
+  return Parser(bytes, limits).Parse();
 }
 
 const JitDump::Function* JitDump::Find(FileOffset offset) const {

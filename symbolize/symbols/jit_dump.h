@@ -60,7 +60,19 @@ class JitDump {
   // closed afterwards; `path` is for messages. Errors: those of MappedFile::FromFd;
   // kInvalidArgument for what is no dump, is of the other byte order or has the processor's times.
   static absl::StatusOr<JitDump> Read(int fd, const std::string& path);
-  static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes);
+  // What is read of a dump: pieces of code, moved ones among them, and lines. Far more than JITs
+  // write, and a gigabyte in memory.
+  struct Limits {
+    size_t codes = size_t{1} << 22;
+    size_t lines = size_t{1} << 24;
+  };
+  static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);
+  static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes) {
+    return Parse(bytes, Limits());
+  }
+
+  // Whether there is more in the dump than was read.
+  bool is_cut() const { return is_cut_; }
 
   // Of the code: EM_… of <elf.h>.
   uint16_t machine() const { return machine_; }
@@ -77,6 +89,7 @@ class JitDump {
   class Parser;
 
   MappedFile file_;
+  bool is_cut_ = false;
   uint16_t machine_ = 0;
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;

@@ -54,6 +54,21 @@ TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 4), "-");
 }
 
+TEST(JitDumpTest, OfADumpWithoutEndTheBeginningIsRead) {
+  const std::string bytes = JitDumpBuilder()
+                                .Load(10, 0x1000, 1, "first", "abcd")
+                                .Lines(0x3000, {{0x3000, 3, "a.js"}, {0x3001, 5, "a.js"}})
+                                .Load(11, 0x3000, 2, "second", "ab")
+                                .bytes();
+  const auto parsed = [&](const JitDump::Limits& limits) {
+    const JitDump dump = *JitDump::Parse(BytesOfText(bytes), limits);
+    return CodesOf(dump) + (dump.is_cut() ? " cut" : "");
+  };
+  EXPECT_EQ(parsed({.codes = 2, .lines = 2}), "10 1000+4 first+0\n11 3000+2 second+0 a.js:3");
+  EXPECT_EQ(parsed({.codes = 1, .lines = 2}), "10 1000+4 first+0 cut");
+  EXPECT_EQ(parsed({.codes = 2, .lines = 1}), "10 1000+4 first+0 cut");
+}
+
 TEST(JitDumpTest, CodeThatIsMovedKeepsItsPlace) {
   const std::string bytes = JitDumpBuilder()
                                 .Load(10, 0x1000, 1, "first", "abcd")

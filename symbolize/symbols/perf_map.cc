@@ -10,8 +10,6 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr size_t kLongestMap = size_t{1} << 30;
-
 // A hexadecimal number, with or without 0x, and the space after it.
 bool ConsumeHex(std::string_view& line, uint64_t& value) {
   if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
@@ -25,12 +23,20 @@ bool ConsumeHex(std::string_view& line, uint64_t& value) {
 
 }  // namespace
 
-absl::StatusOr<PerfMap> PerfMap::Read(int fd, const std::string& path) {
-  PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(fd, path, kLongestMap));
-  return Parse(std::move(text));
+absl::StatusOr<PerfMap> PerfMap::Read(int fd, const std::string& path, size_t most_bytes) {
+  // One more tells whether there are more.
+  PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(fd, path, most_bytes + 1));
+  const bool is_cut = text.size() - 1 > most_bytes;
+  // The last line may have been cut, too.
+  for (size_t i = text.size(); is_cut && i-- > 0 && text[i] != std::byte{'\n'};) {
+    text[i] = std::byte{0};
+  }
+  PerfMap map = Parse(std::move(text));
+  map.is_cut_ = map.is_cut_ || is_cut;
+  return map;
 }
 
-PerfMap PerfMap::Parse(std::vector<std::byte> text) {
+PerfMap PerfMap::Parse(std::vector<std::byte> text, size_t most_functions) {
   PerfMap map;
   map.text_ = std::move(text);
   std::string_view rest = TextOf(map.text_);
@@ -44,6 +50,8 @@ PerfMap PerfMap::Parse(std::vector<std::byte> text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || function.size == 0) continue;
     if (function.start + function.size < function.start) continue;
+    map.is_cut_ = map.functions_.size() == most_functions;
+    if (map.is_cut_) break;
     function.name = line;
     map.functions_.push_back(function);
   }

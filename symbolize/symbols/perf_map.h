@@ -29,10 +29,19 @@ class PerfMap {
     std::string_view name;  // lives as long as the map
   };
 
+  // What is read of a map: functions, and bytes. Far more than JITs write, and about 700 MiB while
+  // they are sorted.
+  static constexpr size_t kMostFunctions = size_t{1} << 22;
+  static constexpr size_t kMostBytes = size_t{256} << 20;
+
   // Reads an open file; `path` is for messages. Errors: those of read(2).
-  static absl::StatusOr<PerfMap> Read(int fd, const std::string& path);
+  static absl::StatusOr<PerfMap> Read(int fd, const std::string& path,
+                                      size_t most_bytes = kMostBytes);
   // Takes the text over; its last byte must be NUL. Lines that cannot be read are skipped.
-  static PerfMap Parse(std::vector<std::byte> text);
+  static PerfMap Parse(std::vector<std::byte> text, size_t most_functions = kMostFunctions);
+
+  // Whether there is more in the file than was read.
+  bool is_cut() const { return is_cut_; }
 
   // The function whose code is at `address`, null where none is. O(log n).
   const Function* Find(uint64_t address) const;
@@ -47,6 +56,7 @@ class PerfMap {
 
   void Flatten();
 
+  bool is_cut_ = false;
   std::vector<std::byte> text_;
   std::vector<Function> functions_;  // in file order
   std::vector<Piece> pieces_;        // by start, disjoint

@@ -74,6 +74,35 @@ TEST(PerfMapTest, AgreesWithAModelOfSingleBytes) {
   }
 }
 
+// "names, cut": of the first four functions.
+std::string FirstFour(const absl::StatusOr<PerfMap>& map) {
+  if (!map.ok()) return map.status().ToString();
+  std::string text;
+  for (const uint64_t address : {0x10, 0x20, 0x30, 0x40}) text += NameAt(*map, address) + " ";
+  return text + (map->is_cut() ? "cut" : "whole");
+}
+
+TEST(PerfMapTest, OfAMapWithoutEndTheFirstFunctionsAreRead) {
+  const std::string text = "10 10 a\n20 10 b\n30 10 c\n40 10 d\n";
+  EXPECT_EQ(FirstFour(PerfMap::Parse(NulTerminated(text), 4)), "a b c d whole");
+  EXPECT_EQ(FirstFour(PerfMap::Parse(NulTerminated(text), 3)), "a b c - cut");
+}
+
+TEST(PerfMapTest, OfAFileWithoutEndTheWholeLinesAtTheBeginningAreRead) {
+  const std::string path = TestDirectory() + "/perf-2.map";
+  WriteFile(path, "10 10 first\n20 10 second\n30 10 third\n");
+  const auto read = [&](size_t most_bytes) {
+    const auto file = OpenRegularFile(path);
+    return FirstFour(PerfMap::Read(file->get(), path, most_bytes));
+  };
+  EXPECT_EQ(read(37), "first second third - whole");
+  EXPECT_EQ(read(36), "first second third - cut");
+  EXPECT_EQ(read(35), "first second - - cut");
+  EXPECT_EQ(read(24), "first second - - cut");
+  EXPECT_EQ(read(23), "first - - - cut");
+  EXPECT_EQ(read(3), "- - - - cut");
+}
+
 TEST(PerfMapTest, IsReadFromAFile) {
   const std::string path = TestDirectory() + "/perf-2.map";
   WriteFile(path, "10 10 f\n");
