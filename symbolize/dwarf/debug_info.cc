@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "symbolize/dwarf/attribute_budget.h"
 #include "symbolize/dwarf/dwarf_file.h"
 #include "symbolize/dwarf/function_index.h"
 #include "symbolize/dwarf/interval_map.h"
@@ -53,14 +54,15 @@ int CollectNames(Dwarf_Attribute* value, void* into) {
 
 // The name of a function: its own or that of the entry that it refers to (what it is an instance
 // of, or was declared as), the linker's before that of the source.
-std::string_view NameOf(DwarfFile* file, uint64_t entry) {
+std::string_view NameOf(DwarfFile* file, uint64_t entry, AttributeBudget& budget) {
   std::string_view name;
   for (int i = 0; i < kMaxReferences && file != nullptr; ++i) {
     const Unit* unit = file->UnitAt(entry);
     const std::shared_ptr<OpenUnit> open = unit == nullptr ? nullptr : file->Open(*unit);
     std::optional<Dwarf_Die> die = open == nullptr ? std::nullopt : open->EntryAt(entry);
     NameAttributes attributes;
-    if (!die || dwarf_getattrs(&*die, CollectNames, &attributes, 0) != 1) return name;
+    if (!die || !budget.Afford(*die) || dwarf_getattrs(&*die, CollectNames, &attributes, 0) != 1)
+      return name;
     const std::string_view linkage_name = file->StringOf(*open, attributes.linkage_name);
     if (!linkage_name.empty()) return linkage_name;
     if (name.empty()) name = file->StringOf(*open, attributes.name);
@@ -97,6 +99,7 @@ class FileDebugInfo : public DebugInfo {
   }
 
   std::span<const SourceFrame> Find(ElfAddress address) override;
+  bool is_cut() const override { return attributes_.is_spent(); }
 
  private:
   // What was read of a unit that was hit.
@@ -117,6 +120,7 @@ class FileDebugInfo : public DebugInfo {
 
   std::vector<AddressRange> code_;
   IsCode is_code_;
+  AttributeBudget attributes_;
   DwarfFile main_;
   std::unique_ptr<OpenedFile> alternate_;
   SplitFiles split_files_;
@@ -153,7 +157,7 @@ void FileDebugInfo::AppendChain(Indexed& unit, uint32_t scope) {
   while (scope != kNoOwner && frames_.size() < kMaxFrames) {
     Scope& at = unit.functions[scope];
     if (at.name.data() == nullptr) {
-      at.name = NameOf(unit.file, at.entry);
+      at.name = NameOf(unit.file, at.entry, attributes_);
       if (at.name.empty()) at.name = "";
     }
     SourceFrame& frame = frames_.emplace_back();
@@ -190,7 +194,8 @@ void FileDebugInfo::ReadFunctions(const OpenUnit& unit, Indexed& indexed) {
   const OpenUnit& with_entries = split_unit == nullptr ? unit : *split_unit;
   indexed.file = split_unit == nullptr ? &main_ : split.file;
   indexed.unit = &with_entries.unit();
-  indexed.functions = FunctionIndex(with_entries, is_code_);
+  attributes_.AddUnit(with_entries.sections()[SectionId::kInfo].size());
+  indexed.functions = FunctionIndex(with_entries, is_code_, attributes_);
   if (!has_lines_) return;
   // The compiler's own list of files, where it wrote one: the skeleton's may be the assembler's.
   if (split_unit != nullptr) {

@@ -70,6 +70,10 @@ class DebugInfo {
   // first address in a function reads what was inlined there, the first one in a unit its functions
   // and lines, the first one of all the list of units.
   virtual std::span<const SourceFrame> Find(ElfAddress address) = 0;
+
+  // Whether functions and inlined calls were left out: there is far more to be looked at than
+  // compilers write for debug information of that size.
+  virtual bool is_cut() const = 0;
 };
 
 }  // namespace profiler::symbolize::dwarf

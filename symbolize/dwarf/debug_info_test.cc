@@ -30,6 +30,7 @@ class OpenedDwarf {
   explicit OpenedDwarf(const SectionBytes& sections) : OpenedDwarf(ElfWith(sections)) {}
 
   bool has_debug_info() const { return info_ != nullptr; }
+  bool is_cut() const { return info_->is_cut(); }
 
   // A line a frame: function, file:line:column.
   std::string At(uint64_t address) {
@@ -306,6 +307,35 @@ TEST(HostileDebugInfoTest, ListsThatManyShareAreReadUpToABound) {
   for (int i = 0; i < 1'000'000; ++i) list.U64(0x10).U64(0x20);
   sections[".debug_ranges"] = list.U64(0).U64(0).bytes();
   EXPECT_EQ(OpenedDwarf(sections).At(0x1015), "f /src/a.cc:4:0\n");
+}
+
+// `count` functions, each with 20000 attributes that have no bytes, in front of the one that is
+// hit.
+OpenedDwarf WithEmptyAttributes(int count) {
+  SectionBytes sections = SmallDwarf();
+  DwarfBytes abbreviations;
+  abbreviations.AddBytes(SmallAbbreviations());
+  std::vector<std::byte> bytes = abbreviations.bytes();
+  bytes.pop_back();  // the end
+  DwarfBytes extended;
+  extended.AddBytes(bytes).List({20, 0x2e, 0});
+  for (int i = 0; i < 20000; ++i) extended.List({0x34, 0x19});  // DW_AT_artificial, flag_present
+  sections[".debug_abbrev"] = extended.List({0, 0, 0}).bytes();
+  DwarfBytes unit = SmallUnit();
+  for (int i = 0; i < count; ++i) unit.U8(20);
+  unit.U8(kFunctionEntry).String("f").U64(0x1010).U32(0x80).U8(0).U8(0);
+  sections[".debug_info"] = unit.WithLength();
+  sections.erase(".debug_line");
+  return OpenedDwarf(sections);
+}
+
+TEST(HostileDebugInfoTest, AttributesOfNoBytesAreLookedAtUpToABound) {
+  OpenedDwarf many = WithEmptyAttributes(20000);
+  EXPECT_EQ(many.At(0x1010), "");
+  EXPECT_TRUE(many.is_cut());
+  OpenedDwarf none = WithEmptyAttributes(0);
+  EXPECT_EQ(none.At(0x1010), "f :0:0\n");
+  EXPECT_FALSE(none.is_cut());
 }
 
 // Each unit has its own table, and each table all of the section.

@@ -92,6 +92,7 @@ class FunctionIndex::Walk {
     scopes_.push_back(scope);
     do {
       uint32_t inside = scopes_.back();
+      if (!index_.budget_->Afford(at_)) return scopes_.clear();
       if (!ReadEntry(inside) || !GoToChild(inside)) GoOn();
     } while (!scopes_.empty());
   }
@@ -213,8 +214,9 @@ class FunctionIndex::Walk {
   std::vector<AddressRange> ranges_;
 };
 
-FunctionIndex::FunctionIndex(const OpenUnit& unit, const IsCode& is_code)
+FunctionIndex::FunctionIndex(const OpenUnit& unit, const IsCode& is_code, AttributeBudget& budget)
     : is_code_(&is_code),
+      budget_(&budget),
       // Many entries may share one list, in a file that wants to be slow.
       range_budget_(4 * unit.sections()[SectionId::kInfo].size() + 4096) {
   Walk(unit, *this).ReadUnit();

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbolize/dwarf/attribute_budget.h"
 #include "symbolize/dwarf/dwarf_file.h"
 #include "symbolize/dwarf/interval_map.h"
 
@@ -49,8 +50,9 @@ class FunctionIndex {
   using Opener = std::function<std::shared_ptr<OpenUnit>()>;
 
   FunctionIndex() = default;
-  // What cannot be read ends the list of functions. `is_code` must outlive this.
-  FunctionIndex(const OpenUnit& unit, const IsCode& is_code);
+  // What cannot be read ends the list of functions, and so does a budget that is spent, here as
+  // well as later. `is_code` and `budget` must outlive this.
+  FunctionIndex(const OpenUnit& unit, const IsCode& is_code, AttributeBudget& budget);
 
   // The innermost scope; kNoOwner where no function is.
   uint32_t Find(uint64_t address, const Opener& open);
@@ -74,6 +76,7 @@ class FunctionIndex {
   void ReadInside(uint32_t function, const Opener& open);
 
   const IsCode* is_code_ = nullptr;
+  AttributeBudget* budget_ = nullptr;
   size_t range_budget_ = 0;  // ranges that may still be read
   std::vector<Scope> scopes_;
   std::vector<Function> functions_;

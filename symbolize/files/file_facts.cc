@@ -42,6 +42,7 @@ struct OpenImageState {
   FunctionExtents functions;
   uint64_t kernel_bias = 0;  // recorded addresses less those in `file`, which is vmlinux
   bool named_by_vmlinux = false;
+  bool is_cut_told = false;  // that its debug information was not read to the end
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view>
@@ -105,6 +106,7 @@ class FileFacts final : public FactSource {
 
   AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
   AddressFacts LookUpInFile(OpenImageState& state, ElfAddress address);
+  std::span<const dwarf::SourceFrame> FindInDebugInfo(OpenImageState& state, ElfAddress address);
   AddressFacts::Function FunctionOf(OpenImageState& state, const Symbol& symbol);
   AddressFacts FindInJit(const OpenImageState& state, RuntimeAddress address) const;
   AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset) const;
@@ -363,6 +365,19 @@ const Symbol* WithinFunction(OpenImageState& state, const Symbol* symbol, ElfAdd
   return state.symbols.FindSized(address.value);
 }
 
+std::span<const dwarf::SourceFrame> FileFacts::FindInDebugInfo(OpenImageState& state,
+                                                               ElfAddress address) {
+  const std::span<const dwarf::SourceFrame> frames = state.debug_info->Find(address);
+  if (state.debug_info->is_cut() && !state.is_cut_told) {
+    state.is_cut_told = true;
+    warnings_.push_back(absl::StrCat(
+        state.debug_file ? state.debug_file->path : state.file->path,
+        ": its debug information is not read to the end, so inlined calls are missing: its entries "
+        "list many times more attributes than compilers write"));
+  }
+  return frames;
+}
+
 // The function that has the code goes by its symbol, also where the debug information calls it
 // otherwise: rows of a report are symbols.
 AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) {
@@ -373,7 +388,7 @@ AddressFacts FileFacts::LookUpInFile(OpenImageState& state, ElfAddress address) 
   if (symbol != found) facts.neighbour = FunctionOf(state, *found);
   std::span<const dwarf::SourceFrame> frames;
   if (state.debug_info != nullptr && (symbol == nullptr || !symbol->plt)) {
-    frames = state.debug_info->Find(address);
+    frames = FindInDebugInfo(state, address);
   }
   if (symbol != nullptr) {
     facts.function = FunctionOf(state, *symbol);
@@ -476,7 +491,7 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   if (const KernelFunction* function = FindKernelFunction(address)) {
     return Named({function->name, {function->start}, function->size}, {address});
   }
-  const OpenImageState& state = Open(image);
+  OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return Unnamed(state.reason);
   const uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
   const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
@@ -485,7 +500,7 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   AddressFacts facts = Named(
       {table.RawName(*symbol), {symbol->start + shift}, symbol->end - symbol->start}, {address});
   if (state.debug_info != nullptr) {
-    AddFrames(state.debug_info->Find({address - state.kernel_bias}), facts);
+    AddFrames(FindInDebugInfo(state, {address - state.kernel_bias}), facts);
   }
   return facts;
 }
