@@ -30,9 +30,16 @@ inline uint64_t FoldedProduct(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+// Random, and another one in each run of the program: whoever chooses the addresses of a program
+// cannot choose them so that all are looked for at one place. Nothing that is shown depends on it.
+struct HashKey {
+  uint64_t a, b;
+};
+extern const HashKey kHashKey;
+
 // One step of a 64-bit hash.
 inline uint64_t Mix(uint64_t a, uint64_t b) {
-  return FoldedProduct(a ^ 0x9e3779b97f4a7c15, b ^ 0xe7037ed1a0b428db);
+  return FoldedProduct(a ^ kHashKey.a, b ^ kHashKey.b);
 }
 
 // Slots of a power of two, at most 5/8 of them used. Slot has `bool used() const`, false of a
