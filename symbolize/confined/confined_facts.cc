@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,20 +39,21 @@ class Reader {
 
   struct Answer {
     std::string content;
+    std::vector<std::string> warnings;
     bool refused_owner = false;  // a file of somebody else was asked for, and not given
   };
 
   // The process that gave the error is gone.
   absl::StatusOr<Answer> Ask(MessageKind kind, std::string content) {
     PROFILER_RETURN_IF_ERROR(Start());
-    if (unconfined_) return Answer{unconfined_->Answer(kind, content).value_or("")};
+    if (unconfined_) return Split(unconfined_->Answer(kind, content).value_or(""));
     (void)rules_->TakeRefusedOwner();
     absl::StatusOr<std::string> answer = process_->Ask(kind, std::move(content));
     if (!answer.ok()) {
       End();
       return std::move(answer).status();
     }
-    return Answer{*std::move(answer), rules_->TakeRefusedOwner()};
+    return Split(*std::move(answer), rules_->TakeRefusedOwner());
   }
 
   // An answer that made no sense.
@@ -68,6 +70,17 @@ class Reader {
   }
 
  private:
+  absl::StatusOr<Answer> Split(const std::string& content, bool refused_owner = false) {
+    ByteReader from(BytesOfText(content));
+    Answer answer{.refused_owner = refused_owner};
+    const auto count = from.Read<uint32_t>();
+    for (uint32_t i = 0; i < count && from.ok(); ++i) answer.warnings.emplace_back(ReadText(from));
+    answer.content = content.substr(from.offset());
+    if (from.ok()) return answer;
+    End();
+    return absl::DataLossError("the process that read it made no sense");
+  }
+
   absl::Status Start() {
     if (process_ != nullptr || unconfined_) return absl::OkStatus();
     if (ended_ >= kMostEnded) return absl::UnavailableError("too many images could not be read");
@@ -150,6 +163,8 @@ class ConfinedFacts final : public FactSource {
     to.Put(start.value).Put(size).PutText(name);
     TellAll(MessageKind::kKernelSymbol, std::move(to).Take());
   }
+
+  std::vector<std::string> TakeWarnings() override { return std::exchange(warnings_, {}); }
 
   std::optional<TrustedFile> TrustedFileOf(ImageId id) override {
     if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
@@ -244,7 +259,10 @@ class ConfinedFacts final : public FactSource {
       image.is_of_others = true;
       answer = others_.Ask(kind, content);
     }
-    if (answer.ok()) return std::move(answer->content);
+    if (answer.ok()) {
+      std::ranges::move(answer->warnings, std::back_inserter(warnings_));
+      return std::move(answer->content);
+    }
     Fail(id, answer.status());
     return std::nullopt;
   }
@@ -300,6 +318,7 @@ class ConfinedFacts final : public FactSource {
   size_t next_ = 0;
   std::deque<std::string> code_;  // that was asked for
   bool said_unavailable_ = false;
+  std::vector<std::string> warnings_;  // of files that were read
 };
 
 }  // namespace

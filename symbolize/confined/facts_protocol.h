@@ -11,6 +11,8 @@
 //   kKernelReference         symbol, address u64                         none comes
 //   kKernelSymbol            start u64, size u64, name                   none comes
 //
+//   every answer begins with what there is to warn of: n u32, n × text
+//
 //   image    kind u8, path, build-id, process u32
 //   place    value u64, in file u8
 //   facts    n u32, n × string that is new │ each: reason u8, what is there u8, address u64,

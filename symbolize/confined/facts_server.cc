@@ -74,6 +74,16 @@ class AccessThrough final : public FileAccess {
 FactsServer::FactsServer(const SymbolizerOptions& options) : facts_(CreateFileFacts(options)) {}
 
 std::optional<std::string> FactsServer::Answer(MessageKind kind, std::string_view question) {
+  const std::optional<std::string> answer = Find(kind, question);
+  if (!answer) return std::nullopt;
+  const std::vector<std::string> warnings = facts_->TakeWarnings();
+  ContentWriter to;
+  to.Put(static_cast<uint32_t>(warnings.size()));
+  for (const std::string& warning : warnings) to.PutText(warning);
+  return std::move(to).Take() + *answer;
+}
+
+std::optional<std::string> FactsServer::Find(MessageKind kind, std::string_view question) {
   ByteReader from(BytesOfText(question));
   switch (kind) {
     case MessageKind::kFind:

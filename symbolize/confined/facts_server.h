@@ -21,10 +21,11 @@ class FactsServer {
  public:
   explicit FactsServer(const SymbolizerOptions& options);
 
-  // The content of the answer; none where none comes.
+  // The content of the answer, behind the warnings that it gave rise to; none where none comes.
   std::optional<std::string> Answer(MessageKind kind, std::string_view question);
 
  private:
+  std::optional<std::string> Find(MessageKind kind, std::string_view question);
   ImageId ReadImage(ByteReader& from);
   template <class FindOne>
   std::string Find(ByteReader& from, FindOne find_one);
