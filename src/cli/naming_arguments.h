@@ -7,7 +7,8 @@
 
 namespace profiler::cli {
 
-// --symfs, --debug-dir, --no-cache and --no-sandbox. What is filled must outlive the parsing, here and below.
+// --symfs, --debug-dir, --no-cache and --no-sandbox. What is filled must outlive the parsing, here
+// and below.
 void AddFilePlaceOptions(CLI::App& command, naming::FilePlaces& places);
 void AddCacheOption(CLI::App& command, bool& no_cache);
 void AddSandboxOption(CLI::App& command, bool& no_sandbox);

@@ -37,8 +37,7 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
   const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
   if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
-  return symbolize::CreateConfinedFacts(files,
-                                        {.required = geteuid() == 0, .warn = options.warn});
+  return symbolize::CreateConfinedFacts(files, {.required = geteuid() == 0, .warn = options.warn});
 }
 
 }  // namespace
