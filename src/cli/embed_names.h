@@ -2,26 +2,24 @@
 
 #pragma once
 
-#include <functional>
 #include <string>
-#include <string_view>
 
 #include "src/base/status.h"
 #include "src/naming/collect_names.h"
+#include "src/perf_data/write/writer.h"
 
 namespace profiler::cli {
 
-// As perf_data::Writer::AppendSection.
-using AppendSection = std::function<absl::Status(int bit, std::string_view section)>;
-
-// Reads the file again, looks its addresses up and appends their names; what was found, in words.
-// What was recorded is as it was after an error.
-absl::StatusOr<std::string> EmbedNames(const std::string& path, naming::Embedding embedding,
+// Reads the finished file again, looks its addresses up and appends their names; what was found, in
+// words. The file is the one that was written, whatever `path` means by now: that is for messages.
+// What was recorded is as it was after an error. kFailedPrecondition where it cannot be read
+// (Writer::readable_file).
+absl::StatusOr<std::string> EmbedNames(perf_data::Writer& file, const std::string& path,
+                                       naming::Embedding embedding,
                                        const naming::NamingOptions& options,
-                                       const naming::NamingProgress& progress,
-                                       const AppendSection& append);
+                                       const naming::NamingProgress& progress);
 // Names that were collected already.
-absl::StatusOr<std::string> EmbedNames(const naming::CollectedNames& collected,
-                                       const AppendSection& append);
+absl::StatusOr<std::string> EmbedNames(perf_data::Writer& file,
+                                       const naming::CollectedNames& collected);
 
 }  // namespace profiler::cli

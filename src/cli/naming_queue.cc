@@ -63,15 +63,12 @@ void NamingQueue::Run() {
 }
 
 void NamingQueue::Name(const record::CompleteFile& file) {
-  if (file.samples == 0 || cut_short_) return;
-  const auto named = EmbedNames(
-      file.path, embedding_, options_,
-      [this](std::string_view, size_t, size_t) { return !cut_short_; },
-      [&file](int bit, std::string_view section) {
-        return file.writer->AppendSection(bit, section);
-      });
   // An old file may be removed before its turn comes.
-  if (named.ok() || access(file.path.c_str(), F_OK) != 0) return;
+  const bool is_there = access(file.path.c_str(), F_OK) == 0;
+  if (file.samples == 0 || cut_short_ || !is_there) return;
+  const auto named = EmbedNames(*file.writer, file.path, embedding_, options_,
+                                [this](std::string_view, size_t, size_t) { return !cut_short_; });
+  if (named.ok()) return;
   const std::lock_guard lock(mutex_);
   warnings_.push_back(absl::StrCat("names are not in ", file.path, ": ", named.status().message()));
 }

@@ -20,7 +20,7 @@
 #include "src/cli/output.h"
 #include "src/cli/verbose_kernel.h"
 #include "src/naming/collect_names.h"
-#include "src/perf_data/read/recording.h"
+#include "src/perf_data/write/writer.h"
 #include "src/record/session.h"
 
 namespace profiler::cli {
@@ -124,18 +124,16 @@ void GiveWay(const RecordArguments& arguments) {
 absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::string& path,
                                   naming::StreamNames& stream, record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
-  const auto append = [&session](int bit, std::string_view section) {
-    return session.AppendSection(bit, section);
-  };
+  perf_data::Writer& file = session.last_file();
   absl::StatusOr<std::string> found;
   bool is_whole = true;
   GiveWay(arguments);
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    found = perf_data::CanBeReadAgain(path)
-                ? EmbedNames(path, naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments),
-                             monitor.callback(), append)
-                : EmbedNames(std::move(stream).Collect(monitor.callback()), append);
+    found = file.readable_file() >= 0
+                ? EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
+                             NamingOptionsOf(arguments), monitor.callback())
+                : EmbedNames(file, std::move(stream).Collect(monitor.callback()));
     is_whole = !monitor.was_ended();
   }
   PROFILER_RETURN_IF_ERROR(found.status());
@@ -151,8 +149,9 @@ bool HasNames(const RecordArguments& arguments, naming::StreamNames& stream,
               record::RecordSession& session) {
   const record::RecordSummary& summary = session.summary();
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
-  const bool is_readable = stream.has_events() || perf_data::CanBeReadAgain(summary.last_file);
-  if (!has_reader || !is_readable) return false;
+  if (!has_reader) return false;
+  const bool is_readable = stream.has_events() || session.last_file().readable_file() >= 0;
+  if (!is_readable) return false;
   if (summary.last_file_samples == 0) return true;
   const absl::StatusOr<bool> named = NameLastFile(arguments, summary.last_file, stream, session);
   if (!named.ok()) {

@@ -65,7 +65,7 @@ struct SwitchOutput {
 struct CompleteFile {
   std::string path;
   uint64_t samples = 0, bytes = 0;
-  std::unique_ptr<perf_data::Writer> writer;  // takes further sections still; any thread
+  std::unique_ptr<perf_data::Writer> writer;  // takes sections and can be read still; any thread
 };
 
 struct RecordOptions {

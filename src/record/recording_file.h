@@ -1,7 +1,7 @@
 // One output file of a recording, from its header to its features.
 //
 //   header │ what runs │ round │ round │ … │ features │ names
-//            Begin       Append  Append      Finish     AppendSection
+//            Begin       Append  Append      Finish     writer
 
 #pragma once
 
@@ -9,7 +9,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/chain_quality.h"
@@ -49,13 +48,11 @@ class RecordingFile {
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
   // The features, once, last. `chains` is null where nothing was unwound.
   absl::Status Finish(const RecordTally& tally, const ChainQuality* chains);
-  // Behind Finish, as perf_data::Writer has it.
-  absl::Status AppendSection(int bit, std::string_view section) {
-    return writer_->AppendSection(bit, section);
-  }
+  // Behind Finish: takes further sections, and what was written can be read from it.
+  perf_data::Writer& writer() { return *writer_; }
 
-  // What AppendSection works on, for whoever adds them while the next file is written. Nothing else
-  // may be called from then on.
+  // The same for whoever does so while the next file is written. Nothing else may be called from
+  // then on.
   std::unique_ptr<perf_data::Writer> Release() { return std::move(writer_); }
 
   uint64_t bytes_written() const { return writer_->bytes_written(); }

@@ -13,7 +13,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "src/base/chain_quality.h"
@@ -35,9 +34,8 @@ class RecordingFiles {
   absl::Status Append(std::span<const std::span<const std::byte>> pieces) {
     return file_->Append(pieces);
   }
-  absl::Status AppendSection(int bit, std::string_view section) {
-    return file_->AppendSection(bit, section);
-  }
+  // Of the file at hand, behind Finish.
+  perf_data::Writer& writer() { return file_->writer(); }
 
   // The file at hand is complete and the next one begins. Errors: those of rename(2), and of
   // RecordingFile. If the next one cannot be begun, the one at hand goes on under its new name;

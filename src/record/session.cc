@@ -110,9 +110,7 @@ class Session final : public RecordSession {
     return summary_.command_runs_on ? ReapCommand() : absl::OkStatus();
   }
 
-  absl::Status AppendSection(int bit, std::string_view section) override {
-    return files_.AppendSection(bit, section);
-  }
+  perf_data::Writer& last_file() override { return files_.writer(); }
 
   void RequestStop() override {
     boost::asio::post(io_, [this] { Stop(StopReason::kRequested); });

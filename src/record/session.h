@@ -14,10 +14,10 @@
 
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "ringbuf/kernel.h"
 #include "src/base/status.h"
+#include "src/perf_data/write/writer.h"
 #include "src/record/options.h"
 
 namespace profiler::record {
@@ -55,9 +55,9 @@ class RecordSession {
   // and puts that into the summary. Errors: those of waitpid(2).
   virtual absl::Status AwaitCommand() = 0;
 
-  // Adds to the last file that Run has written, as perf_data::Writer has it. Not after an error,
-  // nor where the reader has left.
-  virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
+  // Of the last file that Run has written: takes further sections, and what was written can be read
+  // from it. Valid as long as this. Not after an error, nor where the reader has left.
+  virtual perf_data::Writer& last_file() = 0;
 
   // Makes Run end. Any thread, any time, not in a signal handler.
   virtual void RequestStop() = 0;

@@ -121,6 +121,15 @@ absl::Status OpenPipe(UniqueFd fd, PipeUse use, ForeignReader* foreign, OpenedFi
 
 }  // namespace
 
+absl::StatusOr<OpenedFiles> OpenFile(int fd, const std::string& name) {
+  OpenedFiles opened;
+  opened.name = name;
+  PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromFd(fd, name));
+  PROFILER_ASSIGN_OR_RETURN(opened.header, DecodeNamedHeader(file.bytes(), name));
+  opened.files.push_back(std::move(file));
+  return opened;
+}
+
 absl::StatusOr<OpenedFiles> OpenFiles(const std::string& path, PipeUse use,
                                       ForeignReader* foreign) {
   const bool standard_input = path == "-";

@@ -27,6 +27,10 @@ enum class PipeUse {
   kSpool,   // it is put into an unnamed temporary file first
 };
 
+// A regular file that is open already, for reading too; `fd` may be closed afterwards. `name`: for
+// messages. Errors: those of mmap(2); kDataLoss when it is no perf.data.
+absl::StatusOr<OpenedFiles> OpenFile(int fd, const std::string& name);
+
 // Opens a path, or standard input for "-". A recording in file layout that comes through a pipe is
 // always put into a temporary file: its features are at its end. Errors: those of open(2); those of
 // the temporary file; kDataLoss when it is no perf.data.

@@ -80,6 +80,9 @@ class Recording {
   // makes of it.
   static absl::StatusOr<std::unique_ptr<Recording>> Open(const std::string& path,
                                                          ForeignReader* foreign = nullptr);
+  // Of a regular file that is open for reading; `fd` may be closed afterwards. `name`: for
+  // messages.
+  static absl::StatusOr<std::unique_ptr<Recording>> OpenFile(int fd, const std::string& name);
   virtual ~Recording() = default;
 
   // Of a recording that comes through a pipe these grow while its records are read.

@@ -29,6 +29,11 @@ absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(const std
   PROFILER_ASSIGN_OR_RETURN(
       OpenedFiles opened,
       OpenFiles(path, use == Use::kRewrite ? PipeUse::kSpool : PipeUse::kStream, foreign));
+  return Open(std::move(opened), use);
+}
+
+absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(OpenedFiles opened,
+                                                                       Use use) {
   std::unique_ptr<StoredRecording> recording(new StoredRecording(std::move(opened), use));
   if (!recording->header().pipe) {
     PROFILER_RETURN_IF_ERROR(recording->ReadFileHeader());
@@ -322,6 +327,11 @@ bool BeginsAsRecording(const std::string& path) {
 absl::StatusOr<std::unique_ptr<Recording>> Recording::Open(const std::string& path,
                                                            ForeignReader* foreign) {
   return StoredRecording::Open(path, StoredRecording::Use::kRead, foreign);
+}
+
+absl::StatusOr<std::unique_ptr<Recording>> Recording::OpenFile(int fd, const std::string& name) {
+  PROFILER_ASSIGN_OR_RETURN(OpenedFiles opened, perf_data::OpenFile(fd, name));
+  return StoredRecording::Open(std::move(opened), StoredRecording::Use::kRead);
 }
 
 }  // namespace profiler::perf_data

@@ -39,6 +39,8 @@ class StoredRecording final : public Recording {
   // comes through a pipe is put into an unnamed temporary file first.
   static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(const std::string& path, Use use,
                                                                ForeignReader* foreign = nullptr);
+  // Of files that are open. Errors: kDataLoss.
+  static absl::StatusOr<std::unique_ptr<StoredRecording>> Open(OpenedFiles opened, Use use);
 
   const std::vector<EventDescription>& events() const override { return events_.events(); }
   const Features& features() const override { return features_; }

@@ -42,6 +42,8 @@ class CompressingWriter final : public Writer {
     return writer_->AppendSection(bit, section);
   }
 
+  int readable_file() const override { return writer_->readable_file(); }
+
   uint64_t bytes_written() const override { return writer_->bytes_written(); }
 
   absl::Status AppendFeatureInFront() {

@@ -81,6 +81,8 @@ class StreamWriter final : public Writer {
     return WriteText(records);
   }
 
+  int readable_file() const override { return -1; }
+
   uint64_t bytes_written() const override { return written_; }
 
  private:

@@ -60,7 +60,7 @@ absl::Status KeepOldFile(const std::string& path) {
 }
 
 absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, kOwnerAlone));
+  UniqueFd fd(open(path.c_str(), O_CLOEXEC | flags, kOwnerAlone));
   if (fd.valid()) return fd;
   return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
 }
@@ -68,7 +68,7 @@ absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
 // An empty file in a directory that is not for us to change. A recording says what others do, so
 // the file must be ours, and for us alone.
 absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
-  PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, 0));
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, O_RDWR));
   struct stat status;
   if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
   if (status.st_uid != geteuid()) {
@@ -81,13 +81,21 @@ absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
   return fd;
 }
 
+// What /proc has of an open file; it may be one that we may write to alone.
+absl::StatusOr<UniqueFd> OpenOpenFile(const std::string& path) {
+  absl::StatusOr<UniqueFd> fd = OpenWith(path, O_RDWR | O_TRUNC);
+  return fd.ok() ? std::move(fd) : OpenWith(path, O_WRONLY | O_TRUNC);
+}
+
 // Devices and open files are written to where they are. An empty file, which may be another user's
 // or readable by others, is not: nor is one that somebody makes in the meantime.
 absl::StatusOr<UniqueFd> CreateFile(const std::string& path) {
   std::optional<std::string> target = AtomicFile::TargetOf(path);
-  if (!target) return OpenWith(path, O_TRUNC);
   struct stat old;
-  if (stat(path.c_str(), &old) == 0) {
+  const bool is_there = stat(path.c_str(), &old) == 0;
+  if (!target && is_there && S_ISREG(old.st_mode)) return OpenOpenFile(path);
+  if (!target) return OpenWith(path, O_WRONLY | O_TRUNC);
+  if (is_there) {
     if (old.st_size != 0) {
       PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
       target = path;
@@ -95,7 +103,7 @@ absl::StatusOr<UniqueFd> CreateFile(const std::string& path) {
       return TakeOver(*target);
     }
   }
-  return OpenWith(*target, O_CREAT | O_EXCL);
+  return OpenWith(*target, O_RDWR | O_CREAT | O_EXCL);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
                      const std::string& path);
 
 struct OpenedOutput {
-  UniqueFd fd;
+  UniqueFd fd;          // of a regular file open for reading too, where that is permitted
   std::string name;     // for messages
   bool stream = false;  // it cannot be sought in, or is standard output
 };

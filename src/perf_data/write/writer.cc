@@ -1,5 +1,6 @@
 #include "src/perf_data/write/writer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ class FileWriter final : public Writer {
   absl::Status FinishRound() override;
   absl::Status Finish(const Features& features) override;
   absl::Status AppendSection(int bit, std::string_view section) override;
+  int readable_file() const override;
   uint64_t bytes_written() const override { return end_; }
 
  private:
@@ -193,6 +195,10 @@ absl::Status FileWriter::AppendSection(int bit, std::string_view section) {
   header_.features.set(static_cast<size_t>(bit));
   end_ += section.size();
   return WriteHeader();
+}
+
+int FileWriter::readable_file() const {
+  return (fcntl(fd_.get(), F_GETFL) & O_ACCMODE) == O_RDWR ? fd_.get() : -1;
 }
 
 }  // namespace

@@ -87,6 +87,11 @@ class Writer {
   // follows as further records. In a file a failed write is undone.
   virtual absl::Status AppendSection(int bit, std::string_view section) = 0;
 
+  // The file itself, for whoever reads what was written: under its name there may be another one by
+  // now. Valid as long as the writer. -1 for a stream and a device, and where reading is not
+  // permitted.
+  virtual int readable_file() const = 0;
+
   // The size of the file up to now.
   virtual uint64_t bytes_written() const = 0;
 };
