@@ -34,7 +34,7 @@ export function listenForKeys(actions) {
       return;
     }
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const isField = event.target.matches('input:not([type=checkbox]):not([type=range]), select, dialog, dialog *');
+    const isField = event.target.matches('input:not([type=checkbox]):not([type=range]), select, dialog[open], dialog[open] *');
     if (isField) return;
     const number = Number(event.key);
     const known = kKeys.find(([key]) => key === event.key);
