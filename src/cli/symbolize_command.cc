@@ -10,9 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/naming_arguments.h"
 #include "src/cli/output.h"
 #include "src/naming/live_process.h"
-#include "symbolize/names/name_store.h"
+#include "src/naming/naming.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::cli {
@@ -23,6 +24,7 @@ struct SymbolizeArguments {
   pid_t pid = 0;  // or else this process
   std::vector<std::string> addresses;
   std::vector<std::string> debug_directories;
+  bool no_sandbox = false;
   bool show_addresses = false;
   bool show_columns = false;
   bool no_inline = false;
@@ -46,7 +48,7 @@ bool Readable(symbolize::Reason reason) {
 class AddressPrinter {
  public:
   explicit AddressPrinter(const SymbolizeArguments& arguments)
-      : arguments_(arguments), symbolizer_(symbolize::CreateSymbolizer(Options(arguments))) {
+      : arguments_(arguments), symbolizer_(naming::MakeNameStore({}, Options(arguments))) {
     symbolize::ImageSpec spec;
     spec.path = arguments.file;
     // Debug files are looked for beside it.
@@ -88,12 +90,14 @@ class AddressPrinter {
   }
 
  private:
-  static symbolize::SymbolizerOptions Options(const SymbolizeArguments& arguments) {
-    symbolize::SymbolizerOptions options;
+  static naming::NamingOptions Options(const SymbolizeArguments& arguments) {
+    naming::NamingOptions options;
     options.demangle = !arguments.no_demangle;
-    if (!arguments.debug_directories.empty()) {
-      options.debug_directories = arguments.debug_directories;
-    }
+    options.places.debug_directories = arguments.debug_directories;
+    options.places.no_sandbox = arguments.no_sandbox;
+    // The cache has what recordings need, of files that ran.
+    options.places.no_cache = true;
+    options.warn = PrintWarning;
     return options;
   }
 
@@ -188,6 +192,7 @@ void AddSymbolizeCommand(CLI::App& app, Commands& commands) {
       ->add_option("--debug-dir", a.debug_directories,
                    "where separate debug files are (default: /usr/lib/debug)")
       ->type_name("DIR");
+  AddSandboxOption(*command, a.no_sandbox);
   commands[command] = [arguments] { return Symbolize(*arguments); };
 }
 
