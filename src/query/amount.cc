@@ -21,8 +21,11 @@ std::string_view UnitOf(std::string_view event) { return IsTime(event) ? "ns" : 
 
 std::string AmountText(double amount, std::string_view event, bool sign) {
   constexpr double kNanosecondsInASecond = 1e9;
-  if (!IsTime(event)) return absl::StrFormat(sign ? "%+.0f" : "%.0f", amount);
-  return absl::StrFormat(sign ? "%+.3f s" : "%.3f s", amount / kNanosecondsInASecond);
+  if (!IsTime(event)) {
+    return sign ? absl::StrFormat("%+.0f", amount) : absl::StrFormat("%.0f", amount);
+  }
+  const double seconds = amount / kNanosecondsInASecond;
+  return sign ? absl::StrFormat("%+.3f s", seconds) : absl::StrFormat("%.3f s", seconds);
 }
 
 }  // namespace profiler::query
