@@ -10,8 +10,9 @@ namespace {
 template <class Where>
 void SortDistinct(std::vector<NameFacts::Entry<Where>>& entries) {
   std::ranges::sort(entries, {}, &NameFacts::Entry<Where>::at);
-  const auto repeated = std::ranges::unique(entries, {}, &NameFacts::Entry<Where>::at);
-  entries.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(entries.begin(), entries.end(),
+                                    [](const auto& a, const auto& b) { return a.at == b.at; });
+  entries.erase(repeated, entries.end());
 }
 
 // Of the pieces at one place the longest is kept.
@@ -20,8 +21,10 @@ void SortDistinct(std::vector<NameFacts::Piece>& pieces) {
     if (a.address != b.address) return a.address < b.address;
     return a.bytes.size() > b.bytes.size();
   });
-  const auto repeated = std::ranges::unique(pieces, {}, &NameFacts::Piece::address);
-  pieces.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
+    return a.address == b.address;
+  });
+  pieces.erase(repeated, pieces.end());
 }
 
 bool IsEmpty(const NameFacts::Image& image) {

@@ -171,7 +171,7 @@ absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
   return codes;
 }
 
-void NameStore::Keep(std::function<bool()> go_on) { keeping_.emplace().go_on = std::move(go_on); }
+void NameStore::Keep(std::function<bool()> go_on) { keeping_.emplace(std::move(go_on)); }
 
 NameFacts NameStore::Take() {
   NameFacts facts = keeping_->builder.Take(has_lines_, keeping_->is_complete);

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "symbolize/address_facts.h"
@@ -94,6 +95,7 @@ class NameStore final : public Symbolizer {
   };
   // What is being kept.
   struct Keeping {
+    explicit Keeping(std::function<bool()> may_go_on) : go_on(std::move(may_go_on)) {}
     std::function<bool()> go_on;
     bool is_complete = true;
     NameFactsBuilder builder;
