@@ -95,6 +95,19 @@ TEST(AWrittenProfile, SaysWhatItWasMadeOfAndNothingOfThisMachine) {
               !features.nrcpus && !features.total_mem_kb && !features.sample_time);
 }
 
+TEST(AWrittenProfile, KnowsItsOriginWhereSumsAreStoredAsWell) {
+  ProfileMaker maker;
+  maker.Add({.event = maker.Event("cpu"), .thread = maker.NamedThread("app")});
+  WriteProfileOptions options;
+  perf_data::SetImported({"cpu.pb.gz", "pprof"}, &options.features);
+  options.sums = [] { return "the sums"; };
+  auto recording = perf_data::Recording::Open(Written(std::move(maker).Finish(), options));
+  ASSERT_TRUE(recording.ok());
+  const perf_data::Features& features = (*recording)->features();
+  EXPECT_EQ(perf_data::ReadImported(features), (perf_data::ImportedFrom{"cpu.pb.gz", "pprof"}));
+  EXPECT_EQ(features.other.at(perf_data::kFeatureSums), "the sums");
+}
+
 TEST(AWrittenProfile, IsSampledUnlessItSaysThatEachOccurrenceWasCounted) {
   ProfileMaker maker;
   maker.Add({.event = maker.Event("samples"), .thread = maker.NamedThread("app")});

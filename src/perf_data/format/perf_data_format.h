@@ -84,13 +84,14 @@ enum FeatureBit : int {
   kFeatureEMachine = 33,
   kFeatureCacheLineSize = 34,
 
-  // Ours. perf passes over what it does not know.
-  kFirstOwnFeature = 200,
-  kFeatureChainQuality = kFirstOwnFeature,
+  // Ours. perf passes over what it does not know. Those that are found out when all else is
+  // written have the highest bits, in the order in which they are (Writer::AppendSection).
+  kFirstOwnFeature = 198,
+  kFeatureImported = kFirstOwnFeature,
+  kFeatureChainQuality = 200,
   kFeatureNames = 201,
   kFeatureSums = 202,
   kFeatureCode = 203,
-  kFeatureImported = 204,
 };
 
 // Every feature that has a name.
@@ -134,11 +135,11 @@ inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureCpuDomainInfo, "CPU_DOMAIN_INFO"},
     {kFeatureEMachine, "E_MACHINE"},
     {kFeatureCacheLineSize, "CLN_SIZE"},
+    {kFeatureImported, "IMPORTED", "imported from"},
     {kFeatureChainQuality, "CHAIN_QUALITY", "quality of call chains"},
     {kFeatureNames, "NAMES", "names"},
     {kFeatureSums, "SUMS", "sums of samples"},
     {kFeatureCode, "CODE", "code"},
-    {kFeatureImported, "IMPORTED", "imported from"},
 };
 
 // Nothing for a bit that is in no table of ours.

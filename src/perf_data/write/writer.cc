@@ -186,6 +186,9 @@ absl::Status FileWriter::Finish(const Features& features) {
 }
 
 absl::Status FileWriter::AppendSection(int bit, std::string_view section) {
+  if ((header_.features >> static_cast<size_t>(bit)).any()) {
+    return absl::InternalError("sections are appended in the order of their bits");
+  }
   const uint64_t table = header_.data.offset + header_.data.size;
   const uint64_t entry = table + header_.features.count() * sizeof(FileSection);
   const FileSection place = {end_, section.size()};

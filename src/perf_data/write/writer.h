@@ -81,7 +81,8 @@ class Writer {
   virtual absl::Status Finish(const Features& features) = 0;
 
   // Adds a feature section of ours (from kFirstOwnFeature on) that was found out after Finish. Call
-  // it in the order of the bits, for at most eight. Whoever is killed on the way leaves the
+  // it in the order of the bits, all of which are above those of Finish (else kInternal), for at
+  // most eight. Whoever is killed on the way leaves the
   // recording as it was: in a file the section goes behind the end, its entry into a spare place of
   // the feature table, and then one write of the header says that it is there; in a stream it
   // follows as further records. In a file a failed write is undone.

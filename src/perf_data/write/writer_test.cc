@@ -220,6 +220,16 @@ TEST(Writer, AppendsASectionWholeOrNotAtAll) {
   EXPECT_EQ(FeaturesOf(killed), without) << "before the header";
 }
 
+TEST(Writer, AppendsNoSectionThatWouldStandAmongOthers) {
+  const std::string path = TestPath("appended.data");
+  const auto writer = WriteUsualRecording(path);
+  ASSERT_TRUE(writer->AppendSection(kFeatureSums, "sums").ok());
+  const std::vector<std::byte> before = ReadFile(path);
+  EXPECT_EQ(writer->AppendSection(kFeatureNames, "who is who").code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(writer->AppendSection(kFeatureSums, "sums").code(), absl::StatusCode::kInternal);
+  EXPECT_TRUE(ReadFile(path) == before);
+}
+
 TEST(Writer, OnAFullDiskAppendsNothing) {
   const std::string path = TestPath("appended.data");
   const auto writer = WriteUsualRecording(path);
