@@ -227,6 +227,10 @@ absl::StatusOr<std::vector<AttrEntry>> DecodeAttrs(std::span<const std::byte> fi
                                             ") is past the end (", file.size(), ")"));
   }
   if (bytes.empty()) return entries;
+  if (const size_t events = bytes.size() / header.attr_entry_size; events > kMostEvents) {
+    return absl::DataLossError(absl::StrCat("it has ", events, " events, and no more than ",
+                                            kMostEvents, " are read: record fewer at a time"));
+  }
   FieldReader reader(bytes, header.swapped);
   while (reader.remaining() >= header.attr_entry_size) {
     AttrEntry& entry = entries.emplace_back();

@@ -158,6 +158,16 @@ TEST(AttrEntries, PastTheEndAreDataLoss) {
             "cut file: the attrs section (offset 104, size 160) is past the end (184)");
 }
 
+TEST(AttrEntries, OfMoreEventsThanAnybodyRecordsAreRefused) {
+  FileHeader header;
+  header.attr_entry_size = 80;
+  const std::vector<std::byte> most = FileOf(&header, std::string(kMostEvents * 80, '\0'));
+  EXPECT_EQ(DecodeAttrs(most, header)->size(), kMostEvents);
+  const std::vector<std::byte> more = FileOf(&header, std::string((kMostEvents + 1) * 80, '\0'));
+  EXPECT_EQ(DecodeAttrs(more, header).status().message(),
+            "it has 8193 events, and no more than 8192 are read: record fewer at a time");
+}
+
 TEST(Ids, AreReadOnlyAsFarAsTheFileGoes) {
   FileHeader header;
   std::vector<std::byte> file(20);

@@ -41,6 +41,10 @@ inline constexpr int kFeatureBits = 256;
 // struct perf_pipe_file_header { u64 magic, size; };   a file that was a stream: size is 16
 inline constexpr size_t kPipeHeaderSize = 16;
 
+// Events of one recording that are read. perf opens some thousand at most, where somebody records
+// all tracepoints of a kernel, and views walk over all samples once for each event that has some.
+inline constexpr size_t kMostEvents = 8192;
+
 // An entry of event_types: { u64 config; char name[64]; }
 inline constexpr size_t kEventTypeNameSize = 64;
 inline constexpr size_t kEventTypeSize = 8 + kEventTypeNameSize;

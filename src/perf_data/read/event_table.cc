@@ -2,11 +2,16 @@
 
 #include <utility>
 
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_event/event_name.h"
 
 namespace profiler::perf_data {
 
 void EventTable::Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids) {
+  if (events_.size() == kMostEvents) {
+    ++left_out_;
+    return;
+  }
   const auto index = static_cast<uint32_t>(events_.size());
   for (uint64_t id : ids) by_id_.try_emplace(id, index);
   EventDescription& event = events_.emplace_back();

@@ -31,7 +31,8 @@ class EventTable {
   // `swapped`: the recording is in the other byte order.
   explicit EventTable(bool swapped) : swapped_(swapped) {}
 
-  // `name` may be empty: it is made from `attr` then.
+  // `name` may be empty: it is made from `attr` then. Beyond kMostEvents, only counts it in
+  // left_out().
   void Add(const perf_event::Attr& attr, std::string name, std::vector<uint64_t> ids);
   // Names the event that has `id`; event 0 for an id that none has.
   void Rename(uint64_t id, std::string name);
@@ -54,6 +55,7 @@ class EventTable {
     return events_.size() <= 1 ? 0 : EventAmongSeveral(record);
   }
   uint64_t unknown_ids() const { return unknown_ids_; }
+  uint64_t left_out() const { return left_out_; }
 
   // The thread of a kernel record by its sample_id, of a sample by its TID; false where it has
   // none.
@@ -94,6 +96,7 @@ class EventTable {
   absl::flat_hash_map<uint64_t, uint32_t> by_id_;
   bool same_time_offsets_ = true;
   uint64_t unknown_ids_ = 0;
+  uint64_t left_out_ = 0;
 };
 
 }  // namespace profiler::perf_data

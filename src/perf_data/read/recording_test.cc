@@ -314,6 +314,19 @@ std::vector<std::byte> SomeStream() {
   return StreamOf({{UsualAttr(), "cycles:u", {1, 2}}}, SomeRecords().bytes());
 }
 
+TEST(Recording, OfAStreamWithMoreEventsThanAnybodyRecordsIsRefusedOrReadWithoutThem) {
+  std::vector<EventToWrite> events;
+  for (uint64_t i = 0; i < kMostEvents + 2; ++i) events.push_back({UsualAttr(), "e", {i}});
+  const std::vector<std::byte> stream = StreamOf(events, SomeRecords().bytes());
+  const std::string path = TestPath("events.data");
+  WriteFile(path, stream);
+  EXPECT_EQ(ToldFile(path, Order::kTime),
+            "! F: it has more than 8192 events, and no more are read: record fewer at a time");
+  const std::string told = ToldPipe(stream, Order::kTime, 60000);
+  EXPECT_EQ(told.substr(told.find(" # ")),
+            " # F: 2 events are left out: no more than 8192 are read");
+}
+
 TEST(Recording, OfAStreamReadsAsAFile) {
   const std::string path = TestPath("stream.data");
   WriteFile(path, SomeStream());

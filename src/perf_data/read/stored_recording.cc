@@ -44,6 +44,11 @@ absl::StatusOr<std::unique_ptr<StoredRecording>> StoredRecording::Open(OpenedFil
   } else {
     recording->ReadStreamAhead();
   }
+  if (recording->events_.left_out() != 0) {
+    return absl::DataLossError(absl::StrCat(recording->name_, ": it has more than ", kMostEvents,
+                                            " events, and no more are read: record fewer at a "
+                                            "time"));
+  }
   recording->compressed_ = recording->sections_.count(kFeatureCompressed) != 0;
   return recording;
 }
@@ -280,6 +285,10 @@ absl::Status StoredRecording::Pass(Order order, Visitor visit) {
   if (const uint64_t unknown = events_.unknown_ids() - unknown_ids_before; unknown != 0) {
     Warn(absl::StrCat(unknown, " records have an id that no event has; they count for ",
                       events().empty() ? "no event" : events().front().name));
+  }
+  if (events_.left_out() != 0) {
+    Warn(absl::StrCat(events_.left_out(), " events are left out: no more than ", kMostEvents,
+                      " are read"));
   }
   if (pass.gave_order_up()) {
     Warn("too much was compressed without a round's end: records may be out of time order");
