@@ -101,6 +101,8 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
     PrintNote(absl::StrFormat("%dK of ring a CPU, %d wake-ups, %.0f ms user, %.0f ms system",
                               summary.ring_bytes / 1024, summary.wakeups,
                               summary.user_time.count() / 1e3, summary.system_time.count() / 1e3));
+    PrintNote("priority of the recorder: " +
+              (summary.priority.empty() ? "that of an ordinary program" : summary.priority));
   }
 }
 

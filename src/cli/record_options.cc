@@ -334,6 +334,11 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
   command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
       ->type_name("PAGES|SIZE");
   command
+      .add_option("-r,--realtime", a.realtime,
+                  "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
+      ->type_name("PRIO")
+      ->check(CLI::Range(1, 99).description(""));
+  command
       .add_option("-D,--delay", a.delay_ms,
                   "begin to sample so much later; -1: when --control says enable")
       ->type_name("MS");
@@ -392,6 +397,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcomma
     PROFILER_ASSIGN_OR_RETURN(options.max_bytes, ParseSize(arguments.max_size));
   }
   PROFILER_RETURN_IF_ERROR(ReadSwitchOutput(subcommand, arguments, &options));
+  options.realtime = arguments.realtime;
   options.all_user = arguments.all_user;
   options.all_kernel = arguments.all_kernel;
   options.switch_events = arguments.switch_events || arguments.latency;

@@ -38,6 +38,7 @@ struct RecordArguments {
   std::string call_graph;
   bool post_unwind = false;
   std::string ring_size;
+  std::optional<int> realtime;
   double delay_ms = 0;
   std::string control;
   std::optional<double> duration;  // seconds

@@ -98,6 +98,11 @@ struct RecordOptions {
   clockid_t clock = CLOCK_MONOTONIC;
   uint64_t max_bytes = 0;  // of the file: the recording ends when it has so many; 0: any number
 
+  // SCHED_FIFO with this priority, from 1 to 99, while recording. Unset: an ordinary program; but
+  // the highest ordinary priority where stacks are unwound meanwhile, or times off the CPU kept, if
+  // that is permitted (priority.h).
+  std::optional<int> realtime;
+
   size_t ring_bytes = 0;  // data of a ring, one a CPU; rounded up to a power of two of pages. 0:
                           // DefaultRing decides, and shrinks it where the limits ask for that
   std::chrono::milliseconds delay{0};                 // before sampling begins
@@ -172,6 +177,7 @@ struct RecordSummary {
   // How kAuto was decided, and why, in words; empty otherwise.
   std::string call_graph;
   size_t ring_bytes = 0;  // a CPU, as it was in the end
+  std::string priority;   // of the recorder, as PriorityInWords has it (priority.h)
   StopReason stop_reason = StopReason::kError;
   int stop_signal = 0;  // with kSignal
 

@@ -3,10 +3,10 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <thread>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status.h"
 
 namespace profiler::record {
 namespace {
@@ -16,39 +16,50 @@ bool SetScheduler(int policy, int priority) {
   return sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param) == 0;
 }
 
-// The highest priority weighs as much as 87 ordinary threads do (sched_prio_to_weight of
-// kernel/sched/core.c).
-bool IsCrowded() {
-  constexpr unsigned kManyForACpu = 40;
-  std::ifstream file("/proc/loadavg");
-  std::string averages[3];
-  unsigned runnable = 0;
-  file >> averages[0] >> averages[1] >> averages[2] >> runnable;
-  return file && runnable > kManyForACpu * std::max(std::thread::hardware_concurrency(), 1u);
-}
-
 }  // namespace
 
-RaisedPriority::RaisedPriority() {
+absl::Status RaisedPriority::SetRealTime(int priority) {
+  real_time_ = SetScheduler(SCHED_FIFO, priority);
+  if (real_time_) return absl::OkStatus();
+  if (errno != EPERM) return ErrnoStatus(errno, absl::StrCat("-r ", priority));
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  return absl::PermissionDeniedError(
+      absl::StrCat("-r ", priority,
+                   ": real-time priorities take CAP_SYS_NICE (root), or a limit (ulimit -r) of ",
+                   priority, ", which is ", limit.rlim_cur));
+}
+
+void RaisedPriority::RaiseNice() {
   constexpr int kHighest = -20;
-  if (sched_getscheduler(0) != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != 0) return;
+  if (real_time_ || !PriorityInWords().empty()) return;
   if (!SetScheduler(SCHED_OTHER, 0)) return;
-  raised_ = setpriority(PRIO_PROCESS, 0, kHighest) == 0;
-  if (raised_) real_time_ = SetScheduler(SCHED_RR, sched_get_priority_min(SCHED_RR));
-}
-
-void RaisedPriority::Settle() {
-  if (!IsCrowded()) LeaveRealTime();
-}
-
-void RaisedPriority::LeaveRealTime() {
-  if (real_time_) SetScheduler(SCHED_OTHER, 0);
-  real_time_ = false;
+  nice_ = setpriority(PRIO_PROCESS, 0, kHighest) == 0;
 }
 
 RaisedPriority::~RaisedPriority() {
-  LeaveRealTime();
-  if (raised_) setpriority(PRIO_PROCESS, 0, 0);
+  if (real_time_) SetScheduler(SCHED_OTHER, 0);
+  if (nice_) setpriority(PRIO_PROCESS, 0, 0);
+}
+
+std::string PriorityInWords() {
+  const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  sched_param param{};
+  sched_getparam(0, &param);
+  switch (policy) {
+    case SCHED_FIFO:
+      return absl::StrCat("SCHED_FIFO ", param.sched_priority);
+    case SCHED_RR:
+      return absl::StrCat("SCHED_RR ", param.sched_priority);
+    case SCHED_BATCH:
+      return "SCHED_BATCH";
+    case SCHED_IDLE:
+      return "SCHED_IDLE";
+    default:
+      break;
+  }
+  const int nice = getpriority(PRIO_PROCESS, 0);
+  return nice == 0 ? "" : absl::StrCat("nice ", nice);
 }
 
 }  // namespace profiler::record

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
+#include "src/perf_data/sections/own_sections.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
 #include "src/record/session_setup.h"
@@ -73,6 +74,7 @@ class Session final : public RecordSession {
         samples_switches_(setup_.plan.off_cpu && !setup_.plan.off_cpu->switches.empty()) {
     summary_.notes = setup_.notes;
     summary_.call_graph = setup_.call_graph;
+    summary_.priority = PriorityInWords();
     if (options_.switch_output) {
       switch_trigger_.emplace(io_, *options_.switch_output, [this] { SwitchNow(); });
     }
@@ -143,7 +145,6 @@ class Session final : public RecordSession {
       PROFILER_RETURN_IF_ERROR(BeginSampling());
       PROFILER_RETURN_IF_ERROR(StartCommand());
     }
-    priority_->Settle();
     io_.run();
     return failure_;
   }
@@ -531,7 +532,12 @@ absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Ke
                                                                      RecordOptions options) {
   const CpuTime before = CpuTimeOfThisThread();
   auto priority = std::make_unique<RaisedPriority>();
+  if (options.realtime) PROFILER_RETURN_IF_ERROR(priority->SetRealTime(*options.realtime));
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
+  if (setup.unwinding != nullptr) priority->RaiseNice();
+  if (std::string words = PriorityInWords(); !words.empty()) {
+    perf_data::SetRecorder({.priority = std::move(words)}, &setup.facts->features);
+  }
   std::unique_ptr<Session> session;
   try {
     session = std::make_unique<Session>(std::move(options), std::move(setup), before,

@@ -461,13 +461,26 @@ TEST_F(LiveTest, SaysOneClearLineForWhatCannotBe) {
   }
 }
 
-TEST_F(LiveTest, TheRecorderIsMoreImportantThanOthersAndItsCommandIsNot) {
-  const Finished recorded = Profiler(
-      {"record", "-q", "-o", folder_ + "/perf.data", "--", "sh", "-c", "nice; ps -o ni= -p $PPID"});
+TEST_F(LiveTest, OnlyWhoUnwindsIsMoreImportantThanOthersAndItsCommandNever) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to raise a priority";
   if (getpriority(PRIO_PROCESS, 0) != 0) GTEST_SKIP() << "the test has a priority of its own";
-  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
-  EXPECT_EQ(recorded.out, "0\n-20\n");
+  const auto niceness = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"record", "-q", "-o", folder_ + "/perf.data"});
+    options.insert(options.end(), {"--", "sh", "-c", "echo $(nice; ps -o ni= -p $PPID)"});
+    const Finished recorded = Profiler(options);
+    EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+    return recorded.out;
+  };
+  const auto header = [&] {
+    return Profiler({"report", "--header-only", "-i", folder_ + "/perf.data"}).out;
+  };
+  EXPECT_EQ(niceness({}), "0 0\n");
+  EXPECT_THAT(header(), Not(HasSubstr("priority of the recorder")));
+  EXPECT_EQ(niceness({"--call-graph", "dwarf"}), "0 -20\n");
+  EXPECT_THAT(header(), HasSubstr("# priority of the recorder : nice -20\n"));
+  // As perf's.
+  EXPECT_EQ(niceness({"-r", "10"}), "0 -\n");
+  EXPECT_THAT(header(), HasSubstr("# priority of the recorder : SCHED_FIFO 10\n"));
 }
 
 TEST_F(LiveTest, AnOrdinaryUserGetsUserCodeAndIsToldWhatWouldLiftThat) {

@@ -227,6 +227,12 @@ std::optional<Lines> Imported(const Recording& recording) {
   return Lines{absl::StrCat("imported from : ", from->file, " (", from->format, ")")};
 }
 
+std::optional<Lines> Recorder(const Recording& recording) {
+  const auto recorder = ReadRecorder(recording.features());
+  if (!recorder) return std::nullopt;
+  return Lines{absl::StrCat("priority of the recorder : ", recorder->priority)};
+}
+
 template <const char* kText>
 std::optional<Lines> Constant(const Recording&) {
   return Lines{kText};
@@ -262,6 +268,7 @@ constexpr Description kDescriptions[] = {
     {kFeatureEMachine, Machine},
     {kFeatureCacheLineSize, CacheLineSize},
     {kFeatureImported, Imported},
+    {kFeatureRecorder, Recorder},
 };
 
 bool HasValue(const Recording& recording, int bit) {

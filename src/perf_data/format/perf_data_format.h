@@ -92,6 +92,7 @@ enum FeatureBit : int {
   // written have the highest bits, in the order in which they are (Writer::AppendSection).
   kFirstOwnFeature = 198,
   kFeatureImported = kFirstOwnFeature,
+  kFeatureRecorder = 199,
   kFeatureChainQuality = 200,
   kFeatureNames = 201,
   kFeatureSums = 202,
@@ -140,6 +141,7 @@ inline constexpr NamedFeature kNamedFeatures[] = {
     {kFeatureEMachine, "E_MACHINE"},
     {kFeatureCacheLineSize, "CLN_SIZE"},
     {kFeatureImported, "IMPORTED", "imported from"},
+    {kFeatureRecorder, "RECORDER", "how the recorder ran"},
     {kFeatureChainQuality, "CHAIN_QUALITY", "quality of call chains"},
     {kFeatureNames, "NAMES", "names"},
     {kFeatureSums, "SUMS", "sums of samples"},

@@ -34,6 +34,14 @@ struct ImportedFrom {
 std::optional<ImportedFrom> ReadImported(const Features& features);
 void SetImported(const ImportedFrom& from, Features* features);
 
+// RECORDER: how the recorder itself ran, where it was not as any other program.
+struct RecorderFacts {
+  std::string priority;  // "nice -20", "SCHED_FIFO 10"
+  bool operator==(const RecorderFacts&) const = default;
+};
+std::optional<RecorderFacts> ReadRecorder(const Features& features);
+void SetRecorder(const RecorderFacts& recorder, Features* features);
+
 // The bytes of a section: of NAMES and CODE, which symbolize/names/names_codec.h reads, and of
 // SUMS, which src/profile/profile_codec.h does. Empty where the recording has none. They live as
 // long as `features`.
