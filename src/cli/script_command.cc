@@ -101,7 +101,7 @@ int PrintScript(const ScriptArguments& arguments, perf_data::Recording& recordin
     open_dumps();  // of a stream's events, which it tells of later
     status.Update(dumps.Close(output));
   }
-  for (const std::string& line : printer.refused_files()) PrintWarning(line);
+  for (const std::string& line : printer.warnings()) PrintWarning(line);
   return Finish(recording, status, output);
 }
 

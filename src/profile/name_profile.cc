@@ -8,6 +8,7 @@
 #include "src/profile/dso_image.h"
 #include "src/profile/frame_namer.h"
 #include "src/profile/image_shares.h"
+#include "src/profile/inlined_calls.h"
 
 namespace profiler::profile {
 
@@ -43,6 +44,7 @@ std::vector<ImageShare> SharesOfImages(const UnnamedProfile& unnamed) {
 Profile Named(UnnamedProfile unnamed, symbolize::Symbolizer& symbolizer) {
   FrameNamer(unnamed.profile, unnamed.images, symbolizer, /*by_address=*/false).NameNewFrames();
   CountBrokenChains(&unnamed.profile);
+  BoundInlinedCalls(unnamed.profile);
   return std::move(unnamed.profile);
 }
 

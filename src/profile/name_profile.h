@@ -27,7 +27,8 @@ struct ImageShare {
 };
 std::vector<ImageShare> SharesOfImages(const UnnamedProfile& unnamed);
 
-// Names each frame once, by the symbolizer that has the images, and counts broken chains.
+// Names each frame once, by the symbolizer that has the images, and counts broken chains. A stack
+// has a bounded number of inlined calls (inlined_calls.h).
 Profile Named(UnnamedProfile unnamed, symbolize::Symbolizer& symbolizer);
 
 }  // namespace profiler::profile

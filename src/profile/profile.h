@@ -5,7 +5,8 @@
 //                                              │
 //   stacks   node {parent, frame}   leaf up to root; kNoStack is the root's parent
 //                                              │
-//   frames   one distinct code address {dso, address, kind}
+//   frames   one distinct code address {dso, address, kind}; twice where some stacks have too many
+//            inlined calls to show those at it
 //                                              │
 //   lines    its functions, innermost first; more than one where calls were inlined
 //                                              │

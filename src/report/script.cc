@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
+#include "src/profile/inlined_calls.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
@@ -321,11 +322,21 @@ void ScriptFormatter::AppendCode(const SampleRow& row, std::string& out) {
 
 void ScriptFormatter::AppendChain(StackId stack, std::string& out) {
   out += '\n';
-  for (uint32_t shown = 0; stack != kNoStack && shown < options_.max_stack; ++shown) {
-    const FrameId frame = profile_[stack].frame;
-    frames_.Append(static_cast<uint32_t>(frame), out,
-                   [&](std::string& text) { AppendFrame(profile_[frame], text); });
+  uint64_t inlined_calls = 0;
+  for (uint32_t shown = 0; stack != kNoStack && shown < options_.max_stack;) {
+    const FrameId id = profile_[stack].frame;
+    const Frame& frame = profile_[id];
     stack = profile_[stack].parent;
+    ++shown;
+    const uint32_t here = profile::InlinedCallsAt(frame);
+    if (inlined_calls + here <= profile::MostInlinedCalls(shown)) {
+      inlined_calls += here;
+      frames_.Append(static_cast<uint32_t>(id), out,
+                     [&](std::string& text) { AppendFrame(frame, options_.inlines, text); });
+    } else {
+      leaves_out_inlined_calls_ = true;
+      AppendFrame(frame, /*inlines=*/false, out);
+    }
   }
 }
 
@@ -337,13 +348,12 @@ void ScriptFormatter::AppendSelf(const Frame& frame, std::string& out) const {
   if (has(ScriptField::kSrcline)) AppendSourceLine(frame, InnermostOf(lines), out);
 }
 
-void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
+void ScriptFormatter::AppendFrame(const Frame& frame, bool inlines, std::string& out) const {
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
   const bool lines_shown = has(ScriptField::kSrcline);
-  const bool inlines =
-      options_.inlines && (has(ScriptField::kSym) || lines_shown) && base != kNoSymbol;
-  for (size_t i = 0; inlines && i + 1 < lines.size(); ++i) {
+  const bool has_inlines = (has(ScriptField::kSym) || lines_shown) && base != kNoSymbol;
+  for (size_t i = 0; inlines && has_inlines && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
     AppendAddress(frame, lines[i].symbol, out);
@@ -353,7 +363,9 @@ void ScriptFormatter::AppendFrame(const Frame& frame, std::string& out) const {
   out += '\t';
   AppendAddress(frame, base, out);
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
-  if (lines_shown) AppendSourceLine(frame, inlines ? &lines.back() : InnermostOf(lines), out);
+  if (lines_shown)
+    AppendSourceLine(frame, options_.inlines && has_inlines ? &lines.back() : InnermostOf(lines),
+                     out);
   out += '\n';
 }
 

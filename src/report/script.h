@@ -135,6 +135,10 @@ class ScriptFormatter {
   // Appends what stands in front of records other than samples, of this event.
   void FormatHead(const ScriptHead& head, profile::EventId event, std::string* out);
 
+  // Whether a call chain had more inlined calls than profile::MostInlinedCalls of its frames from
+  // the interrupted one on. Those of the frames that had one too many are not shown.
+  bool leaves_out_inlined_calls() const { return leaves_out_inlined_calls_; }
+
  private:
   // The text in front of the samples of a thread, under the name that it had then.
   struct ThreadText {
@@ -167,7 +171,7 @@ class ScriptFormatter {
   void AppendCpu(uint32_t cpu, std::string& out);
   void AppendChain(profile::StackId stack, std::string& out);
   void AppendSelf(const profile::Frame& frame, std::string& out) const;
-  void AppendFrame(const profile::Frame& frame, std::string& out) const;
+  void AppendFrame(const profile::Frame& frame, bool inlines, std::string& out) const;
   void AppendAddress(const profile::Frame& frame, profile::SymbolId name, std::string& out) const;
   void AppendSymbol(const profile::Frame& frame, profile::SymbolId name, bool offset,
                     std::string& out) const;
@@ -181,6 +185,7 @@ class ScriptFormatter {
   const profile::Profile& profile_;
   const ScriptOptions options_;
   ScriptFields fields_ = options_.fields;  // of what is at hand
+  bool leaves_out_inlined_calls_ = false;
   size_t event_width_ = 0;
   size_t data_source_width_ = 0;
   uint64_t origin_ = 0;  // of times, where that is not the clock's zero; 0: not known yet

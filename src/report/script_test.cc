@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "src/report/testing/profile_builder.h"
 
@@ -312,6 +314,33 @@ TEST(ScriptFieldsTest, SayWhatIsWrong) {
   EXPECT_EQ(message("sw:ip"), "-F: \"sw:ip\": fields are the same for all kinds of events");
   EXPECT_EQ(message("comm,+ip"), "-F: fields with + or - and without cannot be mixed");
   EXPECT_EQ(message(","), "-F: names no field");
+}
+
+TEST(ScriptTest, AChainOfTooManyInlinedCallsIsShownWithoutThem) {
+  const auto call = [](const std::string& function, size_t inlined_calls) {
+    std::string text;
+    for (size_t i = 0; i < inlined_calls; ++i) text += "i<";
+    return text + function + "@app";
+  };
+  ProfileBuilder builder;
+  builder.Sample("app", {call("main", 511), call("run", 511), call("loop", 511)});
+  std::string text;
+  ScriptFormatter formatter(builder.profile(), Showing("ip,sym"));
+  formatter.FormatSample(builder.sample(0), {}, &text);
+  std::string functions;
+  size_t inlined_calls = 0;
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(text, '\n'))) {
+    if (line.find("(inlined)") != line.npos) {
+      ++inlined_calls;
+    } else if (!line.empty()) {
+      functions += absl::StrCat(line.substr(line.rfind(' ') + 1), " after ", inlined_calls, "\n");
+    }
+  }
+  EXPECT_EQ(functions,
+            "loop after 511\n"
+            "run after 511\n"
+            "main after 511\n");
+  EXPECT_TRUE(formatter.leaves_out_inlined_calls());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
 #include "src/perf_event/record_line.h"
+#include "src/profile/inlined_calls.h"
 
 namespace profiler::script {
 namespace {
@@ -227,7 +228,13 @@ absl::Status ScriptPrinter::Print() {
   const profile::Profile profile = std::move(builder_).Finish();
   names_->SaveToCache();
   Flush(0);
-  refused_files_ = naming::RefusedFiles(profile);
+  warnings_ = naming::RefusedFiles(profile);
+  if (formatter_->leaves_out_inlined_calls()) {
+    warnings_.push_back(
+        absl::StrCat("inlined calls are left out of call chains that have more of them than ",
+                     profile::kInlinedCallsPerFrame, " a frame and ",
+                     profile::kInlinedCallsOfAnyStack, " in all"));
+  }
   return status;
 }
 

@@ -62,8 +62,9 @@ class ScriptPrinter {
   // kInvalidArgument when an event does not record a field that was asked for.
   absl::Status Print();
 
-  // Once printed: files that no names were taken from, as naming::RefusedFiles.
-  const std::vector<std::string>& refused_files() const { return refused_files_; }
+  // Once printed: files that no names were taken from, as naming::RefusedFiles, and what was left
+  // out of call chains.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   report::ScriptOptions Options() const;
@@ -90,7 +91,7 @@ class ScriptPrinter {
   size_t events_ = 0;            // that the builder knows
   std::string text_;
   std::string sample_text_;  // where samples are written one by one
-  std::vector<std::string> refused_files_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace profiler::script
