@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace profiler::report {
@@ -51,15 +52,15 @@ CallGraph::CallGraph(const Histogram& hist, const CallGraphOptions& options)
       static_cast<uint64_t>(static_cast<double>(hist.total().period) * (*options.threshold / 100));
 }
 
-ChainNode CallGraph::Build(size_t row) {
+ChainTree CallGraph::Build(size_t row) {
   const bool callers = hist_.options().order == ChainOrder::kCaller;
   HugeVector<ChainPoint> start = callers ? StartCallers(row) : StartCallees(row);
-  ChainNode root;
-  for (const ChainPoint& point : start) root.total += point.weight;
-  Grow(root, std::move(start));
+  ChainTree tree(1);
+  for (const ChainPoint& point : start) tree[0].total += point.weight;
+  Grow(tree, std::move(start));
   whole_.Clear();
   excluded_.Clear();
-  return root;
+  return tree;
 }
 
 CallGraph::ChainPoint CallGraph::PointAt(NodeId node, const Weight& weight, bool whole,
@@ -201,41 +202,48 @@ HugeVector<CallGraph::ChainPoint> CallGraph::NextPoints(std::span<const ChainPoi
   return next;
 }
 
-bool CallGraph::OneBranch(const ChainNode& node) const {
-  return node.children.size() == 1 && node.children[0].total == node.total;
-}
-
 uint64_t CallGraph::MinPeriod(const ChainNode& node) const {
   if (options_.type != CallGraphType::kFractal) return min_period_;
   return static_cast<uint64_t>(
       std::ceil(static_cast<double>(node.below.period) * (*options_.threshold / 100)));
 }
 
-// Adds what follows `node` at the points `next`, as far as it can be shown.
-void CallGraph::Grow(ChainNode& node, HugeVector<ChainPoint> next) {
-  while (true) {
-    node.below = {};
-    node.children.clear();
-    std::vector<HugeVector<ChainPoint>> parts = Part(next, node);
-    if (!node.path.empty() && OneBranch(node)) {
-      node.path.push_back(node.children[0].path[0]);
-      next = NextPoints(parts[0]);
-      continue;
+// Adds to the root what follows it at the points `start`, as far as it can be shown.
+void CallGraph::Grow(ChainTree& tree, HugeVector<ChainPoint> start) {
+  std::vector<Unfinished> unfinished;
+  unfinished.push_back({0, std::move(start)});
+  while (!unfinished.empty()) {
+    const size_t parent = unfinished.back().node;
+    Parts parts = LengthenPath(tree[parent], std::move(unfinished.back().points));
+    unfinished.pop_back();
+    for (const size_t part : OrderOf(parts.children)) {
+      const size_t child = tree.size();
+      tree[parent].children.push_back(child);
+      tree.push_back(std::move(parts.children[part]));
+      tree[child].parent = parent;
+      unfinished.push_back({child, std::move(parts.points[part])});
     }
-    next = {};
-    for (size_t i = 0; i < parts.size(); ++i) {
-      HugeVector<ChainPoint> below = NextPoints(parts[i]);
-      parts[i] = {};
-      Grow(node.children[i], std::move(below));
-    }
-    Order(node.children);
-    return;
   }
 }
 
-// Makes a child of `node` of each function at `points` that is heavy enough; returns their points.
-std::vector<HugeVector<CallGraph::ChainPoint>> CallGraph::Part(std::span<const ChainPoint> points,
-                                                               ChainNode& node) {
+// Adds to the node's path all that follows it, at its own points `points`, without a branch.
+// Returns the branches at the path's end.
+CallGraph::Parts CallGraph::LengthenPath(ChainNode& node, HugeVector<ChainPoint> points) {
+  HugeVector<ChainPoint> next = node.path.empty() ? std::move(points) : NextPoints(points);
+  points = {};
+  while (true) {
+    node.below = {};
+    Parts parts = Part(next, node);
+    const bool one_branch =
+        parts.children.size() == 1 && parts.children[0].total == node.total && !node.path.empty();
+    if (!one_branch) return parts;
+    node.path.push_back(parts.children[0].path[0]);
+    next = NextPoints(parts.points[0]);
+  }
+}
+
+// Makes a child of each function at `points`, which follow `node`, that is heavy enough.
+CallGraph::Parts CallGraph::Part(std::span<const ChainPoint> points, ChainNode& node) {
   std::vector<Branch> branches;
   branch_of_point_.clear();
   for (const ChainPoint& point : points) {
@@ -250,23 +258,23 @@ std::vector<HugeVector<CallGraph::ChainPoint>> CallGraph::Part(std::span<const C
   }
 
   const uint64_t min_period = MinPeriod(node);
-  std::vector<HugeVector<ChainPoint>> parts;
+  Parts parts;
   for (Branch& branch : branches) {
     branch.next = kNone;
     if (branch.weight.period < min_period || branch.function == hist_.others()) continue;
-    branch.next = parts.size();
-    parts.emplace_back();
-    node.children.push_back({.path = {branch.function}, .total = branch.weight});
+    branch.next = parts.children.size();
+    parts.children.push_back({.path = {branch.function}, .total = branch.weight});
   }
+  parts.points.resize(parts.children.size());
   for (size_t i = 0; i < points.size(); ++i) {
     const Branch& branch = branches[branch_of_point_[i]];
-    if (branch.next != kNone) parts[branch.next].push_back(points[i]);
+    if (branch.next != kNone) parts.points[branch.next].push_back(points[i]);
   }
   for (const Branch& branch : branches) {
     branch_of_key_[key_of_function_[branch.function]] = kNone;
   }
   if (hist_.options().order == ChainOrder::kCallee) {
-    for (HugeVector<ChainPoint>& part : parts) MergeSamePoints(part);
+    for (HugeVector<ChainPoint>& part : parts.points) MergeSamePoints(part);
   }
   return parts;
 }
@@ -286,12 +294,16 @@ void CallGraph::MergeSamePoints(HugeVector<ChainPoint>& points) {
   for (const ChainPoint& point : points) point_of_node_[point.node] = kNone;
 }
 
-void CallGraph::Order(std::vector<ChainNode>& children) const {
+std::vector<size_t> CallGraph::OrderOf(std::span<const ChainNode> children) const {
   const bool by_weight = !PartsByOwnWeight(options_.type);
-  std::sort(children.begin(), children.end(), [&](const ChainNode& a, const ChainNode& b) {
+  std::vector<size_t> order(children.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t left, size_t right) {
+    const ChainNode &a = children[left], &b = children[right];
     if (by_weight && a.total.period != b.total.period) return a.total.period > b.total.period;
     return StoredBefore(a.path[0], b.path[0]);
   });
+  return order;
 }
 
 // The order in which perf keeps branches before it sorts them by weight: higher addresses first.

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "src/report/hist.h"
 #include "src/report/options.h"
 
@@ -29,10 +30,16 @@ struct ChainNode {
   std::vector<FunctionId> path;  // from the top of the graph down; empty in a tree's root
   Weight total;
   Weight below;  // of all that goes on from here, shown or not
-  std::vector<ChainNode> children;
+  size_t parent = 0;
+  std::vector<size_t> children;  // in the order shown; those below the threshold are left out
 
   Weight own() const { return total - below; }  // chains that end here
 };
+
+// A node's parent and its children are numbers of other nodes here, so that a tree as deep as a
+// chain is long needs no stack of the program's as deep as itself. Node 0 is the root. It has no
+// path; its total is that of the chains.
+using ChainTree = std::vector<ChainNode>;
 
 // Cuts trees out of a histogram that was built with chains; both must outlive it. Keeps scratch
 // memory of 12 bytes a trie node. Not thread-safe.
@@ -42,10 +49,8 @@ class CallGraph {
   // below the histogram's chains_from.
   CallGraph(const Histogram& hist, const CallGraphOptions& options);
 
-  // The tree's root has no path; its total is that of the chains. Children are in the order shown,
-  // those below the threshold are left out. Cost: the row's samples and the trie nodes that are
-  // merged into the branches followed.
-  ChainNode Build(size_t row);
+  // Cost: the row's samples and the trie nodes that are merged into the branches followed.
+  ChainTree Build(size_t row);
 
  private:
   // A point in the trie that chains go through, and what goes through it. There are many, and what
@@ -83,7 +88,17 @@ class CallGraph {
     std::vector<NodeId> nodes_;
   };
 
-  bool OneBranch(const ChainNode& node) const;
+  // Branches that are heavy enough to be shown.
+  struct Parts {
+    std::vector<ChainNode> children;
+    std::vector<HugeVector<ChainPoint>> points;  // of each child
+  };
+  // A node of which it is not yet known what follows it, and the points of that.
+  struct Unfinished {
+    size_t node;
+    HugeVector<ChainPoint> points;
+  };
+
   uint64_t MinPeriod(const ChainNode& node) const;
   ChainPoint PointAt(NodeId node, const Weight& weight, bool whole = false,
                      uint32_t frames = 0) const;
@@ -95,10 +110,11 @@ class CallGraph {
   NodeId SameAbove(NodeId node) const;
   void ForEachNext(const ChainPoint& point, auto&& visit) const;
   HugeVector<ChainPoint> NextPoints(std::span<const ChainPoint> points) const;
-  void Grow(ChainNode& node, HugeVector<ChainPoint> next);
-  std::vector<HugeVector<ChainPoint>> Part(std::span<const ChainPoint> points, ChainNode& node);
+  void Grow(ChainTree& tree, HugeVector<ChainPoint> start);
+  Parts LengthenPath(ChainNode& node, HugeVector<ChainPoint> next);
+  Parts Part(std::span<const ChainPoint> points, ChainNode& node);
   void MergeSamePoints(HugeVector<ChainPoint>& points);
-  void Order(std::vector<ChainNode>& children) const;
+  std::vector<size_t> OrderOf(std::span<const ChainNode> children) const;
   bool StoredBefore(FunctionId a, FunctionId b) const;
 
   const Histogram& hist_;
@@ -121,8 +137,10 @@ struct ChainDrawing {
 };
 
 // Appends the tree in the layout of `perf report --stdio` (tools/perf/ui/stdio/hist.c, Linux 7.2).
-// Appends nothing for a tree without children.
+// Appends nothing for a tree without children. Calls `flush` after each line, which may take away
+// what is in `out`: the text of one row grows with the square of the depth of its tree.
 void DrawCallGraph(const Histogram& hist, const CallGraphOptions& options,
-                   const ChainDrawing& drawing, const ChainNode& root, std::string& out);
+                   const ChainDrawing& drawing, const ChainTree& tree, std::string& out,
+                   absl::FunctionRef<void()> flush);
 
 }  // namespace profiler::report

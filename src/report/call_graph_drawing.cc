@@ -28,35 +28,52 @@ constexpr std::string_view kBelowBranch = "           ";
 class Drawing {
  public:
   Drawing(const Histogram& hist, const CallGraphOptions& options, const ChainDrawing& drawing,
-          std::string& out)
-      : hist_(hist), options_(options), drawing_(drawing), out_(out) {}
+          const ChainTree& tree, std::string& out, absl::FunctionRef<void()> flush)
+      : hist_(hist), options_(options), drawing_(drawing), tree_(tree), out_(out), flush_(flush) {}
 
-  void Draw(const ChainNode& root) {
+  void Draw() {
     switch (options_.type) {
       case CallGraphType::kGraph:
       case CallGraphType::kFractal:
-        return DrawTree(root);
+        return DrawTree();
       case CallGraphType::kFlat:
       case CallGraphType::kFolded:
-        return DrawLists(root);
+        return DrawLists();
       case CallGraphType::kNone:
         return;
     }
   }
 
  private:
+  // The branches of a node that are being drawn.
+  struct Branches {
+    const ChainNode* node;
+    uint64_t whole;   // 100 % of theirs
+    size_t margin;    // how much of the indent they have in common
+    size_t next = 0;  // of the node's children
+    uint64_t remaining = whole;
+    uint64_t shown_count = 0;
+  };
+
   bool fractal() const { return options_.type == CallGraphType::kFractal; }
 
-  void DrawTree(const ChainNode& root) {
-    const size_t before = out_.size();
+  void DrawTree() {
+    const ChainNode* top = tree_.data();
+    if (top->children.empty()) return;
     std::string indent(kMargin, ' ');
-    const ChainNode* top = &root;
-    if (root.children.size() == 1 && root.children[0].total.period == drawing_.row_period) {
-      top = &root.children[0];
+    if (const ChainNode& only = tree_[top->children[0]];
+        top->children.size() == 1 && only.total.period == drawing_.row_period) {
+      top = &only;
       DrawTrunk(*top, indent);
     }
     DrawBranches(*top, fractal() ? drawing_.row_period : drawing_.total_period, indent);
-    if (out_.size() != before) out_ += '\n';
+    if (has_drawn_) EndLine();
+  }
+
+  void EndLine() {
+    out_ += '\n';
+    has_drawn_ = true;
+    flush_();
   }
 
   // A single chain: its percentage is that of the row.
@@ -66,40 +83,46 @@ class Drawing {
     for (size_t i = drawing_.skip_first_entry ? 1 : 0; i < trunk.path.size(); ++i) {
       out_ += indent;
       if (first) {
-        out_ += "|\n";
+        out_ += "|";
+        EndLine();
         out_ += indent;
         out_ += "---";
         indent += "   ";
         first = false;
       }
       DrawName(trunk.path[i]);
-      out_ += '\n';
+      EndLine();
       if (++printed == options_.print_limit) break;
     }
   }
 
-  void DrawBranches(const ChainNode& node, uint64_t whole, std::string& indent) {
-    const size_t level = indent.size();
-    uint64_t remaining = whole;
-    uint64_t shown_count = 0;
-    size_t printed = 0;
-    for (size_t i = 0; i < node.children.size(); ++i) {
-      const ChainNode& child = node.children[i];
-      remaining -= child.total.period;
-      shown_count += child.total.count;
-      const bool last = i + 1 == node.children.size() && (!fractal() || remaining == 0);
-
+  // Each branch, and what is below it in front of the next one.
+  void DrawBranches(const ChainNode& top, uint64_t whole, std::string& indent) {
+    std::vector<Branches> path = {{.node = &top, .whole = whole, .margin = indent.size()}};
+    while (!path.empty()) {
+      Branches& at = path.back();
+      indent.resize(at.margin);
+      const std::vector<size_t>& children = at.node->children;
+      const bool all = at.next == children.size() ||
+                       (options_.print_limit != 0 && at.next == options_.print_limit);
+      if (all) {
+        DrawRemaining(at, indent);
+        path.pop_back();
+        continue;
+      }
+      const ChainNode& child = tree_[children[at.next++]];
+      at.remaining -= child.total.period;
+      at.shown_count += child.total.count;
+      const bool last = at.next == children.size() && (!fractal() || at.remaining == 0);
       out_ += indent;
       out_ += kBesideBranch;
-      out_ += '\n';
-      DrawRun(child, last, whole, indent);
+      EndLine();
+      DrawRun(child, last, at.whole, indent);
       indent += last ? kBelowBranch : kBesideBranch;
-      DrawBranches(child, fractal() ? child.below.period : whole, indent);
-      indent.resize(level);
-      if (++printed == options_.print_limit) break;
+      path.push_back({.node = &child,
+                      .whole = fractal() ? child.below.period : at.whole,
+                      .margin = indent.size()});
     }
-    if (!fractal() || remaining == 0 || remaining == whole) return;
-    DrawRemaining(node, remaining, shown_count, whole, indent);
   }
 
   void DrawRun(const ChainNode& node, bool last, uint64_t whole, const std::string& indent) {
@@ -113,51 +136,73 @@ class Drawing {
         out_ += last ? kBelowBranch : kBesideBranch;
       }
       DrawName(node.path[i]);
-      out_ += '\n';
+      EndLine();
     }
   }
 
   // Fractal: what is left of the branch's 100 %.
-  void DrawRemaining(const ChainNode& node, uint64_t remaining, uint64_t shown_count,
-                     uint64_t whole, const std::string& indent) {
-    const uint64_t count =
-        node.below.count > shown_count ? node.below.count - shown_count : uint64_t{0};
+  void DrawRemaining(const Branches& at, const std::string& indent) {
+    if (!fractal() || at.remaining == 0 || at.remaining == at.whole) return;
+    const uint64_t below = at.node->below.count;
+    const uint64_t count = below > at.shown_count ? below - at.shown_count : uint64_t{0};
     if (options_.value == ChainValue::kCount && count == 0) return;
     out_ += indent;
     out_ += " --";
-    DrawValue({.period = remaining, .count = count}, whole);
-    out_ += "--[...]\n";
+    DrawValue({.period = at.remaining, .count = count}, at.whole);
+    out_ += "--[...]";
+    EndLine();
   }
 
   // Flat and folded: each place where chains end, heaviest first.
-  void DrawLists(const ChainNode& root) {
-    std::vector<std::vector<const ChainNode*>> chains;
-    std::vector<const ChainNode*> path;
-    CollectEnds(root, path, chains);
-    std::stable_sort(chains.begin(), chains.end(), [](const auto& a, const auto& b) {
-      return a.back()->own().period > b.back()->own().period;
+  void DrawLists() {
+    std::vector<const ChainNode*> ends = Ends();
+    std::stable_sort(ends.begin(), ends.end(), [](const ChainNode* a, const ChainNode* b) {
+      return a->own().period > b->own().period;
     });
-    if (options_.print_limit != 0 && chains.size() > options_.print_limit) {
-      chains.resize(options_.print_limit);
+    if (options_.print_limit != 0 && ends.size() > options_.print_limit) {
+      ends.resize(options_.print_limit);
     }
-    for (const std::vector<const ChainNode*>& chain : chains) {
+    for (const ChainNode* end : ends) {
       if (options_.type == CallGraphType::kFlat) {
-        DrawFlat(chain);
+        DrawFlat(*end);
       } else {
-        DrawFolded(chain);
+        DrawFolded(*end);
       }
     }
   }
 
-  void CollectEnds(const ChainNode& node, std::vector<const ChainNode*>& path,
-                   std::vector<std::vector<const ChainNode*>>& chains) {
-    for (const ChainNode& child : node.children) {
-      path.push_back(&child);
-      CollectEnds(child, path, chains);
-      const uint64_t period = child.own().period;
-      if (period != 0 && static_cast<double>(period) >= MinPeriod()) chains.push_back(path);
+  // Nodes where enough chains end, each behind all that is below it.
+  std::vector<const ChainNode*> Ends() const {
+    struct Visit {
+      const ChainNode* node;
+      size_t next = 0;  // of its children
+    };
+    std::vector<const ChainNode*> ends;
+    std::vector<Visit> path = {{tree_.data()}};
+    while (!path.empty()) {
+      Visit& at = path.back();
+      if (at.next < at.node->children.size()) {
+        path.push_back({&tree_[at.node->children[at.next++]]});
+        continue;
+      }
+      const uint64_t period = at.node->own().period;
+      const bool is_root = path.size() == 1;
+      if (!is_root && period != 0 && static_cast<double>(period) >= MinPeriod()) {
+        ends.push_back(at.node);
+      }
       path.pop_back();
     }
+    return ends;
+  }
+
+  // The nodes from below the root to `end`.
+  std::vector<const ChainNode*> PathTo(const ChainNode& end) const {
+    std::vector<const ChainNode*> path;
+    for (const ChainNode* node = &end; node != tree_.data(); node = &tree_[node->parent]) {
+      path.push_back(node);
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
   }
 
   double MinPeriod() const {
@@ -165,31 +210,31 @@ class Drawing {
                                                      (*options_.threshold / 100)));
   }
 
-  void DrawFlat(const std::vector<const ChainNode*>& chain) {
+  void DrawFlat(const ChainNode& end) {
     out_.append(11, ' ');
-    DrawValue(chain.back()->total, drawing_.total_period);
-    out_ += '\n';
-    for (const ChainNode* node : chain) {
+    DrawValue(end.total, drawing_.total_period);
+    EndLine();
+    for (const ChainNode* node : PathTo(end)) {
       for (const FunctionId function : node->path) {
         out_.append(16, ' ');
         DrawName(function);
-        out_ += '\n';
+        EndLine();
       }
     }
-    out_ += '\n';
+    EndLine();
   }
 
-  void DrawFolded(const std::vector<const ChainNode*>& chain) {
-    DrawValue(chain.back()->own(), drawing_.total_period);
+  void DrawFolded(const ChainNode& end) {
+    DrawValue(end.own(), drawing_.total_period);
     char separator = ' ';
-    for (const ChainNode* node : chain) {
+    for (const ChainNode* node : PathTo(end)) {
       for (const FunctionId function : node->path) {
         out_ += separator;
         separator = ';';
         DrawName(function);
       }
     }
-    out_ += '\n';
+    EndLine();
   }
 
   void DrawValue(const Weight& weight, uint64_t whole) {
@@ -210,14 +255,18 @@ class Drawing {
   const Histogram& hist_;
   const CallGraphOptions& options_;
   const ChainDrawing& drawing_;
+  const ChainTree& tree_;
   std::string& out_;
+  absl::FunctionRef<void()> flush_;
+  bool has_drawn_ = false;
 };
 
 }  // namespace
 
 void DrawCallGraph(const Histogram& hist, const CallGraphOptions& options,
-                   const ChainDrawing& drawing, const ChainNode& root, std::string& out) {
-  Drawing(hist, options, drawing, out).Draw(root);
+                   const ChainDrawing& drawing, const ChainTree& tree, std::string& out,
+                   absl::FunctionRef<void()> flush) {
+  Drawing(hist, options, drawing, tree, out, flush).Draw();
 }
 
 }  // namespace profiler::report

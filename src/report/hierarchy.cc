@@ -121,7 +121,7 @@ void Hierarchy::AppendHeadings(std::string& out) const {
 
 void Hierarchy::AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRef<void()> flush) {
   for (size_t row = 0; row < levels_.front().hist->rows().size(); ++row) {
-    AppendRow(0, row, graphs, out);
+    AppendRow(0, row, graphs, out, flush);
     flush();
   }
 }
@@ -133,7 +133,8 @@ bool Hierarchy::IsHeavyEnough(const Level& level, size_t row) const {
   return static_cast<float>(percent) >= static_cast<float>(percent_limit_);
 }
 
-void Hierarchy::AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::string& out) {
+void Hierarchy::AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::string& out,
+                          absl::FunctionRef<void()> flush) {
   Level& level = levels_[depth];
   if (!level.is_shown[row] || !IsHeavyEnough(level, row)) return;
   const std::string_view between = separator_.empty() ? "  " : std::string_view(separator_);
@@ -153,13 +154,13 @@ void Hierarchy::AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::stri
   if (!separator_.empty()) std::replace(cell.begin(), cell.end(), separator_[0], '.');
   cell.erase(0, cell.find_first_not_of(' '));
   out += cell + '\n';
-  if (level.below.empty()) return graphs.Append(row, out);
+  if (level.below.empty()) return graphs.Append(row, out, flush);
   const std::vector<uint32_t>& below = level.below[row];
   const bool any = std::any_of(below.begin(), below.end(), [&](uint32_t inner) {
     return levels_[depth + 1].is_shown[inner] && IsHeavyEnough(levels_[depth + 1], inner);
   });
   if (!any) AppendNoEntry(depth, out);
-  for (const uint32_t inner : below) AppendRow(depth + 1, inner, graphs, out);
+  for (const uint32_t inner : below) AppendRow(depth + 1, inner, graphs, out, flush);
 }
 
 void Hierarchy::AppendNoEntry(size_t depth, std::string& out) const {

@@ -41,7 +41,7 @@ class Hierarchy {
   const Histogram& leaves() const { return *levels_.back().hist; }
 
   void AppendHeadings(std::string& out) const;
-  // Calls `flush` after each row of the first level.
+  // Calls `flush` after each row of the first level, and within its call graphs.
   void AppendRows(RowGraphs& graphs, std::string& out, absl::FunctionRef<void()> flush);
 
  private:
@@ -58,7 +58,8 @@ class Hierarchy {
                 const FieldLayout& layout);
   void Nest(Level& outer, const Level& inner);
   void DecideWhatIsShown();
-  void AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::string& out);
+  void AppendRow(size_t depth, size_t row, RowGraphs& graphs, std::string& out,
+                 absl::FunctionRef<void()> flush);
   void AppendNoEntry(size_t depth, std::string& out) const;
   bool IsHeavyEnough(const Level& level, size_t row) const;
   size_t Indent() const { return separator_.empty() ? kIndent * (levels_.size() - 1) : 0; }

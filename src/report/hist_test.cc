@@ -57,7 +57,8 @@ std::string GraphsOf(const Profile& profile, HistOptions hist_options, double th
   std::string text;
   for (size_t row = 0; row < rows && hist.MayHaveChains(row); ++row) {
     text += "row " + std::to_string(row) + "\n";
-    DrawCallGraph(hist, options, {.total_period = hist.total().period}, graph.Build(row), text);
+    DrawCallGraph(hist, options, {.total_period = hist.total().period}, graph.Build(row), text,
+                  [] {});
   }
   return text;
 }

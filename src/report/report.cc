@@ -223,7 +223,7 @@ class Report {
       if (static_cast<float>(percent) < static_cast<float>(options_.percent_limit)) continue;
       if (!hist.IsShown(i)) continue;
       table.AppendRow(i, out_);
-      graphs.Append(i, out_);
+      graphs.Append(i, out_, [&] { FlushPiece(); });
       FlushPiece();
     }
   }

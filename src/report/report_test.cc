@@ -926,5 +926,56 @@ TEST(ReportTest, AHierarchySaysWhereAllThatIsInARowIsTooLight) {
             "\n\n");
 }
 
+// Gives a profile of one stack a sample at each of its frames, so that a graph of it has a branch
+// at each.
+void SampleEachFrame(profile::Profile& profile) {
+  const profile::Row row = profile.rows[0];
+  profile.rows = {};
+  for (uint32_t i = 0; i < profile.stacks.size(); ++i) {
+    profile.rows.push_back(row);
+    profile.rows[i].stack = profile::StackId{i};
+    profile.rows[i].self = profile.stacks[i].frame;
+  }
+}
+
+std::vector<std::string> Recursion(size_t depth) {
+  return std::vector(depth, std::string("f@app"));
+}
+
+TEST(ReportTest, ACallGraphMayBeAsDeepAsAChainIsLong) {
+  constexpr size_t kDepth = 8'000;
+  ProfileBuilder builder;
+  builder.Sample("app", Recursion(kDepth));
+  SampleEachFrame(builder.profile());
+  const ReportOptions options = {.sort = {SortKey::kComm},
+                                 .children = false,
+                                 .call_graph = {.type = CallGraphType::kFolded,
+                                                .threshold = 0,
+                                                .order = ChainOrder::kCaller,
+                                                .print_limit = 1},
+                                 .max_stack = kDepth};
+  const std::string rows = Rows(builder, options);
+  EXPECT_EQ(rows.substr(rows.find("0.01%"), 11), "0.01% f;f;f") << rows.substr(0, 100);
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), 'f'), kDepth);
+}
+
+TEST(ReportTest, TheTextOfADeepGraphComesInPieces) {
+  constexpr size_t kDepth = 500, kLargestPiece = 100'000;
+  ProfileBuilder builder;
+  builder.Sample("app", Recursion(kDepth));
+  SampleEachFrame(builder.profile());
+  const ReportOptions options = {.sort = {SortKey::kComm},
+                                 .children = false,
+                                 .call_graph = {.type = CallGraphType::kGraph, .threshold = 0},
+                                 .max_stack = kDepth};
+  size_t largest = 0, whole = 0;
+  WriteReport(builder.profile(), options, [&](std::string_view piece) {
+    largest = std::max(largest, piece.size());
+    whole += piece.size();
+  });
+  EXPECT_LT(largest, kLargestPiece);
+  EXPECT_GT(whole, 10 * kLargestPiece);
+}
+
 }  // namespace
 }  // namespace profiler::report

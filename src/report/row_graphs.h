@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "src/report/call_graph.h"
 #include "src/report/hist.h"
 #include "src/report/options.h"
@@ -23,13 +24,13 @@ class RowGraphs {
     if (hist.options().chains) graph_.emplace(hist, options);
   }
 
-  // Nothing where the row has none.
-  void Append(size_t row, std::string& out) {
+  // Nothing where the row has none. Calls `flush` as DrawCallGraph does.
+  void Append(size_t row, std::string& out, absl::FunctionRef<void()> flush) {
     if (!graph_ || !hist_.MayHaveChains(row)) return;
     const ChainDrawing drawing{.total_period = hist_.total().period,
                                .row_period = hist_.rows()[row].children.period,
                                .skip_first_entry = skip_first_entry_};
-    DrawCallGraph(hist_, options_, drawing, graph_->Build(row), out);
+    DrawCallGraph(hist_, options_, drawing, graph_->Build(row), out, flush);
   }
 
  private:
