@@ -85,25 +85,38 @@ class PprofWriter {
     }
   }
 
-  // Rows of one thread and stack are one sample.
+  // Rows of one thread and stack are one sample. It has a value of each event, of which most have
+  // none: so values are put together a sample at a time.
   void WriteSamples() {
-    std::vector<const Row*> first;  // of each sample
-    std::vector<int64_t> values;    // values_ for each
+    constexpr uint32_t kNone = UINT32_MAX;
+    struct Sample {
+      uint32_t first = kNone, last = kNone;  // of its rows
+    };
+    std::vector<Sample> samples;
+    HugeVector<uint32_t> next(profile_.rows.size(), kNone);  // by row: that of the same sample
     absl::flat_hash_map<std::pair<profile::ThreadId, profile::StackId>, uint32_t> known;
-    for (const Row& row : profile_.rows) {
-      const auto [sample, added] = known.try_emplace({row.thread, row.stack}, first.size());
-      if (added) {
-        first.push_back(&row);
-        values.resize(values.size() + values_);
+    for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
+      const Row& row = profile_.rows[i];
+      const auto [at, added] = known.try_emplace({row.thread, row.stack}, samples.size());
+      if (added) samples.push_back({i, i});
+      Sample& sample = samples[at->second];
+      if (!added) next[sample.last] = i;
+      sample.last = i;
+    }
+    std::vector<int64_t> values(values_);
+    for (const Sample& sample : samples) {
+      std::fill(values.begin(), values.end(), 0);
+      for (uint32_t i = sample.first; i != kNone; i = next[i]) {
+        AddValues(profile_.rows[i], values);
       }
-      int64_t* const value = &values[size_t{sample->second} * values_ +
-                                     first_value_[static_cast<uint32_t>(row.event)]];
-      value[0] += static_cast<int64_t>(row.count);
-      if (HasPeriods(row.event)) value[1] += static_cast<int64_t>(row.period);
+      WriteSample(profile_.rows[sample.first], values);
     }
-    for (size_t i = 0; i < first.size(); ++i) {
-      WriteSample(*first[i], std::span(values).subspan(i * values_, values_));
-    }
+  }
+
+  void AddValues(const Row& row, std::span<int64_t> values) const {
+    const size_t first = first_value_[static_cast<uint32_t>(row.event)];
+    values[first] += static_cast<int64_t>(row.count);
+    if (HasPeriods(row.event)) values[first + 1] += static_cast<int64_t>(row.period);
   }
 
   void WriteSample(const Row& row, std::span<const int64_t> values) {
