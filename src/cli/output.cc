@@ -172,15 +172,13 @@ void Output::Fail(int error) {
                                  : WriteError(error, path_));
     return;
   }
-  abandoned_ = true;
-  if (TheState().pager == nullptr) return;
   // The user has seen enough, and would wait for the shell while all the rest is read for nobody.
   TheState().pager.reset();
   std::_Exit(kExitOk);
 }
 
 void Output::Write(std::string_view text) {
-  if (file_ == nullptr || abandoned_ || !status_.ok() || text.empty()) return;
+  if (file_ == nullptr || !status_.ok() || text.empty()) return;
   if (file_ == stdout && !is_started_) OpenTerminal();
   text = VisibleText(text, &visible_);
   if (style_.columns != 0 || style_.colour) {
@@ -191,7 +189,7 @@ void Output::Write(std::string_view text) {
 }
 
 void Output::WriteBytes(std::string_view bytes) {
-  if (file_ == nullptr || abandoned_ || !status_.ok() || bytes.empty()) return;
+  if (file_ == nullptr || !status_.ok() || bytes.empty()) return;
   Put(bytes);
 }
 

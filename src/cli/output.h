@@ -63,9 +63,10 @@ enum class Lines : uint8_t {
 };
 
 // Writes text to standard output or to a file, which takes its place when it is closed and whole.
-// Errors are kept until Close. On a terminal the text is shown by a pager; who leaves that early
-// ends this program, which then says nothing, with exit code 0. What is printed on standard error
-// meanwhile comes behind it.
+// Errors are kept until Close. On a terminal the text is shown by a pager. A reader who leaves
+// early (the pager, or `profiler report | head`) ends this program, which then says nothing, with
+// exit code 0: it could be busy for minutes with what nobody wants any more. What is printed on
+// standard error while a pager runs comes behind it.
 class Output {
  public:
   // Standard output for "" and "-".
@@ -80,11 +81,8 @@ class Output {
   void WriteBytes(std::string_view bytes);
   // Hands on what was written so far.
   void Flush();
-  // Flushes and closes; what went wrong first, if anything did (full disk, no such folder). A
-  // reader that went away early (`profiler report | head`) is no error.
+  // Flushes and closes; what went wrong first, if anything did (full disk, no such folder).
   absl::Status Close();
-  // Nobody reads any more.
-  bool abandoned() const { return abandoned_; }
 
  private:
   void OpenFile();
@@ -102,7 +100,6 @@ class Output {
   TerminalStyle style_;      // of standard output
   bool is_started_ = false;  // something was written there
   std::string line_;         // that is not complete yet, where lines are shown otherwise
-  bool abandoned_ = false;
 };
 
 }  // namespace profiler::cli
