@@ -113,10 +113,12 @@ TEST_F(ConfinedProcessTest, MaySayNonsense) {
             }),
             "DATA_LOSS: reading it failed");
   EXPECT_EQ(Ask([](int socket) {
+              (void)Receive(socket);
               (void)Send(socket, {MessageKind::kFind, "", {}});
             }),
             "DATA_LOSS: no question");
   EXPECT_EQ(Ask([](int socket) {
+              (void)Receive(socket);
               (void)Send(socket, {MessageKind::kOpen, "\x09", {}});
             }),
             "DATA_LOSS: no question");

@@ -78,7 +78,7 @@ std::vector<double> Varied(std::vector<double> weights, const RunDifferences& di
   for (size_t i = 0; i < weights.size(); ++i) {
     const double deviation = i == 0 ? differences.most : differences.least;
     // Never none at all.
-    weights[i] *= std::max(0.1, std::normal_distribution<>(1, deviation)(random));
+    weights[i] *= std::max(0.1, 1 + deviation * std::normal_distribution<>()(random));
   }
   return weights;
 }
