@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 
 namespace profiler::profile {
 namespace {
@@ -42,6 +43,11 @@ uint64_t SamplesIn(const Profile& profile, const std::vector<bool>& changed) {
 
 }  // namespace
 
+std::string InlinedCallsAreLeftOut(std::string_view chains) {
+  return absl::StrCat("inlined calls are left out of ", View(chains), " more of them than ",
+                      kInlinedCallsPerFrame, " a frame and ", kInlinedCallsOfAnyStack, " in all");
+}
+
 void BoundInlinedCalls(Profile& profile) {
   if (std::none_of(profile.frames.begin(), profile.frames.end(), [](const Frame& frame) {
         return InlinedCallsAt(frame) > kInlinedCallsPerFrame;
@@ -67,10 +73,9 @@ void BoundInlinedCalls(Profile& profile) {
     }
   }
   if (const uint64_t samples = SamplesIn(profile, changed); samples != 0) {
-    profile.losses.warnings.push_back(absl::StrCat(
-        "inlined calls are left out of the call chains of ", samples,
-        samples == 1 ? " sample, which has" : " samples, which have", " more of them than ",
-        kInlinedCallsPerFrame, " a frame and ", kInlinedCallsOfAnyStack, " in all"));
+    profile.losses.warnings.push_back(InlinedCallsAreLeftOut(
+        absl::StrCat("the call chains of ", samples,
+                     samples == 1 ? " sample, which has" : " samples, which have")));
   }
 }
 

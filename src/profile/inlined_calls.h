@@ -12,6 +12,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "src/profile/profile.h"
 
@@ -32,6 +34,9 @@ constexpr uint64_t MostInlinedCalls(uint64_t frames) {
 inline uint32_t InlinedCallsAt(const Frame& frame) {
   return frame.line_count == 0 ? 0 : frame.line_count - 1;
 }
+
+// The warning that inlined calls are left out, of `chains`: "call chains that have".
+std::string InlinedCallsAreLeftOut(std::string_view chains);
 
 // Leaves out the inlined calls of those frames that would bring a stack of `profile`, which has its
 // names, above MostInlinedCalls of the frames from the root to there: what is left of such a frame

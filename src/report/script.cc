@@ -352,8 +352,8 @@ void ScriptFormatter::AppendFrame(const Frame& frame, bool inlines, std::string&
   const std::span<const Line> lines = profile_.LinesOf(frame);
   const SymbolId base = BaseOf(lines);
   const bool lines_shown = has(ScriptField::kSrcline);
-  const bool has_inlines = (has(ScriptField::kSym) || lines_shown) && base != kNoSymbol;
-  for (size_t i = 0; inlines && has_inlines && i + 1 < lines.size(); ++i) {
+  const bool named = (has(ScriptField::kSym) || lines_shown) && base != kNoSymbol;
+  for (size_t i = 0; inlines && named && i + 1 < lines.size(); ++i) {
     if (lines[i].symbol == kNoSymbol) continue;
     out += '\t';
     AppendAddress(frame, lines[i].symbol, out);
@@ -363,9 +363,10 @@ void ScriptFormatter::AppendFrame(const Frame& frame, bool inlines, std::string&
   out += '\t';
   AppendAddress(frame, base, out);
   if (has(ScriptField::kDso)) AppendDso(frame, has(ScriptField::kDsoOff), out);
-  if (lines_shown)
-    AppendSourceLine(frame, options_.inlines && has_inlines ? &lines.back() : InnermostOf(lines),
-                     out);
+  if (lines_shown) {
+    const bool outermost = options_.inlines && named;
+    AppendSourceLine(frame, outermost ? &lines.back() : InnermostOf(lines), out);
+  }
   out += '\n';
 }
 

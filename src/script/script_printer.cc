@@ -230,10 +230,7 @@ absl::Status ScriptPrinter::Print() {
   Flush(0);
   warnings_ = naming::RefusedFiles(profile);
   if (formatter_->leaves_out_inlined_calls()) {
-    warnings_.push_back(
-        absl::StrCat("inlined calls are left out of call chains that have more of them than ",
-                     profile::kInlinedCallsPerFrame, " a frame and ",
-                     profile::kInlinedCallsOfAnyStack, " in all"));
+    warnings_.push_back(profile::InlinedCallsAreLeftOut("call chains that have"));
   }
   return status;
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_data/sections/section_lines.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::perf_data {
@@ -46,14 +47,6 @@ std::string Unescaped(std::string_view text) {
     }
   }
   return out;
-}
-
-// Up to `delimiter`, which is dropped from the front of `*rest` as well.
-std::string_view TakeUntil(char delimiter, std::string_view* rest) {
-  const size_t end = rest->find(delimiter);
-  const std::string_view field = rest->substr(0, end);
-  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
-  return field;
 }
 
 bool ParseCount(std::string_view text, uint64_t* count) {

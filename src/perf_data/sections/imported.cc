@@ -6,17 +6,12 @@
 #include "src/base/text.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_data/sections/section_lines.h"
 
 namespace profiler::perf_data {
 namespace {
 
-constexpr std::string_view kFile = "file\t", kFormat = "format\t";
-
-std::string Line(std::string_view text) {
-  std::string line;
-  AppendPrintable(text, line);
-  return line;
-}
+constexpr std::string_view kFile = "file", kFormat = "format";
 
 }  // namespace
 
@@ -25,18 +20,18 @@ std::optional<ImportedFrom> ReadImported(const Features& features) {
   if (section.empty()) return std::nullopt;
   ImportedFrom from;
   while (!section.empty()) {
-    const size_t end = section.find('\n');
-    const std::string_view line = section.substr(0, end);
-    if (line.starts_with(kFile)) from.file = Line(line.substr(kFile.size()));
-    if (line.starts_with(kFormat)) from.format = Line(line.substr(kFormat.size()));
-    section.remove_prefix(end == std::string_view::npos ? section.size() : end + 1);
+    std::string_view line = TakeUntil('\n', &section);
+    const std::string_view key = TakeUntil('\t', &line);
+    if (key == kFile) from.file = PrintableValue(line);
+    if (key == kFormat) from.format = PrintableValue(line);
   }
   return from;
 }
 
 void SetImported(const ImportedFrom& from, Features* features) {
   features->other[kFeatureImported] =
-      absl::StrCat(View(kFile), Line(from.file), "\n", View(kFormat), Line(from.format), "\n");
+      absl::StrCat(View(kFile), "\t", PrintableValue(from.file), "\n",  //
+                   View(kFormat), "\t", PrintableValue(from.format), "\n");
 }
 
 }  // namespace profiler::perf_data

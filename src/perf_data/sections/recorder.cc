@@ -6,11 +6,12 @@
 #include "src/base/text.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_data/sections/section_lines.h"
 
 namespace profiler::perf_data {
 namespace {
 
-constexpr std::string_view kPriority = "priority\t";
+constexpr std::string_view kPriority = "priority";
 
 }  // namespace
 
@@ -19,19 +20,14 @@ std::optional<RecorderFacts> ReadRecorder(const Features& features) {
   if (section.empty()) return std::nullopt;
   RecorderFacts recorder;
   while (!section.empty()) {
-    const size_t end = section.find('\n');
-    const std::string_view line = section.substr(0, end);
-    if (line.starts_with(kPriority)) {
-      recorder.priority.clear();
-      AppendPrintable(line.substr(kPriority.size()), recorder.priority);
-    }
-    section.remove_prefix(end == std::string_view::npos ? section.size() : end + 1);
+    std::string_view line = TakeUntil('\n', &section);
+    if (TakeUntil('\t', &line) == kPriority) recorder.priority = PrintableValue(line);
   }
   return recorder;
 }
 
 void SetRecorder(const RecorderFacts& recorder, Features* features) {
-  features->other[kFeatureRecorder] = absl::StrCat(View(kPriority), recorder.priority, "\n");
+  features->other[kFeatureRecorder] = absl::StrCat(View(kPriority), "\t", recorder.priority, "\n");
 }
 
 }  // namespace profiler::perf_data
