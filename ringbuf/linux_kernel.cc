@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/kernel.h"
+#include "src/base/uninterrupted.h"
 
 namespace profiler::ringbuf {
 namespace {
@@ -91,7 +92,8 @@ class RealKernel final : public Kernel {
   absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) override {
     const size_t page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const size_t size = (1 + data_pages) * page_size;
-    void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* const base = Uninterrupted(
+        [&] { return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); });
     if (base == MAP_FAILED) return ErrnoStatus(errno, "mmap of a ring");
     return std::make_unique<LinuxRing>(base, size, page_size);
   }

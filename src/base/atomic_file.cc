@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/uninterrupted.h"
 
 namespace profiler {
 namespace {
@@ -82,8 +83,9 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mo
     const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");
     // It would be unlinked from here on: a signal finds it not yet made, or made.
     AtomicFile file(path, *target, DirectoryOf(*target) / name);
-    file.fd_ =
-        UniqueFd(open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    file.fd_ = UniqueFd(Uninterrupted([&] {
+      return open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    }));
     if (file.fd_.valid()) return file;
     if (errno != EEXIST) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
   }
@@ -105,7 +107,9 @@ void AtomicFile::TakeOwnerAndMode() const {
 }
 
 absl::Status AtomicFile::Rename(const std::string& from, const std::string& to) const {
-  if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  if (Uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) == 0) {
+    return absl::OkStatus();
+  }
   return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
 }
 
@@ -113,7 +117,7 @@ absl::Status AtomicFile::Replace(const std::string& keep_old_as) const {
   const SignalsWait wait;
   if (keep_old_as.empty()) return Rename(temporary_, target_);
   const std::string second_name = temporary_ + ".old";
-  if (link(target_.c_str(), second_name.c_str()) != 0) {
+  if (Uninterrupted([&] { return link(target_.c_str(), second_name.c_str()); }) != 0) {
     PROFILER_RETURN_IF_ERROR(Rename(target_, keep_old_as));
     const absl::Status renamed = Rename(temporary_, target_);
     if (!renamed.ok()) (void)Rename(keep_old_as, target_);
@@ -131,7 +135,8 @@ absl::Status AtomicFile::Replace(const std::string& keep_old_as) const {
 absl::Status AtomicFile::Commit(const CommitOptions& options) {
   TakeOwnerAndMode();
   // Some file systems cannot be waited for (EINVAL).
-  if (options.sync && fsync(fd()) != 0 && errno != EINVAL) return WriteError(errno, path_);
+  const bool is_synced = !options.sync || Uninterrupted([&] { return fsync(fd()); }) == 0;
+  if (!is_synced && errno != EINVAL) return WriteError(errno, path_);
   struct stat old;
   const bool is_there = stat(target_.c_str(), &old) == 0;
   PROFILER_RETURN_IF_ERROR(Replace(is_there ? options.keep_old_as : ""));

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/file_id.h"
 #include "src/base/regular_file.h"
+#include "src/base/uninterrupted.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler {
@@ -153,7 +154,8 @@ absl::StatusOr<MappedFile> MappedFile::FromFd(int fd, const std::string& path) {
   void* const zeros = mmap(nullptr, SizeWithZeros(size), PROT_READ,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (zeros == MAP_FAILED) return ErrnoStatus(errno, path);
-  void* const address = mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+  void* const address =
+      Uninterrupted([&] { return mmap(zeros, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0); });
   if (address == MAP_FAILED) {
     const absl::Status failed = ErrnoStatus(errno, path);
     munmap(zeros, SizeWithZeros(size));

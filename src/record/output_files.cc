@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/uninterrupted.h"
 
 namespace profiler::record {
 namespace {
@@ -38,7 +39,7 @@ absl::StatusOr<std::string> OutputFiles::PutAside(system_clock::time_point now) 
     now += kHundredth;
     name = absl::StrCat(path_, ".", Timestamp(now));
   }
-  if (std::rename(path_.c_str(), name.c_str()) != 0) {
+  if (Uninterrupted([&] { return std::rename(path_.c_str(), name.c_str()); }) != 0) {
     return ErrnoStatus(errno, absl::StrCat("cannot rename ", path_, " to ", name));
   }
   latest_ = now;

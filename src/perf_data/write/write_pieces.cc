@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/atomic_file.h"
+#include "src/base/uninterrupted.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -53,14 +54,14 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
 // Puts an old recording aside.
 absl::Status KeepOldFile(const std::string& path) {
   const std::string kept = path + ".old";
-  if (std::rename(path.c_str(), kept.c_str()) != 0) {
+  if (Uninterrupted([&] { return std::rename(path.c_str(), kept.c_str()); }) != 0) {
     return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
-  UniqueFd fd(open(path.c_str(), O_CLOEXEC | flags, kOwnerAlone));
+  UniqueFd fd(Uninterrupted([&] { return open(path.c_str(), O_CLOEXEC | flags, kOwnerAlone); }));
   if (fd.valid()) return fd;
   return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
 }
@@ -77,7 +78,7 @@ absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
                      ") is there and cannot be removed; write elsewhere"));
   }
   if (fchmod(fd.get(), kOwnerAlone) != 0) return ErrnoStatus(errno, path);
-  if (ftruncate(fd.get(), 0) != 0) return ErrnoStatus(errno, path);
+  if (Uninterrupted([&] { return ftruncate(fd.get(), 0); }) != 0) return ErrnoStatus(errno, path);
   return fd;
 }
 
