@@ -127,7 +127,10 @@ absl::Status AtomicFile::Replace(const std::string& keep_old_as) const {
     unlink(second_name.c_str());
     return renamed;
   }
-  PROFILER_RETURN_IF_ERROR(Rename(second_name, keep_old_as));
+  if (const absl::Status kept = Rename(second_name, keep_old_as); !kept.ok()) {
+    (void)Rename(second_name, target_);
+    return kept;
+  }
   unlink(second_name.c_str());  // it is still there where both were names of the old file before
   return absl::OkStatus();
 }

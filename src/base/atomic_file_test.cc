@@ -102,6 +102,17 @@ TEST_F(AtomicFileTest, WhenItCannotTakeItsPlaceTheOldFileStays) {
   EXPECT_THAT(Names(), UnorderedElementsAre("file"));
 }
 
+TEST_F(AtomicFileTest, WhenTheOldFileCannotBeKeptItStays) {
+  Write("file", "old");
+  fs::create_directories(Path("file.old/in the way"));
+  {
+    AtomicFile file = Written("file", "new");
+    EXPECT_FALSE(file.Commit({.keep_old_as = Path("file.old")}).ok());
+  }
+  EXPECT_EQ(Read("file"), "old");
+  EXPECT_THAT(Names(), UnorderedElementsAre("file", "file.old"));
+}
+
 TEST_F(AtomicFileTest, SeveralMayBeUnderWayAtOnce) {
   AtomicFile one = Written("file", "one");
   AtomicFile two = Written("file", "two");
