@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/uninterrupted.h"
 #include "src/base/unique_fd.h"
 #include "src/perf_data/format/features_codec.h"
 #include "src/perf_data/format/field_io.h"
@@ -131,9 +132,9 @@ absl::Status FileWriter::Append(std::span<const std::span<const std::byte>> piec
 // that Finish needs on a full disk.
 absl::Status FileWriter::Undo(uint64_t end, absl::Status why) {
   end_ = end;
-  if (ftruncate(fd_.get(), static_cast<off_t>(end)) == 0) {
-    lseek(fd_.get(), static_cast<off_t>(end), SEEK_SET);
-  }
+  // Where even that fails, what comes next is still written over it.
+  (void)Uninterrupted([&] { return ftruncate(fd_.get(), static_cast<off_t>(end)); });
+  lseek(fd_.get(), static_cast<off_t>(end), SEEK_SET);
   return why;
 }
 
