@@ -70,11 +70,11 @@ perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const Even
 
 absl::StatusOr<std::unique_ptr<RecordingFile>> RecordingFile::Begin(
     const std::string& path, const RecordingFacts& facts, std::span<const std::byte> start) {
+  perf_data::WriterOptions options = facts.writer;
+  options.start = start;
   PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<perf_data::Writer> writer,
-                            perf_data::Writer::Create(path, facts.events, facts.writer));
-  std::unique_ptr<RecordingFile> file(new RecordingFile(facts, std::move(writer)));
-  if (!start.empty()) PROFILER_RETURN_IF_ERROR(file->Append({&start, 1}));
-  return file;
+                            perf_data::Writer::Create(path, facts.events, options));
+  return std::unique_ptr<RecordingFile>(new RecordingFile(facts, std::move(writer)));
 }
 
 absl::Status RecordingFile::Append(std::span<const std::span<const std::byte>> pieces) {

@@ -1,7 +1,5 @@
 #include "src/record/recording_files.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -65,10 +63,7 @@ absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
   start_.clear();
   tally_.WriteWhatRuns(&start_);
   auto next = RecordingFile::Begin(options_.output, facts_, start_);
-  if (!next.ok()) {
-    unlink(options_.output.c_str());  // half of a file at most
-    return next.status();
-  }
+  if (!next.ok()) return next.status();
   absl::Status status = WriteFeatures();
   CompleteFile complete{.path = std::exchange(path_, options_.output),
                         .samples = tally_.file_samples(),

@@ -51,13 +51,13 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
-// Puts an old recording aside.
-absl::Status KeepOldFile(const std::string& path) {
-  const std::string kept = path + ".old";
+// Puts an old recording aside, and says where.
+absl::StatusOr<std::string> KeepOldFile(const std::string& path) {
+  std::string kept = path + ".old";
   if (Uninterrupted([&] { return std::rename(path.c_str(), kept.c_str()); }) != 0) {
     return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
   }
-  return absl::OkStatus();
+  return kept;
 }
 
 absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
@@ -90,7 +90,7 @@ absl::StatusOr<UniqueFd> OpenOpenFile(const std::string& path) {
 
 // Devices and open files are written to where they are. An empty file, which may be another user's
 // or readable by others, is not: nor is one that somebody makes in the meantime.
-absl::StatusOr<UniqueFd> CreateFile(const std::string& path) {
+absl::StatusOr<UniqueFd> CreateFile(const std::string& path, ReplacedFile* replaced) {
   std::optional<std::string> target = AtomicFile::TargetOf(path);
   struct stat old;
   const bool is_there = stat(path.c_str(), &old) == 0;
@@ -98,13 +98,16 @@ absl::StatusOr<UniqueFd> CreateFile(const std::string& path) {
   if (!target) return OpenWith(path, O_WRONLY | O_TRUNC);
   if (is_there) {
     if (old.st_size != 0) {
-      PROFILER_RETURN_IF_ERROR(KeepOldFile(path));
+      PROFILER_ASSIGN_OR_RETURN(replaced->kept_as, KeepOldFile(path));
       target = path;
     } else if (unlink(target->c_str()) != 0 && errno != ENOENT) {
       return TakeOver(*target);
     }
   }
-  return OpenWith(*target, O_RDWR | O_CREAT | O_EXCL);
+  absl::StatusOr<UniqueFd> fd = OpenWith(*target, O_RDWR | O_CREAT | O_EXCL);
+  if (fd.ok() || ErrnoOf(fd.status()) != EEXIST) replaced->created = *target;
+  if (!fd.ok()) TakeBack(*replaced);
+  return fd;
 }
 
 }  // namespace
@@ -136,13 +139,22 @@ absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path) {
   const bool standard_output = path == "-";
   output.name = standard_output ? "standard output" : path;
   if (!standard_output) {
-    PROFILER_ASSIGN_OR_RETURN(output.fd, CreateFile(path));
+    PROFILER_ASSIGN_OR_RETURN(output.fd, CreateFile(path, &output.replaced));
   } else {
     output.fd = UniqueFd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   }
   if (!output.fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", output.name));
   output.stream = standard_output || lseek(output.fd.get(), 0, SEEK_CUR) < 0;
   return output;
+}
+
+void TakeBack(const ReplacedFile& replaced) {
+  const std::string& path = replaced.created;
+  if (path.empty()) return;
+  const bool is_back =
+      !replaced.kept_as.empty() &&
+      Uninterrupted([&] { return std::rename(replaced.kept_as.c_str(), path.c_str()); }) == 0;
+  if (!is_back) unlink(path.c_str());
 }
 
 }  // namespace profiler::perf_data

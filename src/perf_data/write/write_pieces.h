@@ -21,15 +21,26 @@ absl::Status WritePieces(int fd, std::span<const std::span<const std::byte>> pie
 absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
                      const std::string& path);
 
+// What was done to make room for an output.
+struct ReplacedFile {
+  std::string created;  // the file that is new; empty where one is written to as it stood
+  std::string kept_as;  // what the old file is called now; empty where there was none to keep
+};
+
 struct OpenedOutput {
   UniqueFd fd;          // of a regular file open for reading too, where that is permitted
   std::string name;     // for messages
   bool stream = false;  // it cannot be sought in, or is standard output
+  ReplacedFile replaced;
 };
 
 // Creates `path` for its owner alone (mode 0600). An old file is first renamed to `path.old`, or
 // removed if it is empty. "-" is standard output. Errors: those of open(2) and rename(2);
 // kPermissionDenied where a file of another user is in the way.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
+
+// For an output that could not be begun: the new file goes, and the old one has its name again. So
+// trying again on a full disk never puts the half of a file in the place of the old one.
+void TakeBack(const ReplacedFile& replaced);
 
 }  // namespace profiler::perf_data

@@ -76,14 +76,17 @@ FileWriter::FileWriter(std::string path, UniqueFd fd, std::vector<EventToWrite> 
   end_ = header_.data.offset;
 }
 
+// One write: whoever is killed here leaves an empty file or a recording, and the next recording
+// keeps an old file only if it is not empty.
 absl::Status FileWriter::WriteStart() {
+  std::string start(TextOf(EncodeFileHeader(header_)));
   for (size_t i = 0; i < events_.size(); ++i) {
-    PROFILER_RETURN_IF_ERROR(
-        WriteAt(fd_.get(), id_rooms_[i].offset, std::as_bytes(std::span(events_[i].ids)), path_));
+    start.resize(id_rooms_[i].offset);
+    start += TextOf(std::as_bytes(std::span(events_[i].ids)));
   }
-  PROFILER_RETURN_IF_ERROR(
-      WriteAt(fd_.get(), header_.attrs.offset, BytesOfText(AttrEntries()), path_));
-  PROFILER_RETURN_IF_ERROR(WriteHeader());
+  start.resize(header_.attrs.offset);
+  start += AttrEntries();
+  PROFILER_RETURN_IF_ERROR(WriteAt(fd_.get(), 0, BytesOfText(start), path_));
   if (lseek(fd_.get(), static_cast<off_t>(end_), SEEK_SET) < 0) return WriteError(errno, path_);
   return absl::OkStatus();
 }
@@ -205,6 +208,34 @@ int FileWriter::readable_file() const {
   return (fcntl(fd_.get(), F_GETFL) & O_ACCMODE) == O_RDWR ? fd_.get() : -1;
 }
 
+absl::StatusOr<std::unique_ptr<Writer>> CreatePlain(OpenedOutput output,
+                                                    std::vector<EventToWrite> events,
+                                                    const WriterOptions& options) {
+  if (output.stream) {
+    return CreateStreamWriter(std::move(output.name), std::move(output.fd), std::move(events),
+                              options.on_stream);
+  }
+  auto file = std::make_unique<FileWriter>(std::move(output.name), std::move(output.fd),
+                                           std::move(events), options.id_capacity);
+  PROFILER_RETURN_IF_ERROR(file->WriteStart());
+  return file;
+}
+
+absl::StatusOr<std::unique_ptr<Writer>> Begin(OpenedOutput output, std::vector<EventToWrite> events,
+                                              const WriterOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(std::unique_ptr<Writer> writer,
+                            CreatePlain(std::move(output), std::move(events), options));
+  if (options.compression_level != 0) {
+    PROFILER_ASSIGN_OR_RETURN(
+        writer, CreateCompressingWriter(std::move(writer), options.compression_level));
+  }
+  if (!options.start.empty()) {
+    PROFILER_RETURN_IF_ERROR(writer->Append({&options.start, 1}));
+    PROFILER_RETURN_IF_ERROR(writer->FinishRound());
+  }
+  return writer;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
@@ -212,19 +243,10 @@ absl::StatusOr<std::unique_ptr<Writer>> Writer::Create(const std::string& path,
                                                        const WriterOptions& options) {
   if (events.empty()) return absl::InvalidArgumentError("a recording needs an event");
   PROFILER_ASSIGN_OR_RETURN(OpenedOutput output, OpenOutput(path));
-  std::unique_ptr<Writer> writer;
-  if (output.stream) {
-    PROFILER_ASSIGN_OR_RETURN(
-        writer, CreateStreamWriter(std::move(output.name), std::move(output.fd), std::move(events),
-                                   options.on_stream));
-  } else {
-    auto file = std::make_unique<FileWriter>(std::move(output.name), std::move(output.fd),
-                                             std::move(events), options.id_capacity);
-    PROFILER_RETURN_IF_ERROR(file->WriteStart());
-    writer = std::move(file);
-  }
-  if (options.compression_level == 0) return writer;
-  return CreateCompressingWriter(std::move(writer), options.compression_level);
+  const ReplacedFile replaced = output.replaced;
+  auto writer = Begin(std::move(output), std::move(events), options);
+  if (!writer.ok()) TakeBack(replaced);
+  return writer;
 }
 
 }  // namespace profiler::perf_data

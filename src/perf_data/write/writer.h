@@ -42,13 +42,17 @@ struct WriterOptions {
   // which perf reads since 5.2), at some cost of CPU and of a buffer of 64 KiB.
   int compression_level = 0;
   StreamListener on_stream;  // of streams alone; may be empty
+  // Whole records that belong to the beginning, as a round of their own; may be empty. Valid while
+  // Create runs.
+  std::span<const std::byte> start;
 };
 
 // One thread only.
 class Writer {
  public:
   // Creates `path` (an old file that is not empty is first renamed to `path.old`) and writes a
-  // header that is already valid. For "-" (standard output) and what cannot be sought (a FIFO) it
+  // header that is already valid, and `options.start`. Where that fails, the new file goes and the
+  // old one has its name again. For "-" (standard output) and what cannot be sought (a FIFO) it
   // writes a stream: see stream_writer.h for what is different then. Errors: those of open(2),
   // rename(2), write(2); kInvalidArgument without events.
   static absl::StatusOr<std::unique_ptr<Writer>> Create(const std::string& path,

@@ -178,6 +178,25 @@ TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   EXPECT_EQ((*Recording::Open(path))->features(), UsualFeatures());
 }
 
+TEST(Writer, ThatCannotBeginLeavesTheOldFileHoweverOftenItIsTried) {
+  const std::string path = TestPath("begun.data");
+  std::remove((path + ".old").c_str());
+  WriteFile(path, std::vector<std::byte>(3, std::byte{'x'}));
+  RecordBuilder records(UsualAttr());
+  records.At(1).Sample(1);
+  const auto create = [&] {
+    return Writer::Create(path, {{UsualAttr(), "a", {}}}, {.start = records.bytes()}).status();
+  };
+  uint64_t bytes = 1;
+  for (; !OnADiskOf(bytes, create).ok(); ++bytes) {
+    EXPECT_EQ(ReadFile(path).size(), 3u) << bytes;
+    EXPECT_NE(access((path + ".old").c_str(), F_OK), 0) << bytes;
+  }
+  EXPECT_EQ(ReadFile(path).size(), bytes);
+  EXPECT_EQ(ToldFile(path, Order::kTime), "1 SAMPLE");
+  EXPECT_EQ(ReadFile(path + ".old").size(), 3u);
+}
+
 // --- a section that is found out later ---------------------------------------------------------
 
 Features FeaturesOf(const std::string& path) {
