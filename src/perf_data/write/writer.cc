@@ -46,6 +46,7 @@ class FileWriter final : public Writer {
   };
 
   absl::Status Undo(uint64_t end, absl::Status why);
+  absl::Status EndRound();
   absl::Status WriteHeader();
   std::string AttrEntries() const;
   std::string FeaturesTail(const Features& features);
@@ -143,6 +144,10 @@ absl::Status FileWriter::Undo(uint64_t end, absl::Status why) {
 
 absl::Status FileWriter::FinishRound() {
   if (end_ == header_.data.offset + header_.data.size) return absl::OkStatus();
+  return EndRound();
+}
+
+absl::Status FileWriter::EndRound() {
   const perf_event::RecordHeader marker = {perf_event::kRecordFinishedRound, 0,
                                            sizeof(perf_event::RecordHeader)};
   const std::span<const std::byte> piece = BytesOf(marker);
@@ -166,7 +171,10 @@ std::string FileWriter::FeaturesTail(const Features& features) {
 }
 
 absl::Status FileWriter::Finish(const Features& features) {
-  PROFILER_RETURN_IF_ERROR(FinishRound());
+  // A data size of 0 tells readers, perf among them, that the recorder was killed: they would take
+  // the features for records until the header says that there are some.
+  const bool is_empty = end_ == header_.data.offset;
+  PROFILER_RETURN_IF_ERROR(is_empty ? EndRound() : FinishRound());
   std::string tail = FeaturesTail(features);
   // Ids for which there was no room: all of such an event move behind the features.
   bool ids_moved = false;

@@ -80,8 +80,9 @@ class Writer {
   // when nothing was appended since the last one.
   virtual absl::Status FinishRound() = 0;
 
-  // Writes the features and the final header. EVENT_DESC is made from the events; the rest is
-  // `features`. Call it once, last. After an error the file holds the records without features.
+  // Writes the features and the final header, behind a round marker where nothing was appended.
+  // EVENT_DESC is made from the events; the rest is `features`. Call it once, last. After an error
+  // the file holds the records without features.
   virtual absl::Status Finish(const Features& features) = 0;
 
   // Adds a feature section of ours (from kFirstOwnFeature on) that was found out after Finish. Call

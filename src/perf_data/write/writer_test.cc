@@ -178,6 +178,17 @@ TEST(Writer, OnAFullDiskKeepsWhatWasWrittenAndGoesOnWhenThereIsSpace) {
   EXPECT_EQ((*Recording::Open(path))->features(), UsualFeatures());
 }
 
+TEST(Writer, KilledBeforeItSaysThatThereAreFeaturesLeavesAnEmptyRecording) {
+  const std::string path = TestPath("empty.data");
+  auto writer = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
+  ASSERT_TRUE((*writer)->Finish(UsualFeatures()).ok());
+  std::vector<std::byte> file = ReadFile(path);
+  std::fill_n(file.begin() + kFeatureBitsOffset, kFileHeaderSize - kFeatureBitsOffset,
+              std::byte{0});
+  WriteFile(path, file);
+  EXPECT_EQ(ToldFile(path, Order::kTime), "");
+}
+
 TEST(Writer, ThatCannotBeginLeavesTheOldFileHoweverOftenItIsTried) {
   const std::string path = TestPath("begun.data");
   std::remove((path + ".old").c_str());
