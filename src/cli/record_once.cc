@@ -179,9 +179,7 @@ void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
     files.Finish(monitor.callback());
   }
-  for (const std::string& warning : files.warnings()) {
-    if (!arguments.quiet) PrintWarning(warning);
-  }
+  for (const std::string& warning : files.warnings()) PrintWarning(warning);
 }
 
 void PrintFile(const std::string& path, uint64_t samples) {
