@@ -1,0 +1,71 @@
+// The registers of a thread that is stopped at a system call, on x86-64 and AArch64.
+
+#pragma once
+
+#include <elf.h>
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include <cstdint>
+
+namespace profiler::tests {
+
+#if defined(__x86_64__) || defined(__aarch64__)
+inline constexpr bool kKnowsRegisters = true;
+#else
+inline constexpr bool kKnowsRegisters = false;
+#endif
+
+// A copy of them. Nothing changes in the thread before Store.
+class Registers {
+ public:
+  explicit Registers(pid_t thread) : thread_(thread) {
+    iovec place = {&values_, sizeof(values_)};
+    ptrace(PTRACE_GETREGSET, thread_, NT_PRSTATUS, &place);
+  }
+
+  // Of the arguments, the second and the third: the first shares its register with the result on
+  // AArch64.
+#if defined(__x86_64__)
+  unsigned long long& second() { return values_.rsi; }
+  unsigned long long& third() { return values_.rdx; }
+  void SetResult(int64_t result) { values_.rax = static_cast<unsigned long long>(result); }
+#elif defined(__aarch64__)
+  unsigned long long& second() { return values_.regs[1]; }
+  unsigned long long& third() { return values_.regs[2]; }
+  void SetResult(int64_t result) { values_.regs[0] = static_cast<unsigned long long>(result); }
+#else
+  unsigned long long& second() { return none_; }
+  unsigned long long& third() { return none_; }
+  void SetResult(int64_t) {}
+#endif
+
+  // Another call is made instead; with -1 none is, and the result is that of SetResult.
+  void SetCall(int number) {
+#if defined(__x86_64__)
+    values_.orig_rax = static_cast<unsigned long long>(number);
+#elif defined(__aarch64__)
+    constexpr int kSystemCall = 0x404;  // NT_ARM_SYSTEM_CALL
+    iovec place = {&number, sizeof(number)};
+    ptrace(PTRACE_SETREGSET, thread_, kSystemCall, &place);
+#else
+    (void)number;
+#endif
+  }
+
+  void Store() {
+    iovec place = {&values_, sizeof(values_)};
+    ptrace(PTRACE_SETREGSET, thread_, NT_PRSTATUS, &place);
+  }
+
+ private:
+  pid_t thread_;
+  user_regs_struct values_ = {};
+#if !defined(__x86_64__) && !defined(__aarch64__)
+  unsigned long long none_ = 0;
+#endif
+};
+
+}  // namespace profiler::tests
