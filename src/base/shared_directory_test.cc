@@ -1,0 +1,91 @@
+#include "src/base/shared_directory.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kNobody = 65534;
+
+class SharedDirectoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = testing::TempDir() + "/shared-XXXXXX";
+    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
+    ASSERT_EQ(chmod(directory_.c_str(), 01777), 0);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string Path(const std::string& name) const { return directory_ + "/" + name; }
+  std::string Write(const std::string& name) const {
+    std::ofstream(Path(name)) << "text";
+    return Path(name);
+  }
+  std::string Link(const std::string& to, const std::string& name) const {
+    fs::create_symlink(to, Path(name));
+    return Path(name);
+  }
+  static bool GiveTo(uid_t owner, const std::string& path) {
+    if (lchown(path.c_str(), owner, owner) == 0) return true;
+    [] { GTEST_SKIP() << "only root can give files to another user"; }();
+    return false;
+  }
+  static bool MayBe(const std::string& path, FileOfOthers file = FileOfOthers::kReplaced) {
+    const absl::Status status = CheckSharedName(path, file);
+    EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
+    return status.ok();
+  }
+
+  std::string directory_;
+};
+
+TEST_F(SharedDirectoryTest, OwnFilesAndLinksMayBeWrittenTo) {
+  EXPECT_TRUE(MayBe(Path("new")));
+  EXPECT_TRUE(MayBe(Write("file")));
+  EXPECT_TRUE(MayBe(Link("file", "link")));
+  EXPECT_TRUE(MayBe(Link("circle", "circle")));
+  EXPECT_TRUE(MayBe("/dev/null"));
+  EXPECT_TRUE(MayBe("/proc/self/fd/1"));
+}
+
+TEST_F(SharedDirectoryTest, ALinkOfAnotherUserIsNotFollowed) {
+  const std::string link = Link(Path("target"), "link");
+  const std::string own = Link("link", "own");
+  if (!GiveTo(kNobody, link)) return;
+  EXPECT_FALSE(MayBe(link));
+  EXPECT_FALSE(MayBe(link, FileOfOthers::kPutAside));
+  EXPECT_FALSE(MayBe(own)) << "it leads to the other's";
+  EXPECT_EQ(CheckSharedName(link, FileOfOthers::kReplaced).message(),
+            "cannot write to " + link + ": " + link +
+                " is a link of another user (65534) in a directory where everybody may make them; "
+                "remove it or write elsewhere");
+}
+
+TEST_F(SharedDirectoryTest, AFileOfAnotherUserDoesNotGetWhatIsWritten) {
+  const std::string file = Write("file");
+  if (!GiveTo(kNobody, file)) return;
+  EXPECT_FALSE(MayBe(file));
+  EXPECT_TRUE(MayBe(file, FileOfOthers::kPutAside));
+}
+
+TEST_F(SharedDirectoryTest, InADirectoryOfItsOwnerAloneFilesAreHis) {
+  const std::string file = Write("file"), link = Link("file", "link");
+  if (!GiveTo(kNobody, file) || !GiveTo(kNobody, link) || !GiveTo(kNobody, directory_)) return;
+  EXPECT_TRUE(MayBe(link)) << "it is the directory's owner's";
+  ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
+  ASSERT_EQ(chown(directory_.c_str(), 0, 0), 0);
+  EXPECT_TRUE(MayBe(link));
+}
+
+}  // namespace
+}  // namespace profiler
