@@ -9,11 +9,10 @@ namespace {
 
 // Mappings may end at the very end of the address space, so ends are kept as the last address in.
 uint64_t LastOf(uint64_t start, uint64_t size) {
-  const uint64_t last = start + (size - 1);
-  return last < start ? std::numeric_limits<uint64_t>::max() : last;
+  return AddressSpace::ByEnd::Last(Mapping{.start = RuntimeAddress{start}, .size = size});
 }
 
-uint64_t LastOf(const Mapping& mapping) { return LastOf(mapping.start.value, mapping.size); }
+uint64_t LastOf(const Mapping& mapping) { return AddressSpace::ByEnd::Last(mapping); }
 
 // The size of [start, last]; one less for the whole address space, which no size can express.
 uint64_t SizeOf(uint64_t start, uint64_t last) {
@@ -36,15 +35,12 @@ uint64_t NextGeneration() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// The first mapping that ends at or after `address`.
-template <class Table>
-auto FirstReaching(Table& table, uint64_t address) {
-  return std::partition_point(table.begin(), table.end(), [address](const Mapping& mapping) {
-    return LastOf(mapping) < address;
-  });
-}
-
 }  // namespace
+
+const AddressSpace::Table& AddressSpace::Empty() {
+  static const Table empty;
+  return empty;
+}
 
 AddressSpace::Table& AddressSpace::Own() {
   if (table_ == nullptr) {
@@ -66,7 +62,7 @@ void AddressSpace::Map(const Mapping& mapping) {
   }
   Cut(start, last);
   Table& table = Own();
-  table.insert(FirstReaching(table, start), Part(mapping, start, last));
+  if (table.size() < kMostMappings) table.insert(Part(mapping, start, last));
   generation_ = NextGeneration();
 }
 
@@ -83,28 +79,26 @@ void AddressSpace::Clear() {
 
 bool AddressSpace::Cut(uint64_t start, uint64_t last) {
   if (table_ == nullptr) return false;
-  auto shared_first = FirstReaching(*table_, start);
-  if (shared_first == table_->end() || shared_first->start.value > last) return false;
-  const auto index = shared_first - table_->begin();
+  const auto reaching = table_->lower_bound(start);
+  if (reaching == table_->end() || reaching->start.value > last) return false;
   Table& table = Own();
-  const auto first = table.begin() + index;
-  auto end = first;
-  while (end != table.end() && end->start.value <= last) ++end;
-
+  const auto first = table.lower_bound(start);
   // At most two pieces stay: the head of the first mapping and the tail of the last one.
   Mapping kept[2];
   size_t count = 0;
   if (first->start.value < start) kept[count++] = Part(*first, first->start.value, start - 1);
-  const Mapping& final = *(end - 1);
+  auto end = first;
+  Mapping final;
+  while (end != table.end() && end->start.value <= last) final = *end++;
   if (LastOf(final) > last) kept[count++] = Part(final, last + 1, LastOf(final));
-  const auto gap = table.erase(first, end);
-  table.insert(gap, kept, kept + count);
+  table.erase(first, end);
+  table.insert(kept, kept + count);
   return true;
 }
 
 const Mapping* AddressSpace::Find(RuntimeAddress address) const {
   if (table_ == nullptr) return nullptr;
-  const auto it = FirstReaching(*table_, address.value);
+  const auto it = table_->lower_bound(address.value);
   if (it == table_->end() || it->start > address) return nullptr;
   return &*it;
 }

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "src/base/address.h"
@@ -32,10 +32,16 @@ struct Mapping {
 //   Map            |------- C --------|
 //   after    |- A -|------- C --------|--- B ---|
 //
+// A process has kMostMappings at most, as many as the kernel gives it unless it is told otherwise
+// (vm.max_map_count). Recordings do not say what was unmapped, so one that maps here and there for
+// ever would have more and more: what comes then is not mapped.
+//
 // Copies share one table until one of them changes, so a fork costs a few words. Not thread-safe,
 // and copies of one another must stay on one thread.
 class AddressSpace {
  public:
+  static constexpr size_t kMostMappings = 65536;
+
   // Does nothing when `size` is 0, or when the same bytes of the same image are there already.
   void Map(const Mapping& mapping);
   // What is only partly inside [start, start + size) is cut, or split in two.
@@ -51,13 +57,25 @@ class AddressSpace {
   // shares its parent's, and that it is 0 as long as nothing was ever mapped.
   uint64_t generation() const { return generation_; }
 
+  struct ByEnd {
+    using is_transparent = void;
+    static uint64_t Last(const Mapping& mapping) {
+      const uint64_t last = mapping.start.value + (mapping.size - 1);
+      return last < mapping.start.value ? UINT64_MAX : last;
+    }
+    static uint64_t Last(uint64_t address) { return address; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return Last(a) < Last(b);
+    }
+  };
+  using Table = absl::btree_set<Mapping, ByEnd>;
+
   // By start, disjoint; valid until the next change.
-  std::span<const Mapping> mappings() const {
-    return table_ == nullptr ? std::span<const Mapping>() : *table_;
-  }
+  const Table& mappings() const { return table_ == nullptr ? Empty() : *table_; }
 
  private:
-  using Table = std::vector<Mapping>;
+  static const Table& Empty();
 
   // Takes [start, last] out of the table; true when something was there.
   bool Cut(uint64_t start, uint64_t last);

@@ -257,5 +257,23 @@ TEST(AddressSpaceTest, AgreesWithAModelOfSingleBytesOverRandomChanges) {
   }
 }
 
+// A program that maps a page here and there for ever. What it has unmapped nobody says.
+TEST(AddressSpaceTest, HasOnlySoManyMappingsAndNoneThatIsWrong) {
+  AddressSpace space;
+  constexpr uint64_t kPage = 4096;
+  const auto at = [](uint64_t i) { return (2 * AddressSpace::kMostMappings - i) * 2 * kPage; };
+  for (uint64_t i = 0; i < AddressSpace::kMostMappings + 10; ++i) {
+    space.Map(MakeMapping(at(i), kPage, 0, 1));
+  }
+  EXPECT_EQ(space.mappings().size(), AddressSpace::kMostMappings);
+  EXPECT_NE(space.Find({at(0)}), nullptr);
+  EXPECT_EQ(space.Find({at(AddressSpace::kMostMappings)}), nullptr);
+  // There is room for this where it replaces two, and then what was there is gone.
+  space.Map(MakeMapping(at(1), at(0) + kPage - at(1), 0, 2));
+  ASSERT_NE(space.Find({at(1)}), nullptr);
+  EXPECT_EQ(space.Find({at(1)})->image, ImageId{2});
+  EXPECT_EQ(space.Find({at(1)}), space.Find({at(0)}));
+}
+
 }  // namespace
 }  // namespace profiler::symbolize

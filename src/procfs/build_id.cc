@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -51,9 +52,13 @@ BuildId BuildIdOfFd(int fd) {
   return {};
 }
 
-BuildId BuildIdOfFile(const std::string& path, const std::string& root) {
+BuildId BuildIdOfFile(const std::string& path, const std::string& root,
+                      std::optional<uint64_t> inode) {
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
-  return fd.ok() ? BuildIdOfFd(fd->get()) : BuildId();
+  if (!fd.ok()) return {};
+  struct stat file;
+  if (inode && (fstat(fd->get(), &file) != 0 || file.st_ino != *inode)) return {};
+  return BuildIdOfFd(fd->get());
 }
 
 BuildId BuildIdOfKernel(const Roots& roots) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ using BuildId = std::vector<std::byte>;
 
 // The build-id of a 64-bit ELF image of this machine's byte order; empty when the file cannot be
 // read, is no such image or has none. Reads the headers and the notes, nothing else: some 10 µs.
-// `root` is that of OpenRegularFile (src/base/regular_file.h).
-BuildId BuildIdOfFile(const std::string& path, const std::string& root = {});
+// `root` is that of OpenRegularFile (src/base/regular_file.h). With `inode`, only a file that has
+// that one counts: by now the path may be another file's, or the root another process's.
+BuildId BuildIdOfFile(const std::string& path, const std::string& root = {},
+                      std::optional<uint64_t> inode = {});
 BuildId BuildIdOfFd(int fd);
 
 // The running kernel's, from /sys/kernel/notes.

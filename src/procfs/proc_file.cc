@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "src/base/unique_fd.h"
 
@@ -37,6 +38,27 @@ absl::Status ReadFile(const std::string& path, std::string* text) {
   }
   text->resize(size);
   return absl::OkStatus();
+}
+
+absl::Status ReadLines(const std::string& path,
+                       absl::FunctionRef<void(std::string_view line)> take) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  std::string text(2 * kLongestLine, '\0');
+  size_t size = 0;
+  while (true) {
+    const ssize_t got = read(fd.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, path);
+    size += static_cast<size_t>(got);
+    TextScanner lines(std::string_view(text).substr(0, size));
+    while (lines.rest().find('\n') != std::string_view::npos) take(lines.Until('\n'));
+    const bool is_last = got == 0 || lines.rest().size() >= kLongestLine;
+    if (is_last && !lines.done()) take(lines.rest());
+    if (got == 0) return absl::OkStatus();
+    size = is_last ? 0 : lines.rest().size();
+    std::memmove(text.data(), lines.rest().data(), size);
+  }
 }
 
 std::optional<std::string> ReadLine(const std::string& path) {

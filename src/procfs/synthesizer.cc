@@ -102,12 +102,17 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
 
 void Synthesizer::AddMaps(pid_t pid) {
   // Kernel threads have an empty one, and another user's processes none that we may read.
-  if (!ReadFile(absl::StrCat(options_.roots.proc, "/", pid, "/maps"), &text_).ok()) return;
-  TextScanner lines(text_);
-  while (!lines.done()) {
-    const std::optional<MemoryMap> map = ParseMapsLine(lines.Until('\n'));
-    if (map.has_value() && (map->prot & PROT_EXEC) != 0) AddMap(pid, *map);
-  }
+  bool is_cut = false;
+  (void)ReadLines(absl::StrCat(options_.roots.proc, "/", pid, "/maps"), [&](std::string_view line) {
+    const std::optional<MemoryMap> map = ParseMapsLine(line);
+    if (!map.has_value() || (map->prot & PROT_EXEC) == 0) return;
+    const size_t before = records_.size();
+    AddMap(pid, *map);
+    if (budget_.Take(static_cast<uint32_t>(pid), records_.size() - before)) return;
+    records_.resize(before);
+    is_cut = true;
+  });
+  if (is_cut) cut_.push_back(pid);
 }
 
 void Synthesizer::AddMap(pid_t pid, const MemoryMap& map) {

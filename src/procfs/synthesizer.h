@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "src/base/fair_budget.h"
 #include "src/base/status.h"
 #include "src/perf_event/codec.h"
 #include "src/procfs/build_id.h"
@@ -49,6 +50,12 @@ class Synthesizer {
   // Every process. Those that end meanwhile are left out. Errors: those of reading /proc itself.
   absl::Status AddAllProcesses();
 
+  // The processes that have more mappings than there is room for, of which a part was left out.
+  // Each may have a sixteenth of kMostMapBytes of records that the others leave: all of a program,
+  // but not of one that maps a file under any number of names of 4 KB.
+  static constexpr uint64_t kMostMapBytes = uint64_t{128} << 20;
+  const std::vector<pid_t>& cut() const { return cut_; }
+
   // Whole records, one behind the other; valid until the next Add.
   std::span<const std::byte> records() const { return records_; }
 
@@ -72,7 +79,8 @@ class Synthesizer {
   std::vector<std::byte> records_;
   absl::flat_hash_set<pid_t> processes_;
   absl::flat_hash_map<ImageKey, BuildId> build_ids_;
-  std::string text_;  // of the file being read
+  FairBudget budget_{kMostMapBytes};  // of processes, for the records of their mappings
+  std::vector<pid_t> cut_;
 };
 
 }  // namespace profiler::procfs

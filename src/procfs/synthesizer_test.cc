@@ -227,5 +227,45 @@ TEST(Synthesizer, WritesNoKernelWhoseAddressesAreHidden) {
   EXPECT_TRUE(synthesizer.records().empty());
 }
 
+// A program may map one file under as many names as it likes, and each may be 4 KB long.
+TEST(Synthesizer, LeavesOutOfAProcessWhatThereIsNoRoomFor) {
+  FakeTree tree;
+  std::string maps;
+  const std::string directory = "/" + std::string(4000, 'd');
+  constexpr size_t kMany = 3000;
+  for (size_t i = 0; i < kMany; ++i) {
+    absl::StrAppendFormat(&maps, "%x-%x r-xp 00000000 fe:00 %d   %s/%d\n", (i + 1) << 12,
+                          (i + 2) << 12, i + 1, directory, i);
+  }
+  tree.Process(7, 3, "many", maps).Process(8, 3, "busy", kMaps);
+  Synthesizer synthesizer = Make(tree);
+  ASSERT_TRUE(synthesizer.AddProcess(7).ok());
+  const size_t of_many = synthesizer.records().size();
+  EXPECT_LE(of_many, Synthesizer::kMostMapBytes / 16 + 1000);
+  EXPECT_GT(of_many, Synthesizer::kMostMapBytes / 20);
+  EXPECT_EQ(synthesizer.cut(), std::vector<pid_t>{7});
+  ASSERT_TRUE(synthesizer.AddProcess(8).ok());
+  EXPECT_EQ(synthesizer.cut(), std::vector<pid_t>{7});
+  EXPECT_NE(Describe(synthesizer.records().subspan(of_many)).find("[vdso]"), std::string::npos);
+}
+
+TEST(ReadLines, GivesEachLineAndNoMoreOfOneThanThereIsRoomFor) {
+  FakeTree tree;
+  const std::string longest(kLongestLine - 1, 'x'), endless(3 * kLongestLine, 'y');
+  tree.Write("text", "a\n\n" + longest + "\nb\n" + endless + "\nlast");
+  std::vector<size_t> sizes;
+  ASSERT_TRUE(ReadLines(tree.path("text"), [&](std::string_view line) {
+                sizes.push_back(line.size());
+              }).ok());
+  ASSERT_GT(sizes.size(), 5u);
+  EXPECT_EQ(sizes[0], 1u);
+  EXPECT_EQ(sizes[1], 0u);
+  EXPECT_EQ(sizes[2], longest.size());
+  EXPECT_EQ(sizes[3], 1u);
+  for (const size_t size : sizes) EXPECT_LE(size, 2 * kLongestLine);
+  EXPECT_EQ(sizes.back(), 4u);
+  EXPECT_TRUE(absl::IsNotFound(ReadLines(tree.path("none"), [](std::string_view) {})));
+}
+
 }  // namespace
 }  // namespace profiler::procfs

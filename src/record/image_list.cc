@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
 #include "src/sideband/user_image.h"
@@ -14,28 +16,27 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   const bool is_vdso = kind == symbolize::ImageKind::kVdso;
   if (!is_vdso && kind != symbolize::ImageKind::kUser) return;
   const absl::string_view name(mapping.filename.data(), mapping.filename.size());
-  if (const auto known = by_name_.find(name); known != by_name_.end()) {
-    images_[known->second].in_file = true;
+  if (const auto known = images_.find(name); known != images_.end()) {
+    known->second.in_file = true;
     return;
   }
+  if (!budget_.Take(mapping.pid, sizeof(Images::value_type) + name.size())) return;
   Image image;
-  image.name = std::string(name);
   if (is_vdso) {
     image.build_id = procfs::BuildIdOfVdso();
   } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {
     // As the process sees it, and, when that is gone already, as we do.
-    const std::string root = absl::StrCat("/proc/", mapping.pid, "/root");
-    image.build_id = procfs::BuildIdOfFile(root + image.name, root);
-    if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(image.name);
+    const std::string path(name), root = absl::StrCat("/proc/", mapping.pid, "/root");
+    image.build_id = procfs::BuildIdOfFile(root + path, root, mapping.ino);
+    if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(path, {}, mapping.ino);
   }
-  by_name_.emplace(image.name, images_.size());
-  images_.push_back(std::move(image));
+  order_.push_back(&*images_.emplace(std::string(name), std::move(image)).first);
 }
 
 void ImageList::BeginFile() {
-  for (Image& image : images_) image.in_file = false;
+  for (auto& [name, image] : images_) image.in_file = false;
 }
 
 std::vector<perf_data::BuildIdEntry> ImageList::Entries(const procfs::BuildId& kernel) const {
@@ -43,9 +44,10 @@ std::vector<perf_data::BuildIdEntry> ImageList::Entries(const procfs::BuildId& k
   if (!kernel.empty()) {
     entries.push_back({-1, perf_event::kMiscKernel, kernel, "[kernel.kallsyms]"});
   }
-  for (const Image& image : images_) {
+  for (const auto* known : order_) {
+    const auto& [name, image] = *known;
     if (image.build_id.empty() || !image.in_file) continue;
-    entries.push_back({-1, perf_event::kMiscUser, image.build_id, image.name});
+    entries.push_back({-1, perf_event::kMiscUser, image.build_id, name});
   }
   return entries;
 }

@@ -7,16 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
+#include "src/base/fair_budget.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_event/records.h"
 #include "src/procfs/build_id.h"
 
 namespace profiler::record {
 
-// One thread. A mapping of an image that is known costs one look-up and no allocation.
+// One thread. A mapping of an image that is known costs one look-up and no allocation. A program
+// may map files under ever new names; of those of one process no more are kept than have room, and
+// of all processes together, in kMostBytes.
 class ImageList {
  public:
+  static constexpr uint64_t kMostBytes = uint64_t{32} << 20;
+
   // A mapping as an MMAP2 record of header `misc` says it. Takes the build-id from the record, or
   // from the file, now, while it is likely to be there still.
   void Add(const perf_event::Mmap2& mapping, uint16_t misc);
@@ -30,13 +35,14 @@ class ImageList {
 
  private:
   struct Image {
-    std::string name;
     procfs::BuildId build_id;
     bool in_file = true;
   };
+  using Images = absl::node_hash_map<std::string, Image>;
 
-  std::vector<Image> images_;
-  absl::flat_hash_map<std::string, size_t> by_name_;
+  Images images_;                                 // by name
+  std::vector<const Images::value_type*> order_;  // of their first mapping
+  FairBudget budget_{kMostBytes};                 // of processes
 };
 
 }  // namespace profiler::record

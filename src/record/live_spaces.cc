@@ -26,6 +26,13 @@ constexpr uint32_t kMostUses = 1000;
 constexpr size_t kExitedKept = 256;
 // After so many more, images are looked for that none has mapped. It costs a look at all mappings.
 constexpr size_t kForgottenBetweenLooks = 256;
+// Likewise, after so many images that were opened, or as many as there were.
+constexpr size_t kOpenedBetweenLooks = 4096;
+// Of memory, and of what an image takes of it besides its name. Each open image is a mapping of
+// this process as well, of which it may have 65 530 (vm.max_map_count): they are half as many at
+// most.
+constexpr uint64_t kBudget = uint64_t{64} << 20;
+constexpr uint64_t kImageCost = 2048;
 
 }  // namespace
 
@@ -98,7 +105,8 @@ LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string
       thread_ended_(std::move(thread_ended)),
       unwind_images_(
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
-      space_(unwind_images_) {
+      space_(unwind_images_),
+      budget_(kBudget) {
   files_.proc_path = proc_path;
 }
 
@@ -114,32 +122,53 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
       is_file ? mapping.build_id : std::span<const std::byte>();
   const std::string path = kind == ImageKind::kJit ? perf_event::CodeMemoryName(mapping.pid)
                                                    : std::string(mapping.filename);
-  const auto [known, is_new] =
-      ids_.try_emplace({path, std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
-                        is_file ? mapping.min : 0, is_file ? mapping.ino : 0},
-                       ImageId(static_cast<uint32_t>(images_.size())));
-  if (!is_new && !HasChanged(known->second)) return known->second;
-  // What is mapped now is another program than what was opened under the same name, so it gets a
-  // number of its own.
-  known->second = ImageId(static_cast<uint32_t>(images_.size()));
+  const Key key = {path, std::string(TextOf(build_id)), is_file ? mapping.maj : 0,
+                   is_file ? mapping.min : 0, is_file ? mapping.ino : 0};
+  const auto known = ids_.find(key);
+  if (known != ids_.end() && !HasChanged(known->second)) return known->second;
   Image image;
   image.spec = {.kind = kind,
                 .path = path,
                 .build_id = {build_id.begin(), build_id.end()},
                 .pid = mapping.pid};
+  if (++opened_ > std::max(kOpenedBetweenLooks, mapped_)) CloseUnmappedImages();
+  bool has_room = budget_.Take(mapping.pid, image.cost());
+  if (!has_room && opened_ > std::max(kForgottenBetweenLooks, mapped_)) {
+    CloseUnmappedImages();
+    has_room = budget_.Take(mapping.pid, image.cost());
+  }
+  if (!has_room) {
+    if (!too_many_) too_many_ = Add({.spec = {.kind = ImageKind::kAnonymous}});
+    return *too_many_;
+  }
   if (is_file) image.file = symbolize::OpenImage(image.spec, files_).file;
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
-  images_.push_back(std::move(image));
-  return known->second;
+  // What is mapped now may be another program than what was opened under the same name, so it gets
+  // a number of its own.
+  return ids_[key] = Add(std::move(image));
+}
+
+uint64_t LiveSpaces::Image::cost() const { return kImageCost + 2 * spec.path.size(); }
+
+ImageId LiveSpaces::Add(Image image) {
+  if (!free_.empty()) {
+    const ImageId id = free_.back();
+    free_.pop_back();
+    images_[static_cast<uint32_t>(id)] = std::make_unique<Image>(std::move(image));
+    return id;
+  }
+  images_.push_back(std::make_unique<Image>(std::move(image)));
+  return ImageId(static_cast<uint32_t>(images_.size() - 1));
 }
 
 bool LiveSpaces::HasChanged(ImageId id) const {
-  const Image& image = images_[static_cast<uint32_t>(id)];
+  const Image& image = *images_[static_cast<uint32_t>(id)];
   return image.file ? image.file->file.HasChanged() : unwind_images_.HasChanged(id);
 }
 
 std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {
-  Image& image = images_[static_cast<uint32_t>(id)];
+  Image& image = *images_[static_cast<uint32_t>(id)];
+  image.was_met = true;
   if (!image.file) return std::nullopt;
   symbolize::UnwindImageFiles files{*std::exchange(image.file, std::nullopt), std::nullopt};
   const symbolize::ElfImage& elf = files.image.elf;
@@ -168,12 +197,23 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
 // An open image keeps the blocks of a file that is gone, and one of the few mappings that a process
 // may have (vm.max_map_count): tests and package managers make, run and remove thousands.
 void LiveSpaces::CloseUnmappedImages() {
-  forgotten_ = 0;
+  forgotten_ = opened_ = mapped_ = 0;
   const std::vector<bool> mapped = spaces_.MappedImages(images_.size());
   for (size_t i = 0; i < images_.size(); ++i) {
-    if (mapped[i]) continue;
-    images_[i].file.reset();
-    unwind_images_.Close(ImageId(static_cast<uint32_t>(i)));
+    if (images_[i] == nullptr) continue;
+    const ImageId id{static_cast<uint32_t>(i)};
+    if (mapped[i] || id == too_many_) {
+      ++mapped_;
+      continue;
+    }
+    unwind_images_.Close(id);
+    if (!std::exchange(images_[i]->is_closed, true)) {
+      budget_.Return(images_[i]->spec.pid, images_[i]->cost());
+    }
+    images_[i]->file.reset();
+    if (images_[i]->was_met) continue;
+    images_[i].reset();
+    free_.push_back(id);
   }
   // What is mapped again is met as for the first time.
   absl::erase_if(ids_,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/fair_budget.h"
 #include "src/perf_event/codec.h"
 #include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
@@ -70,6 +72,10 @@ class LiveSpace final : public symbolize::MappedSpace {
 };
 
 // One thread. Fed with records in time order. Allocates for mappings and images alone.
+//
+// A program may map ever new files, each under a name of 4 KB. What no process has mapped any more
+// is closed now and then, and what one process has mapped has to fit into its share of a budget:
+// code of more images than that is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
   // `layout` is that of the records; `proc_path` is where /proc is. `thread_ended` is called with
@@ -98,20 +104,26 @@ class LiveSpaces final : private sideband::SidebandUser {
     return &space == &spaces_.Process(pid);
   }
 
-  // Of an image's number, as MappedCode has it.
-  const std::string& ImagePath(uint32_t image) const { return images_[image].spec.path; }
+  // Of an image's number, as MappedCode has it, of which a frame was met.
+  const std::string& ImagePath(uint32_t image) const { return images_[image]->spec.path; }
   // Heap memory of the unwinding tables.
   size_t table_memory() const { return unwind_images_.memory_used(); }
 
  private:
   struct Image {
+    // Of the budget.
+    uint64_t cost() const;
+
     symbolize::ImageSpec spec;
     std::optional<symbolize::ImageFile> file;  // until its first frame is met
+    bool was_met = false;
+    bool is_closed = false;  // what it took of the budget was given back
   };
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override;
   void Ended(const perf_event::Task& task) override;
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
+  symbolize::ImageId Add(Image image);
   bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
   void CloseUnmappedImages();
@@ -121,15 +133,20 @@ class LiveSpaces final : private sideband::SidebandUser {
   const std::function<void(uint32_t tid)> thread_ended_;
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
-  std::vector<Image> images_;  // by ImageId
-  // By path, build-id, device and inode.
-  absl::flat_hash_map<std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>,
-                      symbolize::ImageId>
-      ids_;
+  // By ImageId; null: closed before a frame of it was met, so nobody knows its number any more.
+  std::vector<std::unique_ptr<Image>> images_;
+  std::vector<symbolize::ImageId> free_;  // those that are null
+  // Path, build-id, device and inode.
+  using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
+  absl::flat_hash_map<Key, symbolize::ImageId> ids_;
   symbolize::UnwindImages unwind_images_;
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes, since unmapped images were closed
+  size_t opened_ = 0;     // images, since then
+  size_t mapped_ = 0;     // images, then
+  FairBudget budget_;     // of processes, for images
+  std::optional<symbolize::ImageId> too_many_;
 };
 
 }  // namespace profiler::record

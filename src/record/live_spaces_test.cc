@@ -39,14 +39,35 @@ bool HasMapped(const std::string& path) {
   return text.find(path) != std::string::npos;
 }
 
+// How many of the files of a directory it has mapped.
+size_t CountMapped(const std::string& directory) {
+  std::ifstream maps("/proc/self/maps");
+  size_t count = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(directory) != std::string::npos) ++count;
+  }
+  return count;
+}
+
 class LiveSpacesTest : public testing::Test {
  protected:
   void Take(const RecordBuilder& records) {
     for (const perf_event::RawRecord record : records.records()) spaces_.Take(record);
   }
-  void Map(uint32_t pid, const std::string& path) {
+  void Map(uint32_t pid, const std::string& path, uint64_t address = 0x1000) {
     RecordBuilder records(UsualAttr());
-    Take(records.By(pid, pid).Mmap2(0x1000, 0x1000, 0, path));
+    Take(records.By(pid, pid).Mmap2(address, 0x1000, 0, path));
+  }
+  // One program under so many names in a directory of its own.
+  static std::string LinkAProgram(const std::string& directory, size_t names) {
+    const std::string program = CopyOfAProgram("linked");
+    const std::string path = std::filesystem::canonical(testing::TempDir()) / directory;
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directory(path);
+    for (size_t i = 0; i < names; ++i) {
+      std::filesystem::create_hard_link(program, path + "/" + std::to_string(i));
+    }
+    return path;
   }
   void End(uint32_t pid) {
     RecordBuilder records(UsualAttr());
@@ -89,6 +110,35 @@ TEST_F(LiveSpacesTest, OpensAFileAgainThatIsMappedAgain) {
   EXPECT_FALSE(HasMapped(path));
   Map(kNoSuchProcess + 5000, path);
   EXPECT_TRUE(HasMapped(path));
+}
+
+// A program may map one file under as many names as it likes.
+TEST_F(LiveSpacesTest, OneProcessCannotTakeTheRoomOfTheOthers) {
+  constexpr size_t kNames = 3000, kRoom = 2048;
+  const std::string directory = LinkAProgram("names", kNames);
+  for (size_t i = 0; i < kNames; ++i) {
+    Map(kNoSuchProcess, directory + "/" + std::to_string(i), (i + 1) * 0x1000);
+  }
+  EXPECT_GT(CountMapped(directory), kRoom / 2);
+  EXPECT_LE(CountMapped(directory), kRoom);
+  const std::string other = CopyOfAProgram("other");
+  Map(kNoSuchProcess + 1, other);
+  EXPECT_TRUE(HasMapped(other));
+}
+
+TEST_F(LiveSpacesTest, WhatOneProcessMapsAndUnmapsForEverIsLetGoOf) {
+  constexpr size_t kNames = 3000;
+  const std::string directory = LinkAProgram("churned", kNames);
+  for (size_t i = 0; i < 3 * kNames; ++i) {
+    Map(kNoSuchProcess, directory + "/" + std::to_string(i % kNames));
+    if (i % 1000 == 0) {
+      EXPECT_LE(CountMapped(directory), 2048u);
+    }
+  }
+  const std::string last = CopyOfAProgram("last");
+  for (size_t i = 0; i < 300; ++i) Map(kNoSuchProcess, directory + "/" + std::to_string(i));
+  Map(kNoSuchProcess, last);
+  EXPECT_TRUE(HasMapped(last)) << "what it has unmapped takes none of its room";
 }
 
 }  // namespace

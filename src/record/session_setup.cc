@@ -311,6 +311,12 @@ class SetupSteps {
       const absl::Status added = synthesizer.AddProcess(pid);
       if (!added.ok() && !absl::IsNotFound(added)) return added;
     }
+    if (const std::vector<pid_t>& cut = synthesizer.cut(); !cut.empty()) {
+      setup_.notes.push_back(absl::StrCat(
+          "process ", cut.front(), cut.size() == 1 ? "" : " and others",
+          cut.size() == 1 ? " has" : " have",
+          " more executable files mapped than there is room for: code of some has no names"));
+    }
     return synthesizer;
   }
 
