@@ -34,6 +34,7 @@ struct Candidate {
   std::string path;
   std::string root;
   bool needs_build_id = false;  // may be another file of the same name
+  bool is_of_process = false;   // below /proc/PID
 };
 
 // The files below --symfs are the user's own, and may well be links to others.
@@ -43,22 +44,23 @@ std::string ProcessRoot(const std::string& root, const SymbolizerOptions& option
 
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
   std::vector<Candidate> candidates;
-  const std::string process = absl::StrCat(options.proc_path, "/", spec.pid);
+  const std::string process = DirectoryOfProcess(spec, options);
   std::string path = spec.path;
   const bool deleted = IsDeleted(path);
   bool needs_build_id = deleted;
   if (deleted) {
-    if (spec.pid != 0) {
-      if (LinkAt(process + "/exe") == path) candidates.push_back({process + "/exe", ""});
+    if (!process.empty()) {
+      if (LinkAt(process + "/exe") == path)
+        candidates.push_back({process + "/exe", "", false, true});
       if (std::string file = FindMapFile(process, path); !file.empty()) {
-        candidates.push_back({std::move(file), ""});
+        candidates.push_back({std::move(file), "", false, true});
       }
     }
     path.resize(path.size() - kDeleted.size());
-  } else if (HasOwnRoot(spec.pid, options)) {
+  } else if (HasOwnRoot(spec, options)) {
     // A process in a container has its own file of that name.
     const std::string root = process + "/root";
-    candidates.push_back({root + path, root});
+    candidates.push_back({root + path, root, false, true});
     needs_build_id = true;
   }
   candidates.push_back({options.symfs + path, options.symfs, needs_build_id});
@@ -95,10 +97,16 @@ std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& optio
   return ProcessRoot(image.root, options);
 }
 
-bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options) {
-  const std::string process = absl::StrCat(options.proc_path, "/", pid);
+std::string DirectoryOfProcess(const ImageSpec& spec, const SymbolizerOptions& options) {
+  if (PidOf(spec.pid) == 0) return {};
+  std::string directory = absl::StrCat(options.proc_path, "/", PidOf(spec.pid));
+  return IsStillThere(directory, spec.life) ? directory : std::string();
+}
+
+bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options) {
+  const std::string process = DirectoryOfProcess(spec, options);
   const std::string root = process + "/root";
-  if (pid == 0 || !FileIdOf(root)) return false;
+  if (process.empty() || !FileIdOf(root)) return false;
   if (!IsSameFile(root, "/")) return true;
   // The same root directory, but other file systems may be mounted below it.
   const std::string its_mounts = LinkAt(process + "/ns/mnt");
@@ -131,6 +139,8 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;
       continue;
     }
+    // Another process may have had the number since the candidates were told.
+    if (candidate.is_of_process && DirectoryOfProcess(spec, options).empty()) continue;
     const bool matches = SameBuildId(spec.build_id, file->elf.build_id());
     if (spec.build_id.empty() ? candidate.needs_build_id : !matches) {
       opened.reason = Reason::kBuildIdMismatch;

@@ -34,9 +34,13 @@ struct OpenedImage {
   std::optional<ImageFile> file;
 };
 
-// Whether process `pid` lives and sees other files than we do: it has another root directory or is
-// in another mount namespace, as in a container.
-bool HasOwnRoot(uint32_t pid, const SymbolizerOptions& options);
+// The directory /proc/PID of the process that the image was mapped in; empty where that is none, or
+// has ended, whatever process has its number now.
+std::string DirectoryOfProcess(const ImageSpec& spec, const SymbolizerOptions& options);
+
+// Whether the image's process lives and sees other files than we do: it has another root directory
+// or is in another mount namespace, as in a container.
+bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options);
 
 // Whether the kernel marked the path as that of a file that is gone.
 bool IsDeleted(std::string_view path);

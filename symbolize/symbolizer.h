@@ -14,6 +14,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/fetched_files.h"
+#include "symbolize/process_life.h"
 #include "symbolize/symbols/jit_dump.h"
 
 namespace profiler::symbolize {
@@ -41,8 +42,11 @@ struct ImageSpec {
   ImageKind kind = ImageKind::kUser;
   std::string path;                 // as recorded; display name
   std::vector<std::byte> build_id;  // empty: unknown
-  uint32_t pid =
-      0;  // kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the file
+  // A ProcessKey. kJit, kJitDump: whose map or dump; user images: whose /proc/PID/root may hold the
+  // file.
+  uint32_t pid = 0;
+  // Of that process; it says nothing of which image this is. See Images::SetLife.
+  ProcessLife life;
 };
 
 // Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
@@ -135,6 +139,10 @@ class Images {
   // a file system of its own or the file is deleted.
   virtual ImageId AddImage(const ImageSpec& spec) = 0;
   virtual const ImageSpec& image(ImageId id) const = 0;
+
+  // What is known of a process (a ProcessKey) that images were or will be added for. May be told
+  // again when more is known: what is known when the first address of an image is named counts.
+  virtual void SetLife(uint32_t /*process*/, const ProcessLife& /*life*/) {}
 
   // What is in a dump (kJitDump), in the order of time; lives as long as this. Its file offsets are
   // those to be named. Errors: those of OpenJitFile (files/jit_file.h) and of

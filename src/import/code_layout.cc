@@ -107,7 +107,7 @@ class Layout {
     }
     image.spec.kind = kind;
     image.spec.path =
-        kind == ImageKind::kJit ? perf_event::CodeMemoryName(dso.pid) : image.filename;
+        kind == ImageKind::kJit ? perf_event::CodeMemoryName(symbolize::PidOf(dso.pid)) : image.filename;
     if (kind == ImageKind::kUser || kind == ImageKind::kVdso) image.spec.build_id = dso.build_id;
     if (kind == ImageKind::kJit) image.spec.pid = dso.pid;
     return image;

@@ -36,6 +36,10 @@ class FilesWithBuildId final : public symbolize::FactSource {
 
   const ImageSpec& image(ImageId id) const override { return At(id).spec; }
 
+  void SetLife(uint32_t process, const symbolize::ProcessLife& life) override {
+    files_->SetLife(process, life);
+  }
+
   absl::StatusOr<std::span<const symbolize::JitCode>> JitCodes(ImageId dump) override {
     if (At(dump).in_files) return files_->JitCodes(*At(dump).in_files);
     return absl::NotFoundError("what was imported has no code");

@@ -1,6 +1,10 @@
 #include "src/naming/load_profile.h"
 
+#include <sys/stat.h>
+#include <time.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,11 +22,48 @@
 
 namespace profiler::naming {
 
+namespace {
+
+int64_t Now(clockid_t clock) {
+  timespec now = {};
+  if (clock_gettime(clock, &now) != 0) return 0;
+  constexpr int64_t kSecond = 1'000'000'000;
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+// The recording says how its clock stood to real time; one that has named its clock is one of this
+// machine since it started, where it says no more. perf's own clock is none that can be asked.
+profile::RecordedClock ClockOf(const std::vector<perf_data::EventDescription>& events,
+                               const perf_data::Features& features) {
+  profile::RecordedClock clock;
+  if (events.empty() || !events.front().attr.has(perf_event::kAttrUseClockid)) return clock;
+  const int32_t id = events.front().attr.clockid;
+  const auto& data = features.clock_data;
+  if (data && data->clockid == static_cast<uint32_t>(id)) {
+    clock.began = static_cast<int64_t>(data->wall_clock_ns);
+    clock.to_real_time = static_cast<int64_t>(data->wall_clock_ns - data->clockid_time_ns);
+  } else if (const int64_t now = Now(id); now != 0) {
+    clock.to_real_time = Now(CLOCK_REALTIME) - now;
+  }
+  return clock;
+}
+
+// Of a recording in a file; nothing for a pipe.
+std::optional<int64_t> LastWritten(const std::string& path) {
+  struct stat file;
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  constexpr int64_t kSecond = 1'000'000'000;
+  return file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
 profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDescription>& events,
                                           const perf_data::Features& features,
                                           const NamingOptions& naming) {
   profile::BuilderOptions options;
   options.files = SymbolizerOptionsOf(naming);
+  options.clock = ClockOf(events, features);
   const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
   if (machine == "x86_64") options.architecture = symbolize::Architecture::kX86_64;
@@ -115,6 +156,7 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   } else {
     profile::BuilderOptions keep =
         BuilderOptionsFor(read.recording->events(), features, options.naming);
+    keep.clock.ended = LastWritten(path);
     keep.dimensions = wanted.dimensions;
     keep.slices = SlicesOf(features);
     keep.keep_thread = wanted.threads;

@@ -19,6 +19,12 @@ using symbolize::Mapping;
 
 constexpr std::string_view kKernelName = "[kernel.kallsyms]";
 constexpr uint64_t kUpperHalf = 1ull << 63;
+constexpr std::string_view kTooMany = "[too many files]";
+// Of memory: for all images, and what one takes besides the copies of its name, here, in the
+// profile and in what names it.
+constexpr uint64_t kBudget = uint64_t{256} << 20;
+constexpr uint64_t kImageCost = 512;
+constexpr uint64_t kCopies = 6;
 
 bool IsKernelItself(std::string_view filename) {
   return filename.starts_with("[kernel.kallsyms]") || filename.starts_with("[kernel.vmlinux]");
@@ -44,8 +50,8 @@ Mapping MappedMemory(uint64_t start, uint64_t size, ImageId image) {
 
 }  // namespace
 
-ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer)
-    : profile_(profile), symbolizer_(symbolizer) {
+ImageTable::ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives)
+    : profile_(profile), symbolizer_(symbolizer), lives_(lives), budget_(kBudget) {
   const StringId unknown = profile_.strings.Intern("[unknown]");
   profile_.dsos.push_back({.name = unknown, .long_name = unknown, .kind = DsoKind::kUnknown});
   images_.push_back({});
@@ -57,27 +63,31 @@ void ImageTable::AddBuildId(std::string_view filename, std::span<const std::byte
 
 DsoId ImageTable::DsoOf(ImageId image) const { return dsos_[static_cast<uint32_t>(image)]; }
 
-Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
+Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind, uint64_t time) {
   const auto mapping = [&](CodePlace place, std::string_view path, const FileIdentity& identity,
-                           uint32_t pid) {
-    return Mapping{RuntimeAddress{mmap.addr}, mmap.len, place, Intern(kind, path, identity, pid)};
+                           uint32_t process) {
+    const ImageId image = Intern(kind, path, identity, process);
+    if (image == too_many_) return MappedMemory(mmap.addr, mmap.len, image);
+    return Mapping{RuntimeAddress{mmap.addr}, mmap.len, place, image};
   };
   const RuntimeAddress start{mmap.addr};
   switch (kind) {
     case ImageKind::kJit:
-      return mapping(start, perf_event::CodeMemoryName(mmap.pid), {}, mmap.pid);
+      return mapping(start, perf_event::CodeMemoryName(mmap.pid), {},
+                     lives_.OfProgram(mmap.pid, time));
     case ImageKind::kVdso:
       return mapping(FileOffset{0}, mmap.filename, {.build_id = mmap.build_id}, 0);
     case ImageKind::kAnonymous:
-      return mapping(start, mmap.filename, {}, mmap.pid);
+      return mapping(start, mmap.filename, {}, lives_.OfProgram(mmap.pid, time));
     default:
       return mapping(FileOffset{mmap.pgoff}, mmap.filename,
-                     {mmap.build_id, mmap.maj, mmap.min, mmap.ino}, mmap.pid);
+                     {mmap.build_id, mmap.maj, mmap.min, mmap.ino},
+                     lives_.OfProcess(mmap.pid, time));
   }
 }
 
-ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid) {
-  return Intern(ImageKind::kJitDump, filename, {}, pid);
+ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t time) {
+  return Intern(ImageKind::kJitDump, filename, {}, lives_.OfProgram(pid, time));
 }
 
 namespace {
@@ -129,6 +139,9 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   const auto known = ids_.find(key);
   if (known != ids_.end()) return known->second;
 
+  if (!budget_.Take(symbolize::PidOf(pid), kImageCost + kCopies * path.size())) {
+    return TooMany(symbolize::PidOf(pid));
+  }
   // The first process that maps a file is the one whose root it is looked for in.
   const ImageId image = Add({.kind = kind,
                              .path = std::string(path),
@@ -136,6 +149,18 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
                              .pid = pid});
   ids_.emplace(std::move(key), image);
   return image;
+}
+
+ImageId ImageTable::TooMany(uint32_t pid) {
+  if (!too_many_) {
+    profile_.losses.warnings.push_back(
+        absl::StrCat("process ", pid,
+                     " has more files mapped than are told apart: what ran in the others is shown "
+                     "as ",
+                     View(kTooMany)));
+    too_many_ = Add({.kind = ImageKind::kAnonymous, .path = std::string(kTooMany)});
+  }
+  return *too_many_;
 }
 
 ImageId ImageTable::Add(const symbolize::ImageSpec& spec) {

@@ -21,32 +21,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "src/base/fair_budget.h"
 #include "src/perf_event/records.h"
+#include "src/profile/process_lives.h"
 #include "src/profile/profile.h"
 #include "symbolize/address_space.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::profile {
 
-// Not thread-safe. Profile and symbolizer must outlive it; the profile's DSOs are made here alone.
+// Not thread-safe. What it is made with must outlive it; the profile's DSOs are made here alone.
 class ImageTable {
  public:
-  ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer);
+  ImageTable(Profile& profile, symbolize::Symbolizer& symbolizer, ProcessLives& lives);
 
   // The build-id of every image of this name whose mappings bring none of their own. The first one
   // given for a name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
-  // What MMAP, MMAP2 and KSYMBOL map.
-  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
+  // What MMAP, MMAP2 and KSYMBOL map. `time` is that of the record (process_lives.h).
+  symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
+                                 uint64_t time);
   // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
-  symbolize::ImageId JitDump(std::string_view filename, uint32_t pid);
+  symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
   symbolize::Mapping BpfMapping(const perf_event::Ksymbol& symbol);
   // The kernel, wherever it is: the upper half of the address space.
@@ -72,11 +76,16 @@ class ImageTable {
   symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
                             const FileIdentity& identity, uint32_t pid);
   symbolize::ImageId Add(const symbolize::ImageSpec& spec);
+  // The one image of all that there is no room for.
+  symbolize::ImageId TooMany(uint32_t pid);
 
   Profile& profile_;
   symbolize::Symbolizer& symbolizer_;
+  ProcessLives& lives_;
   std::map<std::string, std::vector<std::byte>, std::less<>> build_ids_;
   std::map<Key, symbolize::ImageId> ids_;
+  FairBudget budget_;  // of processes: a program may map ever new files, each under a name of 4 KB
+  std::optional<symbolize::ImageId> too_many_;
   std::vector<DsoId> dsos_;                 // by ImageId
   std::vector<symbolize::ImageId> images_;  // by DsoId
 };

@@ -92,7 +92,8 @@ struct Dso {
   StringId long_name{};  // path
   DsoKind kind = DsoKind::kUnknown;
   std::vector<std::byte> build_id;
-  uint32_t pid = 0;  // the (first) process that had it; 0: the kernel's, and the vdso
+  // The (first) process that had it, as symbolize::ProcessKey; 0: the kernel's, and the vdso.
+  uint32_t pid = 0;
 };
 
 struct Symbol {

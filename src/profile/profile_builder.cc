@@ -17,6 +17,7 @@
 #include "src/profile/image_table.h"
 #include "src/profile/jit_codes.h"
 #include "src/profile/missing_samples.h"
+#include "src/profile/process_lives.h"
 #include "src/profile/row_table.h"
 #include "src/profile/running_threads.h"
 #include "src/profile/samples.h"
@@ -61,7 +62,8 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
       : options_(std::move(options)),
         keeps_parallelism_(options_.dimensions[static_cast<size_t>(Dimension::kParallelism)]),
         symbolizer_(symbolizer),
-        images_(profile_, symbolizer),
+        lives_(symbolizer, options_.clock),
+        images_(profile_, symbolizer, lives_),
         threads_(profile_, !options_.keep_thread),
         chains_(profile_, images_, spaces_, options_.keep_addresses),
         user_unwinder_(symbolizer, spaces_, options_.architecture, options_.files),
@@ -102,15 +104,17 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                  symbolize::ImageKind kind) override {
-    return images_.UserMapping(mmap, kind);
+    return images_.UserMapping(mmap, kind, time_);
   }
   void FoundJitDump(const perf_event::Mmap2& mmap) override;
   void FoundKernelCode(const perf_event::Mmap2& mmap) override;
   void FoundKernelSymbol(const perf_event::Ksymbol& symbol) override;
   void Named(const perf_event::Comm& comm, bool by_exec) override;
   void Forked(const perf_event::Task& task) override {
+    if (task.pid == task.tid) lives_.Forked(task.pid, time_);
     threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
   }
+  void Ended(const perf_event::Task& task) override { lives_.ThreadEnded(task.pid, time_); }
 
   void SetKernelReference(std::string_view symbol, RuntimeAddress address);
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
@@ -138,6 +142,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   Profile profile_;
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
+  ProcessLives lives_;
   ImageTable images_;
   JitCodes jit_codes_;
   ThreadTable threads_;
@@ -157,6 +162,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
   bool kernel_is_placed_ = false;
   uint32_t event_ = 0;  // of the record at hand
+  uint64_t time_ = 0;   // likewise
 };
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
@@ -194,6 +200,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     jit_codes_.PlaceUntil(time, spaces_);
   }
   if (record.type() == perf_event::kRecordSample) {
+    lives_.Sampled(time);
     const bool decoded = samples_.Take(record, event, time,
                                        [this](const TakenSample& sample) { CountSample(sample); });
     if (!decoded) ++profile_.losses.undecodable;
@@ -201,6 +208,7 @@ void ProfileBuilder::Impl::Add(RawRecord record, uint32_t event, uint64_t time) 
     CountBatch();
     branches_.ForgetFrames();
     event_ = event;
+    time_ = time;
     const RecordLayout& layout = samples_.events()[event].layout;
     if (keeps_parallelism_) running_.Take(record, layout);
     if (options_.keep_order) {
@@ -244,7 +252,7 @@ void ProfileBuilder::Impl::AddOther(RawRecord record, const RecordLayout& layout
 
 // Where the recording has another clock than the dump, the code that lay last at an address counts.
 void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
-  const symbolize::ImageId image = images_.JitDump(mmap.filename, mmap.pid);
+  const symbolize::ImageId image = images_.JitDump(mmap.filename, mmap.pid, time_);
   const auto codes = symbolizer_.JitCodes(image);
   if (!codes.ok()) {
     const absl::string_view why = codes.status().message();
@@ -291,7 +299,10 @@ void ProfileBuilder::Impl::PlaceKernel() {
 }
 
 void ProfileBuilder::Impl::Named(const perf_event::Comm& comm, bool by_exec) {
-  if (by_exec) jit_codes_.Forget(comm.pid);
+  if (by_exec) {
+    jit_codes_.Forget(comm.pid);
+    lives_.Executed(comm.pid, time_);
+  }
   threads_.Rename(comm.pid, comm.tid, comm.comm);
 }
 

@@ -31,6 +31,7 @@
 #include "src/perf_event/codec.h"
 #include "src/profile/name_profile.h"
 #include "src/profile/profile.h"
+#include "src/profile/recorded_clock.h"
 #include "src/profile/sample_details.h"
 #include "src/profile/sample_selection.h"
 #include "symbolize/symbolizer.h"
@@ -68,6 +69,9 @@ struct BuilderOptions {
 
   // Where the images of samples that bring their stacks are looked for, to unwind them.
   symbolize::SymbolizerOptions files;
+
+  // Tells processes that run now from those that were recorded, where images are looked for.
+  RecordedClock clock;
 
   // User entries of call chains lie in the instructions themselves, not behind the calls, as our
   // recorder writes those that it unwinds.

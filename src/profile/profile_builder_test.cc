@@ -695,6 +695,29 @@ TEST_F(ProfileBuilderTest, ManyProcessesShareOneImageOfAFileAndReplacedFilesHave
   EXPECT_EQ(symbolizer_.images()[1].pid, 20u);
 }
 
+// A program may map one file under as many names as it likes, and each may be 4 KB long.
+TEST_F(ProfileBuilderTest, OneProcessCannotTakeTheRoomForTheImagesOfOthers) {
+  const std::string directory = "/" + std::string(4000, 'd') + "/";
+  constexpr uint64_t kMany = 2000;
+  records_.At(1).By(7, 7).Comm("many");
+  for (uint64_t i = 1; i <= kMany; ++i) {
+    records_.Mmap2(i * 0x1000, 0x1000, 0, directory + std::to_string(i));
+  }
+  records_.At(2).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(3).Sample(kMany * 0x1000 + 0x10, {kContextUser, kMany * 0x1000 + 0x10});
+  records_.By(8, 8).Comm("other").Mmap2(0x1000, 0x1000, 0, "/bin/other");
+  records_.At(4).Sample(0x1010, {kContextUser, 0x1010});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "many 7/7: 1+0  1 1\n"
+            "many 7/7: [too many files]+0x7d0000  1 1\n"
+            "other 8/8: other+0  1 1\n");
+  EXPECT_LT(profile.dsos.size(), kMany / 2);
+  EXPECT_THAT(profile.losses.warnings,
+              testing::ElementsAre("process 7 has more files mapped than are told apart: what ran "
+                                   "in the others is shown as [too many files]"));
+}
+
 TEST_F(ProfileBuilderTest, LossesAreAddedUp) {
   records_.Lost(5).Lost(7).LostSamples(3).Throttle().Throttle();
   const Profile profile = Build();

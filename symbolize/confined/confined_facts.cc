@@ -152,6 +152,11 @@ class ConfinedFacts final : public FactSource {
   }
   const ImageSpec& image(ImageId id) const override { return specs_[id]; }
 
+  // The process that is asked about an image hears of its life then.
+  void SetLife(uint32_t process, const ProcessLife& life) override {
+    specs_.SetLife(process, life);
+  }
+
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     ContentWriter to;
     to.PutText(symbol).Put(address.value);

@@ -113,6 +113,15 @@ TEST_F(ConfinedFactsTest, AreThoseOfMapsOfJitsToo) {
   EXPECT_EQ(facts.function->name, "second");
 }
 
+TEST_F(ConfinedFactsTest, AreNotThoseOfAnotherProcessWithTheNumber) {
+  const auto pid = static_cast<uint32_t>(getpid());
+  WriteFile(absl::StrCat(directory_, "/perf-", pid, ".map"), "1000 100 first\n");
+  const ImageSpec spec{.kind = ImageKind::kJit, .path = "//anon", .pid = pid};
+  confined_->SetLife(pid, {.seen = 1, .over = 1, .has_ended = true});
+  const ImageId image = confined_->AddImage(spec);
+  EXPECT_EQ(confined_->Find(image, RuntimeAddress{0x1010}).reason, Reason::kNoImageFile);
+}
+
 TEST_F(ConfinedFactsTest, HaveTheKernelsAnnouncedFunctions) {
   confined_->AddKernelSymbol(RuntimeAddress{0x5000}, 16, "bpf_prog_one");
   const ImageSpec spec{.kind = ImageKind::kBpf, .path = "bpf_prog_one"};

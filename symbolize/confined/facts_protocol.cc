@@ -24,6 +24,9 @@ bool IsSound(const AddressFacts& facts) {
 
 void PutSpec(const ImageSpec& spec, ContentWriter& to) {
   to.Put(spec.kind).PutText(spec.path).PutText(TextOf(spec.build_id)).Put(spec.pid);
+  to.Put(spec.life.began).Put(spec.life.seen).Put(spec.life.over);
+  to.Put(static_cast<uint8_t>(spec.life.is_replaced))
+      .Put(static_cast<uint8_t>(spec.life.has_ended));
 }
 
 ImageSpec ReadSpec(ByteReader& from) {
@@ -33,6 +36,11 @@ ImageSpec ReadSpec(ByteReader& from) {
   const std::span<const std::byte> build_id = BytesOfText(ReadText(from));
   spec.build_id.assign(build_id.begin(), build_id.end());
   spec.pid = from.Read<uint32_t>();
+  spec.life.began = from.Read<int64_t>();
+  spec.life.seen = from.Read<int64_t>();
+  spec.life.over = from.Read<int64_t>();
+  spec.life.is_replaced = from.Read<uint8_t>() != 0;
+  spec.life.has_ended = from.Read<uint8_t>() != 0;
   return spec;
 }
 

@@ -114,7 +114,11 @@ std::optional<std::string> FactsServer::Find(MessageKind kind, std::string_view 
   }
 }
 
-ImageId FactsServer::ReadImage(ByteReader& from) { return facts_->AddImage(ReadSpec(from)); }
+ImageId FactsServer::ReadImage(ByteReader& from) {
+  const ImageSpec spec = ReadSpec(from);
+  facts_->SetLife(spec.pid, spec.life);
+  return facts_->AddImage(spec);
+}
 
 template <class FindOne>
 std::string FactsServer::Find(ByteReader& from, FindOne find_one) {

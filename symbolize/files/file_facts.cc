@@ -86,6 +86,9 @@ class FileFacts final : public FactSource {
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   std::vector<std::string> TakeWarnings() override { return std::exchange(warnings_, {}); }
   CodeBytes CodeAt(ImageId image, ElfAddress address, uint64_t size) override;
+  void SetLife(uint32_t process, const ProcessLife& life) override {
+    specs_.SetLife(process, life);
+  }
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override;
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
@@ -101,7 +104,7 @@ class FileFacts final : public FactSource {
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
-  std::unique_ptr<PerfMap> ReadPerfMap(uint32_t pid);
+  std::unique_ptr<PerfMap> ReadPerfMap(const ImageSpec& spec);
   void WarnOfCutSections(const ImageFile& file);
 
   AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
@@ -126,7 +129,7 @@ class FileFacts final : public FactSource {
   std::vector<std::string> warnings_;
   std::vector<AddressFacts::Inlined> inlined_;  // of the last answer
 
-  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by pid; null: none
+  absl::flat_hash_map<uint32_t, std::unique_ptr<PerfMap>> jit_maps_;  // by process; null: none
 
   bool kernel_read_ = false;
   std::optional<KernelSymbols> kernel_;
@@ -321,22 +324,28 @@ void FileFacts::OpenDebugInfo(const ImageSpec& spec, OpenImageState& state) {
 
 void FileFacts::OpenJit(const ImageSpec& spec, OpenImageState& state) {
   const auto [it, is_new] = jit_maps_.try_emplace(spec.pid, nullptr);
-  if (is_new) it->second = ReadPerfMap(spec.pid);
+  if (is_new) it->second = ReadPerfMap(spec);
   state.jit = it->second.get();
   state.reason = state.jit == nullptr ? Reason::kNoImageFile : Reason::kNamed;
 }
 
-std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(uint32_t pid) {
+std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(const ImageSpec& spec) {
+  const uint32_t pid = PidOf(spec.pid);
   if (pid == 0) return nullptr;
   std::vector<std::string> paths;
-  const std::string process = absl::StrCat(options_.proc_path, "/", pid);
-  const std::string root = process + "/root";
-  if (const std::string inside = NamespacePid(process); !inside.empty()) {
-    paths.push_back(absl::StrCat(root, options_.jit_map_directory, "/perf-", inside, ".map"));
+  const std::string process = DirectoryOfProcess(spec, options_);
+  const std::string root = process.empty() ? "" : process + "/root";
+  if (!process.empty()) {
+    if (const std::string inside = NamespacePid(process); !inside.empty()) {
+      paths.push_back(absl::StrCat(root, options_.jit_map_directory, "/perf-", inside, ".map"));
+    }
   }
   paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
   for (const std::string& path : paths) {
-    const absl::StatusOr<UniqueFd> file = OpenJitFile(path, root, process);
+    const absl::StatusOr<UniqueFd> file = OpenJitFile(path, root, spec, options_);
+    if (absl::IsFailedPrecondition(file.status())) {
+      warnings_.push_back(absl::StrCat(file.status().message(), ": no names are taken from it"));
+    }
     if (!file.ok()) continue;
     absl::StatusOr<PerfMap> map = PerfMap::Read(file->get(), path);
     if (!map.ok()) continue;
@@ -450,17 +459,20 @@ absl::StatusOr<std::span<const JitCode>> FileFacts::JitCodes(ImageId id) {
 }
 
 absl::StatusOr<JitDump> ReadJitDump(const std::string& path, const std::string& root,
-                                    const std::string& process) {
-  PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, OpenJitFile(path, root, process));
+                                    const ImageSpec& spec, const SymbolizerOptions& options) {
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, OpenJitFile(path, root, spec, options));
   return JitDump::Read(file.get(), path);
 }
 
 // As the process sees it, while it lives.
 absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state) {
-  const std::string process = absl::StrCat(options_.proc_path, "/", spec.pid);
-  const std::string root = process + "/root";
-  absl::StatusOr<JitDump> dump = ReadJitDump(root + spec.path, root, process);
-  if (!dump.ok()) dump = ReadJitDump(options_.symfs + spec.path, "", process);
+  const std::string process = DirectoryOfProcess(spec, options_);
+  absl::StatusOr<JitDump> dump = absl::NotFoundError("");
+  if (!process.empty()) {
+    const std::string root = process + "/root";
+    dump = ReadJitDump(root + spec.path, root, spec, options_);
+  }
+  if (!dump.ok()) dump = ReadJitDump(options_.symfs + spec.path, "", spec, options_);
   if (!dump.ok()) {
     state.reason = Reason::kNoImageFile;
     return dump.status();

@@ -13,8 +13,10 @@ ImageId ImageTable::Add(const ImageSpec& spec) {
   const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
   if (is_new) {
     images_.push_back({spec});
+    images_.back().spec.life = LifeOf(spec.pid);
   } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; !image.is_settled) {
     image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+    image.spec.life = LifeOf(spec.pid);
   }
   return it->second;
 }
@@ -26,13 +28,26 @@ bool ImageTable::IsOfItsProcess(const ImageSpec& spec) {
     return true;
   }
   if (spec.kind != ImageKind::kUser || !spec.build_id.empty()) return false;
-  return IsDeleted(spec.path) || HasItsOwnRoot(spec.pid);
+  return IsDeleted(spec.path) || HasItsOwnRoot(spec);
 }
 
-bool ImageTable::HasItsOwnRoot(uint32_t pid) {
-  const auto [it, is_new] = has_own_root_.try_emplace(pid, false);
-  if (is_new) it->second = HasOwnRoot(pid, options_);
+bool ImageTable::HasItsOwnRoot(const ImageSpec& spec) {
+  const auto [it, is_new] = has_own_root_.try_emplace(spec.pid, false);
+  if (is_new) {
+    it->second = HasOwnRoot({.pid = spec.pid, .life = LifeOf(spec.pid)}, options_);
+  }
   return it->second;
+}
+
+ProcessLife ImageTable::LifeOf(uint32_t process) const {
+  const auto known = lives_.find(process);
+  return known == lives_.end() ? ProcessLife() : known->second;
+}
+
+void ImageTable::Settle(ImageId id) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  image.is_settled = true;
+  image.spec.life = LifeOf(image.spec.pid);
 }
 
 }  // namespace profiler::symbolize

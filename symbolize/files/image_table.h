@@ -25,8 +25,10 @@ class ImageTable {
   ImageId Add(const ImageSpec& spec);
   const ImageSpec& operator[](ImageId id) const { return At(id).spec; }
 
-  // The file was looked for by what is known now: its process stays the one that it is.
-  void Settle(ImageId id) { images_[static_cast<uint32_t>(id)].is_settled = true; }
+  // As Images::SetLife.
+  void SetLife(uint32_t process, const ProcessLife& life) { lives_[process] = life; }
+  // The file is looked for now, by what is known: its process stays the one that it is.
+  void Settle(ImageId id);
 
  private:
   using Key = std::tuple<ImageKind, std::string, std::string, uint32_t>;
@@ -37,12 +39,14 @@ class ImageTable {
 
   const Image& At(ImageId id) const { return images_[static_cast<uint32_t>(id)]; }
   bool IsOfItsProcess(const ImageSpec& spec);
-  bool HasItsOwnRoot(uint32_t pid);
+  bool HasItsOwnRoot(const ImageSpec& spec);
+  ProcessLife LifeOf(uint32_t process) const;
 
   const SymbolizerOptions& options_;
   std::deque<Image> images_;
   absl::flat_hash_map<Key, ImageId> ids_;
-  absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by pid
+  absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by process
+  absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // likewise
 };
 
 }  // namespace profiler::symbolize

@@ -16,6 +16,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
+#include "symbolize/image_file.h"
 #include "symbolize/symbols/text_file.h"
 
 namespace profiler::symbolize {
@@ -25,12 +26,6 @@ constexpr size_t kLongestText = 1 << 16;
 constexpr int64_t kSecond = 1'000'000'000;
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
-
-int64_t Now(clockid_t clock) {
-  timespec now = {};
-  clock_gettime(clock, &now);
-  return Nanoseconds(now);
-}
 
 // As whom the process runs: its real, effective, saved and file system's user, of the line "Uid:"
 // in /proc/PID/status. None where it has ended.
@@ -50,53 +45,63 @@ std::vector<uid_t> UsersOf(const std::string& process) {
   return users;
 }
 
-// When the process began, in nanoseconds of CLOCK_REALTIME as it goes now: field 22 of
-// /proc/PID/stat, in ticks since the machine started. Empty where it has ended.
-std::optional<int64_t> BeginOf(const std::string& process) {
-  const auto stat = ReadTextFile(process + "/stat", kLongestText);
-  if (!stat.ok()) return std::nullopt;
-  const std::string_view text = TextOf(*stat);
-  const size_t name_end = text.rfind(") ");  // a name may have brackets and spaces
-  if (name_end == std::string_view::npos) return std::nullopt;
-  constexpr size_t kThirdField = 3, kStartField = 22;
-  const std::vector<absl::string_view> fields =
-      absl::StrSplit(View(text.substr(name_end + 2)), ' ');
-  int64_t ticks = 0;
-  if (fields.size() <= kStartField - kThirdField ||
-      !absl::SimpleAtoi(fields[kStartField - kThirdField], &ticks)) {
-    return std::nullopt;
-  }
-  const int64_t a_second = sysconf(_SC_CLK_TCK);
-  const int64_t since_boot = ticks / a_second * kSecond + ticks % a_second * (kSecond / a_second);
-  return Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) + since_boot;
-}
-
 bool MayBeItsFile(uid_t owner, const std::string& process) {
   if (IsUserOrRoot(owner)) return true;
+  if (process.empty()) return false;
   const std::vector<uid_t> users = UsersOf(process);
   return std::ranges::find(users, owner) != users.end();
 }
 
-// The clocks of files and of processes are not read at the same moment, and both are rounded.
-bool IsOlder(const timespec& written, const std::string& process) {
-  const std::optional<int64_t> begin = BeginOf(process);
-  return begin && Nanoseconds(written) < *begin - kSecond;
+// The clocks of files and of processes are not read at the same moment, and both are rounded. Some
+// file systems keep whole seconds.
+int64_t SlackOf(const timespec& written) { return written.tv_nsec == 0 ? kSecond : kTimeSlack; }
+
+// Whether an earlier process of that number wrote it. `process` is empty where the process of the
+// recording is gone.
+bool IsOlder(const timespec& written, const std::string& process, const ProcessLife& life) {
+  const int64_t latest = Nanoseconds(written) + SlackOf(written);
+  if (life.began != ProcessLife::kUnknown && latest < life.began) return true;
+  if (process.empty()) return false;
+  const std::optional<int64_t> begin = BeginOfProcess(process);
+  return begin && latest < *begin;
+}
+
+// Whether a later process of that number wrote it, or the program that the process executes now.
+bool IsNewer(const timespec& written, const ImageSpec& spec, const std::string& process,
+             const SymbolizerOptions& options) {
+  const int64_t earliest = Nanoseconds(written) - SlackOf(written);
+  const ProcessLife& life = spec.life;
+  const bool is_over = process.empty() || life.is_replaced;
+  if (is_over && life.over != ProcessLife::kUnknown && earliest > life.over) return true;
+  if (!process.empty()) return false;
+  const std::optional<int64_t> later =
+      BeginOfProcess(absl::StrCat(options.proc_path, "/", PidOf(spec.pid)));
+  return later && Nanoseconds(written) + SlackOf(written) > *later;
 }
 
 }  // namespace
 
 absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
-                                     const std::string& process) {
+                                     const ImageSpec& spec, const SymbolizerOptions& options) {
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenRegularFile(path, root));
   struct stat status;
   if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
+  const std::string process = DirectoryOfProcess(spec, options);
+  // It was there when the path was made, but another one may have had its number since.
+  if (process.empty() && !root.empty() && path.starts_with(root)) {
+    return absl::NotFoundError(absl::StrCat(path, ": the process has ended"));
+  }
   if (!MayBeItsFile(status.st_uid, process)) {
     return absl::PermissionDeniedError(
         absl::StrCat(path, " is owned by another user than the process, you or root"));
   }
-  if (IsOlder(status.st_mtim, process)) {
+  if (IsOlder(status.st_mtim, process, spec.life)) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, " is of an earlier process of that number"));
+  }
+  if (IsNewer(status.st_mtim, spec, process, options)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is of a later process of that number"));
   }
   return file;
 }

@@ -6,9 +6,10 @@
 // Linux 6.1), this takes those of root and of the effective user, and besides them those of the
 // user as whom the process runs, as long as it does.
 //
-// A file that was last written before the process began is one of an earlier process. Of a process
-// that has ended neither is known: then files of root and of the effective user are taken, whenever
-// they were written.
+// A file that was last written before the process began is one of an earlier process, and one that
+// was written after the process had ended, or had executed another program, of a later one. Where
+// it is not known when that was, files of root and of the effective user are taken, whenever they
+// were written.
 //
 // Private to this package.
 
@@ -18,13 +19,14 @@
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
+#include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {
 
-// `process` is /proc/PID; `path` and `root` are as for OpenRegularFile. Errors: those of
+// For the process of `spec`; `path` and `root` are as for OpenRegularFile. Errors: those of
 // OpenRegularFile; kPermissionDenied for the file of another user; kFailedPrecondition for one that
-// is older than the process.
+// was written before or after the process wrote.
 absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
-                                     const std::string& process);
+                                     const ImageSpec& spec, const SymbolizerOptions& options);
 
 }  // namespace profiler::symbolize

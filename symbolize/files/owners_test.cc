@@ -1,5 +1,7 @@
 // Whose files are believed.
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
+#include "symbolize/process_life.h"
 #include "symbolize/symbols/jit_dump_builder.h"
 #include "symbolize/test_files.h"
 
@@ -88,15 +91,32 @@ class OwnersTest : public testing::Test {
     return Path("tmp/jit-42.dump");
   }
 
+  // Lived an hour before the process that has its number now.
+  static ProcessLife EarlierLife() {
+    constexpr int64_t kHour = 3'600'000'000'000;
+    const int64_t begin = *BeginOfProcess("/proc/self");
+    return {.seen = begin - kHour, .over = begin - kHour};
+  }
+  static ProcessLife ThisLife() { return {.seen = *BeginOfProcess("/proc/self")}; }
+  // When a file was last written.
+  static void WrittenAt(int64_t real_time, const std::string& path) {
+    constexpr int64_t kSecond = 1'000'000'000;
+    const timespec time = {real_time / kSecond, real_time % kSecond};
+    const timespec times[] = {time, time};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+
   // What names generated code of process 42.
-  std::string NameByMap() const {
+  std::string NameByMap(const ProcessLife& life = {}) const {
     const auto files = CreateFileFacts(options_);
+    files->SetLife(42, life);
     const ImageId image = files->AddImage({.kind = ImageKind::kJit, .path = "//anon", .pid = 42});
     const AddressFacts facts = files->Find(image, RuntimeAddress{0x1010});
     return facts.function ? std::string(facts.function->name) : "none";
   }
-  std::string CodesOfDump() const {
+  std::string CodesOfDump(const ProcessLife& life = {}) const {
     const auto files = CreateFileFacts(options_);
+    files->SetLife(42, life);
     const ImageId dump =
         files->AddImage({.kind = ImageKind::kJitDump, .path = Path("tmp/jit-42.dump"), .pid = 42});
     const auto codes = files->JitCodes(dump);
@@ -209,6 +229,60 @@ TEST_F(OwnersTest, AMapThatIsOlderThanItsProcessIsOneOfAnEarlierProcess) {
   EXPECT_EQ(NameByMap(), "none");
   fs::remove_all(Path("proc"));
   EXPECT_EQ(NameByMap(), "f") << "nobody knows when the process began";
+}
+
+TEST_F(OwnersTest, OfAnotherProcessWithTheNumberNothingIsUsed) {
+  RunProcess("65534\t65534\t65534\t65534");
+  WriteMap();
+  WriteDump();
+  EXPECT_EQ(NameByMap(ThisLife()), "f");
+  EXPECT_EQ(NameByMap(EarlierLife()), "none");
+  EXPECT_EQ(CodesOfDump(ThisLife()), "1");
+  EXPECT_EQ(CodesOfDump(EarlierLife()),
+            Path("tmp/jit-42.dump") + " is of a later process of that number");
+  // Where the recording does not say when, it may have seen the end.
+  EXPECT_EQ(NameByMap({.has_ended = true}), "none");
+}
+
+TEST_F(OwnersTest, TheUserOfAnotherProcessWithTheNumberOwnsNoMapOfTheRecordedOne) {
+  RunProcess("65534\t65534\t65534\t65534");
+  const std::string map = WriteMap();
+  WrittenAt(EarlierLife().seen, map);
+  EXPECT_EQ(NameByMap(EarlierLife()), "f") << "the map is the recorded process's own";
+  if (!GiveTo(kNobody, map)) return;
+  EXPECT_EQ(NameByMap(EarlierLife()), "none");
+}
+
+TEST_F(OwnersTest, TheRootOfAnotherProcessWithTheNumberIsNotTheImages) {
+  const std::string in_container = Copy("pie", "container/bin/pie");
+  RunProcess("0\t0\t0\t0");
+  fs::create_symlink(Path("container"), Path("proc/42/root"));
+  const auto name = [&](const ProcessLife& life) {
+    const auto files = CreateFileFacts(options_);
+    files->SetLife(42, life);
+    const FileOffset at{ReadFile(in_container).find("<the bytes of marked_code>")};
+    const AddressFacts facts = files->Find(files->AddImage({.path = "/bin/pie", .pid = 42}), at);
+    return facts.function ? std::string(facts.function->name) : "none";
+  };
+  EXPECT_EQ(name(ThisLife()), "marked_code");
+  EXPECT_EQ(name(EarlierLife()), "none");
+}
+
+TEST_F(OwnersTest, AMapThatAnotherProgramOfTheProcessWroteIsNotTheRecordedOnes) {
+  RunProcess("0\t0\t0\t0");
+  ProcessLife life = ThisLife();
+  life.is_replaced = true;
+  life.over = life.seen + 1'000'000'000;
+  const std::string map = WriteMap();
+  WrittenAt(life.over - 500'000'000, map);
+  EXPECT_EQ(NameByMap(life), "f");
+  WrittenAt(life.over + 500'000'001, map);
+  EXPECT_EQ(NameByMap(life), "none");
+  // The later program began when the first one was over.
+  const ProcessLife later = {.began = life.over, .seen = life.over};
+  EXPECT_EQ(NameByMap(later), "f");
+  WrittenAt(life.over - 500'000'001, map);
+  EXPECT_EQ(NameByMap(later), "none");
 }
 
 TEST_F(OwnersTest, AMapThatIsALinkIsTheFileThatItLeadsTo) {

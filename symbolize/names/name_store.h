@@ -56,6 +56,9 @@ class NameStore final : public Symbolizer {
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   std::vector<std::string> TakeWarnings() override { return files_->TakeWarnings(); }
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override;
+  void SetLife(uint32_t process, const ProcessLife& life) override {
+    files_->SetLife(process, life);
+  }
   void SetKernelReference(std::string_view symbol, RuntimeAddress address) override {
     files_->SetKernelReference(symbol, address);
   }

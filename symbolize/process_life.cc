@@ -1,0 +1,58 @@
+#include "symbolize/process_life.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "src/base/byte_reader.h"
+#include "src/base/text.h"
+#include "symbolize/symbols/text_file.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+int64_t Now(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+// Field 22 of /proc/PID/stat, in ticks since the machine started, the time that it was suspended
+// among them.
+std::optional<int64_t> BeginOfProcess(const std::string& directory) {
+  constexpr size_t kLongestText = 1 << 16;
+  const auto stat = ReadTextFile(directory + "/stat", kLongestText);
+  if (!stat.ok()) return std::nullopt;
+  const std::string_view text = TextOf(*stat);
+  const size_t name_end = text.rfind(") ");  // a name may have brackets and spaces
+  if (name_end == std::string_view::npos) return std::nullopt;
+  constexpr size_t kThirdField = 3, kStartField = 22;
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(View(text.substr(name_end + 2)), ' ');
+  int64_t ticks = 0;
+  if (fields.size() <= kStartField - kThirdField ||
+      !absl::SimpleAtoi(fields[kStartField - kThirdField], &ticks)) {
+    return std::nullopt;
+  }
+  const int64_t a_second = sysconf(_SC_CLK_TCK);
+  const int64_t since_boot = ticks / a_second * kSecond + ticks % a_second * (kSecond / a_second);
+  return Now(CLOCK_REALTIME) - Now(CLOCK_BOOTTIME) + since_boot;
+}
+
+bool IsStillThere(const std::string& directory, const ProcessLife& life) {
+  if (life.has_ended && life.over == ProcessLife::kUnknown) return false;
+  if (life.seen == ProcessLife::kUnknown) return true;
+  const std::optional<int64_t> begin = BeginOfProcess(directory);
+  return begin && *begin - kTimeSlack <= life.seen;
+}
+
+}  // namespace profiler::symbolize
