@@ -9,11 +9,13 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/address.h"
 #include "symbolize/symbolizer.h"
@@ -72,6 +74,14 @@ struct TrustedFile {
   std::string path;  // where it was found
 };
 
+// What is missing of one image.
+struct MissingFiles {
+  std::string path;  // as recorded
+  std::vector<std::byte> build_id;
+  bool executable = false;  // the file that ran is not there, or is another build
+  bool debug_info = false;  // nor is, within it or beside it, what names are made of
+};
+
 // Images that can be asked for facts. The arguments are those of Symbolizer::Name and NameAt.
 class FactSource : public Images {
  public:
@@ -79,6 +89,11 @@ class FactSource : public Images {
   // own file systems, so that its facts may be kept for whoever has that build-id. Opens the file,
   // but reads neither symbols nor debug information.
   virtual std::optional<TrustedFile> TrustedFileOf(ImageId /*image*/) { return std::nullopt; }
+
+  // Which files of an image of kind kUser are not here. None where nothing is missing, nor where
+  // nothing can be asked for: the build-id is not known, or it is no ELF file. Cost: opens and maps
+  // the files.
+  virtual std::optional<MissingFiles> MissingFilesOf(ImageId /*image*/) { return std::nullopt; }
 
   // As Symbolizer::WillName.
   virtual void WillFind(ImageId /*image*/, std::span<const CodePlace> /*places*/) {}

@@ -15,6 +15,7 @@
 #include "src/naming/naming.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "symbolize/address_facts.h"
 #include "symbolize/files/debug_fetch.h"
 #include "symbolize/names/names_codec.h"
 
@@ -84,10 +85,18 @@ void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& f
   const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(naming);
   const NamedImages named(features, naming.inlines);
   std::vector<MissingFiles> missing;
-  for (const auto& [image, share] : images) {
-    const symbolize::ImageSpec& spec = symbolizer.image(image);
-    if (share < kLeastShare || named.Contains(spec)) continue;
-    if (auto its = symbolize::MissingFilesOf(spec, files)) missing.push_back(*std::move(its));
+  {
+    // What names the profile looks for files when these are there: it is not asked before that.
+    NamingOptions quiet = naming;
+    quiet.warn = nullptr;  // what names the images says it again
+    const std::unique_ptr<symbolize::FactSource> facts = FactsOfFiles(quiet);
+    for (const auto& [image, share] : images) {
+      const symbolize::ImageSpec& spec = symbolizer.image(image);
+      if (share < kLeastShare || named.Contains(spec)) continue;
+      facts->SetLife(spec.pid, spec.life);
+      auto its = facts->MissingFilesOf(facts->AddImage(spec));
+      if (its) missing.push_back(*std::move(its));
+    }
   }
   if (missing.empty()) return;
   const auto warn = [&](std::string_view line) {

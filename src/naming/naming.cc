@@ -33,13 +33,6 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
   return options.places.given() ? FilesName::kUnnamed : FilesName::kOthers;
 }
 
-// What root reads may be anybody's, and whoever takes root over has everything.
-std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
-  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
-  if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
-  return symbolize::CreateConfinedFacts(files, {.required = geteuid() == 0, .warn = options.warn});
-}
-
 }  // namespace
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
@@ -56,6 +49,13 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   }
   files.fetched = options.fetched;
   return files;
+}
+
+// What root reads may be anybody's, and whoever takes root over has everything.
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
+  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
+  if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
+  return symbolize::CreateConfinedFacts(files, {.required = geteuid() == 0, .warn = options.warn});
 }
 
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,

@@ -57,6 +57,9 @@ struct NamingOptions : symbolize::PresentOptions {
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
 
+// Facts from files alone, which another process reads unless `options` say otherwise.
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options);
+
 // Names from a recording with these features, from the user's cache, and from files what those do
 // not say. What files said goes into the cache with SaveToCache, which the caller calls when it has
 // all names.

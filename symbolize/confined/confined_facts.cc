@@ -15,6 +15,7 @@
 #include "symbolize/confined/facts_protocol.h"
 #include "symbolize/confined/facts_server.h"
 #include "symbolize/confined/file_rules.h"
+#include "symbolize/elf/elf_image.h"
 #include "symbolize/files/image_table.h"
 
 namespace profiler::symbolize {
@@ -178,6 +179,28 @@ class ConfinedFacts final : public FactSource {
     ByteReader from(BytesOfText(*answer));
     // Whose it is, and how long, this process has seen itself.
     return own_.GivenAt(std::string(ReadText(from)));
+  }
+
+  // A build-id goes to servers: what took the process over may not tell them more than that.
+  std::optional<MissingFiles> MissingFilesOf(ImageId id) override {
+    constexpr size_t kLongestBuildId = 64;
+    if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
+    const std::optional<std::string> answer = Ask(id, MessageKind::kMissingFiles, {});
+    if (!answer || answer->empty()) return std::nullopt;
+    ByteReader from(BytesOfText(*answer));
+    MissingFiles missing{.path = specs_[id].path};
+    missing.executable = from.Read<uint8_t>() != 0;
+    missing.debug_info = from.Read<uint8_t>() != 0;
+    const std::span<const std::byte> build_id = BytesOfText(ReadText(from));
+    const ImageSpec& spec = specs_[id];
+    const bool is_sound = from.ok() && !build_id.empty() && build_id.size() <= kLongestBuildId &&
+                          (spec.build_id.empty() || SameBuildId(spec.build_id, build_id));
+    if (!is_sound) {
+      GiveUp(id, absl::DataLossError("the process that read it made no sense"));
+      return std::nullopt;
+    }
+    missing.build_id.assign(build_id.begin(), build_id.end());
+    return missing;
   }
 
   void WillFind(ImageId id, std::span<const CodePlace> places) override {

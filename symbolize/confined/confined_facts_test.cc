@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "src/base/byte_reader.h"
 #include "src/base/text.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/test_files.h"
@@ -120,6 +121,25 @@ TEST_F(ConfinedFactsTest, AreNotThoseOfAnotherProcessWithTheNumber) {
   confined_->SetLife(pid, {.seen = 1, .over = 1, .has_ended = true});
   const ImageId image = confined_->AddImage(spec);
   EXPECT_EQ(confined_->Find(image, RuntimeAddress{0x1010}).reason, Reason::kNoImageFile);
+}
+
+TEST_F(ConfinedFactsTest, KnowWhatIsMissing) {
+  const auto text = [](FactSource& facts, const ImageSpec& spec) -> std::string {
+    const auto missing = facts.MissingFilesOf(facts.AddImage(spec));
+    if (!missing) return "nothing";
+    return absl::StrCat(missing->path, missing->executable ? " executable" : "",
+                        missing->debug_info ? " debuginfo " : " ", HexOf(missing->build_id));
+  };
+  for (const char* const program : {"pie", "stripped", "split", "inlined", "none"}) {
+    for (const char* const build_id : {"", "0123456789"}) {
+      ImageSpec spec{.path = TestFile(program)};
+      const auto bytes = BytesOfText(build_id);
+      spec.build_id.assign(bytes.begin(), bytes.end());
+      EXPECT_EQ(text(*confined_, spec), text(*files_, spec)) << program;
+    }
+  }
+  EXPECT_NE(text(*confined_, {.path = TestFile("stripped")}), "nothing");
+  EXPECT_EQ(text(*confined_, {.path = TestFile("inlined")}), "nothing");
 }
 
 TEST_F(ConfinedFactsTest, HaveTheKernelsAnnouncedFunctions) {

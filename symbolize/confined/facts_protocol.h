@@ -8,6 +8,9 @@
 //   kJitCodes                image                                       status, n u32, n × JitCode
 //   kFileOf                  image                                       path; empty: none is
 //                                                                        trusted
+//   kMissingFiles            image                                       executable u8, debug
+//                                                                        information u8, build-id;
+//                                                                        empty: nothing is missing
 //   kKernelReference         symbol, address u64                         none comes
 //   kKernelSymbol            start u64, size u64, name                   none comes
 //

@@ -98,6 +98,8 @@ std::optional<std::string> FactsServer::Find(MessageKind kind, std::string_view 
       return JitCodes(from);
     case MessageKind::kFileOf:
       return FileOf(from);
+    case MessageKind::kMissingFiles:
+      return MissingFilesOf(from);
     case MessageKind::kKernelReference: {
       const std::string symbol(ReadText(from));
       facts_->SetKernelReference(symbol, RuntimeAddress{from.Read<uint64_t>()});
@@ -154,6 +156,16 @@ std::string FactsServer::FileOf(ByteReader& from) {
   const std::optional<TrustedFile> file = facts_->TrustedFileOf(ReadImage(from));
   ContentWriter to;
   to.PutText(file ? file->path : "");
+  return std::move(to).Take();
+}
+
+std::string FactsServer::MissingFilesOf(ByteReader& from) {
+  const std::optional<MissingFiles> missing = facts_->MissingFilesOf(ReadImage(from));
+  ContentWriter to;
+  if (missing) {
+    to.Put(static_cast<uint8_t>(missing->executable));
+    to.Put(static_cast<uint8_t>(missing->debug_info)).PutText(TextOf(missing->build_id));
+  }
   return std::move(to).Take();
 }
 

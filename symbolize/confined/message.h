@@ -32,6 +32,7 @@ enum class MessageKind : uint32_t {
   kCodeAt,
   kJitCodes,
   kFileOf,
+  kMissingFiles,
   kKernelReference,
   kKernelSymbol,
   kOpened,  // the answer to the three below

@@ -16,9 +16,7 @@
 #include "src/base/text.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
-#include "symbolize/files/debug_files.h"
 #include "symbolize/image_file.h"
-#include "symbolize/symbols/elf_symbols.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -30,10 +28,6 @@ using BuildId = std::vector<std::byte>;
 // A source that waits looks up about once a second.
 constexpr std::chrono::milliseconds kSourceTick{1'100};
 constexpr std::chrono::milliseconds kMonitorTick{100};
-
-bool NamesAreThere(const ElfImage& elf, bool inlines) {
-  return inlines ? dwarf::HasDebugInfo(elf) : HasSymtab(elf);
-}
 
 // Where a download broke off the sections are not all there; their table stands behind them.
 bool IsWhole(const ElfImage& elf) {
@@ -120,7 +114,7 @@ void Fetcher::FetchImage(Job& job) {
   const MissingFiles& missing = job.missing;
   if (missing.executable) {
     const auto executable = FetchFile(job, FileKind::kExecutable, missing.build_id);
-    if (!executable || NamesAreThere(executable->elf, /*inlines=*/true)) return;
+    if (!executable || dwarf::HasDebugInfo(executable->elf)) return;
   }
   if (!missing.debug_info) return;
   const auto debug = FetchFile(job, FileKind::kDebugInfo, missing.build_id);
@@ -303,26 +297,6 @@ void Supervisor::StopAll(ProblemKind why) {
 }
 
 }  // namespace
-
-std::optional<MissingFiles> MissingFilesOf(const ImageSpec& spec,
-                                           const SymbolizerOptions& options) {
-  if (spec.kind != ImageKind::kUser) return std::nullopt;
-  const OpenedImage opened = OpenImage(spec, options);
-  MissingFiles missing{.path = spec.path};
-  if (!opened.file) {
-    if (opened.reason == Reason::kNotElf || spec.build_id.empty()) return std::nullopt;
-    missing.build_id = spec.build_id;
-    missing.executable = missing.debug_info = true;
-    return missing;
-  }
-  const ElfImage& elf = opened.file->elf;
-  if (elf.build_id().empty() || NamesAreThere(elf, options.inlines)) return std::nullopt;
-  const auto debug = OpenDebugFile(*opened.file, options);
-  if (debug && NamesAreThere(debug->elf, options.inlines)) return std::nullopt;
-  missing.build_id.assign(elf.build_id().begin(), elf.build_id().end());
-  missing.debug_info = true;
-  return missing;
-}
 
 FetchOutcome FetchFiles(std::shared_ptr<DebugFileSource> source, std::vector<MissingFiles> missing,
                         const std::vector<std::string>& debug_directories,

@@ -1,9 +1,8 @@
 // Fetches the files of images that this machine does not have, a few at a time, within a budget of
 // time and bytes.
 //
-//   MissingFilesOf(image) ─▶ FetchFiles ─▶ threads ─▶ DebugFileSource   blocks for as long as it
-//   likes
-//                              │                          │
+//   MissingFiles of images ─▶ FetchFiles ─▶ threads ─▶ DebugFileSource   blocks for as long as it
+//                              │                          │              likes
 //                 monitor: skip this one?      ELF? the build-id asked for? else forgotten, named
 //                              │                          ▼
 //                        FetchOutcome          FetchedFiles ─▶ image_file.h, DebugInfo
@@ -17,28 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "symbolize/address_facts.h"
 #include "symbolize/fetched_files.h"
 #include "symbolize/files/debug_file_source.h"
-#include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {
-
-// What is missing of one image.
-struct MissingFiles {
-  std::string path;  // as recorded
-  std::vector<std::byte> build_id;
-  bool executable = false;  // the file that ran is not there, or is another build
-  bool debug_info = false;  // nor is, within it or beside it, what names are made of
-};
-
-// Looks for an image's files where a Symbolizer with `options` would. None where nothing is
-// missing, nor where nothing can be asked for: the build-id is not known, or it is no ELF file.
-// Cost: opens and maps the files.
-std::optional<MissingFiles> MissingFilesOf(const ImageSpec& spec, const SymbolizerOptions& options);
 
 struct FetchLimits {
   std::chrono::milliseconds time{30'000};  // for all files together

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/files/file_facts.h"
 #include "symbolize/names/name_store.h"
 #include "symbolize/test_files.h"
 
@@ -111,9 +112,13 @@ class DebugFetchTest : public testing::Test {
     return path;
   }
 
+  std::optional<MissingFiles> MissingFilesOf(const ImageSpec& spec) const {
+    const auto facts = CreateFileFacts(options_);
+    return facts->MissingFilesOf(facts->AddImage(spec));
+  }
   // "executable debuginfo" of what is missing.
   std::string MissingText(const ImageSpec& spec) {
-    const auto missing = MissingFilesOf(spec, options_);
+    const auto missing = MissingFilesOf(spec);
     if (!missing) return "nothing";
     return absl::StrCat(missing->executable ? "executable " : "",
                         missing->debug_info ? "debuginfo" : "");
@@ -180,7 +185,7 @@ TEST_F(DebugFetchTest, WhatWasFetchedNamesTheCodeOfAnImageThatIsGone) {
   const ImageSpec spec{.path = directory_ + "/gone", .build_id = build_id};
   source_->Serve(FileKind::kExecutable, build_id, Copy("inlined_stripped", "cache/executable"));
   source_->Serve(FileKind::kDebugInfo, build_id, Copy("inlined.debug", "cache/debuginfo"));
-  FetchOutcome outcome = Fetch({*MissingFilesOf(spec, options_)});
+  FetchOutcome outcome = Fetch({*MissingFilesOf(spec)});
   EXPECT_EQ(Problems(outcome), "");
 
   options_.fetched = std::make_shared<FetchedFiles>(outcome.files);

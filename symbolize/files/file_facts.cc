@@ -20,6 +20,7 @@
 #include "symbolize/files/debug_files.h"
 #include "symbolize/files/image_table.h"
 #include "symbolize/files/jit_file.h"
+#include "symbolize/files/missing_files.h"
 #include "symbolize/files/vmlinux.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbols/elf_symbols.h"
@@ -81,6 +82,10 @@ class FileFacts final : public FactSource {
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override { return specs_[id]; }
   std::optional<TrustedFile> TrustedFileOf(ImageId id) override;
+  std::optional<MissingFiles> MissingFilesOf(ImageId id) override {
+    specs_.Settle(id);
+    return symbolize::MissingFilesOf(specs_[id], options_);
+  }
   AddressFacts Find(ImageId image, CodePlace place) override;
   AddressFacts FindAt(ImageId image, ElfAddress address) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
