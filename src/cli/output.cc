@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/file_id.h"
+#include "src/base/shared_directory.h"
 #include "src/base/status.h"
 #include "src/cli/command.h"
 #include "src/cli/fitted_line.h"
@@ -133,6 +134,8 @@ Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : 
 // In a directory that is not ours to write to, a file that is is written where it is.
 void Output::OpenFile() {
   constexpr mode_t kForAll = 0666;  // less the umask
+  status_ = CheckSharedName(path_, FileOfOthers::kReplaced);
+  if (!status_.ok()) return;
   auto replaced = AtomicFile::Create(path_, kForAll);
   if (replaced.ok()) {
     replaced_.emplace(*std::move(replaced));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/shared_directory.h"
 
 namespace profiler::perf_data {
 namespace {
@@ -38,6 +39,7 @@ absl::StatusOr<RewriteTarget> RewriteTarget::Open(const std::string& to, const s
 }
 
 absl::Status RewriteTarget::OpenBeside(const std::string& to) {
+  PROFILER_RETURN_IF_ERROR(CheckSharedName(to, FileOfOthers::kReplaced));
   PROFILER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(to));
   file_.emplace(std::move(file));
   std::error_code error;

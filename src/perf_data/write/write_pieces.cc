@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/atomic_file.h"
+#include "src/base/shared_directory.h"
 #include "src/base/uninterrupted.h"
 
 namespace profiler::perf_data {
@@ -91,6 +92,7 @@ absl::StatusOr<UniqueFd> OpenOpenFile(const std::string& path) {
 // Devices and open files are written to where they are. An empty file, which may be another user's
 // or readable by others, is not: nor is one that somebody makes in the meantime.
 absl::StatusOr<UniqueFd> CreateFile(const std::string& path, ReplacedFile* replaced) {
+  PROFILER_RETURN_IF_ERROR(CheckSharedName(path, FileOfOthers::kPutAside));
   std::optional<std::string> target = AtomicFile::TargetOf(path);
   struct stat old;
   const bool is_there = stat(path.c_str(), &old) == 0;
