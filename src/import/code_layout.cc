@@ -106,8 +106,9 @@ class Layout {
       kind = ImageKind::kJit;
     }
     image.spec.kind = kind;
-    image.spec.path =
-        kind == ImageKind::kJit ? perf_event::CodeMemoryName(symbolize::PidOf(dso.pid)) : image.filename;
+    image.spec.path = kind == ImageKind::kJit
+                          ? perf_event::CodeMemoryName(symbolize::PidOf(dso.pid))
+                          : image.filename;
     if (kind == ImageKind::kUser || kind == ImageKind::kVdso) image.spec.build_id = dso.build_id;
     if (kind == ImageKind::kJit) image.spec.pid = dso.pid;
     return image;

@@ -163,7 +163,8 @@ absl::StatusOr<std::span<const JitCode>> NameStore::JitCodes(ImageId dump) {
   if (is_recorded && (recorded_->is_complete() || !codes.ok())) {
     image.jit_codes.clear();
     for (const NameFacts::Code& code : image.recorded->image().codes) {
-      image.jit_codes.push_back({code.time, PidOf(image.spec.pid), code.start, code.size, code.offset});
+      image.jit_codes.push_back(
+          {code.time, PidOf(image.spec.pid), code.start, code.size, code.offset});
     }
     codes = image.jit_codes;
   }
