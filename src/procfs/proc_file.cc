@@ -41,7 +41,7 @@ absl::Status ReadFile(const std::string& path, std::string* text) {
 }
 
 absl::Status ReadLines(const std::string& path,
-                       absl::FunctionRef<void(std::string_view line)> take) {
+                       absl::FunctionRef<bool(std::string_view line)> take) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, path);
   std::string text(2 * kLongestLine, '\0');
@@ -52,9 +52,11 @@ absl::Status ReadLines(const std::string& path,
     if (got < 0) return ErrnoStatus(errno, path);
     size += static_cast<size_t>(got);
     TextScanner lines(std::string_view(text).substr(0, size));
-    while (lines.rest().find('\n') != std::string_view::npos) take(lines.Until('\n'));
+    while (lines.rest().find('\n') != std::string_view::npos) {
+      if (!take(lines.Until('\n'))) return absl::OkStatus();
+    }
     const bool is_last = got == 0 || lines.rest().size() >= kLongestLine;
-    if (is_last && !lines.done()) take(lines.rest());
+    if (is_last && !lines.done() && !take(lines.rest())) return absl::OkStatus();
     if (got == 0) return absl::OkStatus();
     size = is_last ? 0 : lines.rest().size();
     std::memmove(text.data(), lines.rest().data(), size);

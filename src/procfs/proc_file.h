@@ -23,11 +23,12 @@ struct Roots {
 // Errors: those of open(2) and read(2).
 absl::Status ReadFile(const std::string& path, std::string* text);
 
-// Hands `take` each line, without its newline, and keeps no more of the file than one of them, nor
-// of a line that has no end more than kLongestLine bytes. Errors: those of open(2) and read(2).
+// Hands `take` each line, without its newline, until that says no, and keeps no more of the file
+// than one of them, nor of a line that has no end more than kLongestLine bytes. Errors: those of
+// open(2) and read(2).
 inline constexpr size_t kLongestLine = size_t{1} << 16;
 absl::Status ReadLines(const std::string& path,
-                       absl::FunctionRef<void(std::string_view line)> take);
+                       absl::FunctionRef<bool(std::string_view line)> take);
 
 // The first line without its newline; nothing when the file cannot be read.
 std::optional<std::string> ReadLine(const std::string& path);

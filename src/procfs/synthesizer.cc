@@ -101,18 +101,20 @@ void Synthesizer::AddThread(pid_t pid, pid_t tid, pid_t parent) {
 }
 
 void Synthesizer::AddMaps(pid_t pid) {
-  // Kernel threads have an empty one, and another user's processes none that we may read.
-  bool is_cut = false;
-  (void)ReadLines(absl::StrCat(options_.roots.proc, "/", pid, "/maps"), [&](std::string_view line) {
+  // Kernel threads have an empty one, and another user's processes none that we may read. What is
+  // left out is not read either: the kernel takes a second for the longest.
+  bool has_room = true;
+  const std::string path = absl::StrCat(options_.roots.proc, "/", pid, "/maps");
+  (void)ReadLines(path, [&](std::string_view line) {
     const std::optional<MemoryMap> map = ParseMapsLine(line);
-    if (!map.has_value() || (map->prot & PROT_EXEC) == 0) return;
+    if (!map.has_value() || (map->prot & PROT_EXEC) == 0) return true;
     const size_t before = records_.size();
     AddMap(pid, *map);
-    if (budget_.Take(static_cast<uint32_t>(pid), records_.size() - before)) return;
-    records_.resize(before);
-    is_cut = true;
+    has_room = budget_.Take(static_cast<uint32_t>(pid), records_.size() - before);
+    if (!has_room) records_.resize(before);
+    return has_room;
   });
-  if (is_cut) cut_.push_back(pid);
+  if (!has_room) cut_.push_back(pid);
 }
 
 void Synthesizer::AddMap(pid_t pid, const MemoryMap& map) {

@@ -256,6 +256,7 @@ TEST(ReadLines, GivesEachLineAndNoMoreOfOneThanThereIsRoomFor) {
   std::vector<size_t> sizes;
   ASSERT_TRUE(ReadLines(tree.path("text"), [&](std::string_view line) {
                 sizes.push_back(line.size());
+                return true;
               }).ok());
   ASSERT_GT(sizes.size(), 5u);
   EXPECT_EQ(sizes[0], 1u);
@@ -264,7 +265,11 @@ TEST(ReadLines, GivesEachLineAndNoMoreOfOneThanThereIsRoomFor) {
   EXPECT_EQ(sizes[3], 1u);
   for (const size_t size : sizes) EXPECT_LE(size, 2 * kLongestLine);
   EXPECT_EQ(sizes.back(), 4u);
-  EXPECT_TRUE(absl::IsNotFound(ReadLines(tree.path("none"), [](std::string_view) {})));
+  size_t lines = 0;
+  EXPECT_TRUE(ReadLines(tree.path("text"), [&](std::string_view) { return ++lines < 2; }).ok());
+  EXPECT_EQ(lines, 2u);
+  EXPECT_TRUE(
+      absl::IsNotFound(ReadLines(tree.path("none"), [](std::string_view) { return true; })));
 }
 
 }  // namespace
