@@ -72,7 +72,7 @@ class PidReuseTest : public ::testing::Test {
 
   Finished Profiler(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), Runfile("profiler"));
-    return Run(std::move(arguments), folder_);
+    return tests::Run(std::move(arguments), folder_);
   }
   std::string Report() {
     const Finished report =
