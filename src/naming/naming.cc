@@ -11,6 +11,7 @@
 #include "src/naming/imported_images.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/procfs/machine.h"
 #include "symbolize/confined/confined_facts.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/names/name_cache.h"
@@ -33,6 +34,11 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
   return options.places.given() ? FilesName::kUnnamed : FilesName::kOthers;
 }
 
+// Root, and the owner of capabilities: a copy of the program may have some (setcap(8)).
+bool MayDoMoreThanOthers() {
+  return geteuid() == 0 || procfs::EffectiveCapabilities(procfs::Roots()) != 0;
+}
+
 }  // namespace
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
@@ -51,11 +57,12 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   return files;
 }
 
-// What root reads may be anybody's, and whoever takes root over has everything.
+// What such a process reads may be anybody's, and whoever takes it over may do what it may.
 std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
   const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
   if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
-  return symbolize::CreateConfinedFacts(files, {.required = geteuid() == 0, .warn = options.warn});
+  return symbolize::CreateConfinedFacts(files,
+                                        {.required = MayDoMoreThanOthers(), .warn = options.warn});
 }
 
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,

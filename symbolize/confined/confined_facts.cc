@@ -104,9 +104,9 @@ class Reader {
   absl::Status GoWithout(const absl::Status& why) {
     if (confinement_.required) {
       ended_ = kMostEnded;
-      return absl::UnavailableError(
-          absl::StrCat("files are read as root in a sandbox only, and here is none (",
-                       why.message(), "); --no-sandbox reads them all the same"));
+      return absl::UnavailableError(absl::StrCat(
+          "files are read as root, or with capabilities, in a sandbox only, and here is none (",
+          why.message(), "); --no-sandbox reads them all the same"));
     }
     if (confinement_.warn) {
       confinement_.warn(absl::StrCat("files are read without a sandbox: there is none here (",
