@@ -1,0 +1,130 @@
+// The profiler, as root, among programs and files of a user without rights who means harm: it ends,
+// in time, with little memory, and says what it says in lines; what root runs is recorded and named
+// as if nobody else was there.
+//
+// A test run tries a choice of the cases. With PROFILER_HOSTILE=all (tools/test --all) it tries
+// all of them.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/hostile/scene.h"
+
+namespace profiler::tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Hostile : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("HOME", testing::TempDir().c_str(), 1);
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("DEBUGINFOD_URLS");
+    if (geteuid() != 0) GTEST_SKIP() << "only root records others, and can be another user";
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "the attackers' code is x86-64's";
+#endif
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "programs with ThreadSanitizer cannot be forked into others";
+#endif
+  }
+
+  Scene scene_;
+};
+
+// ---- all that runs is recorded
+
+class Attack : public Hostile, public testing::WithParamInterface<LiveCase> {
+ protected:
+  void SetUp() override {
+    Hostile::SetUp();
+    if (IsSkipped()) return;
+    const Watched probe = scene_.Profiler({"record", "-q", "-a", "-e", "cpu-clock", "--duration",
+                                           "0.001", "--embed", "none", "-o", Recording()});
+    if (probe.ended.exit_code != 0) GTEST_SKIP() << "nothing is recorded: " << probe.ended.err;
+    scene_.StartVictim();
+  }
+
+  std::string Recording() const { return scene_.OwnFile("recording.data"); }
+
+  void Record(const char* embed, const char* seconds) {
+    scene_.attackers().Resume();
+    const Watched record = scene_.Profiler(
+        {"record", "-a", "-e", "cpu-clock", "--call-graph", "dwarf", "-F", "499", "--embed", embed,
+         "--duration", seconds, "--no-summary", "-o", Recording()},
+        std::atof(seconds));
+    EXPECT_EQ(record.ended.exit_code, 0) << record.ended.err;
+    // What follows reads what they have left, and is faster while they do nothing.
+    scene_.attackers().Pause();
+  }
+
+  std::string Report() {
+    const Watched report =
+        scene_.Profiler({"report", "--no-children", "-g", "none", "-i", Recording()});
+    EXPECT_EQ(report.ended.exit_code, 0) << report.ended.err;
+    EXPECT_THAT(report.ended.err, Not(HasSubstr("was not ended")));
+    ExpectVictim(report.ended.out);
+    return report.ended.out;
+  }
+};
+
+TEST_P(Attack, IsRecordedAndSurvived) {
+  GetParam().attack(scene_);
+  if (HasFatalFailure()) return;
+  // With names that are found while the attackers run; and by each view.
+  Record("lines", "0.5");
+  const std::string report = Report();
+  scene_.Profiler({"annotate", "-i", Recording()});
+  Record("none", "0.2");
+  Report();
+  const Watched archive =
+      scene_.Profiler({"archive", "-i", Recording(), "-o", scene_.OwnFile("archived.data")});
+  EXPECT_EQ(archive.ended.exit_code, 0) << archive.ended.err;
+  const Watched convert =
+      scene_.Profiler({"convert", Recording(), "-o", scene_.OwnFile("converted.data")});
+  EXPECT_EQ(convert.ended.exit_code, 0) << convert.ended.err;
+  EXPECT_EQ(scene_.Opened(), 0) << "a FIFO or a device was opened";
+  if (GetParam().check) GetParam().check(scene_, report);
+}
+
+std::string NameOf(const testing::TestParamInfo<LiveCase>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Elf, Attack, testing::ValuesIn(Chosen(ElfCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Dwarf, Attack, testing::ValuesIn(Chosen(DwarfCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Frames, Attack, testing::ValuesIn(Chosen(FrameCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Names, Attack, testing::ValuesIn(Chosen(NameCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Processes, Attack, testing::ValuesIn(Chosen(ProcessCases())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Jit, Attack, testing::ValuesIn(Chosen(JitCases())), NameOf);
+
+// ---- a recording of somebody else is read
+
+class Recordings : public Hostile, public testing::WithParamInterface<RecordingCase> {};
+
+TEST_P(Recordings, AreReadOrRefused) {
+  const std::string path = scene_.File("perf.data");
+  GetParam().make(scene_, path);
+  if (HasFatalFailure()) return;
+  scene_.GiveAway(path);
+  scene_.Profiler({"report", "-i", path});
+  scene_.Profiler({"report", "--stats", "-i", path});
+  scene_.Profiler({"summary", "-i", path});
+  scene_.Profiler({"annotate", "-i", path});
+  scene_.Profiler({"archive", "-i", path, "-o", scene_.OwnFile("archived.data")});
+  scene_.Profiler({"convert", path, "-o", scene_.OwnFile("converted.data")});
+  scene_.Profiler({"script", "-i", path, "-o", "/dev/null"});
+  scene_.Profiler({"dump", "-i", path});
+  EXPECT_EQ(scene_.Opened(), 0) << "a FIFO or a device was opened";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Recordings, testing::ValuesIn(Chosen(RecordingCases())),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace profiler::tests

@@ -1,0 +1,288 @@
+// Programs that do harm by what they ask of the kernel.
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "src/base/unique_fd.h"
+#include "tests/hostile/hostile_elf.h"
+#include "tests/hostile/scene.h"
+
+namespace profiler::tests {
+namespace {
+
+using testing::HasSubstr;
+
+// Writes a sound program that spins.
+std::string Spinner(Scene& scene, const std::string& name) {
+  std::string path = scene.File(name);
+  HostileElf().AddFrames().AddSymbols().Write(path);
+  scene.GiveAway(path);
+  return path;
+}
+
+// A process that lives for a moment, and the next one.
+void ShortLives(Scene& scene) {
+  for (int i = 0; i < 2; ++i) {
+    scene.attackers().Start([](const auto& ready) {
+      ready();
+      for (;;) {
+        const pid_t pid = fork();
+        if (pid == 0) _exit(0);
+        WaitFor(pid);
+      }
+    });
+  }
+}
+
+// As many at once as the user may have, each with children.
+void ProcessesByTheHundred(Scene& scene) {
+  scene.attackers().Start([](const auto& ready) {
+    for (int i = 0; i < 300; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) {
+        setsid();
+        usleep(static_cast<useconds_t>(1000 * i));
+        Spin();
+      }
+      if (pid < 0) break;
+    }
+    ready();
+    for (;;) pause();
+  });
+}
+
+void Executions(Scene& scene) {
+  const std::string path = Spinner(scene, "evil");
+  for (int i = 0; i < 2; ++i) {
+    scene.attackers().Start([&](const auto& ready) {
+      ready();
+      for (;;) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+          ualarm(2'000, 0);
+          execl(path.c_str(), path.c_str(), nullptr);
+          _exit(127);
+        }
+        WaitFor(pid);
+      }
+    });
+  }
+}
+
+// Every other page of one file, so that none can be put together.
+void AllMappingsOfOneFile(Scene& scene) {
+  const std::string path = scene.File("evil.so");
+  HostileElf()
+      .AddFrames()
+      .AddSymbols()
+      .Add({.name = "hole", .hole = uint64_t{1} << 30})
+      .Write(path);
+  scene.GiveAway(path);
+  scene.attackers().Start([&](const auto& ready) {
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    for (off_t i = 0; i < 65'000; ++i) {
+      void* const page =
+          mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), i * 8192);
+      if (page == MAP_FAILED) break;
+    }
+    ready();
+    Spin();
+  });
+}
+
+// Each mapping of another file, with a name of its own.
+void MappingsOfManyFiles(Scene& scene) {
+  const std::string bytes = HostileElf().AddFrames().AddSymbols().Bytes();
+  scene.attackers().Start([&](const auto& ready) {
+    const std::string folder = scene.File(std::string(200, 'e'));
+    mkdir(folder.c_str(), 0755);
+    for (int i = 0; i < 3000; ++i) {
+      const std::string path = folder + "/" + std::string(200, 'e') + std::to_string(i);
+      WriteAs(path, bytes);
+      if (MapCode(path) == nullptr) _exit(126);
+    }
+    ready();
+    Spin();
+  });
+}
+
+void ChurnOfMappings(Scene& scene) {
+  const std::string path = Spinner(scene, "evil.so");
+  scene.attackers().Start([&](const auto& ready) {
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    ready();
+    for (;;) {
+      void* const code = mmap(nullptr, kEnd, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+      if (code == MAP_FAILED) _exit(126);
+      munmap(code, kEnd);
+    }
+  });
+}
+
+void ChurnOfProtections(Scene& scene) {
+  scene.attackers().Start([&](const auto& ready) {
+    void* const start = static_cast<char*>(CodeInMemory()) - kCode;
+    ready();
+    for (;;) {
+      mprotect(start, kEnd, PROT_READ);
+      mprotect(start, kEnd, PROT_READ | PROT_EXEC);
+    }
+  });
+}
+
+void* EndThread(void*) { return nullptr; }
+
+void ChurnOfThreads(Scene& scene) {
+  scene.attackers().Start([](const auto& ready) {
+    ready();
+    for (;;) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, EndThread, nullptr) != 0) _exit(126);
+      pthread_join(thread, nullptr);
+    }
+  });
+}
+
+void ChurnOfNames(Scene& scene) {
+  scene.attackers().Start([](const auto& ready) {
+    ready();
+    for (uint64_t i = 0;; ++i) prctl(PR_SET_NAME, ("evil-" + std::to_string(i)).c_str());
+  });
+}
+
+void NoObserver(Scene& scene) {
+  scene.attackers().Start([](const auto& ready) {
+    prctl(PR_SET_DUMPABLE, 0);
+    ready();
+    Spin();
+  });
+}
+
+// A user who is root in namespaces of their own, with a file of theirs over one that all have.
+void OwnNamespaces(Scene& scene) {
+  const std::string path = Spinner(scene, "evil.so");
+  scene.attackers().Start([&](const auto& ready) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) == 0) {
+      // Where the kernel does not allow it they are without.
+      mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+      mount(path.c_str(), "/bin/true", nullptr, MS_BIND, nullptr);
+      mount("none", "/tmp", "tmpfs", 0, nullptr);
+    }
+    const pid_t pid = fork();
+    if (pid == 0) {
+      ready();
+      void* const code = MapCode("/bin/true");
+      if (code == nullptr) Spin();
+      SpinAt(code);
+    }
+    ready();
+    WaitFor(pid);
+  });
+}
+
+// A root directory where everything that is looked for is something else.
+void ARootOfTraps(Scene& scene) {
+  const std::string path = Spinner(scene, "evil.so");
+  for (const char* const folder : {"tmp", "proc", "usr", "usr/lib", "usr/lib/debug"}) {
+    ASSERT_EQ(mkdir(scene.File(folder).c_str(), 0777), 0);
+    scene.GiveAway(scene.File(folder));
+  }
+  scene.MakeFifo("usr/lib/debug/.build-id");
+  ASSERT_EQ(symlink("/../../../../dev/zero", scene.File("loop").c_str()), 0);
+  scene.attackers().StartAsRoot([&](const auto& ready) {
+    if (chroot(scene.theirs().c_str()) != 0 || chdir("/") != 0) _exit(126);
+    GiveUpRights();
+    void* const code = MapCode("/evil.so");
+    if (code == nullptr) _exit(126);
+    // What was mapped is a FIFO now, and so is the map of this process.
+    rename("/evil.so", "/gone.so");
+    mkfifo("/evil.so", 0666);
+    mkfifo(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), 0666);
+    ready();
+    SpinAt(code);
+  });
+  scene.ForbidToOpen(path);
+}
+
+void ADeletedProgram(Scene& scene) {
+  const std::string path = Spinner(scene, "evil");
+  scene.attackers().Execute(path);
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
+  ASSERT_EQ(mkfifo((path + " (deleted)").c_str(), 0666), 0);
+  scene.ForbidToOpen(path);
+  scene.ForbidToOpen(path + " (deleted)");
+}
+
+void AProgramThatIsReplaced(Scene& scene) {
+  const std::string path = Spinner(scene, "evil");
+  scene.attackers().Execute(path);
+  scene.attackers().Start([&](const auto& ready) {
+    ready();
+    for (;;) {
+      HostileElf().AddSymbols().Write(path + ".new");
+      rename((path + ".new").c_str(), path.c_str());
+      unlink(path.c_str());
+      if (symlink("/dev/zero", path.c_str()) != 0) _exit(126);
+    }
+  });
+}
+
+// ---- as the command that is recorded
+
+// It runs as root, as what somebody else has asked to be recorded.
+void RecordCommand(Scene& scene, const std::string& script) {
+  const Watched record =
+      scene.Profiler({"record", "-e", "cpu-clock", "--call-graph", "dwarf", "--duration", "0.5",
+                      "-q", "-o", scene.OwnFile("command.data"), "--", "setpriv", "--reuid",
+                      std::to_string(kAttacker), "--clear-groups", "sh", "-c", script},
+                     0.5);
+  EXPECT_EQ(record.ended.exit_code, 0) << record.ended.err;
+  const Watched report = scene.Profiler({"report", "--stats", "-i", scene.OwnFile("command.data")});
+  EXPECT_THAT(report.ended.out, HasSubstr("SAMPLE events:"));
+}
+
+auto Command(std::string script) {
+  return [script = std::move(script)](Scene& scene) { RecordCommand(scene, script); };
+}
+
+}  // namespace
+
+std::vector<LiveCase> ProcessCases() {
+  using enum Runs;
+  return {
+      {"ShortLives", kAlways, ShortLives},
+      {"ProcessesByTheHundred", kWithAll, ProcessesByTheHundred},
+      {"Executions", kWithAll, Executions},
+      {"AllMappingsOfOneFile", kAlways, AllMappingsOfOneFile},
+      {"MappingsOfManyFiles", kWithAll, MappingsOfManyFiles},
+      {"ChurnOfMappings", kWithAll, ChurnOfMappings},
+      {"ChurnOfProtections", kWithAll, ChurnOfProtections},
+      {"ChurnOfThreads", kWithAll, ChurnOfThreads},
+      {"ChurnOfNames", kWithAll, ChurnOfNames},
+      {"NoObserver", kWithAll, NoObserver},
+      {"OwnNamespaces", kWithAll, OwnNamespaces},
+      {"ARootOfTraps", kAlways, ARootOfTraps},
+      {"ADeletedProgram", kWithAll, ADeletedProgram},
+      {"AProgramThatIsReplaced", kWithAll, AProgramThatIsReplaced},
+      {"ACommandThatIgnoresSignals", kWithAll,
+       Command("trap '' TERM INT HUP QUIT PIPE USR1; while :; do :; done")},
+      {"ACommandThatStopsItself", kWithAll, Command("kill -STOP $$; while :; do :; done")},
+      {"ACommandThatLeavesOthers", kWithAll,
+       Command("for i in 1 2 3; do (trap '' TERM INT HUP; while :; do :; done) & done; exit 0")},
+  };
+}
+
+}  // namespace profiler::tests
