@@ -206,6 +206,15 @@ TEST(BuildIdInNotes, IsFoundBehindOtherNotesAndNotInCutOnes) {
   }
 }
 
+TEST(BuildIdInNotes, IsNoneWhereItIsTooLong) {
+  for (const size_t size : {kMostBuildId, kMostBuildId + 1}) {
+    std::string notes("\4\0\0\0\0\0\0\0\3\0\0\0GNU\0", 16);
+    notes[4] = static_cast<char>(size);
+    notes.append(size, '\7');
+    EXPECT_EQ(BuildIdInNotes(BytesOfText(notes)).empty(), size > kMostBuildId);
+  }
+}
+
 TEST(HugeVectorTest, KeepsItsItemsAsItGrows) {
   HugeVector<uint64_t> items;
   for (uint64_t i = 0; i < 600'000; ++i) items.push_back(i * i);

@@ -18,9 +18,13 @@
 
 namespace profiler {
 
+// Four times what linkers make, which is 20 bytes by default. What is longer would be no use as the
+// name of a file.
+inline constexpr size_t kMostBuildId = 80;
+
 // The descriptor of the first NT_GNU_BUILD_ID note, as a PT_NOTE segment or /sys/kernel/notes has
-// it; a view of `notes`, empty where there is none. Names and descriptors are padded to
-// `alignment`, 8 or else 4. Notes that are cut end the search.
+// it; a view of `notes`, empty where there is none, or where it is longer than kMostBuildId. Names
+// and descriptors are padded to `alignment`, 8 or else 4. Notes that are cut end the search.
 inline std::span<const std::byte> BuildIdInNotes(std::span<const std::byte> notes,
                                                  uint64_t alignment = 4) {
   const uint64_t mask = (alignment == 8 ? 8 : 4) - 1;
@@ -34,7 +38,7 @@ inline std::span<const std::byte> BuildIdInNotes(std::span<const std::byte> note
     const auto descriptor = reader.ReadBytes(header.n_descsz);
     reader.Skip(std::min<uint64_t>(padded(header.n_descsz) - header.n_descsz, reader.remaining()));
     if (header.n_type == NT_GNU_BUILD_ID && TextOf(name) == std::string_view("GNU\0", 4)) {
-      return descriptor;
+      return descriptor.size() <= kMostBuildId ? descriptor : std::span<const std::byte>();
     }
   }
   return {};
