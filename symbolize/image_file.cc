@@ -81,11 +81,16 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 
 }  // namespace
 
-absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root) {
+absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root,
+                                  size_t most_headers_of_others) {
   ImageFile image;
   image.path = path;
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::FromFd(fd.get(), path));
+  if (!image.file.IsOfUserOrRoot() &&
+      LibelfFile::CountHeaders(image.file.bytes()) > most_headers_of_others) {
+    return absl::DataLossError(absl::StrCat(path, ": too many sections and segments"));
+  }
   PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
   if (image.file.has_lost_bytes()) {
     return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
@@ -129,11 +134,13 @@ void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFi
 
 }  // namespace
 
-OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options) {
+OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
+                      size_t most_headers_of_others) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
   for (const Candidate& candidate : CandidatesFor(spec, options)) {
-    absl::StatusOr<ImageFile> file = OpenElf(candidate.path, ProcessRoot(candidate.root, options));
+    absl::StatusOr<ImageFile> file =
+        OpenElf(candidate.path, ProcessRoot(candidate.root, options), most_headers_of_others);
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;

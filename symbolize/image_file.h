@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,8 +24,11 @@ struct ImageFile {
   ElfImage elf;
 };
 
+// Files that are neither root's nor the user's are refused where they have more sections and
+// segments than `most_headers_of_others`: each takes memory, for as long as the image is open.
 // Errors: those of MappedFile::Open, which says what `root` is, and of ElfImage::Parse.
-absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {});
+absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {},
+                                  size_t most_headers_of_others = SIZE_MAX);
 
 // The root of the process in whose own file system the image was found, which no link or name in
 // there leads out of; empty where it was found in ours.
@@ -49,8 +54,10 @@ bool IsDeleted(std::string_view path);
 // while that lives in one of its own, and for a deleted file among what the process has mapped;
 // then, by build-id, in the debug directories and perf's caches. Nothing is used of a file with
 // another build-id than the recorded one, nor of one that was found only under the name of a
-// deleted or foreign one, unless its build-id is the recorded one.
-OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options);
+// deleted or foreign one, unless its build-id is the recorded one. `most_headers_of_others` is as
+// OpenElf has it.
+OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
+                      size_t most_headers_of_others = SIZE_MAX);
 
 // This process's own [vdso], which the kernel has in memory only; where the recorded build-id is
 // another one, what perf's caches have of it.

@@ -141,7 +141,7 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
     if (!too_many_) too_many_ = Add({.spec = {.kind = ImageKind::kAnonymous}});
     return *too_many_;
   }
-  if (is_file) image.file = symbolize::OpenImage(image.spec, files_).file;
+  if (is_file) OpenUserImage(image);
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
   // What is mapped now may be another program than what was opened under the same name, so it gets
   // a number of its own.
@@ -159,6 +159,15 @@ ImageId LiveSpaces::Add(Image image) {
   }
   images_.push_back(std::make_unique<Image>(std::move(image)));
   return ImageId(static_cast<uint32_t>(images_.size() - 1));
+}
+
+void LiveSpaces::OpenUserImage(Image& image) {
+  image.file =
+      symbolize::OpenImage(image.spec, files_, std::min(headers_left_, kMostHeadersOfOne)).file;
+  if (!image.file || image.file->file.IsOfUserOrRoot()) return;
+  const symbolize::ElfImage& elf = image.file->elf;
+  image.headers_of_others = elf.sections().size() + elf.segments().size();
+  headers_left_ -= std::min(headers_left_, image.headers_of_others);
 }
 
 bool LiveSpaces::HasChanged(ImageId id) const {
@@ -211,6 +220,7 @@ void LiveSpaces::CloseUnmappedImages() {
       budget_.Return(images_[i]->spec.pid, images_[i]->cost());
     }
     images_[i]->file.reset();
+    headers_left_ += std::exchange(images_[i]->headers_of_others, 0);
     if (images_[i]->was_met) continue;
     images_[i].reset();
     free_.push_back(id);

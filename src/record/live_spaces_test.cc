@@ -1,7 +1,9 @@
 #include "src/record/live_spaces.h"
 
+#include <elf.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -81,6 +83,34 @@ class LiveSpacesTest : public testing::Test {
 
   LiveSpaces spaces_{perf_event::RecordLayout(UsualAttr()), "/proc", [](uint32_t) {}};
 };
+
+// Makes a copy of a program whose header counts so many sections, which are a hole behind it.
+std::string CopyOfSections(const std::string& name, uint16_t count) {
+  const std::string path = CopyOfAProgram(name);
+  const uint64_t size = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, size + count * sizeof(Elf64_Shdr));
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(offsetof(Elf64_Ehdr, e_shoff))
+      .write(reinterpret_cast<const char*>(&size), sizeof(size));
+  file.seekp(offsetof(Elf64_Ehdr, e_shnum))
+      .write(reinterpret_cast<const char*>(&count), sizeof(count));
+  return path;
+}
+
+TEST_F(LiveSpacesTest, OpensNoFilesOfOthersWithTensOfThousandsOfSections) {
+  constexpr uid_t kSomebodyElse = 1234;
+  const std::string own = CopyOfSections("own", 60'000), few = CopyOfSections("few", 100),
+                    many = CopyOfSections("many", 60'000);
+  for (const std::string& path : {few, many}) {
+    if (chown(path.c_str(), kSomebodyElse, kSomebodyElse) != 0) {
+      GTEST_SKIP() << "no file of somebody else can be made";
+    }
+  }
+  for (const std::string& path : {own, few, many}) Map(kNoSuchProcess, path);
+  EXPECT_TRUE(HasMapped(own));
+  EXPECT_TRUE(HasMapped(few));
+  EXPECT_FALSE(HasMapped(many));
+}
 
 TEST_F(LiveSpacesTest, LetsGoOfAFileThatNoProcessHasMapped) {
   const std::string path = CopyOfAProgram("let_go");

@@ -20,14 +20,25 @@ LibelfFile::Handle LibelfFile::Open(std::span<const std::byte> bytes) {
 
 // The header itself counts to 65279. More are counted in the first section, where any number can
 // stand, and a sparse file has room for it at no cost.
+uint64_t LibelfFile::RoomForUncounted(const GElf_Ehdr& header, uint64_t size) {
+  const bool is_counted = header.e_shnum != 0 || header.e_shoff == 0 || header.e_shoff >= size;
+  return is_counted ? 0 : (size - header.e_shoff) / sizeof(Elf32_Shdr);
+}
+
 bool LibelfFile::MayHaveMillionsOfSections(std::span<const std::byte> bytes) {
-  constexpr uint64_t kMostRoom = uint64_t{1 << 20} * sizeof(Elf64_Shdr);
-  if (bytes.size() <= kMostRoom) return false;
+  constexpr uint64_t kMost = uint64_t{1 << 20} * sizeof(Elf64_Shdr) / sizeof(Elf32_Shdr);
+  if (bytes.size() <= kMost) return false;
   const Handle header_alone = Open(bytes.first(sizeof(Elf64_Ehdr)));
   GElf_Ehdr header;
-  return gelf_getehdr(header_alone.get(), &header) != nullptr && header.e_shnum == 0 &&
-         header.e_shoff != 0 && header.e_shoff < bytes.size() &&
-         bytes.size() - header.e_shoff > kMostRoom;
+  return gelf_getehdr(header_alone.get(), &header) != nullptr &&
+         RoomForUncounted(header, bytes.size()) > kMost;
+}
+
+size_t LibelfFile::CountHeaders(std::span<const std::byte> bytes) {
+  const Handle header_alone = Open(bytes.first(std::min(bytes.size(), sizeof(Elf64_Ehdr))));
+  GElf_Ehdr header;
+  if (gelf_getehdr(header_alone.get(), &header) == nullptr) return 0;
+  return header.e_shnum + header.e_phnum + RoomForUncounted(header, bytes.size());
 }
 
 Elf_Data* LibelfFile::Table(std::span<const std::byte> contents, Elf_Type type) const {

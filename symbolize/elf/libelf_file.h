@@ -16,6 +16,7 @@
 #include <gelf.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -27,6 +28,10 @@ class LibelfFile {
   // elf_memory makes an object of 200 bytes for each section, so a file is not opened that has room
   // for more than a million of them and does not count them in its header.
   explicit LibelfFile(std::span<const std::byte> bytes);
+
+  // Of sections and segments, as the header of an ELF file counts them; 0 of another file. Reads
+  // the header alone: where it leaves the number to the first section, it is as many as have room.
+  static size_t CountHeaders(std::span<const std::byte> bytes);
 
   // For libelf's functions; null, and they fail then, for what is no ELF file.
   Elf* get() const { return elf_.get(); }
@@ -43,6 +48,8 @@ class LibelfFile {
 
   static Handle Open(std::span<const std::byte> bytes);
   static bool MayHaveMillionsOfSections(std::span<const std::byte> bytes);
+  // How many sections have room in the file, where the header does not count them; else 0.
+  static uint64_t RoomForUncounted(const GElf_Ehdr& header, uint64_t size);
 
   std::span<const std::byte> bytes_;
   Handle elf_;
