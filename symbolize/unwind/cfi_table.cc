@@ -30,6 +30,10 @@ constexpr uint64_t kMostOfFunction = uint64_t{1} << 18;
 constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
 constexpr uint64_t kMostOfSection = uint64_t{1} << 26;
 
+// What other work costs, in instructions of a budget.
+constexpr uint64_t kInstructionsOfScan = 8;  // for each function
+constexpr uint64_t kBytesOfInstruction = 4;  // that are decompressed
+
 // For full rules. What a chain adds is a fifth of a millisecond at most.
 constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
 constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
@@ -45,9 +49,11 @@ constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1, kTooLongNumber = 2;
 //   slots_[function] ──▶ first of its rows: {number of rows}, {distance, rule} …, {size, none}
 class CfiTable::Section {
  public:
+  // `budget` may be null. It has given the memory of all that is handed over, and of Slots().
   Section(Architecture architecture, FrameSection section, FdeIndex index,
-          std::vector<std::byte> owned)
+          std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
+        budget_(budget),
         owned_(std::move(owned)),
         section_(section),
         index_(std::move(index)),
@@ -57,7 +63,17 @@ class CfiTable::Section {
     rules_.Intern({});
     rules_.Intern({.kind = UnwindRule::kFull});
     rules_.Intern({.kind = UnwindRule::kTooLong});
+    taken_ = MemoryOf(index_, owned_);
     AddRow(0, kNoRuleNumber);  // so that no function's rows begin at 0
+  }
+  ~Section() {
+    if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
+  }
+  Section(const Section&) = delete;
+
+  // Of a section made of these, before it has met a function.
+  static uint64_t MemoryOf(const FdeIndex& index, const std::vector<std::byte>& owned) {
+    return index.memory_used() + index.size() * sizeof(uint32_t) + owned.capacity();
   }
 
   size_t functions() const { return index_.size(); }
@@ -84,15 +100,18 @@ class CfiTable::Section {
     if (!entry || address < entry->start || address - entry->start >= entry->size) {
       return Told::kNothing;
     }
+    const uint64_t most = MostNow(kMostOfFunction);
+    if (most == 0) return Told::kTooLong;
     bool found = false;
     const CfiProgram::Outcome outcome =
-        program_.Run(architecture_, section_, *entry, kMostOfFunction,
+        program_.Run(architecture_, section_, *entry, most,
                      [&](uint64_t start, uint64_t end, const FrameRules& row) {
                        found = address >= start && address < end;
                        if (found) *rules = row;
                        return !found;
                      });
     *instructions_left -= static_cast<int64_t>(outcome.instructions);
+    TakeInstructions(outcome.instructions);
     if (outcome.is_cut) return Told::kTooLong;
     return found && rules->cfa.kind != CfaRule::kNone ? Told::kRules : Told::kNothing;
   }
@@ -118,7 +137,7 @@ class CfiTable::Section {
     // The index of a corrupt file may lead to another function.
     if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
       const CfiProgram::Outcome outcome = program_.Run(
-          architecture_, section_, *entry, std::min(instructions_left_, kMostOfFunction),
+          architecture_, section_, *entry, MostNow(std::min(instructions_left_, kMostOfFunction)),
           [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
             const uint16_t number =
                 rules_.Intern(PackRule(architecture_, rules)).value_or(kFullNumber);
@@ -128,6 +147,7 @@ class CfiTable::Section {
             return true;
           });
       instructions_left_ -= outcome.instructions;
+      TakeInstructions(outcome.instructions);
       if (outcome.is_cut) {
         AddRow(end - start, kTooLongNumber);
         end = start + entry->size;
@@ -144,18 +164,35 @@ class CfiTable::Section {
   }
 
  private:
+  uint64_t MostNow(uint64_t most) const {
+    return budget_ == nullptr ? most : std::min(most, budget_->instructions_left());
+  }
+  void TakeInstructions(uint64_t count) {
+    if (budget_ != nullptr) budget_->TakeInstructions(count);
+  }
+
   void AddRow(uint64_t distance, uint16_t number) {
     // By an eighth and not by two, or half of the table would be air.
-    if (distances_.size() == distances_.capacity()) {
-      const size_t room = distances_.size() + distances_.size() / 8 + 1024;
-      distances_.reserve(room);
-      numbers_.reserve(room);
-    }
+    if (distances_.size() == distances_.capacity()) Grow(distances_.size() / 8 + 1024);
     distances_.push_back(static_cast<uint32_t>(distance));
     numbers_.push_back(number);
   }
 
+  // Without room in the budget no further function is compiled, but for the three rows that say so.
+  void Grow(size_t rows) {
+    const uint64_t bytes = rows * (sizeof(uint32_t) + sizeof(uint16_t));
+    if (budget_ != nullptr && budget_->TakeMemory(bytes)) {
+      taken_ += bytes;
+    } else if (budget_ != nullptr) {
+      instructions_left_ = 0;
+    }
+    distances_.reserve(distances_.size() + rows);
+    numbers_.reserve(numbers_.size() + rows);
+  }
+
   const Architecture architecture_;
+  FrameBudget* const budget_;     // null: none
+  uint64_t taken_ = 0;            // of its memory
   std::vector<std::byte> owned_;  // decompressed
   FrameSection section_;
   FdeIndex index_;
@@ -207,11 +244,14 @@ bool HasDebugFrame(const ElfImage& image) {
 
 }  // namespace
 
-CfiTable::~CfiTable() = default;
+CfiTable::~CfiTable() {
+  if (budget_ != nullptr && known_rules_ != nullptr) budget_->GiveMemoryBack(sizeof(KnownRules));
+}
 
 absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image,
                                                            const ElfImage* debug,
-                                                           ChangeCheck has_changed) {
+                                                           ChangeCheck has_changed,
+                                                           FrameBudget* budget) {
   const std::optional<Architecture> architecture = ArchitectureOfElf(image.machine());
   if (!architecture || !image.is_64_bit()) {
     return absl::UnimplementedError("no unwinding on this machine");
@@ -220,19 +260,14 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   table->architecture_ = *architecture;
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
+  table->budget_ = budget;
   table->entry_ = image.entry();
   table->full_instructions_left_ = kMostFullInstructions;
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
     const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value);
-    std::optional<FdeIndex> index;
-    if (const ElfSection* header = image.FindSection(".eh_frame_hdr")) {
-      index = FdeIndex::FromHeader(header->contents, header->address.value, frames);
-    }
-    if (!index) index = FdeIndex::Scan(frames);
-    table->eh_frame_ = std::make_unique<Section>(*architecture, frames, *std::move(index),
-                                                 std::vector<std::byte>());
+    table->eh_frame_ = table->MakeSection(frames, image.FindSection(".eh_frame_hdr"), {});
   }
 
   table->AddLinkageTables(image);
@@ -244,18 +279,40 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   return table;
 }
 
+std::unique_ptr<CfiTable::Section> CfiTable::MakeSection(const FrameSection& section,
+                                                         const ElfSection* header,
+                                                         std::vector<std::byte> owned) const {
+  std::optional<FdeIndex> index;
+  if (header != nullptr) {
+    index = FdeIndex::FromHeader(header->contents, header->address.value, section);
+  }
+  if (!index && budget_ == nullptr) index = FdeIndex::Scan(section, SIZE_MAX);
+  if (!index) {
+    const uint64_t most = std::min(budget_->instructions_left() / kInstructionsOfScan,
+                                   budget_->memory_left() / FdeIndex::kBytesOfScan);
+    index = FdeIndex::Scan(section, most);
+    budget_->TakeInstructions(index->scanned() * kInstructionsOfScan);
+  }
+  if (budget_ != nullptr && !budget_->TakeMemory(Section::MemoryOf(*index, owned))) return nullptr;
+  return std::make_unique<Section>(architecture_, section, *std::move(index), std::move(owned),
+                                   budget_);
+}
+
 // Reading through .debug_frame, and maybe decompressing it, waits for a function that is not in
 // .eh_frame.
 CfiTable::Section* CfiTable::DebugFrame() {
   if (!debug_source_) return debug_frame_.get();
-  SectionContents contents =
-      ReadSectionContents(*debug_source_, ".debug_frame",
-                          {.bytes = std::min(kMostDebugFrame, MostDecompressed(*debug_source_))});
+  uint64_t most = std::min(kMostDebugFrame, MostDecompressed(*debug_source_));
+  if (budget_ != nullptr) {
+    most = std::min(
+        {most, budget_->memory_left(), budget_->instructions_left() * kBytesOfInstruction});
+  }
+  SectionContents contents = ReadSectionContents(*debug_source_, ".debug_frame", {.bytes = most});
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
+  if (budget_ != nullptr) budget_->TakeInstructions(contents.owned.size() / kBytesOfInstruction);
   const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);
-  debug_frame_ = std::make_unique<Section>(architecture_, frames, FdeIndex::Scan(frames),
-                                           std::move(contents.owned));
+  debug_frame_ = MakeSection(frames, nullptr, std::move(contents.owned));
   return debug_frame_.get();
 }
 
@@ -316,7 +373,10 @@ void CfiTable::StartChain(uint64_t chain) {
 
 CfiTable::Told CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
   if (is_outdated_) return Told::kNothing;
-  if (known_rules_ == nullptr) known_rules_ = std::make_unique<KnownRules>();
+  if (known_rules_ == nullptr) {
+    if (budget_ != nullptr && !budget_->TakeMemory(sizeof(KnownRules))) return Told::kTooLong;
+    known_rules_ = std::make_unique<KnownRules>();
+  }
   if (const FrameRules* const known = known_rules_->Find(address.value)) {
     *rules = *known;
     return Told::kRules;

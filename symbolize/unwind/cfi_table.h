@@ -29,10 +29,12 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/unwind/frame_budget.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
 
+class FrameSection;
 struct FrameRules;
 
 // How to come from a frame to its caller, where that takes the stack and frame pointers alone: all
@@ -76,13 +78,17 @@ class CfiTable {
  public:
   // `debug` is the image's separate debug file or null. Views of both files are kept, so their
   // bytes must outlive the table. An image without any call frame information gives an empty table.
+  // `budget` is shared with other tables and outlives this one: where it is used up, functions that
+  // were not met yet have a rule of kTooLong, and tables that it has no room for are empty. Null:
+  // none but the limits of a single image.
   // `has_changed` says whether those bytes may be others than when the image was opened, and is
   // asked when the table was made and whenever a function was compiled; without it they never are.
   // Errors: kUnimplemented for a machine that is not unwound.
   using ChangeCheck = std::function<bool()>;
   static absl::StatusOr<std::unique_ptr<CfiTable>> Create(const ElfImage& image,
                                                           const ElfImage* debug = nullptr,
-                                                          ChangeCheck has_changed = nullptr);
+                                                          ChangeCheck has_changed = nullptr,
+                                                          FrameBudget* budget = nullptr);
   ~CfiTable();
   CfiTable(const CfiTable&) = delete;
   CfiTable& operator=(const CfiTable&) = delete;
@@ -133,12 +139,16 @@ class CfiTable {
   // Sets `*compiled` if it compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
   Section* DebugFrame();  // null where there is none
+  // Null where the budget has no room for it. `header` is the section's index; null: there is none.
+  std::unique_ptr<Section> MakeSection(const FrameSection& section, const ElfSection* header,
+                                       std::vector<std::byte> owned) const;
   Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
 
   Architecture architecture_ = kNativeArchitecture;
   uint32_t id_ = 0;
   ChangeCheck has_changed_;
+  FrameBudget* budget_ = nullptr;  // null: none
   bool is_outdated_ = false;
   ElfAddress entry_;
   std::unique_ptr<Section> eh_frame_;

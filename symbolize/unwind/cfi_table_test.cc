@@ -372,6 +372,69 @@ TEST(CfiTableTest, FullRulesAreNotEvaluatedAgainAndAgain) {
   EXPECT_EQ(told(0x100b), CfiTable::Told::kRules);
 }
 
+// Of a file with these two sections, and what they cost together.
+struct Budgeted {
+  Budgeted(const std::vector<std::byte>& file, FrameBudget& budget)
+      : elf(*ElfImage::Parse(file)), table(*CfiTable::Create(elf, nullptr, nullptr, &budget)) {}
+
+  UnwindRule::Kind KindAt(uint64_t address) const {
+    return static_cast<UnwindRule::Kind>(table->Find({address}).kind);
+  }
+
+  ElfImage elf;
+  std::unique_ptr<CfiTable> table;
+};
+
+TEST(CfiTableTest, TablesThatShareABudgetCompileNoMoreThanThat) {
+  EhFrameBuilder frames(kFrames, {});
+  for (uint64_t i = 0; i < 4; ++i) {
+    frames.Add({.start = 0x1000 + i * 0x100, .instructions = Nothing(400)});
+  }
+  const auto file = ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build();
+  FrameBudget budget({.instructions = 1000, .instructions_of_sample = 500, .memory = 1 << 20});
+  const Budgeted first(file, budget), second(file, budget);
+  EXPECT_EQ(first.KindAt(0x1000), UnwindRule::kFromStackPointer);
+  EXPECT_EQ(second.KindAt(0x1000), UnwindRule::kFromStackPointer);
+  EXPECT_EQ(second.KindAt(0x1100), UnwindRule::kTooLong);
+  EXPECT_EQ(first.KindAt(0x1100), UnwindRule::kTooLong);
+  EXPECT_EQ(first.KindAt(0x1000), UnwindRule::kFromStackPointer) << "compiled before";
+  budget.StartSample();
+  EXPECT_EQ(first.KindAt(0x1200), UnwindRule::kFromStackPointer);
+  FrameRules rules;
+  EXPECT_EQ(first.table->FullRules({0x1000}, &rules), CfiTable::Told::kTooLong);
+  budget.StartSample();
+  EXPECT_EQ(first.table->FullRules({0x1000}, &rules), CfiTable::Told::kRules);
+}
+
+TEST(CfiTableTest, TablesThatShareABudgetTakeNoMoreMemoryThanThat) {
+  EhFrameBuilder frames(kFrames, {});
+  for (uint64_t i = 0; i < 1000; ++i) frames.Add({.start = 0x1000 + i * 0x100});
+  const auto file = ElfBuilder()
+                        .Section(".eh_frame", kFrames, frames.section())
+                        .Section(".eh_frame_hdr", 0x80000, frames.Header(0x80000))
+                        .Build();
+  FrameBudget budget({.memory = 25'000});
+  const Budgeted first(file, budget);
+  EXPECT_EQ(first.KindAt(0x1000), UnwindRule::kFromStackPointer);
+  {
+    const Budgeted second(file, budget);
+    EXPECT_EQ(second.KindAt(0x1000), UnwindRule::kFromStackPointer);
+    EXPECT_EQ(Budgeted(file, budget).KindAt(0x1000), UnwindRule::kTooLong) << "no room for rows";
+  }
+  EXPECT_EQ(Budgeted(file, budget).KindAt(0x1000), UnwindRule::kFromStackPointer);
+}
+
+TEST(CfiTableTest, ASectionWithoutAnIndexIsReadAsFarAsTheBudgetGoes) {
+  EhFrameBuilder frames(kFrames, {});
+  for (uint64_t i = 0; i < 100; ++i) frames.Add({.start = 0x1000 + i * 0x100});
+  const auto file = ElfBuilder().Section(".eh_frame", kFrames, frames.section()).Build();
+  FrameBudget budget({.instructions = 400});
+  const Budgeted table(file, budget);
+  EXPECT_EQ(budget.instructions_left(), 0u);
+  EXPECT_TRUE(table.table->FunctionAt({0x1000}).has_value());
+  EXPECT_FALSE(table.table->FunctionAt({0x1000 + 60 * 0x100}).has_value());
+}
+
 TEST(CfiTableTest, AnImageThatSaysNothingHasNoRules) {
   const Table table(ElfBuilder().Entry(0x1000).Build());
   EXPECT_EQ(table.At(0x1000), "none");

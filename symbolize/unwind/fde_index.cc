@@ -12,7 +12,7 @@ namespace {
 constexpr uint8_t kHeaderVersion = 1;
 
 // Ten times what the largest programs have.
-constexpr size_t kMostScanned = size_t{1} << 24;
+constexpr uint64_t kMostScanned = uint64_t{1} << 24;
 
 bool FitsInt32(int64_t value) {
   return value >= std::numeric_limits<int32_t>::min() &&
@@ -43,11 +43,12 @@ std::optional<FdeIndex> FdeIndex::FromHeader(std::span<const std::byte> header, 
   return index;
 }
 
-FdeIndex FdeIndex::Scan(const FrameSection& section) {
+FdeIndex FdeIndex::Scan(const FrameSection& section, uint64_t most) {
   FdeIndex index;
   std::optional<uint64_t> base;
   for (uint64_t offset = 0;
-       FitsInt32(static_cast<int64_t>(offset)) && index.own_.size() < kMostScanned;) {
+       FitsInt32(static_cast<int64_t>(offset)) && index.scanned_ < std::min(most, kMostScanned);) {
+    ++index.scanned_;
     if (const std::optional<FunctionEntry> function = section.ReadFunction(offset)) {
       // The linker leaves size 0 or start 0 where it dropped a function.
       if (function->size != 0 && function->start != 0) {

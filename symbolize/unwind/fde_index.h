@@ -27,9 +27,10 @@ class FdeIndex {
   // where it has none of the common encoding.
   static std::optional<FdeIndex> FromHeader(std::span<const std::byte> header, uint64_t address,
                                             const FrameSection& section);
-  // Reads through the whole section, as far as 2^24 functions. Those farther than 2 GiB from the
-  // first are left out.
-  static FdeIndex Scan(const FrameSection& section);
+  // Reads through the whole section, as far as 2^24 entries or `most`. Functions farther than 2 GiB
+  // from the first are left out. While it reads an entry takes kBytesOfScan bytes at most.
+  static FdeIndex Scan(const FrameSection& section, uint64_t most = UINT64_MAX);
+  static constexpr size_t kBytesOfScan = 32;
 
   FdeIndex(FdeIndex&&) = default;
   FdeIndex& operator=(FdeIndex&&) = default;
@@ -44,6 +45,8 @@ class FdeIndex {
   uint64_t Offset(size_t function) const {
     return fde_base_ + static_cast<uint64_t>(int64_t{EntryAt(function).fde});
   }
+  // How many entries were read.
+  uint64_t scanned() const { return scanned_; }
   size_t memory_used() const { return own_.capacity() * sizeof(Entry); }
 
  private:
@@ -57,6 +60,7 @@ class FdeIndex {
   std::span<const std::byte> in_file_;  // entries in .eh_frame_hdr
   std::vector<Entry> own_;              // or these
   size_t count_ = 0;
+  uint64_t scanned_ = 0;
   uint64_t base_ = 0;
   uint64_t fde_base_ = 0;  // what to add for an offset in the section
 };

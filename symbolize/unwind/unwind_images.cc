@@ -28,6 +28,10 @@ struct UnwindImages::Image {
     return files &&
            (files->image.file.HasChanged() || (files->debug && files->debug->file.HasChanged()));
   }
+  bool IsOfOthers() const {
+    return !files->image.file.IsOfUserOrRoot() ||
+           (files->debug && !files->debug->file.IsOfUserOrRoot());
+  }
   bool is_outdated() const {
     return files->image.file.has_lost_bytes() || (table != nullptr && table->is_outdated());
   }
@@ -46,8 +50,10 @@ UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
     if (image->files) {
       const auto& debug = image->files->debug;
       // The image stands where it is for as long as the table that asks.
-      auto table = CfiTable::Create(image->files->image.elf, debug ? &debug->elf : nullptr,
-                                    [opened = image.get()] { return opened->HasChanged(); });
+      auto table = CfiTable::Create(
+          image->files->image.elf, debug ? &debug->elf : nullptr,
+          [opened = image.get()] { return opened->HasChanged(); },
+          image->IsOfOthers() ? &of_others_ : nullptr);
       if (table.ok()) image->table = *std::move(table);
     }
   }

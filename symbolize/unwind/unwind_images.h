@@ -27,7 +27,8 @@ struct UnwindImageFiles {
 };
 
 // Every image of a recording, opened when the first frame in it is met, and once unless it is
-// closed. Not thread-safe.
+// closed. Images whose files are neither root's nor the user's share one FrameBudget: what is more
+// than that is not unwound. Not thread-safe.
 class UnwindImages {
  public:
   // Opens the file of an image that process `pid` has mapped so; empty where that cannot be, which
@@ -40,6 +41,9 @@ class UnwindImages {
   // The code at `address`, which `mapping` holds: as much of the mapping as belongs to the same
   // segment of the image. Its `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
+
+  // To be called for each sample: adds to the budget.
+  void StartSample() { of_others_.StartSample(); }
 
   // Fills `bytes` with what the image's file has at `offset`. False for an image that is not open,
   // at the file's end, and where the file was found to be another one than was opened.
@@ -64,6 +68,7 @@ class UnwindImages {
   const Image* Find(ImageId image) const;  // null: not met
 
   Opener open_;
+  FrameBudget of_others_;                       // outlives the tables
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
 };
 
@@ -77,6 +82,7 @@ class MappedSpace : public UnwindSpace {
   void Enter(uint32_t pid, const AddressSpace& addresses) {
     pid_ = pid;
     addresses_ = &addresses;
+    images_.StartSample();
   }
 
   bool FindCode(RuntimeAddress address, MappedCode* code) override;
