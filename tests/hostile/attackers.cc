@@ -161,6 +161,16 @@ void SpinAt(void* address) {
   _exit(0);
 }
 
+void SpinInTurns(const std::vector<void*>& codes, uint64_t entry) {
+  constexpr uint64_t kLoops = 1 << 20;
+  for (;;) {
+    for (void* const code : codes) {
+      void* const start = static_cast<std::byte*>(code) + (entry - kCode);
+      reinterpret_cast<void (*)(uint64_t loops, uint64_t depth)>(start)(kLoops, 0);
+    }
+  }
+}
+
 void* MapCode(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   void* const start = mmap(nullptr, kEnd, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);

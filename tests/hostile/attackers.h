@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ void GiveUpRights();
 // Runs the code of a HostileElf at `address`, over and over. A signal of a file that shrinks ends
 // the process.
 [[noreturn]] void SpinAt(void* address);
+// Runs each of the codes for half a millisecond, one after the other, over and over. They begin
+// at `entry` (HostileElf), which is kDescend or kStairs.
+[[noreturn]] void SpinInTurns(const std::vector<void*>& codes, uint64_t entry);
 // Maps `path` as code, nothing where that is not possible. It is where its code is (HostileElf).
 void* MapCode(const std::string& path);
 // Memory with the code of a HostileElf.

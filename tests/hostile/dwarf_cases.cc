@@ -272,7 +272,7 @@ void SpinBesides(Scene& scene, const std::string& dwo, const std::string& altern
 std::vector<LiveCase> DwarfCases() {
   using enum Runs;
   return {
-      {"AttributesWithoutBytes", kAlways, With(EmptyAttributes)},
+      {"AttributesWithoutBytes", kWithAll, With(EmptyAttributes)},
       {"FormsThatAreElsewhere", kWithAll, With(IndirectForms)},
       {"OriginsInACircle", kWithAll, With(OriginsInACircle)},
       {"SpecificationsInACircle", kWithAll, With(SpecificationsInACircle)},
@@ -297,7 +297,7 @@ std::vector<LiveCase> DwarfCases() {
                                  {.name = ".debug_ranges", .hole = uint64_t{4} << 30},
                                  {.name = ".debug_line_str", .hole = uint64_t{4} << 30}}});
        }},
-      {"FilesBesideItThatAreFifos", kAlways,
+      {"FilesBesideItThatAreFifos", kWithAll,
        [](Scene& scene) {
          SpinBesides(scene, scene.MakeFifo("fifo"), scene.MakeFifo("other"), "fifo");
        }},

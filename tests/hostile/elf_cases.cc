@@ -258,7 +258,7 @@ std::vector<LiveCase> ElfCases() {
       {"TheBuildIdOfTheVictim", kAlways, TakeBuildIdOfVictim},
       {"SectionsUpToSixteenBits", kWithAll,
        Lying([](Elf64_Ehdr& header, auto&) { header.e_shnum = 0xfeff; })},
-      {"SectionsUpToThirtyTwoBits", kAlways,
+      {"SectionsUpToThirtyTwoBits", kWithAll,
        LyingInHole(8 * kGigabyte,
                    [](Elf64_Ehdr& header, std::vector<Elf64_Shdr>& sections) {
                      ClaimSections((uint64_t{1} << 32) - 1, header, sections);
@@ -289,7 +289,7 @@ std::vector<LiveCase> ElfCases() {
        })},
       {"HeadersOfSizeZero", kWithAll,
        Lying([](Elf64_Ehdr& header, auto&) { header.e_shentsize = header.e_phentsize = 0; })},
-      {"AZlibBomb", kAlways,
+      {"AZlibBomb", kWithAll,
        With({Compressed(".debug_info", ZlibSection(2 * kGigabyte, 2 * kGigabyte)),
              Compressed(".debug_abbrev", ZlibSection(kGigabyte, kGigabyte)),
              Compressed(".debug_line", ZlibSection(kGigabyte, kGigabyte))})},
@@ -300,7 +300,7 @@ std::vector<LiveCase> ElfCases() {
        With({Compressed(".debug_info", ZstdSection(4 * kGigabyte, 4 * kGigabyte)),
              Compressed(".debug_line", ZstdSection(4 * kGigabyte, uint64_t{1} << 40))})},
       {"AnXzBomb", kWithAll, With({{.name = ".gnu_debugdata", .bytes = XzOfZeros(4 * kGigabyte)}})},
-      {"SixtyFourThousandSegments", kAlways,
+      {"SixtyFourThousandSegments", kWithAll,
        [](Scene& scene) {
          SpinIn(scene, HostileElf().Depth(8000).AddFrames().AddSymbols().Segments(
                            ManySegments(65'000, 0x1000)));

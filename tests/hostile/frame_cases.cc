@@ -123,17 +123,26 @@ void AnIndexOfGigabytes(Scene& scene) {
   SpinIn(scene, elf.Lying([](auto&, auto& sections) { sections[2].sh_name = 0; }).Depth(100));
 }
 
-// The same file under many names, each of which is an image of its own, with a process that runs
-// it.
-void SpinInLinks(Scene& scene, const HostileElf& elf, int links) {
+// The same file under many names, each of which is an image of its own, and a process that runs
+// each of them from `entry` on.
+void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry = kDescend) {
   const std::string path = scene.File("evil.so");
   elf.Write(path);
   scene.GiveAway(path);
+  std::vector<std::string> names;
   for (int i = 0; i < links; ++i) {
-    const std::string name = scene.File("evil-" + std::to_string(i) + ".so");
-    ASSERT_EQ(link(path.c_str(), name.c_str()), 0);
-    scene.attackers().SpinIn(name);
+    names.push_back(scene.File("evil-" + std::to_string(i) + ".so"));
+    ASSERT_EQ(link(path.c_str(), names.back().c_str()), 0);
   }
+  scene.attackers().Start([&](const auto& ready) {
+    std::vector<void*> codes;
+    for (const std::string& name : names) {
+      codes.push_back(MapCode(name));
+      if (codes.back() == nullptr) _exit(126);
+    }
+    ready();
+    SpinInTurns(codes, entry);
+  });
 }
 
 // Sixty functions, each with as long a program as there is room for: the first sample in the file
@@ -152,7 +161,7 @@ void ManyImagesOfLongPrograms(Scene& scene) {
            .bytes = frames.Header(elf.next_offset()).bytes(),
            .flags = SHF_ALLOC});
   elf.AddSymbols().Stairs();
-  SpinInLinks(scene, elf, 40);
+  SpinInLinks(scene, elf, 40, kStairs);
 }
 
 // An index of millions of functions.
@@ -297,7 +306,7 @@ std::vector<LiveCase> FrameCases() {
          }
          SpinIn(scene, ElfWith(program).Depth(kDeep).Stairs());
        }},
-      {"FramesThatAreTheirOwnCallers", kAlways,
+      {"FramesThatAreTheirOwnCallers", kWithAll,
        // The return address is where the frame is, and its stack is a byte above.
        With(CfaExpression({0x77, 1}).Bytes(ByteBuilder{0x16, 16}.Block({0x80, 0})))},
       {"FramesWhoseStackGoesRound", kWithAll,

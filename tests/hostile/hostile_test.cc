@@ -82,7 +82,7 @@ TEST_P(Attack, IsRecordedAndSurvived) {
   Record("lines", "0.5");
   const std::string report = Report();
   scene_.Profiler({"annotate", "-i", Recording()});
-  Record("none", "0.2");
+  Record("none", "0.5");
   Report();
   const Watched archive =
       scene_.Profiler({"archive", "-i", Recording(), "-o", scene_.OwnFile("archived.data")});
@@ -118,7 +118,7 @@ TEST_P(Recordings, AreReadOrRefused) {
   scene_.Profiler({"annotate", "-i", path});
   scene_.Profiler({"archive", "-i", path, "-o", scene_.OwnFile("archived.data")});
   scene_.Profiler({"convert", path, "-o", scene_.OwnFile("converted.data")});
-  scene_.Profiler({"script", "-i", path, "-o", "/dev/null"});
+  scene_.Profiler({"script", "-G", "-i", path});
   scene_.Profiler({"dump", "-i", path});
   EXPECT_EQ(scene_.Opened(), 0) << "a FIFO or a device was opened";
 }

@@ -152,7 +152,7 @@ std::string LoadOfSize(uint64_t size, const std::string& name_and_code) {
 std::vector<LiveCase> JitCases() {
   using enum Runs;
   return {
-      {"AMapOfAGigabyteOfHoles", kAlways, Map(SparseMap)},
+      {"AMapOfAGigabyteOfHoles", kWithAll, Map(SparseMap)},
       {"AMapOfMillionsOfLines", kWithAll, Map(DenseMap)},
       {"AMapOfOneLine", kWithAll, Map(MapWithoutEnds)},
       {"AMapOfOverlaps", kWithAll, Map(MapOfOverlaps)},
@@ -199,7 +199,7 @@ std::vector<LiveCase> JitCases() {
        }},
       {"ADumpOfManyCodes", kWithAll, Dump(DumpOfManyCodes())},
       {"ADumpOfManyMoves", kWithAll, Dump(DumpOfMoves())},
-      {"ADumpThatGrows", kAlways,
+      {"ADumpThatGrows", kWithAll,
        [](Scene& scene) {
          SpinWithDump(scene, JitDumpBuilder().Load(1, 0x1000, 1, "evil", "code").bytes(), true);
        }},

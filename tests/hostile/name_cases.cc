@@ -124,7 +124,7 @@ std::vector<LiveCase> NameCases() {
       {"APathOfADumpOfAJit", kWithAll, FileNamed("jit-1.dump")},
       {"APathThatIsARow", kWithAll, FileNamed("    99.99%  workload  libc.so.6  [.] function")},
       {"APathWithoutEnd", kWithAll, APathWithoutEnd},
-      {"FunctionsWithEscapes", kAlways, FunctionsNamed({"evil\033[2J\n\r\b\177", "\xff\xfe"})},
+      {"FunctionsWithEscapes", kWithAll, FunctionsNamed({"evil\033[2J\n\r\b\177", "\xff\xfe"})},
       {"FunctionsThatAreRows", kWithAll, FunctionsNamed({kRow, ";;a;b c 5\nmain;evil 99"})},
       {"AFunctionOfMegabytes", kWithAll, FunctionsNamed({std::string(size_t{20} << 20, 'e')})},
       {"AFunctionWithoutAName", kWithAll, FunctionsNamed({""})},
@@ -133,7 +133,7 @@ std::vector<LiveCase> NameCases() {
       {"AThreadWithoutAName", kWithAll, ThreadNamed("")},
       {"AMemoryFileThatIsTheVdso", kWithAll, MemoryFileNamed("[vdso]")},
       {"AMemoryFileWithEscapes", kWithAll, MemoryFileNamed("\033[2J\n//anon")},
-      {"NamesOfTheKernelInAnotherRoot", kAlways, NamesOfTheKernelInAnotherRoot},
+      {"NamesOfTheKernelInAnotherRoot", kWithAll, NamesOfTheKernelInAnotherRoot},
       {"MemoryWithAName", kWithAll, MemoryWithAName},
   };
 }

@@ -298,14 +298,14 @@ void OneRound(RecordBuilder& records) {
 std::vector<RecordingCase> RecordingCases() {
   using enum Runs;
   return {
-      {"InlinedCallsWithoutEnd", kAlways, InlinedCallsWithoutEnd},
+      {"InlinedCallsWithoutEnd", kWithAll, InlinedCallsWithoutEnd},
       {"NamesOfAllMemory", kWithAll, NamesOfAllMemory},
       {"NamesThatAreABomb", kWithAll,
        WithSection(perf_data::kFeatureNames, std::string(TextOf(ZstdOfZeros(uint64_t{1} << 32))))},
       {"SumsOfNonsense", kWithAll,
        WithSection(perf_data::kFeatureSums, std::string(100'000, '\xff'))},
       {"ManyEvents", kWithAll, ManyEvents},
-      {"MappingsThatOverlap", kAlways, Records(Overlaps)},
+      {"MappingsThatOverlap", kWithAll, Records(Overlaps)},
       {"MappingsThatAreInherited", kWithAll, Records(OverlapsFromWithin)},
       {"ForksInACircle", kWithAll, Records(ForksInACircle)},
       {"EndsBeforeBeginnings", kWithAll, Records(EndsBeforeBeginnings)},

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -122,6 +123,7 @@ int Scene::Opened() const {
 void Scene::StartVictim() {
   const std::string program = Runfile("tests/live/workload");
   victim_ = attackers_.StartAsRoot([&](const auto&) {
+    setpriority(PRIO_PROCESS, 0, 0);
     execl(program.c_str(), "workload", "busy", "250", nullptr);
     _exit(127);
   });
