@@ -117,7 +117,7 @@ class LiveSpaces final : private sideband::SidebandUser {
     symbolize::ImageSpec spec;
     std::optional<symbolize::ImageFile> file;  // until its first frame is met
     bool was_met = false;
-    bool is_closed = false;  // what it took of the budget was given back
+    bool is_closed = false;        // what it took of the budget was given back
     size_t headers_of_others = 0;  // sections and segments, where its file is somebody else's
   };
 
