@@ -20,7 +20,10 @@
 #include "src/perf_event/record_builder.h"
 #include "src/perf_event/visit_record.h"
 #include "src/profile/profile_codec.h"
+#include "tests/fuzz/choices.h"
+#include "tests/fuzz/feature_program.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/stored_sections.h"
 #include "tests/fuzz/use_features.h"
 
 namespace profiler::fuzz {
@@ -263,57 +266,6 @@ void ReadFeature(std::span<const std::byte> input) {
   }
 }
 
-// Small enough to stand there as they are; the second one is compressed.
-symbolize::NameFacts SomeNames(uint32_t functions) {
-  symbolize::NameFacts names;
-  symbolize::NameFacts::Image& image = names.images.emplace_back();
-  image.path = names.strings.Intern("/bin/a");
-  image.build_id.resize(4);
-  const StringId file = names.strings.Intern("a.cc");
-  for (uint32_t i = 0; i < functions; ++i) {
-    const StringId name = names.strings.Intern("_Z1f" + std::to_string(i));
-    image.symbols.push_back({name, {i * 256}, 256, i % 2 == 0});
-    image.inlined.push_back({name, i == 0 ? symbolize::NameFacts::kNone : i - 1, file, i});
-    image.addresses.push_back({.at = FileOffset{i * 256 + 8},
-                               .distance = 8,
-                               .symbol = i,
-                               .inlined = i,
-                               .file = file,
-                               .line = i});
-    image.addresses.push_back(
-        {.at = FileOffset{i * 256 + 9}, .reason = symbolize::Reason::kNoSymbol});
-    image.instructions.push_back(
-        {.at = {i * 256 + 8}, .distance = 8, .symbol = i, .inlined = i, .file = file, .line = i});
-    image.instructions.push_back({.at = {i * 256 + 9}, .reason = symbolize::Reason::kNoSymbol});
-    image.pieces.push_back({{i * 256}, FileOffset{i * 256}, {std::byte{0x90}, std::byte{0xc3}}});
-  }
-  return names;
-}
-
-std::string SomeProfile(uint32_t samples) {
-  profile::Profile profile;
-  const StringId name = profile.strings.Intern("a");
-  profile.events = {{name, samples, uint64_t{samples} * 100}};
-  profile.dsos = {{.name = name},
-                  {.name = name, .long_name = name, .kind = profile::DsoKind::kUser}};
-  profile.threads = {{.pid = 1, .tid = 1, .comm = name}, {.pid = 1, .tid = 2, .comm = name}};
-  profile.slices = profile::TimeSlices::Of(0, 99, 2);
-  for (uint32_t i = 0; i < samples; ++i) {
-    profile.frames.push_back({.place = FileOffset{i},
-                              .mode = profile::Mode::kUser,
-                              .dso = profile::DsoId{i % 4 == 0 ? 0u : 1u},
-                              .ip = RuntimeAddress{i}});
-    profile.stacks.push_back({profile::StackId{i - 1}, profile::FrameId{i}});
-    profile.rows.push_back({.thread = profile::ThreadId{i % 2},
-                            .self = profile::FrameId{i},
-                            .stack = profile::StackId{i},
-                            .count = 1,
-                            .period = 100});
-    for (auto& column : profile.columns) column.push_back(i % 2);
-  }
-  return EncodeProfile(profile, kProfileDataSize);
-}
-
 std::vector<Bytes> FeatureSeeds() {
   std::vector<Bytes> seeds;
   const auto add = [&seeds](int bit, std::string_view section) {
@@ -325,24 +277,19 @@ std::vector<Bytes> FeatureSeeds() {
   }
   add(perf_data::kFeatureEventDesc, perf_data::EncodeEventDesc(std::vector<perf_data::EventDesc>{
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));
-  add(perf_data::kFeatureNames, symbolize::EncodeNames(SomeNames(2)));
-  add(perf_data::kFeatureNames, symbolize::EncodeNames(SomeNames(64)));
-  add(perf_data::kFeatureCode, symbolize::EncodeCode(SomeNames(2)));
-  add(perf_data::kFeatureCode, symbolize::EncodeCode(SomeNames(64)));
-  add(perf_data::kFeatureSums, SomeProfile(3));
-  add(perf_data::kFeatureSums, SomeProfile(64));
-  // Two entries of two numbers and two strings are a start for every section that has a value.
-  std::string some;
-  perf_data::FieldWriter writer(&some);
-  writer.U32(2);
-  for (int i = 0; i < 2; ++i) {
-    writer.U32(1);
-    writer.String("name");
-    writer.U64(2);
-    writer.String("0-3");
-  }
-  for (int bit = perf_data::kFeatureCpuTopology; bit <= perf_data::kFeatureEMachine; ++bit) {
-    add(bit, some);
+  add(perf_data::kFeatureNames, StoredNames(2));
+  add(perf_data::kFeatureNames, StoredNames(64));
+  add(perf_data::kFeatureCode, StoredCode(2));
+  add(perf_data::kFeatureCode, StoredCode(64));
+  add(perf_data::kFeatureSums, StoredProfile(3, kProfileDataSize));
+  add(perf_data::kFeatureSums, StoredProfile(64, kProfileDataSize));
+  for (const bool swapped : {false, true}) {
+    for (const Bytes& program : ProgramsByChance(4, 64)) {
+      for (const auto& [bit, section] : SectionsOfPerf(program, swapped)) {
+        add(bit, section);
+        seeds.back()[1] = std::byte{swapped};
+      }
+    }
   }
   return seeds;
 }

@@ -1,49 +1,22 @@
 // Debug information, and the files that it names: each input is its own split and alternate file.
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "src/base/byte_reader.h"
-#include "src/base/unique_fd.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/small_dwarf.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/scratch_directory.h"
 
 namespace profiler::fuzz {
 namespace {
 
 using symbolize::dwarf::DwarfBytes;
 using symbolize::dwarf::SectionBytes;
-
-// The directory of the image that an input is read as.
-class ImageDirectory {
- public:
-  ImageDirectory() {
-    path_ = (std::filesystem::temp_directory_path() / "fuzz.XXXXXX").string();
-    Require(mkdtemp(path_.data()) != nullptr, "there is room for a directory");
-  }
-  ~ImageDirectory() { std::filesystem::remove_all(path_); }
-
-  std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
-
-  void Write(const std::string& name, std::span<const std::byte> content) const {
-    const UniqueFd fd(open(PathOf(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    const ssize_t written = write(fd.get(), content.data(), content.size());
-    Require(written == static_cast<ssize_t>(content.size()), "a file is written");
-  }
-  void Remove(const std::string& name) const { unlink(PathOf(name).c_str()); }
-
- private:
-  std::string path_;
-};
 
 // Looks addresses up in the small file's code and all over the image's own.
 void LookUp(symbolize::dwarf::DebugInfo& info, const symbolize::ElfImage& image) {
@@ -70,7 +43,7 @@ Bytes ToPackage(std::span<const std::byte> input) {
 
 // The input again, as each file that it is the other file of.
 void WriteOtherFiles(const symbolize::ElfImage& image, std::span<const std::byte> input,
-                     const ImageDirectory& directory) {
+                     const ScratchDirectory& directory) {
   const auto write = [&](const char* name, std::string_view section, const auto& content) {
     directory.Remove(name);  // of the input before
     if (image.FindSection(section) != nullptr) directory.Write(name, content(input));
@@ -82,7 +55,7 @@ void WriteOtherFiles(const symbolize::ElfImage& image, std::span<const std::byte
 }
 
 void ReadDebugInfo(std::span<const std::byte> input) {
-  static const ImageDirectory directory;
+  static const ScratchDirectory directory;
   const auto image = symbolize::ElfImage::Parse(input);
   if (!image.ok()) return;
   WriteOtherFiles(*image, input, directory);

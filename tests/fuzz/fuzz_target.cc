@@ -5,8 +5,10 @@
 
 namespace profiler::fuzz {
 
-std::span<const FuzzTarget> Targets() {
-  static const FuzzTarget kTargets[] = {
+namespace {
+
+std::vector<FuzzTarget>& AllTargets() {
+  static std::vector<FuzzTarget>& targets = *new std::vector<FuzzTarget>{
       FileTarget(),
       PipeTarget(),
       CompressedTarget(),
@@ -31,9 +33,22 @@ std::span<const FuzzTarget> Targets() {
       ImportFirefoxTarget(),
       ImportSpeedscopeTarget(),
       ImportCpuProfileTarget(),
+      ConfinedTarget(),
+      JointTarget(),
+      SidebandTarget(),
+      ImageEditsTarget(),
   };
-  return kTargets;
+  return targets;
 }
+
+}  // namespace
+
+bool AddTarget(const FuzzTarget& target) {
+  AllTargets().push_back(target);
+  return true;
+}
+
+std::span<const FuzzTarget> Targets() { return AllTargets(); }
 
 const FuzzTarget* FindTarget(std::string_view name) {
   for (const FuzzTarget& target : Targets()) {

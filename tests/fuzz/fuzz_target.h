@@ -22,9 +22,14 @@ struct FuzzTarget {
   std::vector<Bytes> (*seeds)();
   // Files of others are inputs as they are.
   bool reads_recordings = false;
+  // Takes milliseconds an input: fewer of them are enough for every test run.
+  bool is_slow = false;
 };
 
 std::span<const FuzzTarget> Targets();
+
+// Adds one that not every program has; true. Before main alone.
+bool AddTarget(const FuzzTarget& target);
 
 // Null where there is none.
 const FuzzTarget* FindTarget(std::string_view name);
@@ -32,8 +37,8 @@ const FuzzTarget* FindTarget(std::string_view name);
 // Says which law is broken, and aborts.
 void Require(bool holds, const char* law);
 
-// In recording_targets.cc, command_targets.cc, codec_targets.cc, symbolize_targets.cc,
-// debug_info_target.cc, event_target.cc, import_targets.cc and unwind_target.cc.
+// In files of their names, and in recording_targets.cc, command_targets.cc, codec_targets.cc,
+// symbolize_targets.cc and import_targets.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
@@ -58,5 +63,10 @@ FuzzTarget ImportLegacyPprofTarget();
 FuzzTarget ImportFirefoxTarget();
 FuzzTarget ImportSpeedscopeTarget();
 FuzzTarget ImportCpuProfileTarget();
+FuzzTarget ConfinedTarget();
+// Whose inputs are programs that build what is read (choices.h).
+FuzzTarget JointTarget();
+FuzzTarget SidebandTarget();
+FuzzTarget ImageEditsTarget();
 
 }  // namespace profiler::fuzz

@@ -25,6 +25,8 @@ void PrintTo(const FuzzTarget& target, std::ostream* out) { *out << target.name;
 namespace {
 
 constexpr int kMutations = 2000;
+constexpr int kMutationsOfSlow = 500;
+constexpr size_t kCuts = 256, kCutsOfSlow = 4;
 constexpr int kMutationsOfOthers = 20;
 // Mutated, larger ones only cost time.
 constexpr size_t kLargestFile = 64 << 10;
@@ -52,7 +54,7 @@ TEST_P(FuzzTest, GetsThroughItsSeeds) {
 
 TEST_P(FuzzTest, GetsThroughSeedsCutAnywhere) {
   for (const Bytes& seed : GetParam().seeds()) {
-    const size_t step = 1 + seed.size() / 256;
+    const size_t step = 1 + seed.size() / (GetParam().is_slow ? kCutsOfSlow : kCuts);
     for (size_t size = 0; size < seed.size(); size += step) {
       ASSERT_NO_FATAL_FAILURE(
           Feed(GetParam(), Bytes(seed.begin(), seed.begin() + static_cast<ptrdiff_t>(size))));
@@ -63,7 +65,8 @@ TEST_P(FuzzTest, GetsThroughSeedsCutAnywhere) {
 TEST_P(FuzzTest, GetsThroughMutationsOfItsSeeds) {
   const std::vector<Bytes> seeds = GetParam().seeds();
   Mutator mutator(1);
-  for (int i = 0; i < kMutations; ++i) {
+  const int mutations = GetParam().is_slow ? kMutationsOfSlow : kMutations;
+  for (int i = 0; i < mutations; ++i) {
     SCOPED_TRACE(i);
     ASSERT_NO_FATAL_FAILURE(Feed(GetParam(), mutator.Mutate(seeds)));
   }

@@ -14,6 +14,7 @@
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/unwinder.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/unwind_through.h"
 
 namespace profiler::fuzz {
 namespace {
@@ -83,29 +84,7 @@ void UnwindThread(std::span<const std::byte> input) {
   const Parts parts = Split(input);
   const Bytes file = ImageOf(parts);
   const auto image = symbolize::ElfImage::Parse(file);
-  if (!image.ok()) return;
-  const auto table = symbolize::CfiTable::Create(*image);
-  if (!table.ok()) return;
-  OneImage space(table->get(), (parts.choice & kWithHoles) != 0);
-  symbolize::RegisterSet registers((*table)->architecture());
-  for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, parts.registers[i]);
-  static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
-  static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
-  unwinder.Unwind(registers, {registers.sp(), parts.stack}, space, {.max_frames = kMaxFrames},
-                  &chain);
-  Require(!chain.frames.empty() && chain.frames.size() <= kMaxFrames,
-          "a chain has its leaf, and no more frames than it may");
-  for (const symbolize::UnwoundFrame& frame : chain.frames) {
-    symbolize::MappedCode code;
-    Require(!frame.is_return_address || space.FindCode(frame.instruction(), &code),
-            "a return address is in code");
-    symbolize::FrameRules rules;
-    (void)(*table)->FullRules({frame.address.value}, &rules);
-    const auto function = (*table)->FunctionAt({frame.address.value});
-    Require(!function || frame.address.value - function->start.value < function->size,
-            "a function has the address that it is found by");
-  }
-  (void)(*table)->CompileAll();
+  if (image.ok()) UnwindThrough(*image, parts.registers, parts.stack, parts.choice & kWithHoles);
 }
 
 Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
@@ -133,6 +112,31 @@ std::vector<Bytes> UnwindSeeds() {
 }
 
 }  // namespace
+
+void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, kRegisters> values,
+                   std::span<const std::byte> stack, bool has_holes) {
+  const auto table = symbolize::CfiTable::Create(image);
+  if (!table.ok()) return;
+  OneImage space(table->get(), has_holes);
+  symbolize::RegisterSet registers((*table)->architecture());
+  for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, values[i]);
+  static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
+  static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
+  unwinder.Unwind(registers, {registers.sp(), stack}, space, {.max_frames = kMaxFrames}, &chain);
+  Require(!chain.frames.empty() && chain.frames.size() <= kMaxFrames,
+          "a chain has its leaf, and no more frames than it may");
+  for (const symbolize::UnwoundFrame& frame : chain.frames) {
+    symbolize::MappedCode code;
+    Require(!frame.is_return_address || space.FindCode(frame.instruction(), &code),
+            "a return address is in code");
+    symbolize::FrameRules rules;
+    (void)(*table)->FullRules({frame.address.value}, &rules);
+    const auto function = (*table)->FunctionAt({frame.address.value});
+    Require(!function || frame.address.value - function->start.value < function->size,
+            "a function has the address that it is found by");
+  }
+  (void)(*table)->CompileAll();
+}
 
 FuzzTarget UnwindTarget() {
   return {"unwind", "call frame information, registers and a stack", UnwindThread, UnwindSeeds};

@@ -1,0 +1,73 @@
+#include "tests/fuzz/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "src/cli/visible_text.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace profiler::fuzz {
+namespace {
+
+// Takes what goes to a stream of the C library, as long as it lives.
+class Taken {
+ public:
+  explicit Taken(std::FILE** stream)
+      : stream_(stream), before_(std::exchange(*stream, open_memstream(&text_, &size_))) {
+    Require(*stream_ != nullptr, "there is room for what is printed");
+  }
+  ~Taken() {
+    std::fclose(std::exchange(*stream_, before_));
+    std::free(text_);
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  std::string Text() {
+    std::fflush(*stream_);
+    return std::string(text_, size_);
+  }
+
+ private:
+  std::FILE** const stream_;
+  char* text_ = nullptr;
+  size_t size_ = 0;
+  std::FILE* const before_;
+};
+
+void CheckVisible(const std::string& text, const char* law) {
+  std::string buffer;
+  Require(cli::VisibleText(text, &buffer).data() == text.data(), law);
+}
+
+}  // namespace
+
+Answer RunCommand(AddCommand add, std::vector<std::string> arguments) {
+  CLI::App app;
+  cli::Commands commands;
+  add(app, commands);
+  const std::string name = arguments.front();
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  app.parse(arguments);
+  Answer answer;
+  {
+    Taken out(&stdout), err(&stderr);
+    for (const auto& [command, run] : commands) {
+      if (command->get_name() == name) answer.code = run();
+    }
+    answer.out = out.Text();
+    answer.err = err.Text();
+  }
+  Require(answer.code >= cli::kExitOk && answer.code <= cli::kExitUsage,
+          "an exit code is one of ours");
+  Require(answer.code == cli::kExitOk || !answer.err.empty(), "what went wrong is said");
+  CheckVisible(answer.out, "a terminal takes nothing of standard output for a command");
+  CheckVisible(answer.err, "a terminal takes nothing of standard error for a command");
+  return answer;
+}
+
+}  // namespace profiler::fuzz
