@@ -166,8 +166,10 @@ class Rewriter {
            (inflate_ && input_.is_compressed());
   }
 
+  // Above this level zstd takes most of a gigabyte, which is for the user to ask for, and not for
+  // whoever made the file.
   int LevelOfInput() const {
-    constexpr uint32_t kHighestLevel = 22;
+    constexpr uint32_t kHighestLevel = 19;
     const auto section = sections_.find(kFeatureCompressed);
     if (section == sections_.end()) return 1;
     const auto input = DecodeFields<Compression>(BytesOfText(section->second), input_.swapped());

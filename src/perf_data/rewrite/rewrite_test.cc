@@ -6,12 +6,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "src/base/byte_reader.h"
+#include "src/perf_data/format/feature_values.h"
+#include "src/perf_data/format/features_codec.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/recording_builder.h"
@@ -154,6 +157,25 @@ TEST(Rewrite, CompressesAndInflates) {
     if (stream) continue;
     EXPECT_TRUE(ReadFile(path) == ReadFile(Rewritten(packed, "inflated.data", inflate)));
   }
+}
+
+// The highest levels take most of a gigabyte.
+TEST(Rewrite, CompressesAnewByNoLevelThatTheFileAloneAsksMuchMemoryFor) {
+  RewriteOptions compress;
+  compress.compression = Compression::kZstd;
+  const std::string path = Rewritten(StrangeRecording(), "packed.data", compress);
+  std::vector<std::byte> bytes = ReadFile(path);
+  const auto recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok());
+  for (const FileLayout::Section& section : (*recording)->layout().sections) {
+    if (section.bit != kFeatureCompressed) continue;
+    const std::string claim = EncodeFields(perf_data::Compression{.level = 22, .mmap_len = 65536});
+    std::ranges::copy(BytesOfText(claim),
+                      bytes.begin() + static_cast<ptrdiff_t>(section.place.offset));
+  }
+  WriteFile(path, bytes);
+  EXPECT_EQ(ReadCompression(FeaturesOf(path))->level, 22u);
+  EXPECT_EQ(ReadCompression(FeaturesOf(Rewritten(path, "cut.data", Cut(0, 10))))->level, 19u);
 }
 
 TEST(Rewrite, CutsByTimeAndKeepsWhatNamesNeed) {
