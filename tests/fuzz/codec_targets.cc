@@ -193,15 +193,31 @@ void ReadAttr(std::span<const std::byte> input) {
   Require(again.ok() && again->attr == attr, "an attr that was written is read as it was");
 }
 
+// Of each type, and of each event that has a name.
+std::vector<perf_event::Attr> AttrsOfEvents() {
+  std::vector<perf_event::Attr> attrs = {perf_data::UsualAttr()};
+  for (uint32_t type = 0; type <= perf_event::kTypeBreakpoint + 1; ++type) {
+    for (const uint64_t config : {0, 1, 4, 9, 0x10002, 0x010100, 0x7f}) {
+      perf_event::Attr& attr = attrs.emplace_back(perf_data::UsualAttr());
+      attr.type = type;
+      attr.config = config;
+      attr.bp_type = static_cast<uint32_t>(config) & 7;
+      attr.flags |= config << 4;  // exclude_user and those that follow
+    }
+  }
+  return attrs;
+}
+
 std::vector<Bytes> AttrSeeds() {
   std::vector<Bytes> seeds;
   for (bool swapped : {false, true}) {
     for (uint32_t size : {64, 96, 112, 144}) {
-      perf_event::Attr attr = perf_data::UsualAttr();
-      attr.size = size;
-      if (swapped) attr = perf_event::SwapAttrToForeign(attr);
-      Bytes& seed = seeds.emplace_back(Bytes{std::byte{swapped}});
-      Append(BytesOf(attr).first(size), &seed);
+      for (perf_event::Attr attr : AttrsOfEvents()) {
+        attr.size = size;
+        if (swapped) attr = perf_event::SwapAttrToForeign(attr);
+        Bytes& seed = seeds.emplace_back(Bytes{std::byte{swapped}});
+        Append(BytesOf(attr).first(size), &seed);
+      }
     }
   }
   return seeds;
@@ -228,6 +244,17 @@ void UseStoredProfile(std::string_view section) {
           "a profile with details has a summary");
 }
 
+// What the recorder tells of itself is text, with names of anybody's making in it.
+void UseTextSections(const perf_data::Features& features) {
+  perf_data::Features again;
+  if (const auto chains = ReadChainQuality(features)) {
+    SetChainQuality(*chains, &again);
+    Require(ReadChainQuality(again) == chains, "a quality that was written is read as it was");
+  }
+  if (const auto recorder = ReadRecorder(features)) SetRecorder(*recorder, &again);
+  if (const auto imported = ReadImported(features)) SetImported(*imported, &again);
+}
+
 // { u8 feature; u8 byte order; section }
 void ReadFeature(std::span<const std::byte> input) {
   if (input.size() < 2) return;
@@ -238,6 +265,7 @@ void ReadFeature(std::span<const std::byte> input) {
   features.nrcpus = {{8, 8}};  // the sections of topology count by it
   const bool whole = perf_data::DecodeFeature(bit, section, swapped, &features);
   UseFeatures(features);
+  UseTextSections(features);
   const auto events = perf_data::DecodeEventDesc(section, swapped);
   Require(
       perf_data::DecodeEventDesc(BytesOfText(perf_data::EncodeEventDesc(events)), false).size() ==
@@ -266,14 +294,25 @@ void ReadFeature(std::span<const std::byte> input) {
   }
 }
 
+perf_data::Features OwnFeatures() {
+  perf_data::Features features;
+  const ChainQuality chains = {.complete = 4,
+                               .joined = 3,
+                               .cuts = {{2, "stack too short", "/bin/a\n\\"}, {1, "no image", ""}}};
+  perf_data::SetImported({"stacks.txt", "folded stacks"}, &features);
+  perf_data::SetRecorder({"SCHED_FIFO 10"}, &features);
+  perf_data::SetChainQuality(chains, &features);
+  return features;
+}
+
 std::vector<Bytes> FeatureSeeds() {
   std::vector<Bytes> seeds;
   const auto add = [&seeds](int bit, std::string_view section) {
     Bytes& seed = seeds.emplace_back(Bytes{std::byte(bit), std::byte{0}});
     Append(BytesOfText(section), &seed);
   };
-  for (const auto& [bit, section] : perf_data::EncodeFeatures(perf_data::UsualFeatures())) {
-    add(bit, section);
+  for (const perf_data::Features& features : {perf_data::UsualFeatures(), OwnFeatures()}) {
+    for (const auto& [bit, section] : perf_data::EncodeFeatures(features)) add(bit, section);
   }
   add(perf_data::kFeatureEventDesc, perf_data::EncodeEventDesc(std::vector<perf_data::EventDesc>{
                                         {perf_data::UsualAttr(), "cpu-clock", {1, 2}}}));

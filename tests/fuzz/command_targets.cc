@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/perf_data/dump/dump.h"
 #include "src/perf_data/read/recording.h"
+#include "src/perf_data/recording_builder.h"
 #include "src/perf_data/rewrite/rewrite.h"
 #include "src/perf_event/abi.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/recording_files.h"
+#include "tests/fuzz/scratch_directory.h"
 
 namespace profiler::fuzz {
 namespace {
@@ -27,6 +30,7 @@ enum ConvertForm : uint8_t {
   kZstd = 1 << 2,  // unless kInflated
   kCutByTime = 1 << 3,
   kCutByThread = 1 << 4,
+  kInPlace = 1 << 5,  // of a file with a name, which an older one has as well
 };
 
 RewriteOptions OptionsOf(uint8_t form) {
@@ -49,6 +53,19 @@ uint64_t CountSamples(const std::string& path) {
   return samples;
 }
 
+// What was written takes the place of what was read, which is kept under another name.
+void ConvertInPlace(std::span<const std::byte> input, const RewriteOptions& options) {
+  static const ScratchDirectory directory;
+  directory.Write("recording", input);
+  const std::string path = directory.PathOf("recording");
+  const auto summary = perf_data::Rewrite(path, path, options);
+  Require(!summary.ok() || Recording::Open(path).ok(), "a recording written anew can be read");
+  Require(perf_data::ReadFile(summary.ok() ? path + ".old" : path) ==
+              std::vector<std::byte>(input.begin(), input.end()),
+          "what was read is still there");
+  directory.Remove("recording.old");
+}
+
 // { recording; u8 form }, where the form is a part of the recording as well.
 void Convert(std::span<const std::byte> input) {
   if (input.empty()) return;
@@ -58,7 +75,9 @@ void Convert(std::span<const std::byte> input) {
   before.Fill(input);
   after.Fill({});
   copy.Fill({});
-  const RewriteOptions options = OptionsOf(std::to_integer<uint8_t>(input.back()));
+  const auto form = std::to_integer<uint8_t>(input.back());
+  const RewriteOptions options = OptionsOf(form);
+  if ((form & kInPlace) != 0) return ConvertInPlace(input, options);
   const auto summary = perf_data::Rewrite(before.path(), after.path(), options);
   if (!summary.ok()) return;
   const uint64_t samples = CountSamples(after.path());
@@ -69,6 +88,18 @@ void Convert(std::span<const std::byte> input) {
   Require(CountSamples(copy.path()) == samples, "with all its samples");
   Require(!summary->reading.ok() || !again->reading.ok() || after.Contents() == copy.Contents(),
           "a copy of what was written has the same bytes");
+}
+
+// Behind the recording, where streams have room for a byte more.
+std::vector<Bytes> SeedsOfEachForm() {
+  std::vector<Bytes> seeds;
+  for (const Bytes& file : FileSeeds()) {
+    for (const uint8_t form : {0, 1, 2, 4, 5, 8, 9, 16, 24, 28, 32, 36, 40, 33}) {
+      seeds.push_back(file);
+      seeds.back().push_back(std::byte{form});
+    }
+  }
+  return seeds;
 }
 
 // --- dump --------------------------------------------------------------------------------------
@@ -96,10 +127,11 @@ void DumpRecords(std::span<const std::byte> input) {
 }  // namespace
 
 FuzzTarget ConvertTarget() {
-  return {"convert", "a recording to write anew", Convert, FileSeeds, /*reads_recordings=*/true};
+  return {"convert", "a recording to write anew", Convert, SeedsOfEachForm,
+          /*reads_recordings=*/true};
 }
 FuzzTarget DumpTarget() {
-  return {"dump", "a recording to show", DumpRecords, FileSeeds, /*reads_recordings=*/true};
+  return {"dump", "a recording to show", DumpRecords, SeedsOfEachForm, /*reads_recordings=*/true};
 }
 
 }  // namespace profiler::fuzz

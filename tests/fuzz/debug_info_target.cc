@@ -62,6 +62,8 @@ void ReadDebugInfo(std::span<const std::byte> input) {
   symbolize::dwarf::DebugInfoFiles files;
   files.image = files.debug = &*image;
   files.image_path = files.debug_path = directory.PathOf("image");
+  files.follow_names = true;
+  files.debug_directories = {directory.path()};
   (void)MissingAlternate(files);
   if (const auto info = symbolize::dwarf::DebugInfo::Open(files)) LookUp(*info, *image);
 }

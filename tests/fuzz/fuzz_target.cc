@@ -20,6 +20,7 @@ std::vector<FuzzTarget>& AllTargets() {
       ElfTarget(),
       DebugInfoTarget(),
       PerfMapTarget(),
+      JitDumpTarget(),
       KallsymsTarget(),
       DemangleTarget(),
       CodeTarget(),

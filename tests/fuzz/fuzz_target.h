@@ -50,6 +50,7 @@ FuzzTarget AttrTarget();
 FuzzTarget ElfTarget();
 FuzzTarget DebugInfoTarget();
 FuzzTarget PerfMapTarget();
+FuzzTarget JitDumpTarget();
 FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
 FuzzTarget CodeTarget();

@@ -26,7 +26,8 @@ namespace {
 
 constexpr int kMutations = 2000;
 constexpr int kMutationsOfSlow = 500;
-constexpr size_t kCuts = 256, kCutsOfSlow = 4;
+// Of all seeds together, but of each at least one.
+constexpr size_t kCuts = 2000, kCutsOfSlow = 200;
 constexpr int kMutationsOfOthers = 20;
 // Mutated, larger ones only cost time.
 constexpr size_t kLargestFile = 64 << 10;
@@ -53,8 +54,10 @@ TEST_P(FuzzTest, GetsThroughItsSeeds) {
 }
 
 TEST_P(FuzzTest, GetsThroughSeedsCutAnywhere) {
-  for (const Bytes& seed : GetParam().seeds()) {
-    const size_t step = 1 + seed.size() / (GetParam().is_slow ? kCutsOfSlow : kCuts);
+  const std::vector<Bytes> seeds = GetParam().seeds();
+  const size_t cuts = (GetParam().is_slow ? kCutsOfSlow : kCuts) / seeds.size() + 1;
+  for (const Bytes& seed : seeds) {
+    const size_t step = 1 + seed.size() / cuts;
     for (size_t size = 0; size < seed.size(); size += step) {
       ASSERT_NO_FATAL_FAILURE(
           Feed(GetParam(), Bytes(seed.begin(), seed.begin() + static_cast<ptrdiff_t>(size))));

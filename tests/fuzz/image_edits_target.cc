@@ -187,10 +187,37 @@ void CheckViews(const ElfImage& image, std::span<const std::byte> file) {
   }
 }
 
+// Names of what is no ELF file, which stand beside it.
+void NameOthers(symbolize::Symbolizer& symbolizer) {
+  using symbolize::ImageKind;
+  symbolizer.SetKernelReference("_text", RuntimeAddress{0xffffffff81000000});
+  for (const symbolize::ImageSpec& spec : std::vector<symbolize::ImageSpec>{
+           {.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"},
+           {.kind = ImageKind::kModule, .path = "[ext4]"},
+           {.kind = ImageKind::kJit, .path = "/tmp/perf-7.map", .pid = 7},
+           {.kind = ImageKind::kVdso, .path = "[vdso]"}}) {
+    const symbolize::ImageId image = symbolizer.AddImage(spec);
+    for (const uint64_t place : {uint64_t{0x10010}, uint64_t{0xffffffff81000010}}) {
+      if (IsInFile(spec.kind)) {
+        (void)symbolizer.Name(image, FileOffset{place});
+      } else {
+        (void)symbolizer.Name(image, RuntimeAddress{place});
+      }
+    }
+  }
+}
+
+void WriteOthers(const ScratchDirectory& directory) {
+  directory.Write("tmp/perf-7.map", BytesOfText("10000 1000 jitted\n12000 1000 LazyCompile:f\n"));
+  directory.Write("proc/kallsyms", BytesOfText("ffffffff81000000 T _text\n"
+                                               "ffffffffc0a31000 t ext4_read\t[ext4]\n"));
+}
+
 // Names all over the file, as a report finds them.
 void CheckNames(std::span<const std::byte> file) {
   static const ScratchDirectory directory;
   directory.Write("image", file);
+  WriteOthers(directory);
   symbolize::SymbolizerOptions options;
   options.LookBelow(directory.path());
   const auto symbolizer = symbolize::CreateSymbolizer(options);
@@ -213,6 +240,7 @@ void CheckNames(std::span<const std::byte> file) {
         symbolizer->CodeAt(image, function.start, std::min<uint64_t>(function.size, 4096));
     Require(code.bytes.size() <= function.size, "no more code than was asked for");
   }
+  NameOthers(*symbolizer);
   (void)symbolizer->TakeWarnings();
 }
 

@@ -1,11 +1,18 @@
 // Profiles that other programs wrote: a target a format, and one that recognises them.
 
+#include <zlib.h>
+
 #include <string>
 #include <string_view>
 
 #include "src/base/byte_reader.h"
+#include "src/export/interchange/firefox.h"
+#include "src/export/interchange/origin.h"
+#include "src/export/interchange/pprof.h"
+#include "src/export/profile_for_test.h"
 #include "src/import/format.h"
 #include "src/import/import.h"
+#include "src/import/open_recording.h"
 #include "src/import/write_profile.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_event/abi.h"
@@ -59,7 +66,19 @@ void Run(std::span<const std::byte> input) {
   ImportAs(input, kFormat);
 }
 
-void RunAny(std::span<const std::byte> input) { ImportAs(input, std::nullopt); }
+// As a view comes by it, too.
+void RunAny(std::span<const std::byte> input) {
+  ImportAs(input, std::nullopt);
+  static MemoryFile& file = *new MemoryFile();
+  file.Fill(input);
+  const auto recording = import::OpenRecording(file.path());
+  Require(recording.ok() || !recording.status().message().empty(), "an error says what is wrong");
+  constexpr size_t kPipeSize = 64 << 10;
+  if (input.size() > kPipeSize) return;
+  const UniqueFd pipe = FilledPipe(input);
+  Require(import::OpenRecording(PathOf(pipe.get())).ok() == recording.ok(),
+          "a profile is read from a pipe as from a file");
+}
 
 std::vector<Bytes> BytesOf(std::initializer_list<std::string_view> texts) {
   std::vector<Bytes> seeds;
@@ -68,6 +87,11 @@ std::vector<Bytes> BytesOf(std::initializer_list<std::string_view> texts) {
     seeds.emplace_back(bytes.begin(), bytes.end());
   }
   return seeds;
+}
+
+Bytes BytesOfFile(std::string_view text) {
+  const std::span<const std::byte> bytes = BytesOfText(text);
+  return {bytes.begin(), bytes.end()};
 }
 
 std::vector<Bytes> FoldedSeeds() {
@@ -107,6 +131,18 @@ std::vector<Bytes> LegacyPprofSeeds() {
        "goroutine profile: total 2\n2 @ 0x401001\n#\t0x401001\tmain.main+0x1\t\t/src/main.go:9\n"});
   const auto cpu = std::as_bytes(std::span(kCpu));
   seeds.emplace_back(cpu.begin(), cpu.end());
+  // What follows its samples.
+  const Bytes maps = BytesOfFile(
+      "build=/opt/app\n00400000-00500000 r-xp 00001000 08:01 123 /bin/server\n"
+      "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 [stack]\n 00600000-00700000: $build/x\n");
+  seeds.emplace_back(cpu.begin(), cpu.end());
+  seeds.back().insert(seeds.back().end(), maps.begin(), maps.end());
+  // Of Java, whose functions are numbers with names behind them.
+  static constexpr uint64_t kJava[] = {0, 3, 1, 10000, 0, 2, 2, 0x6, 0x7, 0, 1, 0};
+  const auto java = std::as_bytes(std::span(kJava));
+  const Bytes names = BytesOfFile(" 0x0000006 com.example.f06 (source.java:06)\n 0x7 g\n");
+  seeds.emplace_back(java.begin(), java.end());
+  seeds.back().insert(seeds.back().end(), names.begin(), names.end());
   return seeds;
 }
 
@@ -136,12 +172,60 @@ std::vector<Bytes> CpuProfileSeeds() {
 "timeDeltas":[5,10]})j"});
 }
 
+Bytes Gzipped(const Bytes& plain) {
+  constexpr int kGzip = 15 + 16;
+  z_stream stream = {};
+  Require(
+      deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+      "there is room to compress");
+  Bytes gzip(deflateBound(&stream, plain.size()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(plain.data()));
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(gzip.data());
+  stream.avail_out = static_cast<uInt>(gzip.size());
+  Require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib compresses anything");
+  gzip.resize(stream.total_out);
+  deflateEnd(&stream);
+  return gzip;
+}
+
+// What this program writes of a profile with inlined calls, several events and times.
+const exports::ProfileForTest& ProfileToExport() {
+  static const exports::ProfileForTest& example = *[] {
+    auto* const profile = new exports::ProfileForTest();
+    profile->Define("inl", {.name = "outer", .inlined = {"inner", "innermost"}});
+    profile->Define("lib", {.name = "in_lib", .dso = "/lib/libc.so.6"});
+    profile->Define("sys", {.name = "sys_read",
+                            .dso = "[kernel.kallsyms]",
+                            .kind = profile::DsoKind::kKernel,
+                            .mode = profile::Mode::kKernel});
+    profile->Define("nameless", {.name = ""});
+    const profile::EventId faults = profile->AddEvent("page-faults");
+    profile->In(101, 0, 4).Add("app", "main lib sys", 3, 300).Add("app", "main inl", 2, 200);
+    profile->In(102, 2, 4).Add("worker", "main nameless", 1, 50);
+    profile->Add("worker", "main", 4, 4, faults);
+    return profile;
+  }();
+  return example;
+}
+
+std::vector<Bytes> SeedsOfExports() {
+  const profile::Profile& profile = ProfileToExport().profile();
+  const exports::Origin origin = {.command = "app", .machine = "x86_64", .last_sample = 40};
+  return {BytesOfFile(exports::Pprof(profile, origin)),
+          BytesOfFile(exports::Firefox(profile, origin))};
+}
+
 std::vector<Bytes> AllSeeds() {
   std::vector<Bytes> all;
   for (const auto seeds : {FoldedSeeds, PerfScriptSeeds, PprofSeeds, LegacyPprofSeeds, FirefoxSeeds,
                            SpeedscopeSeeds, CpuProfileSeeds}) {
-    for (Bytes& seed : seeds()) all.push_back(std::move(seed));
+    for (Bytes& seed : seeds()) {
+      all.push_back(Gzipped(seed));
+      all.push_back(std::move(seed));
+    }
   }
+  for (Bytes& seed : SeedsOfExports()) all.push_back(std::move(seed));
   return all;
 }
 

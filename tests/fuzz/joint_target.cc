@@ -1,12 +1,16 @@
 // Header, events, ids, records and features together: what agrees is read whole, and of what does
 // not agree as much as there is.
 
+#include <string>
+
 #include "src/perf_data/read/recording.h"
+#include "src/perf_data/rewrite/rewrite.h"
 #include "src/perf_event/abi.h"
 #include "tests/fuzz/choices.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/joint_recording.h"
 #include "tests/fuzz/recording_files.h"
+#include "tests/fuzz/scratch_directory.h"
 
 namespace profiler::fuzz {
 namespace {
@@ -42,20 +46,39 @@ void CheckWhole(const JointRecording& written) {
   }
 }
 
+// As perf record --threads writes one: a directory of the header's file and of those with records.
+void ReadDirectory(const JointRecording& written) {
+  static const ScratchDirectory directory;
+  directory.Write("recording/data", written.bytes);
+  directory.Write("recording/data.0", written.program.records);
+  directory.Write("recording/data.1", written.bytes);
+  const auto recording = Recording::Open(directory.PathOf("recording"));
+  if (!recording.ok()) return;
+  uint64_t records = 0;
+  for (const auto order : {Recording::Order::kFile, Recording::Order::kTime}) {
+    (void)(*recording)->ForEach(order, [&records](const TimedRecord&) { ++records; });
+  }
+  const std::string copy = directory.PathOf("copy");
+  (void)perf_data::Rewrite(directory.PathOf("recording"), copy, {});
+  directory.Remove("copy");
+}
+
 void ReadJoint(std::span<const std::byte> input) {
   Choices choices(input);
   const uint8_t reader = choices.Byte();
   const JointRecording recording = MakeRecording(choices, {});
   if (!recording.is_spoilt) CheckWhole(recording);
-  switch (reader % 4) {
+  switch (reader % 5) {
     case 0:
       return FileTarget().run(recording.bytes);
     case 1:
       return ConvertTarget().run(recording.bytes);
     case 2:
       return DumpTarget().run(recording.bytes);
-    default:
+    case 3:
       return PipeTarget().run(recording.bytes);
+    default:
+      return ReadDirectory(recording);
   }
 }
 
@@ -63,8 +86,8 @@ void ReadJoint(std::span<const std::byte> input) {
 std::vector<Bytes> JointSeeds() {
   std::vector<Bytes> seeds = ProgramsByChance(40, 600);
   for (size_t i = 0; i < seeds.size(); ++i) {
-    seeds[i][0] = static_cast<std::byte>(i % 4);
-    seeds[i][1] = static_cast<std::byte>(i / 4);
+    seeds[i][0] = static_cast<std::byte>(i % 5);
+    seeds[i][1] = static_cast<std::byte>(i / 5);
     if (i % 2 == 1) seeds[i][1] |= static_cast<std::byte>(i / 2 % 8 * 4);
   }
   return seeds;

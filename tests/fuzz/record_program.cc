@@ -129,6 +129,7 @@ class Maker {
     if (form % 8 == 1) misc |= kMiscMmapData;
     Mmap2 mmap = {.pid = pid_, .tid = tid_, .addr = Address(), .prot = 5};
     mmap.addr -= mmap.addr % 8;
+    last_mapped_ = mmap.addr;
     mmap.len = choices_.OneOf(kLengths);
     mmap.pgoff = choices_.Below(4) * kPage;
     mmap.filename = Name();
@@ -158,6 +159,7 @@ class Maker {
   void AddSample() {
     ++program_.samples;
     Sample sample = {.ip = Address(), .pid = pid_, .tid = tid_, .time = time_, .id = id_};
+    if (choices_.Yes()) sample.ip = last_mapped_ + choices_.Below(0x400);
     sample.cpu = cpu_;
     sample.period = choices_.Below(4);
     const U64Array words = Words(choices_.Below(kMostWords), /*with_markers=*/true);
@@ -169,7 +171,9 @@ class Maker {
     sample.branches = words.bytes().first(words.size() / 3 * 24);
     sample.user_stack = words.bytes();
     sample.user_stack_size = kMostWords * 8;
+    constexpr size_t kInstructionPointer = 8;  // as the kernel numbers them on x86
     registers_.assign(24, words.empty() ? 0 : words[words.size() - 1]);
+    registers_[kInstructionPointer] = sample.ip;
     const std::span<const std::byte> registers = std::as_bytes(std::span(registers_));
     const uint64_t abi = choices_.Below(3);
     sample.user_regs = {abi, attr_.sample_regs_user, registers.first(20 * 8)};
@@ -278,7 +282,7 @@ class Maker {
   const RecordLayout layout_;
   RecordProgram program_;
   std::vector<uint64_t> words_, registers_, counters_;
-  uint64_t time_ = 100, id_ = 1, count_ = 0;
+  uint64_t time_ = 100, id_ = 1, count_ = 0, last_mapped_ = 0;
   uint32_t pid_ = 7, tid_ = 7, cpu_ = 0;
 };
 

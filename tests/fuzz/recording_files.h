@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +42,17 @@ class MemoryFile {
  private:
   UniqueFd fd_;
 };
+
+// The end of a pipe to read all of `bytes` from; at most 64 KiB, which it takes without a reader.
+inline UniqueFd FilledPipe(std::span<const std::byte> bytes) {
+  int ends[2];
+  Require(pipe2(ends, O_CLOEXEC) == 0, "there is a pipe");
+  UniqueFd out(ends[0]);
+  const UniqueFd in(ends[1]);  // the reader waits for its end otherwise
+  Require(write(in.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+          "the pipe takes its bytes");
+  return out;
+}
 
 // Recordings of every layout: a file, one with every field of samples, a stream, a compressed one,
 // and files without events. In recording_targets.cc.

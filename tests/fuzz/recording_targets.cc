@@ -1,6 +1,5 @@
 // Whole recordings: as a file, through a pipe, and inside of compressed records.
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -107,14 +106,8 @@ constexpr size_t kPipeSize = 64 << 10;
 
 void ReadPipe(std::span<const std::byte> input) {
   input = input.first(std::min(input.size(), kPipeSize));
-  int ends[2];
-  Require(pipe2(ends, O_CLOEXEC) == 0, "there is a pipe");
-  const UniqueFd out(ends[0]);
-  UniqueFd in(ends[1]);
-  Require(write(in.get(), input.data(), input.size()) == static_cast<ssize_t>(input.size()),
-          "the pipe takes its bytes");
-  in.Reset();  // the reader waits for its end otherwise
-  auto recording = Recording::Open(PathOf(out.get()));
+  const UniqueFd pipe = FilledPipe(input);
+  auto recording = Recording::Open(PathOf(pipe.get()));
   if (!recording.ok()) return;
   (void)ReadInTimeOrder(**recording, MakesProfile(input));
   UseFeatures((*recording)->features());
@@ -222,6 +215,23 @@ Bytes OldStream() {
   return stream;
 }
 
+// One of each type that perf's tools write by themselves, but for those that hold other records or
+// are followed by bytes; all numbers in them are this one.
+Bytes StreamOfOwnRecords(uint64_t number) {
+  constexpr uint32_t kLast = perf_event::kRecordSchedstatDomain;
+  std::string body;
+  for (int i = 0; i < 40; ++i) body += TextOf(BytesOf(number));
+  Bytes records;
+  Append(SomeRecords().bytes(), &records);
+  for (uint32_t type = perf_event::kRecordUserFirst; type <= kLast; ++type) {
+    if (type == perf_event::kRecordCompressed || type == perf_event::kRecordCompressed2) continue;
+    if (type == perf_event::kRecordAuxtrace || type == perf_event::kRecordHeaderTracingData)
+      continue;
+    perf_data::AddRecord(type, body, &records);
+  }
+  return perf_data::StreamOf({{perf_data::UsualAttr(), "cpu-clock", {1, 2}}}, records);
+}
+
 Bytes FileWith(perf_event::Attr attr, std::span<const std::byte> records) {
   const std::string path = "/tmp/profiler_fuzz_seed." + std::to_string(getpid());
   auto writer = perf_data::Writer::Create(path, {{attr, "cpu-clock", {1, 2}}}, 1);
@@ -270,6 +280,8 @@ std::vector<Bytes> FileSeeds() {
                               FileWith(everything.attr(), everything.bytes()), SomeStream(),
                               CompressedStream(Compress(SomeRecords().bytes()), 100, 0)};
   for (Bytes& file : FilesWithoutEvents()) seeds.push_back(std::move(file));
+  for (const uint64_t number : {0, 1, 2, 3}) seeds.push_back(StreamOfOwnRecords(number));
+  seeds.push_back(perf_data::FileInOtherOrder(everything));
   return seeds;
 }
 

@@ -2,9 +2,6 @@
 // held against a second, plain account of the mappings, and what a profile adds up to against the
 // samples that were written.
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -22,10 +19,12 @@
 #include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
 #include "tests/fuzz/choices.h"
+#include "tests/fuzz/compiled_programs.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/joint_recording.h"
 #include "tests/fuzz/record_program.h"
 #include "tests/fuzz/recording_files.h"
+#include "tests/fuzz/scratch_directory.h"
 
 namespace profiler::fuzz {
 namespace {
@@ -233,14 +232,8 @@ Bytes StoredOfFile(std::span<const std::byte> bytes) {
 }
 
 Bytes StoredOfPipe(std::span<const std::byte> bytes) {
-  int ends[2];
-  Require(pipe2(ends, O_CLOEXEC) == 0, "there is a pipe");
-  const UniqueFd out(ends[0]);
-  UniqueFd in(ends[1]);
-  Require(write(in.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
-          "the pipe takes its bytes");
-  in.Reset();
-  return Stored(*Open(PathOf(out.get())));
+  const UniqueFd pipe = FilledPipe(bytes);
+  return Stored(*Open(PathOf(pipe.get())));
 }
 
 void CheckTables(const profile::Profile& profile) {
@@ -303,13 +296,28 @@ void CheckPlaces(const Account& account, profile::ProfileBuilder& builder) {
   }
 }
 
+// Images that are there, for stacks to be unwound through.
+const std::vector<std::string>& ImageFiles() {
+  static const ScratchDirectory directory;
+  static const auto& files = *[] {
+    auto* const paths = new std::vector<std::string>();
+    for (const Bytes& program : CompiledPrograms()) {
+      const std::string name = "image" + std::to_string(paths->size());
+      directory.Write(name, program);
+      paths->push_back(directory.PathOf(name));
+    }
+    return paths;
+  }();
+  return files;
+}
+
 // --- the target --------------------------------------------------------------------------------
 
 void ReadSideband(std::span<const std::byte> input) {
   constexpr size_t kMostRecords = 200;
   Choices choices(input);
   const uint8_t law = choices.Byte() % 64;  // profiles take their time
-  const RecordProgram program = MakeRecords(choices, {}, kMostRecords);
+  const RecordProgram program = MakeRecords(choices, ImageFiles(), kMostRecords);
   const Bytes bytes = FileOf(program, {}, /*swapped=*/false);
   static MemoryFile& file = *new MemoryFile();
   file.Fill(bytes);
@@ -343,8 +351,12 @@ void ReadSideband(std::span<const std::byte> input) {
 }
 
 std::vector<Bytes> SidebandSeeds() {
-  std::vector<Bytes> seeds = ProgramsByChance(12, 400);
-  for (size_t i = 0; i < seeds.size(); ++i) seeds[i].front() = static_cast<std::byte>(i % 6);
+  constexpr int kWithStacks = 6;  // the samples, of those that MakeRecords has
+  std::vector<Bytes> seeds = ProgramsByChance(24, 800);
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    seeds[i][0] = static_cast<std::byte>(i % 6);
+    if (i % 2 == 0) seeds[i][1] = std::byte{kWithStacks};
+  }
   return seeds;
 }
 

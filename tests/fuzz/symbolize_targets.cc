@@ -11,6 +11,8 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/symbols/demangle.h"
 #include "symbolize/symbols/elf_symbols.h"
+#include "symbolize/symbols/jit_dump.h"
+#include "symbolize/symbols/jit_dump_builder.h"
 #include "symbolize/symbols/kernel_symbols.h"
 #include "symbolize/symbols/perf_map.h"
 #include "tests/fuzz/compiled_programs.h"
@@ -114,6 +116,19 @@ void ReadPerfMap(std::span<const std::byte> input) {
   (void)map.Find(UINT64_MAX);
 }
 
+void ReadJitDump(std::span<const std::byte> input) {
+  const auto dump = symbolize::JitDump::Parse(input);
+  if (!dump.ok()) return;
+  for (const symbolize::JitCode& code : dump->codes()) {
+    const symbolize::JitDump::Function* const function = dump->Find(code.offset);
+    if (function == nullptr) continue;
+    Require(function->code.size() <= input.size(), "a function's code is in the dump");
+    (void)symbolize::JitDump::LineAt(*function, code.size / 2);
+  }
+  (void)dump->Find({0});
+  (void)dump->Find({UINT64_MAX});
+}
+
 void ReadKallsyms(std::span<const std::byte> input) {
   const symbolize::KernelSymbols symbols = symbolize::KernelSymbols::Parse(NulTerminated(input));
   UseSymbols(symbols.table());
@@ -152,17 +167,36 @@ std::vector<Bytes> ElfSeeds() {
 std::vector<Bytes> PerfMapSeeds() {
   return {ToBytes("7f0000000000 20 add\n7f0000000010 20 LazyCompile:~f file.js:3\n0x10 0x1 x\n")};
 }
+std::vector<Bytes> JitDumpSeeds() {
+  symbolize::JitDumpBuilder dump;
+  dump.Load(10, 0x1000, 1, "first", std::string(32, '\x90'));
+  dump.Lines(0x2000, {{0x2000, 3, "a.js"}, {0x2008, 4, "a.js"}, {0x2010, 5, "\xff"}});
+  dump.Load(20, 0x2000, 2, "second", std::string(48, '\xc3')).Move(30, 0x3000, 32, 1);
+  dump.Record(4, 0, std::string(24, '\0')).Load(40, 0x1000, 3, "again", "code").Record(3, 50, "");
+  const symbolize::JitDumpBuilder foreign(0x4454694a), of_the_processor(0x4a695444, 1);
+  return {ToBytes(dump.bytes()), ToBytes(foreign.bytes()), ToBytes(of_the_processor.bytes())};
+}
 std::vector<Bytes> KallsymsSeeds() {
   return {ToBytes("ffffffff81000000 T _stext\nffffffff81000100 t do_it\n"
                   "ffffffffc0a31000 t nf_conntrack_in\t[nf_conntrack]\n"
                   "ffffffffc0a32000 d table\t[nf_conntrack]\n"),
           ToBytes("0000000000000000 T _text\n")};
 }
+// As rustc called its functions before 2025: identifiers as they are in C++, and a hash.
+Bytes LegacyRustName(const std::string& identifier) {
+  return ToBytes("_ZN4core" + std::to_string(identifier.size()) + identifier +
+                 "17h0123456789abcdefE");
+}
+
 std::vector<Bytes> NameSeeds() {
   return {ToBytes("_ZNSt6vectorIiSaIiEE9push_backEOi"),
           ToBytes("_Z3fooi.isra.0"),
           ToBytes("_ZN3foo3bar17h0123456789abcdefE"),
           ToBytes("_RNvC6_123foo3bar"),
+          LegacyRustName("_$LT$a..B$LT$$u5b$u8$u5d$$GT$$u20$as$u20$c..D$GT$"),
+          LegacyRustName("f$C$SP$BP$RF$LP$RP$"),
+          LegacyRustName("$u7e9$$u20ac$$u1f600$"),
+          LegacyRustName("a$d800$b$c.llvm.1"),
           ToBytes("_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE"),
           ToBytes("_RNvMs_NtCs1234_7mycrateINtB5_3FooTjEE3new"),
           ToBytes("void a::f<b<int>, (c)1>(d<e> (*)(int))::{lambda(int)#1}::operator()(int) const "
@@ -185,6 +219,7 @@ std::vector<Bytes> CodeSeeds() {
 
 FuzzTarget ElfTarget() { return {"elf", "an ELF image and its symbols", ReadElf, ElfSeeds}; }
 FuzzTarget PerfMapTarget() { return {"perf_map", "the map of a JIT", ReadPerfMap, PerfMapSeeds}; }
+FuzzTarget JitDumpTarget() { return {"jit_dump", "the dump of a JIT", ReadJitDump, JitDumpSeeds}; }
 FuzzTarget KallsymsTarget() {
   return {"kallsyms", "the kernel's symbols", ReadKallsyms, KallsymsSeeds};
 }

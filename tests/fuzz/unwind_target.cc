@@ -3,6 +3,7 @@
 //   u8 machine, sections and mappings │ u8 words of stack │ 33 × u64 registers │ stack │ call frame
 //   information
 
+#include <dwarf.h>
 #include <elf.h>
 
 #include <algorithm>
@@ -29,7 +30,8 @@ enum Choice : uint8_t {
   kDebugFrame = 2,
   kCompressed = 4,
   kWithHeader = 8,
-  kWithHoles = 16
+  kWithHoles = 16,
+  kBare = 32,  // there is no such information, and the input goes on with code
 };
 
 struct Parts {
@@ -54,15 +56,31 @@ Parts Split(std::span<const std::byte> input) {
 // Everything is code of one image, or every other page is.
 class OneImage : public symbolize::UnwindSpace {
  public:
-  OneImage(symbolize::CfiTable* cfi, bool has_holes) : cfi_(cfi), has_holes_(has_holes) {}
+  OneImage(const symbolize::ElfImage& image, symbolize::CfiTable* cfi, bool has_holes)
+      : image_(image), cfi_(cfi), has_holes_(has_holes) {}
   bool FindCode(RuntimeAddress address, symbolize::MappedCode* code) override {
     constexpr uint64_t kPage = 0x1000;
     *code = {.start = {0}, .size = ~uint64_t{0}, .cfi = cfi_};
     if (has_holes_) code->start.value = address.value & ~(kPage - 1), code->size = kPage;
     return !has_holes_ || (address.value & kPage) == (kCode & kPage);
   }
+  uint64_t Identity() const override { return cfi_->id(); }
+  // What the image's file has of it.
+  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
+    for (const symbolize::ElfSection& section : image_.sections()) {
+      const uint64_t distance = address - section.address.value;
+      const size_t size = section.contents.size();
+      if (section.address.value == 0 || distance >= size || bytes.size() > size - distance)
+        continue;
+      std::copy_n(section.contents.begin() + static_cast<ptrdiff_t>(distance), bytes.size(),
+                  bytes.begin());
+      return true;
+    }
+    return false;
+  }
 
  private:
+  const symbolize::ElfImage& image_;
   symbolize::CfiTable* cfi_;
   const bool has_holes_;
 };
@@ -71,6 +89,7 @@ Bytes ImageOf(const Parts& parts) {
   ByteBuilder frames;
   for (const std::byte byte : parts.frames) frames.U8(std::to_integer<int>(byte));
   symbolize::ElfBuilder elf((parts.choice & kAArch64) != 0 ? EM_AARCH64 : EM_X86_64);
+  if ((parts.choice & kBare) != 0) return elf.Section(".text", kCode, frames).Build();
   if ((parts.choice & kWithHeader) != 0) elf.Section(".eh_frame_hdr", 0x4000, frames);
   if ((parts.choice & kDebugFrame) != 0) {
     elf.Section(".debug_frame", 0, frames, (parts.choice & kCompressed) != 0 ? SHF_COMPRESSED : 0);
@@ -84,7 +103,8 @@ void UnwindThread(std::span<const std::byte> input) {
   const Parts parts = Split(input);
   const Bytes file = ImageOf(parts);
   const auto image = symbolize::ElfImage::Parse(file);
-  if (image.ok()) UnwindThrough(*image, parts.registers, parts.stack, parts.choice & kWithHoles);
+  if (!image.ok()) return;
+  UnwindThrough(*image, parts.registers, parts.stack, (parts.choice & kWithHoles) != 0);
 }
 
 Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
@@ -98,17 +118,109 @@ Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
   return seed.bytes();
 }
 
+// Every operator of DWARF's expressions, each of which leaves the stack as it found it.
+ByteBuilder EveryOperator() {
+  constexpr int kDrop = DW_OP_drop;
+  ByteBuilder code = {DW_OP_lit1, DW_OP_dup, DW_OP_over, DW_OP_pick, 1, DW_OP_swap, DW_OP_rot};
+  code.Bytes({kDrop, kDrop, kDrop, kDrop, DW_OP_const1u, 1, kDrop, DW_OP_const1s, 1, kDrop});
+  code.U8(DW_OP_addr).U64(1).U8(kDrop).U8(DW_OP_const8u).U64(1).U8(kDrop);
+  code.U8(DW_OP_const2u).U16(1).U8(kDrop).U8(DW_OP_const2s).U16(1).U8(kDrop);
+  code.U8(DW_OP_const4u).U32(1).U8(kDrop).U8(DW_OP_const4s).U32(1).U8(kDrop);
+  code.U8(DW_OP_constu).Uleb(1).U8(kDrop).U8(DW_OP_consts).Sleb(-1).U8(DW_OP_abs).U8(kDrop);
+  code.Bytes({DW_OP_bregx, 7, 0, DW_OP_deref, kDrop, DW_OP_breg7, 0, DW_OP_deref_size, 4, kDrop});
+  code.Bytes({DW_OP_lit1, DW_OP_neg, DW_OP_not, DW_OP_plus_uconst, 1, kDrop, DW_OP_nop});
+  code.Bytes({DW_OP_skip, 0, 0, DW_OP_lit0, DW_OP_bra, 0, 0, DW_OP_lit1, DW_OP_bra, 0, 0});
+  return code.Bytes({DW_OP_breg7, 16});
+}
+
+ByteBuilder EveryBinaryOperator() {
+  ByteBuilder code;
+  for (const int op : {DW_OP_and, DW_OP_or, DW_OP_xor, DW_OP_plus, DW_OP_minus, DW_OP_mul,
+                       DW_OP_div, DW_OP_mod, DW_OP_shl, DW_OP_shr, DW_OP_shra, DW_OP_eq, DW_OP_ne,
+                       DW_OP_lt, DW_OP_le, DW_OP_gt, DW_OP_ge}) {
+    code.Bytes({DW_OP_lit9, DW_OP_lit3, op, DW_OP_drop});
+  }
+  return code.Bytes({DW_OP_breg7, 16});
+}
+
+// Every instruction of call frame information, the rules of the frame at the end.
+ByteBuilder EveryInstruction() {
+  ByteBuilder code = {DW_CFA_remember_state, DW_CFA_undefined, 3, DW_CFA_same_value, 12};
+  code.Bytes({DW_CFA_register, 13, 12, DW_CFA_offset_extended, 6, 2, DW_CFA_restore_extended, 6});
+  code.Bytes({DW_CFA_offset_extended_sf, 6, 2, DW_CFA_val_offset, 12, 1, DW_CFA_val_offset_sf, 12});
+  code.Bytes({1, DW_CFA_GNU_args_size, 8, DW_CFA_GNU_negative_offset_extended, 3, 1});
+  code.Bytes({DW_CFA_expression, 3, 2, DW_OP_breg7, 0, DW_CFA_val_expression, 12, 2, DW_OP_breg7});
+  code.Bytes(
+      {0, DW_CFA_nop, DW_CFA_restore + 3, DW_CFA_def_cfa_sf, 7, 0x7e, DW_CFA_def_cfa, 6, 16});
+  code.Bytes({DW_CFA_def_cfa_offset_sf, 0x7e, DW_CFA_def_cfa_register, 7, DW_CFA_restore_state});
+  code.U8(DW_CFA_advance_loc1).U8(1).U8(DW_CFA_advance_loc2).U16(1);
+  code.Bytes({DW_CFA_expression, 6, 2, DW_OP_breg7, 8, DW_CFA_register, 12, 13});
+  return code.U8(DW_CFA_advance_loc4).U32(64).U8(DW_CFA_def_cfa_offset).U8(64);
+}
+
+ByteBuilder WithCfaFrom(const ByteBuilder& expression) {
+  ByteBuilder code;
+  code.U8(DW_CFA_def_cfa_expression).Block(expression);
+  return code.Bytes({DW_CFA_offset + 16, 1, DW_CFA_offset + 6, 2});
+}
+
+// What a frame without information may begin with, and what may stand where a caller goes on.
+std::vector<ByteBuilder> BareCodes() {
+  const ByteBuilder call = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0};
+  std::vector<ByteBuilder> codes;
+  for (const ByteBuilder& code :
+       std::vector<ByteBuilder>{{0xf3, 0x0f, 0x1e, 0xfa},
+                                {0x55},
+                                {0x48, 0x83, 0xec, 8},
+                                {0x48, 0x89, 0xe5},
+                                {0x48, 0x8b, 0xec},
+                                {0xff, 0xd0, 0x48, 0x83, 0xc4, 8, 0x41, 0x5c, 0x5d, 0xc3},
+                                {0x41, 0xff, 0xd4, 0x48, 0x81, 0xc4, 16, 0, 0, 0, 0x5d, 0xf3, 0xc3},
+                                {0x5d, 0xc2, 8, 0},
+                                {0x90, 0x41, 0xff, 0x54, 0x24, 8, 0xff, 0x14, 0x25, 0, 0, 0, 0}}) {
+    codes.push_back(ByteBuilder({0x90, 0x90, 0x90, 0x90}).Bytes(code));
+    codes.back().Pad(8, 0x90).Bytes(call).Bytes({0x5d, 0xc3}).Pad(64, 0x90);
+  }
+  return codes;
+}
+
 std::vector<Bytes> UnwindSeeds() {
-  symbolize::EhFrameBuilder plain(kSection, {});
-  plain.Add({.instructions = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0f, 3, 0x76, 0x78, 6}});
-  symbolize::EhFrameBuilder full(kSection, {.augmentation = "zPLRS"});
-  full.Add({.instructions = {0x41, 0x0e, 16, 0x0a, 0x86, 2, 0x0b}});
-  return {Seed(0, plain.section()),
-          Seed(kAArch64, plain.section()),
-          Seed(kDebugFrame, plain.section()),
-          Seed(0, full.section()),
-          Seed(kWithHeader, plain.Header(0x4000)),
-          Seed(kWithHoles, plain.section())};
+  const auto with = [](const ByteBuilder& instructions, const symbolize::CieSpec& cie = {}) {
+    return symbolize::EhFrameBuilder(kSection, cie).Add({.instructions = instructions});
+  };
+  const symbolize::EhFrameBuilder plain =
+      with({0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x0f, 3, 0x76, 0x78, 6});
+  const symbolize::EhFrameBuilder full =
+      with({0x41, 0x0e, 16, 0x0a, 0x86, 2, 0x0b}, {.augmentation = "zPLRS"});
+  std::vector<Bytes> seeds = {Seed(0, plain.section()),
+                              Seed(kAArch64, plain.section()),
+                              Seed(kDebugFrame, plain.section()),
+                              Seed(0, full.section()),
+                              Seed(kWithHeader, plain.Header(0x4000)),
+                              Seed(kWithHoles, plain.section())};
+  for (const ByteBuilder& instructions :
+       {EveryInstruction(), WithCfaFrom(EveryOperator()), WithCfaFrom(EveryBinaryOperator()),
+        // A linkage table, a stack that was realigned, and code that nobody called.
+        WithCfaFrom({DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge,
+                     DW_OP_lit3, DW_OP_shl, DW_OP_plus}),
+        WithCfaFrom({DW_OP_breg6, 0x78, DW_OP_deref}), ByteBuilder{DW_CFA_undefined, 16}}) {
+    for (const uint8_t choice : {uint8_t{0}, uint8_t{kAArch64}, uint8_t{kWithHoles}}) {
+      seeds.push_back(Seed(choice, with(instructions).section()));
+    }
+    seeds.push_back(Seed(kDebugFrame, symbolize::DebugFrame({DW_CFA_def_cfa, 7, 8, 0x90, 1},
+                                                            {{.instructions = instructions}})));
+    seeds.push_back(Seed(0, with(instructions, {.augmentation = "zRB", .version = 3}).section()));
+  }
+  seeds.push_back(Seed(kAArch64, with({DW_CFA_AARCH64_negate_ra_state, DW_CFA_def_cfa, 31, 16,
+                                       DW_CFA_offset + 29, 2, DW_CFA_offset + 30, 1},
+                                      {.return_address = 30, .instructions = {12, 31, 0}})
+                                     .section()));
+  for (const ByteBuilder& code : BareCodes()) {
+    seeds.push_back(Seed(kBare, code));
+    seeds.push_back(Seed(kBare | kAArch64, code));
+    seeds.push_back(Seed(kBare | kWithHoles, code));
+  }
+  return seeds;
 }
 
 }  // namespace
@@ -117,12 +229,15 @@ void UnwindThrough(const symbolize::ElfImage& image, std::span<const uint64_t, k
                    std::span<const std::byte> stack, bool has_holes) {
   const auto table = symbolize::CfiTable::Create(image);
   if (!table.ok()) return;
-  OneImage space(table->get(), has_holes);
+  OneImage space(image, table->get(), has_holes);
   symbolize::RegisterSet registers((*table)->architecture());
   for (unsigned i = 0; i < kRegisters; ++i) registers.Set(i, values[i]);
   static symbolize::Unwinder& unwinder = *new symbolize::Unwinder();
   static symbolize::UnwoundChain& chain = *new symbolize::UnwoundChain();
-  unwinder.Unwind(registers, {registers.sp(), stack}, space, {.max_frames = kMaxFrames}, &chain);
+  // Once more, by what was learnt on the way.
+  for (int i = 0; i < 2; ++i) {
+    unwinder.Unwind(registers, {registers.sp(), stack}, space, {.max_frames = kMaxFrames}, &chain);
+  }
   Require(!chain.frames.empty() && chain.frames.size() <= kMaxFrames,
           "a chain has its leaf, and no more frames than it may");
   for (const symbolize::UnwoundFrame& frame : chain.frames) {

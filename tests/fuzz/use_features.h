@@ -25,7 +25,11 @@ inline void UseFeatures(const perf_data::Features& features) {
   (void)ReadPmuCaps(features);
   (void)ReadHybridTopology(features);
   (void)ReadElfMachine(features);
+  (void)ReadCacheLineSize(features);
+  (void)ReadCpuDomains(features);
   (void)ReadChainQuality(features);
+  (void)ReadImported(features);
+  (void)ReadRecorder(features);
   (void)symbolize::DecodeNames(OwnSection(features, perf_data::kFeatureNames));
   (void)symbolize::DecodeCode(OwnSection(features, perf_data::kFeatureCode));
 }

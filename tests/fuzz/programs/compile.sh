@@ -30,6 +30,8 @@ for compiler in "$@"; do
   compile types4 -gdwarf-4 -fdebug-types-section
   compile types5 -gdwarf-5 -fdebug-types-section
   compile packed -g -gz
+  compile ibtplt -g -fasynchronous-unwind-tables -Wl,-z,ibtplt
+  compile now -fasynchronous-unwind-tables -Wl,-z,now -fno-plt
   compile eh_frame -fasynchronous-unwind-tables
   compile eh_frame_hdr -fasynchronous-unwind-tables -Wl,--eh-frame-hdr
   for version in 4 5; do

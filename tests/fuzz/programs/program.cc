@@ -19,3 +19,8 @@ extern "C" int Outer(int n) {
   if (__builtin_expect(n > 7, 0)) return Rare(Both(a, b));
   return Both(b, a) + 1;
 }
+
+// Names of one place, of which one is to be chosen, and code that no symbol says the size of.
+extern "C" int OuterAlias(int) __attribute__((alias("Outer")));
+extern "C" int __outer_alias(int) __attribute__((alias("Outer"), weak));
+__asm__(".text\n.globl bare_label\nbare_label:\n  .8byte 0\n.type label, %function\nlabel:\n  .8byte 0\n");
