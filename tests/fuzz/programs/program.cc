@@ -23,4 +23,6 @@ extern "C" int Outer(int n) {
 // Names of one place, of which one is to be chosen, and code that no symbol says the size of.
 extern "C" int OuterAlias(int) __attribute__((alias("Outer")));
 extern "C" int __outer_alias(int) __attribute__((alias("Outer"), weak));
-__asm__(".text\n.globl bare_label\nbare_label:\n  .8byte 0\n.type label, %function\nlabel:\n  .8byte 0\n");
+__asm__(
+    ".text\n.globl bare_label\nbare_label:\n  .8byte 0\n.type label, %function\nlabel:\n  .8byte "
+    "0\n");
