@@ -62,7 +62,7 @@ class CopyWithCapabilities : public ::testing::Test {
     const std::string refused =
         GiveCapabilities(copy_, {kCapPerfmon, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_IPC_LOCK});
     if (!refused.empty()) GTEST_SKIP() << "no file can have capabilities here: " << refused;
-    const Finished probe = Run({copy_, "record", "-a", "--duration", "0.01"}, folder_);
+    const Finished probe = tests::Run({copy_, "record", "-a", "--duration", "0.01"}, folder_);
     if (probe.exit_code != 0) GTEST_SKIP() << "nothing can be recorded: " << probe.err;
     fs::remove(folder_ + "/perf.data");
   }
@@ -75,7 +75,7 @@ class CopyWithCapabilities : public ::testing::Test {
     command.insert(command.end(), groups.begin(), groups.end());
     command.push_back(copy_);
     command.insert(command.end(), arguments.begin(), arguments.end());
-    return Run(command, folder_);
+    return tests::Run(command, folder_);
   }
   Finished InGroup(std::vector<std::string> arguments) {
     return AsNobody({"--groups", std::to_string(kGroup)}, std::move(arguments));
