@@ -73,7 +73,8 @@ class CopyWithCapabilities : public ::testing::Test {
   Finished AsNobody(const std::vector<std::string>& groups, std::vector<std::string> arguments) {
     std::vector<std::string> command = {"setpriv", "--reuid", "65534", "--regid", "65534"};
     command.insert(command.end(), groups.begin(), groups.end());
-    command.push_back(copy_);
+    // setpriv(1) keeps root's capabilities until it executes something.
+    command.insert(command.end(), {"sh", "-c", R"(exec "$0" "$@")", copy_});
     command.insert(command.end(), arguments.begin(), arguments.end());
     return tests::Run(command, folder_);
   }
