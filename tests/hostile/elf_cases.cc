@@ -108,7 +108,10 @@ void RewriteInPlace(Scene& scene) {
   HostileElf().AddFrames().AddSymbols().Write(path);
   scene.GiveAway(path);
   scene.attackers().Start([&](const auto& ready) {
-    if (fork() == 0) SpinAt(MapCode(path));
+    if (fork() == 0) {
+      ready();  // the child has its end of the pipe as well
+      SpinAt(MapCode(path));
+    }
     const UniqueFd file(open(path.c_str(), O_RDWR | O_CLOEXEC));
     std::string page(0x1000, '\0');
     if (pread(file.get(), page.data(), page.size(), 0x2000) < 0) _exit(126);
