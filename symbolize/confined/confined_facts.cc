@@ -87,8 +87,11 @@ class Reader {
     if (ended_ >= kMostEnded) return absl::UnavailableError("too many images could not be read");
     facts_.emplace(strings_);
     rules_.emplace(options_, owners_);
-    ConfinedBudget budget;
-    if (owners_ == FileRules::Owners::kUserAndRoot) budget.time *= 10;
+    ConfinedBudget budget = kBudgetForOthers;
+    if (owners_ == FileRules::Owners::kUserAndRoot) {
+      budget = {};
+      budget.time *= 10;
+    }
     // What one image has spent is not given to the next one again.
     for (int i = 0; i < ended_; ++i) budget.time /= 2;
     auto process = ConfinedProcess::Start([this](int socket) { ServeFacts(socket, options_); },

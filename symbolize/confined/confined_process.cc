@@ -185,7 +185,8 @@ absl::Status ConfinedProcess::WaitForMore() {
     constexpr uint64_t kMegabyte = uint64_t{1} << 20;
     const auto megabytes = static_cast<int64_t>(rules_.bytes_given() / kMegabyte);
     const auto granted =
-        (budget_.time + budget_.time_a_megabyte * megabytes) * (kSanitized ? 20 : 1);
+        std::min(budget_.time + budget_.time_a_megabyte * megabytes, budget_.most_time) *
+        (kSanitized ? 20 : 1);
     idle_rounds = spent == before ? idle_rounds + 1 : 0;
     before = spent;
     if (spent <= granted && idle_rounds < kMostIdleRounds) continue;
@@ -200,9 +201,9 @@ void ConfinedProcess::Grant() {
   if (kSanitized) return;
   rlimit limit = {};
   prlimit(pid_, RLIMIT_DATA, nullptr, &limit);
-  limit.rlim_cur = std::min<rlim_t>(
-      first_memory_ + budget_.memory + budget_.memory_a_byte * rules_.bytes_given(),
-      limit.rlim_max);
+  const uint64_t granted =
+      std::min(budget_.memory + budget_.memory_a_byte * rules_.bytes_given(), budget_.most_memory);
+  limit.rlim_cur = std::min<rlim_t>(first_memory_ + granted, limit.rlim_max);
   prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
 }
 

@@ -11,9 +11,9 @@
 // code that is here. Its descriptors are closed but for the socket, and its capabilities are gone.
 // What it has of this process's memory it can tell nobody but this process.
 //
-// Its budget grows with what it has been given to read. One that spends more, or dies, was in the
-// hands of the file that it had been asked about: the question's answer is an error, and the next
-// one goes to a new child.
+// Its budget grows with what it has been given to read, up to an end. One that spends more, or
+// dies, was in the hands of the file that it had been asked about: the question's answer is an
+// error, and the next one goes to a new child.
 //
 // Private to this package.
 
@@ -38,8 +38,17 @@ namespace profiler::symbolize {
 struct ConfinedBudget {
   std::chrono::milliseconds time{3'000};  // of CPU, for nothing but being asked
   std::chrono::milliseconds time_a_megabyte{150};
+  std::chrono::milliseconds most_time = std::chrono::hours(24);
   uint64_t memory = uint64_t{192} << 20;  // beyond what it began with
   uint64_t memory_a_byte = 4;
+  uint64_t most_memory = uint64_t{1} << 40;
+};
+
+// For files that anybody may have made as large as there is room on a disk.
+inline constexpr ConfinedBudget kBudgetForOthers = {
+    .time_a_megabyte = std::chrono::milliseconds(20),
+    .most_time = std::chrono::seconds(10),
+    .most_memory = uint64_t{320} << 20,
 };
 
 // Not thread-safe.

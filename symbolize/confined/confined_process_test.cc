@@ -101,6 +101,37 @@ TEST_F(ConfinedProcessTest, EndsWhenItTakesTooMuchMemory) {
   EXPECT_EQ(said, "RESOURCE_EXHAUSTED: it took too much memory");
 }
 
+TEST_F(ConfinedProcessTest, HasNoMoreThanTheMostHoweverMuchItIsGiven) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers have memory of their own";
+#endif
+  // A process of 64 MB that asks for this program first, and its budget.
+  const auto said = [&](const ConfinedBudget& budget) {
+    return Ask(
+        [](int socket) {
+          (void)Receive(socket);
+          ContentWriter to;
+          to.PutText("/proc/self/exe").PutText("");
+          (void)Send(socket, {MessageKind::kOpen, std::move(to).Take(), {}});
+          (void)Receive(socket);
+          const std::string large(uint64_t{64} << 20, 'x');
+          (void)Send(socket, {MessageKind::kAnswer, large.substr(0, 1), {}});
+        },
+        budget);
+  };
+  constexpr uint64_t kForEachByte = 1024;
+  constexpr uint64_t kLittle = uint64_t{8} << 20;
+  EXPECT_EQ(said({.memory = kLittle, .memory_a_byte = kForEachByte}), "x");
+  EXPECT_EQ(said({.memory = kLittle, .memory_a_byte = kForEachByte, .most_memory = kLittle}),
+            "RESOURCE_EXHAUSTED: it took too much memory");
+  const auto computes_for_ever = [](int) {
+    for (volatile bool on = true; on;) {
+    }
+  };
+  EXPECT_EQ(Ask(computes_for_ever, {.most_time = std::chrono::milliseconds(10)}),
+            "DEADLINE_EXCEEDED: it took too long");
+}
+
 TEST_F(ConfinedProcessTest, MayCrash) {
   EXPECT_EQ(Ask([](int) { raise(SIGKILL); }), "DATA_LOSS: reading it failed");
   EXPECT_EQ(Ask([](int) { _exit(0); }), "DATA_LOSS: reading it failed");
