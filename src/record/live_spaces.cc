@@ -162,12 +162,17 @@ ImageId LiveSpaces::Add(Image image) {
 }
 
 void LiveSpaces::OpenUserImage(Image& image) {
-  image.file =
-      symbolize::OpenImage(image.spec, files_, std::min(headers_left_, kMostHeadersOfOne)).file;
+  image.file = symbolize::OpenImage(image.spec, files_, kMostHeadersOfOne).file;
   if (!image.file || image.file->file.IsOfUserOrRoot()) return;
   const symbolize::ElfImage& elf = image.file->elf;
-  image.headers_of_others = elf.sections().size() + elf.segments().size();
-  headers_left_ -= std::min(headers_left_, image.headers_of_others);
+  const uid_t owner = image.file->file.owner().value_or(0);
+  const size_t headers = elf.sections().size() + elf.segments().size();
+  if (!header_budget_.Take(owner, headers)) {
+    image.file.reset();
+    return;
+  }
+  image.owner = owner;
+  image.headers_of_others = headers;
 }
 
 bool LiveSpaces::HasChanged(ImageId id) const {
@@ -220,7 +225,7 @@ void LiveSpaces::CloseUnmappedImages() {
       budget_.Return(images_[i]->spec.pid, images_[i]->cost());
     }
     images_[i]->file.reset();
-    headers_left_ += std::exchange(images_[i]->headers_of_others, 0);
+    header_budget_.Return(images_[i]->owner, std::exchange(images_[i]->headers_of_others, 0));
     if (images_[i]->was_met) continue;
     images_[i].reset();
     free_.push_back(id);

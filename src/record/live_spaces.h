@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -117,15 +119,17 @@ class LiveSpaces final : private sideband::SidebandUser {
     symbolize::ImageSpec spec;
     std::optional<symbolize::ImageFile> file;  // until its first frame is met
     bool was_met = false;
-    bool is_closed = false;        // what it took of the budget was given back
-    size_t headers_of_others = 0;  // sections and segments, where its file is somebody else's
+    bool is_closed = false;  // what it took of the budget was given back
+    // Where its file is somebody else's: whose, and its sections and segments.
+    uid_t owner = 0;
+    size_t headers_of_others = 0;
   };
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override;
   void Ended(const perf_event::Task& task) override;
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
   symbolize::ImageId Add(Image image);
-  // The file of a new image, as far as there is room for its headers.
+  // The file of a new image, where there is room for its headers.
   void OpenUserImage(Image& image);
   bool HasChanged(symbolize::ImageId image) const;
   std::optional<symbolize::UnwindImageFiles> TakeFile(symbolize::ImageId image);
@@ -142,10 +146,11 @@ class LiveSpaces final : private sideband::SidebandUser {
   // Path, build-id, device and inode.
   using Key = std::tuple<std::string, std::string, uint32_t, uint32_t, uint64_t>;
   absl::flat_hash_map<Key, symbolize::ImageId> ids_;
-  // Sections and segments of files that are neither root's nor the user's: all those that are open
-  // may have some tens of megabytes, which are as many as 10 000 programs have.
-  static constexpr size_t kMostHeadersOfOthers = 400'000, kMostHeadersOfOne = 4'000;
-  size_t headers_left_ = kMostHeadersOfOthers;
+  // Sections and segments of files that are neither root's nor the user's, by who owns them: all
+  // those that are open may have some tens of megabytes. One owner may have as many as a thousand
+  // programs have.
+  static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
+  FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
   LiveSpace space_;
   std::deque<uint32_t> exited_;
