@@ -162,6 +162,13 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
   return opened;
 }
 
+// A name below the root directory of a process may lead somewhere else from here.
+bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options) {
+  return std::ranges::any_of(CandidatesFor(spec, options), [&](const Candidate& candidate) {
+    return !ProcessRoot(candidate.root, options).empty() || FileIdOf(candidate.path).has_value();
+  });
+}
+
 namespace {
 
 OpenedImage OwnVdso(const ImageSpec& spec) {

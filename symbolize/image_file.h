@@ -59,6 +59,10 @@ bool IsDeleted(std::string_view path);
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
                       size_t most_headers_of_others = SIZE_MAX);
 
+// False where OpenImage would find no file at all, whatever is in those that are there. Opens none,
+// and takes some microseconds.
+bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options);
+
 // This process's own [vdso], which the kernel has in memory only; where the recorded build-id is
 // another one, what perf's caches have of it.
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options = {});

@@ -17,6 +17,7 @@
 #include "symbolize/confined/file_rules.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/image_table.h"
+#include "symbolize/image_file.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -135,6 +136,7 @@ class Reader {
 struct Image {
   bool is_of_others = false;                                  // the second process reads it
   bool failed = false;                                        // nothing is asked of it any more
+  std::optional<bool> may_have_file;                          // none: nobody has looked
   std::optional<absl::StatusOr<std::vector<JitCode>>> codes;  // of a dump
 };
 
@@ -177,6 +179,7 @@ class ConfinedFacts final : public FactSource {
 
   std::optional<TrustedFile> TrustedFileOf(ImageId id) override {
     if (specs_[id].kind != ImageKind::kUser) return std::nullopt;
+    if (!MayHaveFile(id)) return std::nullopt;
     const std::optional<std::string> answer = Ask(id, MessageKind::kFileOf, {});
     if (!answer || At(id).is_of_others) return std::nullopt;
     ByteReader from(BytesOfText(*answer));
@@ -277,6 +280,18 @@ class ConfinedFacts final : public FactSource {
     others_.Tell(kind, content);
   }
 
+  // A recording of another machine, or of an attacker, names thousands that are not here: asking
+  // for each of them takes ten times as long as looking.
+  bool MayHaveFile(ImageId id) {
+    if (specs_[id].kind != ImageKind::kUser) return true;
+    std::optional<bool>& known = At(id).may_have_file;
+    if (!known) {
+      specs_.Settle(id);
+      known = MayFindImage(specs_[id], options_);
+    }
+    return *known;
+  }
+
   // The answer about an image, from the process that may read it. None: nobody can.
   std::optional<std::string> Ask(ImageId id, MessageKind kind, ContentWriter question) {
     Image& image = At(id);
@@ -300,6 +315,9 @@ class ConfinedFacts final : public FactSource {
 
   std::vector<AddressFacts> AskForFacts(ImageId id, MessageKind kind, ContentWriter question,
                                         size_t count) {
+    if (!MayHaveFile(id)) {
+      return std::vector<AddressFacts>(count, AddressFacts{.reason = Reason::kNoImageFile});
+    }
     const std::optional<std::string> answer = Ask(id, kind, std::move(question));
     if (!answer) return {};
     auto facts = ReaderOf(id).facts().Read(*answer, count);

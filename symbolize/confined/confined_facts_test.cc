@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
+#include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
 #include "symbolize/test_files.h"
 
@@ -85,6 +86,30 @@ TEST_F(ConfinedFactsTest, AreThoseOfFiles) {
     EXPECT_EQ(Differences({.path = path}, {FileOffset{4096}, FileOffset{1}}, false), 0U);
   }
   EXPECT_EQ(warnings_, std::vector<std::string>{});
+}
+
+TEST_F(ConfinedFactsTest, AreThoseOfFilesWhereTheImageIsElsewhereOrNowhere) {
+  const std::vector<std::byte> build_id = {std::byte{0xab}, std::byte{0xcd}, std::byte{0xef}};
+  options_.build_id_caches = {directory_};
+  files_ = CreateFileFacts(options_);
+  confined_ = CreateConfinedFacts(options_, {.required = true, .warn = {}});
+  const std::string cached = BuildIdPath(directory_, build_id);
+  std::filesystem::create_directories(cached);
+  std::filesystem::copy_file(TestFile("pie"), cached + "/elf");
+  const std::string nowhere = directory_ + "/nowhere";
+  const auto pid = static_cast<uint32_t>(getpid());
+  for (const std::string& path : {nowhere, nowhere + " (deleted)", std::string(), directory_,
+                                  TestFile("pie"), TestFile("pie") + " (deleted)"}) {
+    for (const uint32_t process : {uint32_t{0}, pid}) {
+      for (const std::vector<std::byte>& id : {std::vector<std::byte>(), build_id}) {
+        SCOPED_TRACE(absl::StrCat(path, " of ", process, id.empty() ? "" : " with a build-id"));
+        const ImageSpec spec{.path = path, .build_id = id, .pid = process};
+        EXPECT_EQ(Differences(spec, {FileOffset{4096}, FileOffset{1}}, true), 0U);
+        const ImageId image = confined_->AddImage(spec), same = files_->AddImage(spec);
+        EXPECT_EQ(Text(confined_->FindAt(image, {4096})), Text(files_->FindAt(same, {4096})));
+      }
+    }
+  }
 }
 
 TEST_F(ConfinedFactsTest, HaveNamesLinesAndInlinedCalls) {
