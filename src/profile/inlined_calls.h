@@ -19,10 +19,10 @@
 
 namespace profiler::profile {
 
-inline constexpr uint32_t kInlinedCallsPerFrame = 8;
-// However few frames a stack has. It is what the 127 frames of a report's --max-stack may have, and
-// more than any one frame has.
-inline constexpr uint32_t kInlinedCallsOfAnyStack = 127 * kInlinedCallsPerFrame;
+inline constexpr uint32_t kInlinedCallsPerFrame = 4;
+// However few frames a stack has. It is about what the 127 frames of a report's --max-stack may
+// have, and as much as one frame can have.
+inline constexpr uint32_t kInlinedCallsOfAnyStack = 512;
 
 // What a stack of so many frames may have. It only grows with the frames, so that stacks which
 // share their callers are cut in the same place.
