@@ -101,7 +101,6 @@ class KeyedRows::Builder {
       rows_.names_.push_back(path == kNoKey ? parts_[part]
                                             : absl::StrCat(rows_.names_[path], ";", parts_[part]));
       rows_.frames_.push_back(frame);
-      rows_.shorter_.push_back(path);
     }
     return found->second;
   }
@@ -140,12 +139,6 @@ class KeyedRows::Builder {
 
 KeyedRows::KeyedRows(const Profile& profile, profile::EventId event, KeyBy by) : profile_(profile) {
   Builder(*this, by).Build(event);
-}
-
-std::string_view KeyedRows::LastOf(KeyId path) const {
-  const std::string_view name = names_[path];
-  const KeyId shorter = shorter_[path];
-  return shorter == kNoKey ? name : name.substr(names_[shorter].size() + 1);
 }
 
 KeyId KeyedRows::SelfOf(const Row& row) const {

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,10 +37,6 @@ class KeyedRows : public SampleKeys {
   std::vector<std::string> TakeNames() && { return std::move(names_); }
   // A frame that has this key, for who wants to say where it lies.
   profile::FrameId FrameOf(KeyId key) const { return frames_[key]; }
-  // Of a path, the path that is one function shorter; kNoKey of one of a single function. And the
-  // last function of a path.
-  KeyId ShorterOf(KeyId path) const { return shorter_[path]; }
-  std::string_view LastOf(KeyId path) const;
 
   // What a sample of the row is counted for as its own, and all that it is counted for: distinct.
   KeyId SelfOf(const profile::Row& row) const;
@@ -61,7 +56,6 @@ class KeyedRows : public SampleKeys {
   const profile::Profile& profile_;
   std::vector<std::string> names_;        // by key
   std::vector<profile::FrameId> frames_;  // by key
-  std::vector<KeyId> shorter_;            // by key, of paths
   std::vector<KeyId> self_of_frame_;      // by frame; for paths unused
   std::vector<KeyId> self_of_stack_;      // by stack; for paths alone
   std::vector<Range> ranges_;             // by stack: in keys_

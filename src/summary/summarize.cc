@@ -11,6 +11,7 @@
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
 #include "src/query/missing_periods.h"
+#include "src/summary/heaviest_path.h"
 #include "src/summary/summary.h"
 
 namespace profiler::summary {
@@ -28,7 +29,6 @@ using profile::Thread;
 using query::KeyBy;
 using query::KeyedRows;
 using query::KeyId;
-using query::kNoKey;
 using query::Measurement;
 
 constexpr size_t kFunctions = 5, kThreads = 4, kPathSteps = 6;
@@ -141,30 +141,16 @@ class Summarizer {
   }
 
   void AddPath() {
-    const KeyedRows paths(profile_, event_, KeyBy::kPath);
-    std::vector<double> weights(paths.size());
+    auto weights = HugeVector<double>::Zeros(profile_.stacks.size());
     for (size_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
-      if (row.event != event_) continue;
-      for (const KeyId path : paths.AllOf(row)) weights[path] += WeightOf(i);
+      if (row.event == event_) weights[static_cast<uint32_t>(row.stack)] += WeightOf(i);
     }
-    // The heaviest that is one function longer, by path; of no path, the heaviest root.
-    absl::flat_hash_map<KeyId, KeyId> heaviest;
-    for (KeyId path = 0; path < paths.size(); ++path) {
-      KeyId& best = heaviest.try_emplace(paths.ShorterOf(path), path).first->second;
-      if (weights[path] > weights[best]) best = path;
-    }
-    double above = WholeWeight();
-    for (KeyId at = kNoKey; summary_.path.size() < kMostSteps;) {
-      const auto longer = heaviest.find(at);
-      // Beyond a branching no callee stands for its caller.
-      if (longer == heaviest.end() || weights[longer->second] * 2 < above) break;
-      at = longer->second;
-      above = weights[at];
-      const std::string_view function = paths.LastOf(at);
-      summary_.path.push_back({.function = std::string(function),
-                               .source = SourceOf(profile_, paths.FrameOf(at), function),
-                               .part = PartOf(weights[at])});
+    for (PathPart& part : HeaviestPath(profile_, std::move(weights), WholeWeight(), kMostSteps)) {
+      std::string source = SourceOf(profile_, part.frame, part.function);
+      summary_.path.push_back({.function = std::move(part.function),
+                               .source = std::move(source),
+                               .part = PartOf(part.weight)});
     }
     ShortenPath();
   }

@@ -73,6 +73,28 @@ TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
   EXPECT_EQ(path, "main parse ");
 }
 
+TEST(Summary, ThePathHasInlinedFunctionsAndTheImagesOfCodeWithoutNames) {
+  const auto path_of = [](ProfileBuilder& builder) {
+    std::string path;
+    for (const PathStep& step : Summarize(builder.profile(), EventId{0}).path) {
+      path += step.function + ' ';
+    }
+    return path;
+  };
+  // The same functions, inlined here and called there, and called from two addresses.
+  ProfileBuilder names;
+  names.InOrder().Event("cpu-clock");
+  names.Sample("app", {"main@app", "add<step<run@app", "0x1234@lib.so"}, 3);
+  names.Sample("app", {"main+0x8@app", "run@app", "step@app", "add@app", "0x5678@lib.so"}, 3);
+  names.Sample("app", {"main@app", "run@app", "print@app"}, 1);
+  EXPECT_EQ(path_of(names), "main run step add [lib.so] ");
+
+  ProfileBuilder tie;
+  tie.InOrder().Event("cpu-clock");
+  tie.Sample("app", {"main@app", "second@app"}, 2).Sample("app", {"main@app", "first@app"}, 2);
+  EXPECT_EQ(path_of(tie), "main second ");
+}
+
 TEST(Summary, ALongPathIsItsInnerEnd) {
   ProfileBuilder builder;
   builder.InOrder().Event("cpu-clock");
