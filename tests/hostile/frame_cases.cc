@@ -129,11 +129,7 @@ void SpinInLinks(Scene& scene, const HostileElf& elf, int links, uint64_t entry 
   const std::string path = scene.File("evil.so");
   elf.Write(path);
   scene.GiveAway(path);
-  std::vector<std::string> names;
-  for (int i = 0; i < links; ++i) {
-    names.push_back(scene.File("evil-" + std::to_string(i) + ".so"));
-    ASSERT_EQ(link(path.c_str(), names.back().c_str()), 0);
-  }
+  const std::vector<std::string> names = Scene::Links(path, links);
   scene.attackers().Start([&](const auto& ready) {
     std::vector<void*> codes;
     for (const std::string& name : names) {

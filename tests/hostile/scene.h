@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -36,6 +37,8 @@ class Scene {
   void Write(const std::string& path, std::string_view bytes);
   // Gives a file that this test has made to the attackers.
   void GiveAway(const std::string& path) const;
+  // That many names more for the file at `path`, each of which a process maps as a file of its own.
+  static std::vector<std::string> Links(const std::string& path, int count);
   std::string MakeFifo(const std::string& name);
   // A character device that a read of blocks for no time: /dev/zero under another name.
   std::string MakeDevice(const std::string& name);
@@ -51,8 +54,10 @@ class Scene {
 
   // Runs the profiler and checks that it ended, by itself, without too much time or memory, and
   // said nothing but text; `recorded` is the time that it was asked to take. What it says in views
-  // has no name of the attackers in the victim's rows.
-  Watched Profiler(const std::vector<std::string>& arguments, double recorded = 0);
+  // has no name of the attackers in the victim's rows. From `interrupted` on, in seconds, somebody
+  // presses Ctrl-C.
+  Watched Profiler(const std::vector<std::string>& arguments, double recorded = 0,
+                   double interrupted = std::numeric_limits<double>::infinity());
 
   // Of a system where this is the last process that has recorded: a home directory without a cache.
   void ForgetNames();

@@ -54,7 +54,7 @@ uint64_t MemoryOfTree(pid_t root) {
 }  // namespace
 
 Watched RunWatched(const std::vector<std::string>& argv, const std::string& folder,
-                   double most_seconds) {
+                   double most_seconds, double seconds_to_interrupt) {
   using Clock = std::chrono::steady_clock;
   Watched watched;
   const double cpu_before = CpuOfChildren();
@@ -65,6 +65,10 @@ Watched RunWatched(const std::vector<std::string>& argv, const std::string& fold
   pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
   while (poll(&ended, 1, kMillisecondsBetweenLooks) == 0) {
     watched.memory = std::max(watched.memory, MemoryOfTree(running.pid()));
+    if (passed() > seconds_to_interrupt) {
+      running.Signal(SIGINT);
+      seconds_to_interrupt += 1;
+    }
     if (passed() < most_seconds || watched.hung) continue;
     watched.hung = true;
     running.Signal(SIGKILL);

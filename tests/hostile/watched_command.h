@@ -18,10 +18,11 @@ struct Watched {
   uint64_t memory = 0;  // the most that it and its children had at once, in bytes
 };
 
-// Runs it in `folder`, where its output is kept, and kills it after `most_seconds`. Memory is what
+// Runs it in `folder`, where its output is kept, presses Ctrl-C each second after
+// `seconds_to_interrupt`, and kills it after `most_seconds`. Memory is what
 // /proc/PID/smaps_rollup says (Pss: what several processes share counts once), every few
 // milliseconds. No other child of this process may be waited for meanwhile.
 Watched RunWatched(const std::vector<std::string>& argv, const std::string& folder,
-                   double most_seconds);
+                   double most_seconds, double seconds_to_interrupt);
 
 }  // namespace profiler::tests
