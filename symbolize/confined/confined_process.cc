@@ -19,25 +19,10 @@
 
 #include "symbolize/confined/confinement.h"
 #include "symbolize/confined/facts_protocol.h"
-
-// Sanitizers keep shadows of all memory, take many times as long, and tell of what they find on
-// standard error.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PROFILER_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PROFILER_SANITIZED 1
-#endif
-#endif
+#include "symbolize/confined/sanitized.h"
 
 namespace profiler::symbolize {
 namespace {
-
-#ifdef PROFILER_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 // Where the child keeps the socket: behind the three standard descriptors.
 constexpr int kSocket = 3;

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "symbolize/confined/sanitized.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -91,9 +92,7 @@ TEST_F(ConfinedProcessTest, IsEndedWhenItComputesForEver) {
 }
 
 TEST_F(ConfinedProcessTest, EndsWhenItTakesTooMuchMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers have memory of their own";
-#endif
+  if (kSanitized) GTEST_SKIP() << "sanitizers have memory of their own";
   const std::string said = Ask([](int) {
     std::vector<std::unique_ptr<std::string>> all;
     while (true) all.push_back(std::make_unique<std::string>(1 << 20, 'x'));
@@ -102,9 +101,7 @@ TEST_F(ConfinedProcessTest, EndsWhenItTakesTooMuchMemory) {
 }
 
 TEST_F(ConfinedProcessTest, HasNoMoreThanTheMostHoweverMuchItIsGiven) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers have memory of their own";
-#endif
+  if (kSanitized) GTEST_SKIP() << "sanitizers have memory of their own";
   // A process of 64 MB that asks for this program first, and its budget.
   const auto said = [&](const ConfinedBudget& budget) {
     return Ask(

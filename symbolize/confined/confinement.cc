@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "src/base/unique_fd.h"
+#include "symbolize/confined/sanitized.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -68,6 +69,9 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "exit_group",
 });
 
+// What the sanitizers take besides.
+constexpr auto kPermittedToSanitizers = std::to_array<const char*>({"pipe", "pipe2"});
+
 constexpr auto kOpening = std::to_array<const char*>({
     "open",
     "openat",
@@ -90,6 +94,10 @@ int AddRule(const Filter& filter, uint32_t action, const char* name, Arguments..
 // Of a call that fails `error` is negative.
 int AddRules(const Filter& filter) {
   for (const char* const name : kPermitted) {
+    if (const int error = AddRule(filter, SCMP_ACT_ALLOW, name)) return error;
+  }
+  for (const char* const name : kPermittedToSanitizers) {
+    if (!kSanitized) break;
     if (const int error = AddRule(filter, SCMP_ACT_ALLOW, name)) return error;
   }
   for (const char* const name : kOpening) {
