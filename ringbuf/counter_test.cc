@@ -182,7 +182,10 @@ TEST(Counter, ReadsWhatTheKernelKnowsWhereThereIsNoRegister) {
   const auto after = faults.Read();
   ASSERT_TRUE(before.ok() && after.ok());
   EXPECT_GE(after->value - before->value, 50u);
-  EXPECT_EQ(after->value, faults.ReadFromKernel()->value);
+  // Comparing may touch a new page or two itself.
+  const uint64_t later = faults.ReadFromKernel()->value;
+  EXPECT_GE(later, after->value);
+  EXPECT_LT(later - after->value, 50u);
   EXPECT_GT(after->enabled, before->enabled);
   EXPECT_EQ(after->running, after->enabled);
 }
