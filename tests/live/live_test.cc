@@ -104,8 +104,9 @@ TEST_F(LiveTest, SamplesABusyProgramAtTheRateAskedFor) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const double cpu_seconds = std::atof(recorded.out.c_str());
   EXPECT_GE(Samples(), 0.97 * 999 * cpu_seconds);
-  // Not by the CPU time: the clock that samples goes on while a hypervisor has the CPU.
-  EXPECT_LE(Samples(), 1.03 * 999 * kSeconds + 5);
+  // Not by the CPU time: the clock that samples goes on while a hypervisor has the CPU. A tenth of
+  // a second for the start and the end of a program with a sanitizer in it.
+  EXPECT_LE(Samples(), 1.03 * 999 * (kSeconds + 0.1));
   EXPECT_THAT(Report(),
               AllOf(HasSubstr("Outer"), HasSubstr("Inner"), HasSubstr("# Total Lost Samples: 0")));
 }
