@@ -35,7 +35,7 @@ class RecordFaults : public FaultWalk {
   void SetUp() override {
     FaultWalk::SetUp();
     if (IsSkipped()) return;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     if (GetParam().name != std::string_view("NoSpace")) {
       GTEST_SKIP() << "a recorder with sanitizers takes a second a run, and has two thousand here";
     }

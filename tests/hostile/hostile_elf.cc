@@ -39,8 +39,9 @@ constexpr unsigned char kRecursion[] = {
 
 template <class T>
 void Append(std::vector<std::byte>* to, const T& value) {
-  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-  to->insert(to->end(), bytes, bytes + sizeof(value));
+  const size_t size = to->size();
+  to->resize(size + sizeof(value));
+  std::memcpy(to->data() + size, &value, sizeof(value));
 }
 
 void WriteAt(int fd, uint64_t offset, const void* data, size_t size) {
