@@ -207,6 +207,9 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   };
   VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
   ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
+  for (const std::string& note : options.targets.notes) {
+    if (!arguments.quiet && said.insert(note).second) PrintNote(note);
+  }
   auto session = record::RecordSession::Create(kernel, std::move(options));
   if (!session.ok()) {
     PrintError(session.status());

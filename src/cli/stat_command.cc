@@ -176,6 +176,7 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   if (options.interval.count() > 0) output.Write(printer.IntervalHead());
   VerboseKernel verbose_kernel(ringbuf::LinuxKernel(), PrintLines);
   ringbuf::Kernel& kernel = arguments.verbosity > 1 ? verbose_kernel : ringbuf::LinuxKernel();
+  for (const std::string& note : options.targets.notes) PrintNote(note);
   const auto result = count::RunStat(
       kernel, options, [&](const count::StatResult& so_far, const count::CountTable& interval) {
         output.Write(printer.Interval(so_far, interval));

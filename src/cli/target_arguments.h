@@ -1,4 +1,4 @@
-// -p, -t, -u, -a and -C of record and stat.
+// -p, --tree, -t, -u, -a and -C of record and stat.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 namespace profiler::cli {
 
 struct TargetArguments {
-  std::string pids;
+  std::string processes;
+  bool trees = false;
   std::string tids;
   std::string user;
   std::string cpus;
@@ -23,8 +24,8 @@ struct TargetArguments {
 void AddTargetOptions(CLI::App& command, const std::string& verb, TargetArguments* arguments);
 
 // CPUs alone mean everything that runs on them, as for perf. `command` is what to run. Errors:
-// kInvalidArgument for what is no list of ids or CPUs, and those of
-// target::ProcessesOfUser and of target::CheckTargets.
+// kInvalidArgument for what is no list of ids or CPUs; kNotFound (ESRCH) for a process that does
+// not run; those of target::ProcessesNamed, target::ProcessesOfUser and target::CheckTargets.
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             const std::string& verb,
                                             std::vector<std::string> command);

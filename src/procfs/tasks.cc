@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -69,6 +72,36 @@ absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid) {
 
 absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid) {
   return NumberInStatus(roots, pid, "PPid");
+}
+
+absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> pids, ProcessIds(roots));
+  std::vector<ProcessParent> parents;
+  std::string text;
+  for (const pid_t pid : pids) {
+    if (!ReadFile(absl::StrCat(roots.proc, "/", pid, "/status"), &text).ok()) continue;
+    const auto parent = ValueOf(text, "PPid");
+    const auto number = parent ? ParseNumber<pid_t>(*parent) : std::nullopt;
+    const std::string_view state = ValueOf(text, "State").value_or("");
+    const bool has_ended = state.starts_with('Z') || state.starts_with('X');
+    if (number && !has_ended) parents.push_back({pid, *number});
+  }
+  return parents;
+}
+
+std::vector<std::string> NamesOf(const Roots& roots, pid_t pid) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    name = name.substr(name.rfind('/') + 1);
+    if (!name.empty()) names.emplace_back(name);
+  };
+  if (const auto comm = CommOf(roots, pid, pid); comm.ok()) names.push_back(*comm);
+  const std::string folder = absl::StrCat(roots.proc, "/", pid);
+  std::error_code error;
+  add(std::filesystem::read_symlink(folder + "/exe", error).native());
+  std::string command;
+  if (ReadFile(folder + "/cmdline", &command).ok()) add(command.substr(0, command.find('\0')));
+  return names;
 }
 
 }  // namespace profiler::procfs

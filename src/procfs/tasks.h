@@ -29,4 +29,16 @@ absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid);
 // The parent process of `pid`, 0 when it has none here. kNotFound when it is gone.
 absl::StatusOr<pid_t> ParentOf(const Roots& roots, pid_t pid);
 
+// All that run, by their processes' numbers, each with its parent; without those that have ended
+// and were not waited for. Costs two files a process.
+struct ProcessParent {
+  pid_t pid = 0;
+  pid_t parent = 0;
+};
+absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots);
+
+// What a process may be called by: its first thread's name, and the last components of its file and
+// of the command that it was started as, as far as they can be read. Empty when it is gone.
+std::vector<std::string> NamesOf(const Roots& roots, pid_t pid);
+
 }  // namespace profiler::procfs

@@ -45,6 +45,26 @@ class Attacher {
     return ErrnoOf(added) == ESRCH ? absl::OkStatus() : added;
   }
 
+  // The descendants of `trees` that do not follow by themselves, until there are no more.
+  absl::StatusOr<std::vector<pid_t>> AttachTrees(const std::vector<pid_t>& trees) {
+    std::vector<pid_t> attached;
+    for (bool found_new = !trees.empty(); found_new;) {
+      found_new = false;
+      if (inherit_) NoteForks();
+      PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> pids,
+                                target::DescendantsOf(roots_, trees));
+      for (const pid_t pid : pids) {
+        if (known_.contains(pid)) continue;
+        const absl::Status status = AttachProcess(pid);
+        if (absl::IsNotFound(status)) continue;
+        PROFILER_RETURN_IF_ERROR(status);
+        attached.push_back(pid);
+        found_new = true;
+      }
+    }
+    return attached;
+  }
+
   static absl::Status NoSuchProcess(pid_t pid) {
     return ErrnoStatus(ESRCH, absl::StrCat("process ", pid));
   }
@@ -75,8 +95,9 @@ class Attacher {
 
 }  // namespace
 
-absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& targets, bool inherit,
-                           ringbuf::EventSet& events) {
+absl::StatusOr<std::vector<pid_t>> AttachThreads(const procfs::Roots& roots,
+                                                 const target::Targets& targets, bool inherit,
+                                                 ringbuf::EventSet& events) {
   Attacher attacher(roots, events, inherit);
   for (const pid_t pid : targets.pids) {
     const absl::Status attached = attacher.AttachProcess(pid);
@@ -84,7 +105,8 @@ absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& ta
     PROFILER_RETURN_IF_ERROR(attached);
   }
   for (const pid_t tid : targets.tids) PROFILER_RETURN_IF_ERROR(attacher.AttachOnce(tid));
-  if (!events.events().empty()) return absl::OkStatus();
+  PROFILER_ASSIGN_OR_RETURN(std::vector<pid_t> of_trees, attacher.AttachTrees(targets.trees));
+  if (!events.events().empty()) return of_trees;
   if (!targets.pids.empty()) return Attacher::NoSuchProcess(targets.pids.front());
   return ErrnoStatus(ESRCH, absl::StrCat("thread ", targets.tids.empty() ? 0 : targets.tids[0]));
 }

@@ -8,10 +8,17 @@
 //    ▲                                           the others are attached
 //    └───────────────────────────────────────── until a scan brings none
 //
+// Of a tree of processes the same is done with processes: those that were started by one which was
+// not attached yet are found when the others are.
+//
 // What remains: a thread that is started in the microseconds in which its parent's events are being
 // opened inherits those that are open by then.
 
 #pragma once
+
+#include <sys/types.h>
+
+#include <vector>
 
 #include "ringbuf/event_set.h"
 #include "src/base/status.h"
@@ -21,9 +28,11 @@
 namespace profiler::record {
 
 // `inherit`: what an attached thread starts has its events. Reads the rings and leaves their bytes
-// where they are. Threads that exit meanwhile are left out. kNotFound when a process is gone at the
-// start, or when nothing is left to record. Errors of EventSet::AddThread as they are.
-absl::Status AttachThreads(const procfs::Roots& roots, const target::Targets& targets, bool inherit,
-                           ringbuf::EventSet& events);
+// where they are. Threads that exit meanwhile are left out. Gives the processes of `targets.trees`
+// that were attached and are not in `targets.pids`. kNotFound when a process is gone at the start,
+// or when nothing is left to record. Errors of EventSet::AddThread as they are.
+absl::StatusOr<std::vector<pid_t>> AttachThreads(const procfs::Roots& roots,
+                                                 const target::Targets& targets, bool inherit,
+                                                 ringbuf::EventSet& events);
 
 }  // namespace profiler::record

@@ -163,8 +163,11 @@ class SetupSteps {
     if (setup_.records_command) {
       PROFILER_RETURN_IF_ERROR(setup_.events->AddThread(setup_.command->pid()));
     } else if (!options_.targets.system_wide) {
-      PROFILER_RETURN_IF_ERROR(
-          AttachThreads(options_.roots, options_.targets, options_.inherit, *setup_.events));
+      target::Targets& targets = options_.targets;
+      PROFILER_ASSIGN_OR_RETURN(
+          const std::vector<pid_t> of_trees,
+          AttachThreads(options_.roots, targets, options_.inherit, *setup_.events));
+      targets.pids.insert(targets.pids.end(), of_trees.begin(), of_trees.end());
     }
     NoteLimits(ring.pages, page_size);
     return absl::OkStatus();

@@ -1,5 +1,6 @@
 #include "src/target/targets.h"
 
+#include <fnmatch.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/procfs/machine.h"
@@ -68,6 +71,44 @@ absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
   });
   if (!pids.empty()) return pids;
   return absl::NotFoundError(absl::StrCat("no process of user '", user, "' runs"));
+}
+
+absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
+                                                  const std::string& name) {
+  PROFILER_ASSIGN_OR_RETURN(std::vector<pid_t> pids, procfs::ProcessIds(roots));
+  std::erase_if(pids, [&](pid_t pid) {
+    const std::vector<std::string> names = procfs::NamesOf(roots, pid);
+    const bool is_called_so = std::any_of(names.begin(), names.end(), [&](const auto& called) {
+      return fnmatch(name.c_str(), called.c_str(), 0) == 0;
+    });
+    return !is_called_so || pid == getpid();
+  });
+  if (!pids.empty()) return pids;
+  return absl::NotFoundError(absl::StrCat("no process that runs is called '", name, "'"));
+}
+
+absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,
+                                                 const std::vector<pid_t>& pids) {
+  PROFILER_ASSIGN_OR_RETURN(const std::vector<procfs::ProcessParent> parents,
+                            procfs::ProcessParents(roots));
+  absl::flat_hash_map<pid_t, std::vector<pid_t>> children;
+  for (const procfs::ProcessParent& process : parents) {
+    children[process.parent].push_back(process.pid);
+  }
+  absl::flat_hash_set<pid_t> known(pids.begin(), pids.end());
+  known.insert(getpid());
+  std::vector<pid_t> found, next = pids;
+  while (!next.empty()) {
+    const pid_t parent = next.back();
+    next.pop_back();
+    for (const pid_t child : children[parent]) {
+      if (!known.insert(child).second) continue;
+      found.push_back(child);
+      next.push_back(child);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 absl::StatusOr<std::vector<Thread>> FindThreads(const procfs::Roots& roots,

@@ -17,8 +17,15 @@ namespace profiler::target {
 struct Targets {
   std::vector<pid_t> pids;  // with all their threads
   std::vector<pid_t> tids;  // these alone
-  // `pids` are those of a user, as they ran a moment ago: the ones that are gone are left out.
+  // `pids` were looked up a moment ago, by their user for instance: those that are gone are left
+  // out.
   bool pids_may_be_gone = false;
+  // Some of `pids`, whose descendants are observed as well. Those that run are in `pids`; of these
+  // that start others before they are observed, the others are looked for again.
+  std::vector<pid_t> trees;
+  // Lines for the user: which processes a name stood for, and which are not observed that may have
+  // been meant.
+  std::vector<std::string> notes;
   bool system_wide = false;
   std::vector<int> cpus;             // empty: all that are online
   std::vector<std::string> command;  // argv; found through PATH
@@ -44,6 +51,16 @@ struct Thread {
 // there or has none.
 absl::StatusOr<std::vector<pid_t>> ProcessesOfUser(const procfs::Roots& roots,
                                                    const std::string& user);
+
+// The processes that are called so (procfs::NamesOf), ascending, but for this one; `name` may have
+// the wildcards of fnmatch(3). kNotFound where there are none.
+absl::StatusOr<std::vector<pid_t>> ProcessesNamed(const procfs::Roots& roots,
+                                                  const std::string& name);
+
+// All that these processes have started and what those have, as far as it still runs and its parent
+// does; ascending, without `pids` and without this one.
+absl::StatusOr<std::vector<pid_t>> DescendantsOf(const procfs::Roots& roots,
+                                                 const std::vector<pid_t>& pids);
 
 // All that `pids` and `tids` name, as they run now. kNotFound (ESRCH) for a process or thread that
 // does not.

@@ -53,5 +53,27 @@ TEST(TargetsTest, AUserHasProcesses) {
   EXPECT_TRUE(FindThreads(tree.roots(), {.pids = {4712}, .pids_may_be_gone = true})->empty());
 }
 
+TEST(TargetsTest, ProcessesHaveTheNamesOfTheirThreadFileAndCommand) {
+  procfs::FakeTree tree;
+  tree.Process(5010, 1, "postgres", "")
+      .Process(5011, 5010, "worker", "")
+      .Process(5012, 1, "other", "");
+  tree.Write("proc/5011/cmdline", std::string("/usr/bin/postgres\0-D", 20));
+  EXPECT_EQ(*ProcessesNamed(tree.roots(), "postgres"), (std::vector<pid_t>{5010, 5011}));
+  EXPECT_EQ(*ProcessesNamed(tree.roots(), "[ow]*"), (std::vector<pid_t>{5011, 5012}));
+  EXPECT_EQ(ProcessesNamed(tree.roots(), "postgre").status().message(),
+            "no process that runs is called 'postgre'");
+}
+
+TEST(TargetsTest, DescendantsAreChildrenAndTheirChildrenThatRun) {
+  procfs::FakeTree tree;
+  tree.Process(5010, 1, "a", "").Process(5011, 5010, "b", "").Process(5009, 5011, "c", "");
+  tree.Process(5012, 1, "d", "").Process(5013, 5010, "ended", "");
+  tree.Write("proc/5013/status", "State:\tZ (zombie)\nTgid:\t5013\nPPid:\t5010\n");
+  EXPECT_EQ(*DescendantsOf(tree.roots(), {5010}), (std::vector<pid_t>{5009, 5011}));
+  EXPECT_EQ(*DescendantsOf(tree.roots(), {5010, 5011}), (std::vector<pid_t>{5009}));
+  EXPECT_TRUE(DescendantsOf(tree.roots(), {5012})->empty());
+}
+
 }  // namespace
 }  // namespace profiler::target

@@ -83,6 +83,18 @@ class LiveTest : public ::testing::Test {
     }
   }
 
+  // Until the file is there and has that text.
+  static void WaitForText(const std::string& path, const std::string& text) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (true) {
+      std::ifstream file(path);
+      const std::string found(std::istreambuf_iterator<char>(file), {});
+      if (file.is_open() && found == text) return;
+      ASSERT_LT(std::chrono::steady_clock::now(), give_up) << path << " has " << found;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+
   // The summed percentage of the rows that name `symbol`, in the flat report.
   double Share(const std::string& symbol) {
     std::istringstream lines(Report({"--no-children", "-g", "none", "-s", "symbol"}));
@@ -205,6 +217,35 @@ TEST_F(LiveTest, RecordsARunningProcessUntilItIsInterrupted) {
                                    "std::ratio<1l, 1000000l> >)"),
             0);
   EXPECT_GT(Samples(), 300);
+}
+
+TEST_F(LiveTest, ATreeHasTheChildrenThatAProcessHasAlready) {
+  Running parent({"/bin/sh", "-c", "'" + workload_ + "' busy 3 & : > started; wait"}, folder_);
+  WaitForText(folder_ + "/started", "");
+  const std::string pid = std::to_string(parent.pid());
+  Finished alone = Profiler({"record", "-p", pid, "--duration", "0.2"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.err,
+              HasSubstr("process " + pid + " has 1 child process that is not recorded ("));
+  EXPECT_EQ(Samples(), 0);
+  Finished all = Profiler({"record", "-p", pid, "--tree", "--duration", "0.5"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.err, Not(HasSubstr("not recorded")));
+  EXPECT_GT(Samples(), 100);
+  EXPECT_THAT(Report(), HasSubstr("Compute"));
+}
+
+TEST_F(LiveTest, AProcessIsFoundByItsName) {
+  Running target({workload_, "busy", "3"}, folder_);
+  const std::string pid = std::to_string(target.pid());
+  WaitForText("/proc/" + pid + "/comm", "workload\n");
+  Finished found = Profiler({"record", "-p", "workloa?", "--duration", "0.3"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_THAT(found.err, AllOf(HasSubstr("-p workloa?: "), HasSubstr(pid)));
+  EXPECT_GT(Samples(), 50);
+  Finished none = Profiler({"record", "-p", "no-such-program"});
+  EXPECT_NE(none.exit_code, 0);
+  EXPECT_THAT(none.err, HasSubstr("no process that runs is called 'no-such-program'"));
 }
 
 TEST_F(LiveTest, StopsWhenTheTargetEnds) {
