@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "src/procfs/memory_map.h"
 #include "src/procfs/proc_file.h"
 #include "src/record/frame_pointers.h"
+#include "src/record/ring_size.h"
 #include "src/target/command.h"
 #include "symbolize/image_file.h"
 
@@ -70,11 +72,49 @@ std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
   return targets;
 }
 
+CallGraphChoice ChooseForEverything(const RecordOptions& options, const UnwindingMeans& means) {
+  if (options.period != 0) {
+    return {
+        CallGraph::kFramePointers,
+        "fp, as everything is recorded, and of a period (-c) it is not known how often it comes"};
+  }
+  constexpr double kSecondsOfSample = 12e-6, kMostOfCpu = 0.05;
+  constexpr uint64_t kMostOfMemory = 64;  // its 64th
+  const double share =
+      kSecondsOfSample * static_cast<double>(means.samples_per_second * means.cpus);
+  if (share > kMostOfCpu) {
+    return {CallGraph::kFramePointers,
+            absl::StrFormat("fp, as everything is recorded, and dwarf would take %.0f %% of a CPU: "
+                            "a lower -F, or --call-graph dwarf",
+                            100 * share)};
+  }
+  const uint64_t bytes_per_second =
+      means.samples_per_second * (kSystemWideStackBytes + kBesideStack);
+  const RingSize ring =
+      DefaultRing(means.limits, means.capabilities, means.page_size, bytes_per_second);
+  const uint64_t ring_bytes = ring.pages * means.page_size;
+  if (ring_bytes * means.cpus > means.memory / kMostOfMemory) {
+    return {CallGraph::kFramePointers,
+            absl::StrFormat("fp, as everything is recorded, and dwarf would take rings of %d MiB, "
+                            "more than a 64th of the memory",
+                            ring_bytes * means.cpus >> 20)};
+  }
+  const uint64_t locked_kb = ring_bytes / 1024 + means.page_size / 1024;
+  if (!MayLockMemory(means.limits, means.capabilities) &&
+      locked_kb > static_cast<uint64_t>(std::max<int64_t>(0, means.limits.mlock_kb.value_or(0)))) {
+    return {CallGraph::kFramePointers,
+            absl::StrFormat("fp, as everything is recorded, and dwarf needs rings of more memory "
+                            "than may be locked: sudo sysctl kernel.perf_event_mlock_kb=%d",
+                            locked_kb)};
+  }
+  return {CallGraph::kDwarf,
+          absl::StrFormat("dwarf, which takes about %.1f %% of a CPU for everything", 100 * share)};
+}
+
 }  // namespace
 
-CallGraphChoice ChooseCallGraph(const RecordOptions& options) {
-  if (options.targets.system_wide)
-    return {CallGraph::kFramePointers, "fp, as everything is recorded"};
+CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMeans& means) {
+  if (options.targets.system_wide) return ChooseForEverything(options, means);
   const std::vector<Target> targets = ImagesOfTargets(options);
   symbolize::SymbolizerOptions files;
   files.proc_path = options.roots.proc;

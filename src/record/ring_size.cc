@@ -17,11 +17,11 @@ constexpr int64_t kDefaultMlockKb = 516;
 // Rates up to which a ring of the largest dumps takes 16 MiB.
 constexpr uint64_t kModerateRate = 5000;
 
+}  // namespace
+
 bool MayLockMemory(const procfs::PerfLimits& limits, uint64_t capabilities) {
   return (capabilities & (1ull << CAP_IPC_LOCK)) != 0 || limits.paranoid.value_or(2) < 0;
 }
-
-}  // namespace
 
 RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
                      uint64_t bytes_per_second) {

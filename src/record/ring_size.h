@@ -24,6 +24,12 @@ struct RingSize {
 RingSize DefaultRing(const procfs::PerfLimits& limits, uint64_t capabilities, size_t page_size,
                      uint64_t bytes_per_second = 0);
 
+// Whether rings may have any size.
+bool MayLockMemory(const procfs::PerfLimits& limits, uint64_t capabilities);
+
+// Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
+inline constexpr uint64_t kBesideStack = 512;
+
 // Of stack copied with each sample: the most that the kernel takes (a multiple of 8 below 2^16),
 // and what it is where memory is dear.
 inline constexpr uint32_t kMostStackBytes = 65528;

@@ -24,8 +24,6 @@ namespace {
 
 // While one thread keeps a CPU busy.
 constexpr uint64_t kWakeUpsPerSecond = 250;
-// Of a sample with stack bytes: all the rest, the kernel's part of the chain and registers.
-constexpr uint64_t kBesideStack = 512;
 // Ids of the events that are made of context switches. The kernel counts its own up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
@@ -51,8 +49,11 @@ class SetupSteps {
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(CheckOffCpu());
     PROFILER_RETURN_IF_ERROR(CheckOutput());
     if (options_.call_graph == CallGraph::kAuto) {
-      CallGraphChoice choice = ChooseCallGraph(options_);
+      CallGraphChoice choice = ChooseCallGraph(options_, Means());
       options_.call_graph = choice.call_graph;
+      if (targets.system_wide && options_.stack_bytes == 0) {
+        options_.stack_bytes = kSystemWideStackBytes;
+      }
       setup_.call_graph = std::move(choice.reason);
     }
     if (options_.stack_bytes == 0) {
@@ -99,6 +100,15 @@ class SetupSteps {
     }
     probe.enable_on_exec = setup_.begins_with_exec;
     return probe;
+  }
+
+  UnwindingMeans Means() const {
+    return {.limits = limits_,
+            .capabilities = procfs::EffectiveCapabilities(options_.roots),
+            .page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE)),
+            .memory = procfs::ReadMachineFacts(options_.roots).total_mem_kb * 1024,
+            .cpus = cpus_.size(),
+            .samples_per_second = SamplingRate()};
   }
 
   // A CPU, as far as it is known: how often a period comes round is not.
