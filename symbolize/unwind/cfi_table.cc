@@ -16,7 +16,7 @@
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
 #include "symbolize/unwind/rule_packing.h"
-#include "symbolize/unwind/rule_table.h"
+#include "symbolize/unwind/rule_rows.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -38,18 +38,12 @@ constexpr uint64_t kBytesOfInstruction = 4;  // that are decompressed
 constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
 constexpr int64_t kFullInstructionsOfChain = int64_t{1} << 14;
 
-// Of the rules of an image: what is said where there is none, and what one is taken for when there
-// are no more numbers.
-constexpr uint16_t kNoRuleNumber = 0, kFullNumber = 1, kTooLongNumber = 2;
-
 }  // namespace
 
 // One of the two sections, with what was compiled from it.
-//
-//   slots_[function] ──▶ first of its rows: {number of rows}, {distance, rule} …, {size, none}
 class CfiTable::Section {
  public:
-  // `budget` may be null. It has given the memory of all that is handed over, and of Slots().
+  // `budget` may be null. It has given the memory of all that is handed over (MemoryOf).
   Section(Architecture architecture, FrameSection section, FdeIndex index,
           std::vector<std::byte> owned, FrameBudget* budget)
       : architecture_(architecture),
@@ -57,14 +51,10 @@ class CfiTable::Section {
         owned_(std::move(owned)),
         section_(section),
         index_(std::move(index)),
-        slots_(index_.size()),
+        rows_(index_.size(), budget),
         instructions_left_(
             std::min(kMostPerByte * section.bytes().size() + kAlwaysOfSection, kMostOfSection)) {
-    rules_.Intern({});
-    rules_.Intern({.kind = UnwindRule::kFull});
-    rules_.Intern({.kind = UnwindRule::kTooLong});
     taken_ = MemoryOf(index_, owned_);
-    AddRow(0, kNoRuleNumber);  // so that no function's rows begin at 0
   }
   ~Section() {
     if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
@@ -73,7 +63,7 @@ class CfiTable::Section {
 
   // Of a section made of these, before it has met a function.
   static uint64_t MemoryOf(const FdeIndex& index, const std::vector<std::byte>& owned) {
-    return index.memory_used() + index.size() * sizeof(uint32_t) + owned.capacity();
+    return index.memory_used() + index.size() * RuleRows::kBytesOfFunction + owned.capacity();
   }
 
   size_t functions() const { return index_.size(); }
@@ -82,13 +72,9 @@ class CfiTable::Section {
   UnwindRule Find(uint64_t address, bool* compiled) {
     const std::optional<size_t> function = index_.Find(address);
     if (!function) return {};
-    if (slots_[*function] == 0) *compiled = true;
+    if (!rows_.Has(*function)) *compiled = true;
     CompileOnce(*function);
-    const uint64_t distance = address - index_.Start(*function);
-    const auto first = distances_.begin() + slots_[*function] + 1;
-    const auto last = first + distances_[slots_[*function]];
-    const auto after = std::upper_bound(first, last, distance);
-    return rules_[numbers_[static_cast<size_t>(after - distances_.begin()) - 1]];
+    return rows_.Find(*function, address - index_.Start(*function));
   }
 
   // Takes what it runs from `*instructions_left`, of which there is one at least; below 0 there are
@@ -127,40 +113,32 @@ class CfiTable::Section {
   }
 
   void CompileOnce(size_t function) {
-    if (slots_[function] != 0) return;
-    const uint32_t slot = static_cast<uint32_t>(distances_.size());
+    if (rows_.Has(function)) return;
     const uint64_t start = index_.Start(function);
-    slots_[function] = slot;
-    AddRow(0, kNoRuleNumber);  // the number of rows, later
+    rows_.Start(function);
     uint64_t end = start;
     const std::optional<FunctionEntry> entry = section_.ReadFunction(index_.Offset(function));
     // The index of a corrupt file may lead to another function.
     if (entry && entry->start == start && entry->size <= std::numeric_limits<uint32_t>::max()) {
       const CfiProgram::Outcome outcome = program_.Run(
-          architecture_, section_, *entry, MostNow(std::min(instructions_left_, kMostOfFunction)),
+          architecture_, section_, *entry, MostNow(std::min(InstructionsLeft(), kMostOfFunction)),
           [&](uint64_t row_start, uint64_t row_end, const FrameRules& rules) {
-            const uint16_t number =
-                rules_.Intern(PackRule(architecture_, rules)).value_or(kFullNumber);
-            const bool is_first = distances_.size() == slot + 1;
-            if (is_first || numbers_.back() != number) AddRow(row_start - start, number);
+            rows_.Add(row_start - start, PackRule(architecture_, rules));
             end = row_end;
             return true;
           });
       instructions_left_ -= outcome.instructions;
       TakeInstructions(outcome.instructions);
       if (outcome.is_cut) {
-        AddRow(end - start, kTooLongNumber);
+        rows_.Add(end - start, {.kind = UnwindRule::kTooLong});
         end = start + entry->size;
       }
     }
-    AddRow(end - start, kNoRuleNumber);
-    distances_[slot] = static_cast<uint32_t>(distances_.size() - slot - 1);
+    rows_.End(end - start);
   }
 
   size_t memory_used() const {
-    return owned_.capacity() + index_.memory_used() + slots_.capacity() * sizeof(uint32_t) +
-           distances_.capacity() * sizeof(uint32_t) + numbers_.capacity() * sizeof(uint16_t) +
-           rules_.memory_used();
+    return owned_.capacity() + index_.memory_used() + rows_.memory_used();
   }
 
  private:
@@ -171,24 +149,8 @@ class CfiTable::Section {
     if (budget_ != nullptr) budget_->TakeInstructions(count);
   }
 
-  void AddRow(uint64_t distance, uint16_t number) {
-    // By an eighth and not by two, or half of the table would be air.
-    if (distances_.size() == distances_.capacity()) Grow(distances_.size() / 8 + 1024);
-    distances_.push_back(static_cast<uint32_t>(distance));
-    numbers_.push_back(number);
-  }
-
-  // Without room in the budget no further function is compiled, but for the three rows that say so.
-  void Grow(size_t rows) {
-    const uint64_t bytes = rows * (sizeof(uint32_t) + sizeof(uint16_t));
-    if (budget_ != nullptr && budget_->TakeMemory(bytes)) {
-      taken_ += bytes;
-    } else if (budget_ != nullptr) {
-      instructions_left_ = 0;
-    }
-    distances_.reserve(distances_.size() + rows);
-    numbers_.reserve(numbers_.size() + rows);
-  }
+  // Without room in the budget no further function is compiled, but for the rows that say so.
+  uint64_t InstructionsLeft() const { return rows_.is_full() ? 0 : instructions_left_; }
 
   const Architecture architecture_;
   FrameBudget* const budget_;     // null: none
@@ -197,11 +159,8 @@ class CfiTable::Section {
   FrameSection section_;
   FdeIndex index_;
   CfiProgram program_;
-  std::vector<uint32_t> slots_;  // by function; 0: not compiled yet
-  uint64_t instructions_left_;   // that may still be compiled
-  std::vector<uint32_t> distances_;
-  std::vector<uint16_t> numbers_;
-  RuleTable rules_{size_t{1} << 16};  // as many as numbers_ can tell apart
+  RuleRows rows_;
+  uint64_t instructions_left_;  // that may still be compiled
 };
 
 // By address: what was evaluated last of those that share a place. Chains ask for the same frames
