@@ -12,6 +12,7 @@
 
 #include "symbolize/elf/section_contents.h"
 #include "symbolize/unwind/cfi_program.h"
+#include "symbolize/unwind/derived_rules.h"
 #include "symbolize/unwind/fde_index.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
@@ -216,6 +217,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
     return absl::UnimplementedError("no unwinding on this machine");
   }
   std::unique_ptr<CfiTable> table(new CfiTable());
+  table->file_ = image.bytes();
   table->architecture_ = *architecture;
   table->id_ = NextId();
   table->has_changed_ = std::move(has_changed);
@@ -301,6 +303,19 @@ UnwindRule CfiTable::FindInSections(ElfAddress address, bool* compiled) {
   return rule;
 }
 
+UnwindRule CfiTable::DerivedRule(ElfAddress address) {
+  if (is_outdated_ || architecture_ != Architecture::kX86_64) return {};
+  bool compiled = false;
+  if (derived_rules_ == nullptr) {
+    const auto image = ElfImage::Parse(file_);
+    if (!image.ok()) return {};
+    derived_rules_ = std::make_unique<DerivedRules>(*image, budget_);
+  }
+  const UnwindRule rule = derived_rules_->Find(address, &compiled);
+  if (compiled) CheckForChanges();
+  return is_outdated_ ? UnwindRule{} : rule;
+}
+
 // .plt pushes in each entry if functions are bound when they are first called, the others jump.
 void CfiTable::AddLinkageTables(const ElfImage& image) {
   constexpr int32_t kPushesBefore = 11;
@@ -368,7 +383,8 @@ std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
 size_t CfiTable::memory_used() const {
   return sizeof(*this) + (eh_frame_ == nullptr ? 0 : eh_frame_->memory_used()) +
          (debug_frame_ == nullptr ? 0 : debug_frame_->memory_used()) +
-         (known_rules_ == nullptr ? 0 : sizeof(*known_rules_));
+         (known_rules_ == nullptr ? 0 : sizeof(*known_rules_)) +
+         (derived_rules_ == nullptr ? 0 : derived_rules_->memory_used());
 }
 
 size_t CfiTable::CompileAll() {

@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "src/base/address.h"
@@ -34,6 +35,7 @@
 
 namespace profiler::symbolize {
 
+class DerivedRules;
 class FrameSection;
 struct FrameRules;
 
@@ -107,6 +109,12 @@ class CfiTable {
   // may share theirs.
   UnwindRule Find(ElfAddress address);
 
+  // The rule at an instruction of which nothing is said, by the function's instructions
+  // (derived_rules.h); kNone where they do not tell. It may be wrong. Cost: two binary searches;
+  // the first time all code of the image is looked through, a millisecond a megabyte, and the first
+  // time in a function its instructions.
+  UnwindRule DerivedRule(ElfAddress address);
+
   // All that is known of the frame at an instruction, evaluated from the FDE: slow, but for the
   // addresses that were asked for last. kNothing where Find has kNone. Evaluates 2^20 instructions
   // of FDEs, and 2^14 more for each chain since; then, until the next chain, kTooLong.
@@ -145,6 +153,7 @@ class CfiTable {
   Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
 
+  std::span<const std::byte> file_;
   Architecture architecture_ = kNativeArchitecture;
   uint32_t id_ = 0;
   ChangeCheck has_changed_;
@@ -155,7 +164,8 @@ class CfiTable {
   std::vector<LinkageTable> linkage_tables_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
-  std::unique_ptr<KnownRules> known_rules_;  // null: not asked yet
+  std::unique_ptr<KnownRules> known_rules_;      // null: not asked yet
+  std::unique_ptr<DerivedRules> derived_rules_;  // null: not asked yet
   uint64_t chain_ = 0;
   int64_t full_instructions_left_ = 0;  // that may be run for full rules
 };

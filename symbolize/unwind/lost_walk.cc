@@ -38,6 +38,10 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   }
   late_ = false;
   if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  if (const auto rule = FindDerivedRule(address)) {
+    if (rule->kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
+    return StepByRule(*rule, FrameOrigin::kGuess);
+  }
   const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
   if (in_code_ && (is_interrupted || is_return_address_)) {
     if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
@@ -52,6 +56,20 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     }
   }
   return next;
+}
+
+// By the function's instructions. What they lead to has to look like a caller: that is not so where
+// a path was followed that is none.
+std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
+  if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
+  const UnwindRule rule = code_.cfi->DerivedRule(address);
+  if (rule.kind == UnwindRule::kNone) return std::nullopt;
+  if (rule.kind == UnwindRule::kThreadStart) return rule;
+  const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
+  const uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
+  uint64_t return_address = 0;
+  const bool is_copied = ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
+  return is_copied && !IsReturnAddress(return_address) ? std::nullopt : std::optional(rule);
 }
 
 // A thread in a system call stands behind the instruction, which may be the last one of its

@@ -148,7 +148,7 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   rule->not_called = 1;
 }
 
-UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule) {
+UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
   uint64_t cfa = 0;
@@ -191,10 +191,11 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule) {
   // A leaf on AArch64 may have no frame at all.
   if (cfa < sp || (cfa == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
   Prefetch(cfa);
-  const bool may_repeat = is_return_address_ && !late_ && return_slot != 0 &&
-                          rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
+  const bool may_repeat = origin == FrameOrigin::kCfi && is_return_address_ && !late_ &&
+                          return_slot != 0 && rule.signal_frame == 0 &&
+                          rule.kind != UnwindRule::kRealigned;
   const uint64_t pc = registers_.pc();
-  const Next next = GoTo(return_address, cfa, caller_fp, FrameOrigin::kCfi, rule.signal_frame == 0);
+  const Next next = GoTo(return_address, cfa, caller_fp, origin, rule.signal_frame == 0);
   if (may_repeat && next == Next::kGoOn) {
     known_.Add({.pc = pc,
                 .sp = sp,

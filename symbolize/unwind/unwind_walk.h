@@ -73,7 +73,7 @@ class UnwindWalk final : public MemoryReader {
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
-  Next StepByRule(UnwindRule rule);
+  Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
   Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
@@ -81,6 +81,7 @@ class UnwindWalk final : public MemoryReader {
   // Where no rule leads on.
   Next StepWithoutRule(ElfAddress address);
   bool IsBehindSystemCall(uint64_t pc);
+  std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);

@@ -9,11 +9,13 @@
 //        └─ CFA of [1] ─┘
 //
 // Each step finds the image at the frame's pc, its rule (cfi_table.h), and from it CFA, return
-// address and frame pointer of the caller. Where no rule is known (JIT code, hand-written assembly)
-// the frame pointer is followed, and the frame found so is marked as a guess. A function of that
-// kind that was interrupted may not have set its frame up yet, or may have taken it down, and one
-// that called may have no frame pointer at all: its next instructions say so (bare_frame.h). The
-// caller of one that says nothing is searched for on top of the stack, if it is part of an image.
+// address and frame pointer of the caller. Where an image says nothing of a function (hand-written
+// assembly, the C library of musl) a rule is derived from its instructions (derived_rules.h); where
+// that does not lead to a caller, and in memory without an image (JIT code), the frame pointer is
+// followed. A frame found in these ways is marked as a guess. A function that was interrupted may
+// not have set its frame up yet, or may have taken it down, and one that called may have no frame
+// pointer at all: its next instructions say so (bare_frame.h). The caller of one that says nothing
+// is searched for on top of the stack, if it is part of an image.
 // The caller of a signal frame was interrupted, so it is looked up at its address itself.
 
 #pragma once
@@ -89,7 +91,7 @@ std::string_view ChainEndName(ChainEnd end);
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
   kCfi,        // by the image's call frame information
-  kGuess,      // there was none: by the frame pointer, or what is on top of the stack
+  kGuess,      // there was none: by instructions, the frame pointer, or what is on top of the stack
 };
 
 struct UnwoundFrame {

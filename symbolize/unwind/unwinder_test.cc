@@ -57,16 +57,20 @@ class FakeSpace : public UnwindSpace {
 // Functions of 0x100 bytes each: number n is at ELF address 0x1000 * (n + 1).
 class UnwinderTest : public testing::Test {
  protected:
+  // `text`: code at ELF address 0x100, of which nothing else is said.
   void Functions(const std::vector<ByteBuilder>& instructions, const CieSpec& cie = {},
-                 uint16_t machine = EM_X86_64) {
+                 uint16_t machine = EM_X86_64, const ByteBuilder& text = {}) {
     EhFrameBuilder frames(0x50000, cie);
     uint64_t start = 0x1000;
     for (const ByteBuilder& function : instructions) {
       frames.Add({.start = start, .instructions = function});
       start += 0x1000;
     }
-    file_ =
-        ElfBuilder(machine).Entry(0x8000).Section(".eh_frame", 0x50000, frames.section()).Build();
+    file_ = ElfBuilder(machine)
+                .Entry(0x8000)
+                .Section(".eh_frame", 0x50000, frames.section())
+                .Section(".text", 0x100, text, SHF_ALLOC | SHF_EXECINSTR)
+                .Build();
     table_ = *CfiTable::Create(*ElfImage::Parse(file_), nullptr, [this] { return has_changed_; });
     space_ = std::make_unique<FakeSpace>(table_.get());
     registers_ = RegisterSet(table_->architecture());
@@ -419,6 +423,46 @@ TEST_F(UnwinderTest, SearchesTheReturnAddressOfHandWrittenCodeOfAnImage) {
             "400100 401010r? thread start");
   EXPECT_EQ(Unwind(kCode + 0x100, {1, 2, 3, 4, 5, 6, 7, 8, InFunction(0)}),
             "400100 no call frame information");
+}
+
+// push rbx; sub rsp, 16; nop; add rsp, 16; pop rbx; ret.
+const ByteBuilder kKeepsTwoWords{0x53, 0x48, 0x83, 0xec, 0x10, 0x90,
+                                 0x48, 0x83, 0xc4, 0x10, 0x5b, 0xc3};
+
+TEST_F(UnwinderTest, WhereNothingIsSaidOfAFunctionItsInstructionsTell) {
+  Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
+  space_->SetMemory(InFunction(0) - 8, kCall);
+  registers_.Set(6, 12345);  // no frame pointer
+  EXPECT_EQ(Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)}), "400105 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x101, {3, InFunction(0)}), "400101 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {InFunction(0)}), "400100 401010r? thread start");
+  EXPECT_EQ(chain_.guessed, 1u);
+}
+
+TEST_F(UnwinderTest, WhatInstructionsTellOfACallerIsTakenWhereverTheStackIsKnown) {
+  Functions({{}, kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
+  space_->SetMemory(InFunction(1) - 8, kCall);
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x106, 1, 2, 3, InFunction(1)}),
+            "401010 400106r 402010r? thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x106, 1, 2}), "401010 400106r stack too short");
+}
+
+TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
+  Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
+  space_->SetMemory(InFunction(0) - 8, kCall);
+  registers_.Set(6, 12345);
+  // By what is on top of the stack.
+  EXPECT_EQ(Unwind(kCode + 0x105, {InFunction(0), 2, 3, 4}), "400105 401010r? thread start");
+  UnwindLimits without;
+  without.frame_pointers = false;  // nothing is guessed
+  EXPECT_EQ(Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)}, without),
+            "400105 no call frame information");
+}
+
+TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayIsAThreadsFirst) {
+  // xor ebp, ebp; call rax
+  Functions({{}}, {}, EM_X86_64, {0x31, 0xed, 0xff, 0xd0, 0xf4});
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x104, 1, 2, 3}), "401010 400104r thread start");
 }
 
 TEST_F(UnwinderTest, AZeroFramePointerOfACallerIsTheThreadsStart) {

@@ -1,0 +1,240 @@
+#include "symbolize/unwind/derived_rules.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <span>
+#include <utility>
+
+#include "symbolize/unwind/frame_state.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// Far more than functions have, but for those that are generated.
+constexpr size_t kMostInstructions = size_t{1} << 16;
+constexpr size_t kMostBytes = size_t{1} << 20;
+// What decoding one costs, in instructions of a budget.
+constexpr uint64_t kCostOfInstruction = 4;
+
+}  // namespace
+
+// The instructions of one function, as far as they are reached.
+class DerivedRules::Function {
+ public:
+  // `bytes`: from its start to the next certain one's. `likely`: all starts that are not certain.
+  Function(ElfAddress start, std::span<const std::byte> bytes, size_t most_instructions,
+           const std::vector<ElfAddress>& likely)
+      : start_(start),
+        bytes_(bytes),
+        most_(most_instructions),
+        likely_(likely),
+        found_(bytes.size()) {}
+
+  void Follow() {
+    FollowFrom(0, FrameState());
+    while (const std::optional<size_t> gap = NextGap()) {
+      if (MayBegin(*gap)) at_far_jump_.reset();
+      FollowFrom(*gap, at_far_jump_.value_or(FrameState()));
+    }
+  }
+
+  // That were decoded, some of them more than once.
+  size_t instructions() const { return decoded_; }
+
+  void AddTo(RuleRows* rows) const {
+    bool is_known = true;
+    for (size_t at = 0; at < found_.size();) {
+      const Found& found = found_[at];
+      if (found.length != 0) {
+        rows->Add(at, found.rule);
+      } else if (is_known) {
+        rows->Add(at, UnwindRule());
+      }
+      is_known = found.length != 0;
+      at += std::max<size_t>(found.length, 1);
+    }
+    rows->End(found_.size());
+  }
+
+ private:
+  struct Found {
+    UnwindRule rule;
+    uint8_t length = 0;  // of the instruction that begins here; 0: none was reached
+  };
+  struct Place {
+    size_t at;
+    FrameState state;
+    bool operator>(const Place& other) const { return at > other.at; }
+  };
+
+  void FollowFrom(size_t at, const FrameState& state) {
+    places_.push_back({at, state});
+    while (true) {
+      while (!places_.empty()) {
+        const Place place = places_.back();
+        places_.pop_back();
+        FollowPath(place);
+      }
+      if (behind_calls_.empty()) return;
+      // The first one: where a call does not return, what is behind it may be reached by another
+      // way, which says more of it.
+      places_.push_back(behind_calls_.top());
+      behind_calls_.pop();
+    }
+  }
+
+  void FollowPath(Place place) {
+    while (place.at < bytes_.size() && found_[place.at].length == 0) {
+      FrameInstruction instruction;
+      if (!Decode(place.at, &instruction)) return;
+      found_[place.at] = {place.state.Rule(), static_cast<uint8_t>(instruction.length())};
+      const FrameState after = instruction.After(place.state);
+      const size_t next = place.at + instruction.length();
+      switch (instruction.flow()) {
+        case FrameInstruction::Flow::kEnd:
+          return;
+        case FrameInstruction::Flow::kFarJump:
+          // Through a table, if the function has something on the stack; else to another function.
+          if (place.state != FrameState()) at_far_jump_ = place.state;
+          return;
+        case FrameInstruction::Flow::kJump:
+          AddTarget(instruction, after);
+          return;
+        case FrameInstruction::Flow::kBranch:
+          AddTarget(instruction, after);
+          break;
+        case FrameInstruction::Flow::kCall:
+          if (!IsBehindPadding(next)) behind_calls_.push({next, after});
+          return;
+        case FrameInstruction::Flow::kNext:
+          break;
+      }
+      place = {next, after};
+    }
+  }
+
+  // False where there is none, or no more may be decoded.
+  bool Decode(size_t at, FrameInstruction* instruction) {
+    if (at >= bytes_.size() || decoded_ == most_) return false;
+    ++decoded_;
+    return instruction->Decode(bytes_.subspan(at), {start_.value + at});
+  }
+
+  void AddTarget(const FrameInstruction& instruction, const FrameState& state) {
+    const auto target = instruction.target();
+    if (target && *target >= start_ && target->value - start_.value < bytes_.size()) {
+      places_.push_back({target->value - start_.value, state});
+    }
+  }
+
+  // Whether there is padding up to where a function begins: then a call before it does not return.
+  bool IsBehindPadding(size_t at) {
+    FrameInstruction instruction;
+    while (Decode(at, &instruction) && instruction.IsPadding()) at += instruction.length();
+    return at < bytes_.size() && MayBegin(at);
+  }
+
+  bool MayBegin(size_t at) {
+    const ElfAddress address{start_.value + at};
+    if (std::binary_search(likely_.begin(), likely_.end(), address)) return true;
+    if (address.value % kFunctionAlignment != 0) return false;
+    decoded_ += std::min(kLookedAt, most_ - decoded_);
+    return BeginsFunction(bytes_.subspan(at), address);
+  }
+
+  // The next instruction, but for padding, that was not reached and can be told of: it may be where
+  // a jump through a table leads, or is aligned as a function is.
+  std::optional<size_t> NextGap() {
+    while (gap_ < bytes_.size() && decoded_ != most_) {
+      if (found_[gap_].length != 0) {
+        gap_ += found_[gap_].length;
+        continue;
+      }
+      FrameInstruction instruction;
+      if (!Decode(gap_, &instruction)) {
+        ++gap_;
+        continue;
+      }
+      const bool is_padding =
+          instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
+      const bool is_aligned = (start_.value + gap_) % kFunctionAlignment == 0;
+      if (!is_padding && (at_far_jump_ || is_aligned || MayBegin(gap_))) return gap_;
+      gap_ += instruction.length();
+    }
+    return std::nullopt;
+  }
+
+  const ElfAddress start_;
+  const std::span<const std::byte> bytes_;
+  const size_t most_;  // instructions that may be decoded
+  size_t decoded_ = 0;
+  const std::vector<ElfAddress>& likely_;
+  std::vector<Found> found_;   // by byte
+  std::vector<Place> places_;  // to go on from
+  // When there are none of those left.
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
+  std::optional<FrameState> at_far_jump_;
+  size_t gap_ = 0;
+};
+
+DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
+    : budget_(budget), code_(CodeOf(image)), starts_(FindFunctionStarts(image, code_, budget)) {
+  const uint64_t bytes =
+      starts_.certain.size() * (sizeof(ElfAddress) + RuleRows::kBytesOfFunction) +
+      starts_.likely.size() * sizeof(ElfAddress);
+  if (budget_ != nullptr && !budget_->TakeMemory(bytes)) {
+    starts_ = {};
+    return;
+  }
+  taken_ = bytes;
+  rows_ = std::make_unique<RuleRows>(starts_.certain.size(), budget_);
+}
+
+DerivedRules::~DerivedRules() {
+  if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
+}
+
+UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
+  const std::vector<ElfAddress>& starts = starts_.certain;
+  const auto after = std::upper_bound(starts.begin(), starts.end(), address);
+  if (after == starts.begin()) return {};
+  const auto function = static_cast<size_t>(after - starts.begin()) - 1;
+  if (!rows_->Has(function)) {
+    *compiled = true;
+    Compile(function);
+  }
+  return rows_->Find(function, address.value - starts[function].value);
+}
+
+void DerivedRules::Compile(size_t function) {
+  const std::vector<ElfAddress>& starts = starts_.certain;
+  const ElfAddress start = starts[function];
+  rows_->Start(function);
+  const auto range = std::find_if(code_.begin(), code_.end(),
+                                  [&](const CodeRange& code) { return code.Holds(start); });
+  size_t most = rows_->is_full() || range == code_.end() ? 0 : kMostInstructions;
+  if (budget_ != nullptr) {
+    most = std::min<uint64_t>(most, budget_->instructions_left() / kCostOfInstruction);
+  }
+  if (most == 0) return rows_->End(0);
+  std::span<const std::byte> bytes = range->bytes.subspan(start.value - range->address.value);
+  if (function + 1 < starts.size()) {
+    bytes = bytes.first(std::min(bytes.size(), starts[function + 1].value - start.value));
+  }
+  Function followed(start, bytes.first(std::min(bytes.size(), kMostBytes)), most, starts_.likely);
+  followed.Follow();
+  if (budget_ != nullptr) {
+    budget_->TakeInstructions(followed.instructions() * kCostOfInstruction);
+  }
+  followed.AddTo(rows_.get());
+}
+
+size_t DerivedRules::memory_used() const {
+  return sizeof(*this) +
+         (starts_.certain.capacity() + starts_.likely.capacity()) * sizeof(ElfAddress) +
+         (rows_ == nullptr ? 0 : rows_->memory_used());
+}
+
+}  // namespace profiler::symbolize

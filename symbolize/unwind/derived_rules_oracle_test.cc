@@ -1,0 +1,114 @@
+// Rules derived from instructions, against what compilers and the authors of hand-written assembly
+// say of the same instructions in call frame information. Not of code that catches exceptions: no
+// path leads there, and there are none without call frame information.
+
+#include <glob.h>
+
+#include <iostream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "gtest/gtest.h"
+#include "src/base/mapped_file.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/derived_rules.h"
+#include "symbolize/unwind/frame_state.h"
+
+namespace profiler::symbolize {
+namespace {
+
+struct Comparison {
+  size_t told = 0;     // instructions of which both sections and paths say something
+  size_t derived = 0;  // of these, by paths as well
+  size_t wrong = 0;    // of these
+  std::string first_wrong;
+};
+
+// Where the frame pointer of the caller is does not matter while it is in its register.
+bool IsSame(const UnwindRule& told, const UnwindRule& derived) {
+  return told.kind == derived.kind && told.cfa_offset == derived.cfa_offset &&
+         told.return_slot == derived.return_slot &&
+         (told.frame_slot == derived.frame_slot || derived.frame_slot == 0);
+}
+
+std::string Text(const UnwindRule& rule) {
+  return absl::StrCat(rule.kind == UnwindRule::kFromFramePointer ? "fp+" : "sp+", rule.cfa_offset,
+                      " fp at ", rule.frame_slot * 8);
+}
+
+Comparison Compare(const std::string& path) {
+  Comparison all;
+  const auto file = MappedFile::Open(path);
+  if (!file.ok()) return all;
+  const ElfImage elf = *ElfImage::Parse(file->bytes());
+  const auto table = *CfiTable::Create(elf);
+  DerivedRules derived(elf, nullptr);
+  // Tables of linkages are known by their sections.
+  const ElfSection& text = *elf.FindSection(".text");
+  for (size_t at = 0; at < text.contents.size();) {
+    const ElfAddress address{text.address.value + at};
+    FrameInstruction instruction;
+    if (!instruction.Decode(text.contents.subspan(at), address)) {
+      ++at;
+      continue;
+    }
+    at += instruction.length();
+    const UnwindRule rule = table->Find(address);
+    const bool is_simple =
+        rule.kind == UnwindRule::kFromStackPointer || rule.kind == UnwindRule::kFromFramePointer;
+    if (!is_simple || !table->FunctionAt(address)) continue;
+    ++all.told;
+    bool compiled = false;
+    const UnwindRule found = derived.Find(address, &compiled);
+    if (found.kind == UnwindRule::kNone) continue;
+    ++all.derived;
+    if (IsSame(rule, found)) continue;
+    if (all.wrong++ != 0) continue;
+    all.first_wrong =
+        absl::StrCat(absl::Hex(address.value), ": told ", Text(rule), ", derived ", Text(found));
+  }
+  return all;
+}
+
+std::string Describe(const std::string& path, const Comparison& c) {
+  const auto percent = [](size_t part, size_t whole) {
+    return absl::StrFormat("%.2f %%",
+                           100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  };
+  return absl::StrCat(path, ": of ", c.told, " instructions ", percent(c.derived, c.told),
+                      " derived, of these ", percent(c.wrong, c.derived), " wrong; ",
+                      c.first_wrong);
+}
+
+void ExpectAgreement(const std::string& path) {
+  const Comparison compared = Compare(path);
+  const std::string text = Describe(path, compared);
+  std::cout << text << "\n";
+  ASSERT_GT(compared.told, 0u) << path;
+  EXPECT_GE(compared.derived, 0.95 * compared.told) << text;
+  EXPECT_LE(compared.wrong, 0.01 * compared.derived) << text;
+}
+
+TEST(DerivedRulesOracleTest, FramesAreWhereTheirCompilersSay) {
+  for (const char* compiler : {"gcc", "clang"}) {
+    for (const char* kind : {"debug_frame", "static"}) {
+      ExpectAgreement(absl::StrCat("symbolize/unwind/testdata/", compiler, "_", kind));
+    }
+  }
+}
+
+TEST(DerivedRulesOracleTest, FramesOfThisMachinesLibrariesAreWhereTheirCompilersSay) {
+  for (const char* pattern : {"/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libm.so.6",
+                              "/usr/lib/x86_64-linux-gnu/libcrypto.so.?"}) {
+    glob_t found;
+    if (glob(pattern, 0, nullptr, &found) != 0) continue;
+    const std::string path = found.gl_pathv[0];
+    globfree(&found);
+    ExpectAgreement(path);
+  }
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

@@ -1,0 +1,245 @@
+#include "symbolize/unwind/derived_rules.h"
+
+#include <elf.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/unwind/cfi_builder.h"
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr uint64_t kText = 0x1000;
+
+std::string Text(const UnwindRule& rule) {
+  std::string text;
+  switch (rule.kind) {
+    case UnwindRule::kNone:
+      return "none";
+    case UnwindRule::kThreadStart:
+      return "outermost";
+    case UnwindRule::kFromStackPointer:
+      text = absl::StrCat("sp+", rule.cfa_offset);
+      break;
+    case UnwindRule::kFromFramePointer:
+      text = absl::StrCat("fp+", rule.cfa_offset);
+      break;
+    default:
+      return "?";
+  }
+  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * 8);
+  return text;
+}
+
+class DerivedRulesTest : public testing::Test {
+ protected:
+  // A line for each address in `code` at which another rule begins to hold.
+  static std::string Rules(const ByteBuilder& code, FrameBudget* budget = nullptr,
+                           uint64_t flags = SHF_ALLOC | SHF_EXECINSTR) {
+    const std::vector<std::byte> file = ElfBuilder().Section(".text", kText, code, flags).Build();
+    const ElfImage image = *ElfImage::Parse(file);
+    DerivedRules rules(image, budget);
+    std::string text, last;
+    for (uint64_t at = 0; at < code.size(); ++at) {
+      bool compiled = false;
+      const std::string rule = Text(rules.Find({kText + at}, &compiled));
+      if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
+      last = rule;
+    }
+    return text;
+  }
+
+  // endbr64, ret: something that may be called.
+  static void AddFunction(ByteBuilder* code) {
+    code->Pad(16, 0x90).Bytes({0xf3, 0x0f, 0x1e, 0xfa, 0xc3});
+  }
+};
+
+TEST_F(DerivedRulesTest, AFrameIsWhereTheFramePointerSaysOnceThereIsOne) {
+  EXPECT_EQ(Rules({
+                0x55,                    // 0  push rbp
+                0x48, 0x89, 0xe5,        // 1  mov rbp, rsp
+                0x53,                    // 4  push rbx
+                0x48, 0x83, 0xec, 0x18,  // 5  sub rsp, 24
+                0x48, 0x83, 0xe4, 0xc0,  // 9  and rsp, -64
+                0x48, 0x8d, 0x65, 0xf8,  // d  lea rsp, [rbp-8]
+                0x5b,                    // 11 pop rbx
+                0x5d,                    // 12 pop rbp
+                0xc3,                    // 13 ret
+            }),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "4: fp+16 fp at -16\n"
+            "13: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, WithoutAFramePointerTheStackPointerIsFollowed) {
+  EXPECT_EQ(Rules({
+                0x41, 0x57,                    // 0  push r15
+                0x55,                          // 2  push rbp
+                0x48, 0x81, 0xec, 0, 1, 0, 0,  // 3  sub rsp, 256
+                0x89, 0xfd,                    // a  mov ebp, edi
+                0x48, 0x81, 0xc4, 0, 1, 0, 0,  // c  add rsp, 256
+                0x5d,                          // 13 pop rbp
+                0x41, 0x5f,                    // 14 pop r15
+                0xc3,                          // 16 ret
+            }),
+            "0: sp+8\n"
+            "2: sp+16\n"
+            "3: sp+24\n"
+            "a: sp+280\n"
+            "c: sp+280 fp at -24\n"
+            "13: sp+24 fp at -24\n"
+            "14: sp+16\n"
+            "16: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, AFramePointerMayBeSavedWithoutAPush) {
+  EXPECT_EQ(Rules({
+                0x48, 0x83, 0xec, 0x28,        // 0  sub rsp, 40
+                0x48, 0x89, 0x6c, 0x24, 0x20,  // 4  mov [rsp+32], rbp
+                0x48, 0x8d, 0x6c, 0x24, 0x20,  // 9  lea rbp, [rsp+32]
+                0x48, 0x8b, 0x6c, 0x24, 0x20,  // e  mov rbp, [rsp+32]
+                0x48, 0x83, 0xc4, 0x28,        // 13 add rsp, 40
+                0xc3,                          // 17 ret
+            }),
+            "0: sp+8\n"
+            "4: sp+48\n"
+            "e: fp+16 fp at -16\n"
+            "13: sp+48\n"
+            "17: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, BothWaysOfABranchAreFollowed) {
+  EXPECT_EQ(Rules({
+                0x53,        // 0  push rbx
+                0x85, 0xff,  // 1  test edi, edi
+                0x74, 0x02,  // 3  je 7
+                0x5b,        // 5  pop rbx
+                0xc3,        // 6  ret
+                0x50,        // 7  push rax
+                0xeb, 0x00,  // 8  jmp a
+                0x58,        // a  pop rax
+                0xeb, 0xf8,  // b  jmp 5
+            }),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "6: sp+8\n"
+            "7: sp+16\n"
+            "8: sp+24\n"
+            "b: sp+16\n");
+}
+
+TEST_F(DerivedRulesTest, WhatAJumpThroughATableLeadsToHasItsFrame) {
+  EXPECT_EQ(Rules({
+                0x53,              // 0  push rbx
+                0xff, 0x24, 0xf8,  // 1  jmp [rax+rdi*8]
+                0x31, 0xc0,        // 4  xor eax, eax
+                0x5b,              // 6  pop rbx
+                0xc3,              // 7  ret
+                0x5b,              // 8  pop rbx
+                0xc3,              // 9  ret
+            }),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "7: sp+8\n"
+            "8: sp+16\n"
+            "9: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, WhoGivesTheCallersFramePointerAwayIsOutermost) {
+  EXPECT_EQ(Rules({
+                0x48, 0x31, 0xed,        // 0 xor rbp, rbp
+                0x48, 0x89, 0xe7,        // 3 mov rdi, rsp
+                0x48, 0x83, 0xe4, 0xf0,  // 6 and rsp, -16
+                0xff, 0xd0,              // a call rax
+                0xf4,                    // c hlt
+            }),
+            "0: sp+8\n"
+            "3: outermost\n");
+  EXPECT_EQ(Rules({0x55, 0x31, 0xed, 0x90, 0xc3}),  // push rbp; xor ebp, ebp; nop; ret
+            "0: sp+8\n1: sp+16\n3: sp+16 fp at -16\n");
+}
+
+TEST_F(DerivedRulesTest, ACallBeforePaddingAndAFunctionDoesNotReturn) {
+  ByteBuilder code{
+      0x53,                       // 0  push rbx
+      0xe8, 0x1a, 0,    0,    0,  // 1  call 20
+      0x0f, 0x1f, 0x40, 0x00,     // 6  nop
+  };
+  code.Pad(16, 0x90);
+  code.Bytes({
+      0x89, 0xf8,              // 10 mov eax, edi
+      0x48, 0x83, 0xec, 0x08,  // 12 sub rsp, 8
+      0x48, 0x83, 0xc4, 0x08,  // 16 add rsp, 8
+      0xc3,                    // 1a ret
+  });
+  code.Pad(16, 0x90);
+  AddFunction(&code);  // 20
+  EXPECT_EQ(Rules(code),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "6: none\n"
+            "10: sp+8\n"
+            "16: sp+16\n"
+            "1a: sp+8\n"
+            "1b: none\n"
+            "20: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, ACallElsewhereDoesReturn) {
+  ByteBuilder code{
+      0x53,                 // 0  push rbx
+      0xe8, 0x0a, 0, 0, 0,  // 1  call 10
+      0x5b,                 // 6  pop rbx
+      0xc3,                 // 7  ret
+  };
+  AddFunction(&code);  // 10
+  EXPECT_EQ(Rules(code),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "7: sp+8\n"
+            "8: none\n"
+            "10: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, HalfAnInstructionThatLooksLikeACallStartsNoFunction) {
+  EXPECT_EQ(Rules({
+                0x53,                          // 0  push rbx
+                0xb8, 0xe8, 0x02, 0x00, 0x00,  // 1  mov eax, 0x2e8: from its second byte, call 9
+                0x00, 0xc0,                    // 6  add al, al
+                0x90,                          // 8  nop
+                0x31, 0xc0,                    // 9  xor eax, eax
+                0x5b,                          // b  pop rbx
+                0xc3,                          // c  ret
+            }),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "c: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, NothingIsToldOfWhatIsNoCode) {
+  EXPECT_EQ(Rules({0x06, 0x06, 0x06}), "0: none\n");  // no instruction of 64 bit
+  EXPECT_EQ(Rules({0x53, 0xc3}, nullptr, SHF_ALLOC), "0: none\n");
+}
+
+TEST_F(DerivedRulesTest, WithoutABudgetNothingIsRead) {
+  FrameBudget no_memory({.memory = 0});
+  EXPECT_EQ(Rules({0x53, 0xc3}, &no_memory), "0: none\n");
+  FrameBudget no_instructions({.instructions = 0});
+  EXPECT_EQ(Rules({0x53, 0xc3}, &no_instructions), "0: none\n");
+}
+
+TEST_F(DerivedRulesTest, MemoryIsGivenBack) {
+  FrameBudget budget;
+  const uint64_t before = budget.memory_left();
+  EXPECT_NE(Rules({0x53, 0x5b, 0xc3}, &budget), "0: none\n");
+  EXPECT_EQ(budget.memory_left(), before);
+}
+
+}  // namespace
+}  // namespace profiler::symbolize

@@ -1,0 +1,251 @@
+#include "symbolize/unwind/frame_state.h"
+
+#include <limits>
+
+namespace profiler::symbolize {
+namespace {
+
+constexpr int32_t kWord = 8;
+// Of a frame. What is larger is not followed.
+constexpr int64_t kMostDepth = int64_t{1} << 30;
+
+const ZydisDecoder& Decoder() {
+  static const ZydisDecoder decoder = [] {
+    ZydisDecoder made;
+    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return made;
+  }();
+  return decoder;
+}
+
+std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
+  if (!depth) return std::nullopt;
+  if (bytes > kMostDepth || bytes < -kMostDepth) return std::nullopt;
+  const int64_t deeper = *depth + bytes;
+  // Above the CFA nothing is the function's.
+  if (deeper < 0 || deeper > kMostDepth) return std::nullopt;
+  return static_cast<int32_t>(deeper);
+}
+
+}  // namespace
+
+UnwindRule FrameState::Rule() const {
+  if (fp == kOutermost) return {.kind = UnwindRule::kThreadStart};
+  UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -1};
+  // As compilers do that say where a frame is: once there is a frame pointer, by that.
+  if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
+    rule.kind = UnwindRule::kFromFramePointer;
+    rule.cfa_offset = fp_depth;
+  } else if (depth && *depth >= kWord) {
+    rule.cfa_offset = *depth;
+  } else {
+    return {};
+  }
+  if (fp == kOfCaller) return rule;
+  constexpr int32_t kMostSlots = 1 << 13;
+  if (saved_fp % kWord != 0 || saved_fp / kWord >= kMostSlots) return {};
+  rule.frame_slot = -saved_fp / kWord;
+  return rule;
+}
+
+bool FrameInstruction::Decode(std::span<const std::byte> code, ElfAddress address) {
+  address_ = address;
+  return ZYAN_SUCCESS(
+      ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(), &instruction_, operands_));
+}
+
+FrameInstruction::Flow FrameInstruction::flow() const {
+  switch (instruction_.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      return Flow::kBranch;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      return target() ? Flow::kJump : Flow::kFarJump;
+    case ZYDIS_CATEGORY_CALL:
+      return Flow::kCall;
+    case ZYDIS_CATEGORY_RET:
+      return Flow::kEnd;
+    default:
+      break;
+  }
+  switch (instruction_.mnemonic) {
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_INT3:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+      return Flow::kEnd;
+    default:
+      return Flow::kNext;
+  }
+}
+
+std::optional<ElfAddress> FrameInstruction::target() const {
+  if (instruction_.operand_count == 0 || operands_[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+      operands_[0].imm.is_relative == 0) {
+    return std::nullopt;
+  }
+  return ElfAddress{address_.value + instruction_.length + operands_[0].imm.value.u};
+}
+
+bool FrameInstruction::IsPrologue() const {
+  switch (instruction_.mnemonic) {
+    case ZYDIS_MNEMONIC_ENDBR64:
+      return true;
+    case ZYDIS_MNEMONIC_PUSH:
+      for (const ZydisRegister kept :
+           {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12, ZYDIS_REGISTER_R13,
+            ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15}) {
+        if (IsRegister(0, kept)) return true;
+      }
+      return false;
+    case ZYDIS_MNEMONIC_SUB:
+      return IsRegister(0, ZYDIS_REGISTER_RSP);
+    default:
+      return false;
+  }
+}
+
+bool FrameInstruction::IsMemoryAt(size_t i, ZydisRegister base) const {
+  return operands_[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands_[i].mem.base == base &&
+         operands_[i].mem.index == ZYDIS_REGISTER_NONE;
+}
+
+// All of it or a part.
+bool FrameInstruction::Writes(ZydisRegister reg) const {
+  for (size_t i = 0; i < instruction_.operand_count; ++i) {
+    const bool is_written = (operands_[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+    if (is_written && operands_[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operands_[i].reg.value) ==
+            reg) {
+      return true;
+    }
+  }
+  return false;
+}
+
+FrameState FrameInstruction::After(FrameState state) const {
+  switch (instruction_.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_PUSHFQ:
+      Push(&state);
+      break;
+    case ZYDIS_MNEMONIC_POP:
+    case ZYDIS_MNEMONIC_POPFQ:
+      Pop(&state);
+      break;
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_ADD:
+      if (IsRegister(0, ZYDIS_REGISTER_RSP) && operands_[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        const int64_t bytes = operands_[1].imm.value.s;
+        const bool is_add = instruction_.mnemonic == ZYDIS_MNEMONIC_ADD;
+        state.depth = Deeper(state.depth, is_add ? -bytes : bytes);
+      } else {
+        Clobber(&state);
+      }
+      break;
+    case ZYDIS_MNEMONIC_LEA:
+      Load(&state);
+      break;
+    case ZYDIS_MNEMONIC_MOV:
+      Move(&state);
+      break;
+    case ZYDIS_MNEMONIC_LEAVE:
+      Leave(&state);
+      break;
+    case ZYDIS_MNEMONIC_XOR: {
+      const bool is_zeroed = operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                             operands_[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                             operands_[0].reg.value == operands_[1].reg.value &&
+                             Writes(ZYDIS_REGISTER_RBP);
+      const bool keeps_callers = state.fp != FrameState::kOfCaller || state.saved_fp != 0;
+      Clobber(&state);
+      if (is_zeroed && !keeps_callers) state.fp = FrameState::kOutermost;
+      break;
+    }
+    case ZYDIS_MNEMONIC_CALL:
+      // It takes what it pushed off again, but for one that asks where it is.
+      if (target() == ElfAddress{address_.value + instruction_.length}) {
+        state.depth = Deeper(state.depth, kWord);
+      }
+      break;
+    default:
+      Clobber(&state);
+      break;
+  }
+  return state;
+}
+
+void FrameInstruction::Push(FrameState* state) const {
+  state->depth = Deeper(state->depth, StackWidth());
+  const bool is_fp =
+      instruction_.mnemonic == ZYDIS_MNEMONIC_PUSH && IsRegister(0, ZYDIS_REGISTER_RBP);
+  if (is_fp && state->depth && state->fp == FrameState::kOfCaller && state->saved_fp == 0) {
+    state->saved_fp = *state->depth;
+  }
+}
+
+void FrameInstruction::Pop(FrameState* state) const {
+  const std::optional<int32_t> popped = state->depth;
+  state->depth = Deeper(state->depth, -StackWidth());
+  if (instruction_.mnemonic != ZYDIS_MNEMONIC_POP) return;
+  if (IsRegister(0, ZYDIS_REGISTER_RBP)) {
+    const bool is_callers = popped && *popped == state->saved_fp;
+    state->fp = is_callers ? FrameState::kOfCaller : FrameState::kOther;
+  } else if (IsRegister(0, ZYDIS_REGISTER_RSP)) {
+    state->depth.reset();
+  }
+  // What is popped is no longer there.
+  if (popped && *popped == state->saved_fp) state->saved_fp = 0;
+}
+
+void FrameInstruction::Load(FrameState* state) const {
+  const int64_t displacement = operands_[1].mem.disp.value;
+  const bool from_sp = IsMemoryAt(1, ZYDIS_REGISTER_RSP);
+  const bool from_fp = IsMemoryAt(1, ZYDIS_REGISTER_RBP) && state->fp == FrameState::kOfFrame;
+  if (IsRegister(0, ZYDIS_REGISTER_RSP) && (from_sp || from_fp)) {
+    state->depth = Deeper(from_sp ? state->depth : state->fp_depth, -displacement);
+  } else if (IsRegister(0, ZYDIS_REGISTER_RBP) && from_sp && state->depth) {
+    const std::optional<int32_t> depth = Deeper(state->depth, -displacement);
+    state->fp = depth ? FrameState::kOfFrame : FrameState::kOther;
+    state->fp_depth = depth.value_or(0);
+  } else {
+    Clobber(state);
+  }
+}
+
+void FrameInstruction::Move(FrameState* state) const {
+  const auto slot = [&](size_t i) {
+    return IsMemoryAt(i, ZYDIS_REGISTER_RSP) ? Deeper(state->depth, -operands_[i].mem.disp.value)
+                                             : std::nullopt;
+  };
+  if (IsRegister(0, ZYDIS_REGISTER_RBP) && IsRegister(1, ZYDIS_REGISTER_RSP)) {
+    state->fp = state->depth ? FrameState::kOfFrame : FrameState::kOther;
+    state->fp_depth = state->depth.value_or(0);
+  } else if (IsRegister(0, ZYDIS_REGISTER_RSP) && IsRegister(1, ZYDIS_REGISTER_RBP)) {
+    state->depth.reset();
+    if (state->fp == FrameState::kOfFrame) state->depth = state->fp_depth;
+  } else if (IsRegister(1, ZYDIS_REGISTER_RBP) && state->fp == FrameState::kOfCaller &&
+             state->saved_fp == 0 && slot(0)) {
+    state->saved_fp = *slot(0);
+  } else if (IsRegister(0, ZYDIS_REGISTER_RBP) && state->saved_fp != 0 &&
+             slot(1) == state->saved_fp) {
+    state->fp = FrameState::kOfCaller;
+  } else {
+    Clobber(state);
+  }
+}
+
+void FrameInstruction::Leave(FrameState* state) const {
+  const bool is_frame = state->fp == FrameState::kOfFrame;
+  const bool is_callers = is_frame && state->fp_depth == state->saved_fp;
+  state->depth = is_frame ? Deeper(state->fp_depth, -kWord) : std::nullopt;
+  state->fp = is_callers ? FrameState::kOfCaller : FrameState::kOther;
+  if (is_callers) state->saved_fp = 0;
+}
+
+void FrameInstruction::Clobber(FrameState* state) const {
+  if (Writes(ZYDIS_REGISTER_RSP)) state->depth.reset();
+  if (Writes(ZYDIS_REGISTER_RBP)) state->fp = FrameState::kOther;
+}
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,96 @@
+// What the instructions of a function do to its frame: where the return address and the caller's
+// frame pointer are, behind each of them.
+//
+//                      │ return address     │  CFA − 8     CFA: where the stack pointer was
+//   push rbp           │ caller's rbp       │  CFA − 16         before the call
+//   mov rbp, rsp       │                    │ ◀ rbp
+//   sub rsp, 24        │ locals             │
+//                      │                    │ ◀ rsp = CFA − 40
+//
+// x86-64 alone.
+//
+// Source: System V ABI, AMD64 supplement 1.0, 3.2.2 and 3.4.1 (a frame pointer of 0 is the
+// outermost frame's).
+//
+// Private to this package.
+
+#pragma once
+
+#include <Zydis/Zydis.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "src/base/address.h"
+#include "symbolize/unwind/cfi_table.h"
+
+namespace profiler::symbolize {
+
+struct FrameState {
+  // The stack pointer is that far below the CFA; empty where that is not known.
+  std::optional<int32_t> depth = 8;
+  enum FramePointer : uint8_t {
+    kOfCaller,
+    kOfFrame,    // fp_depth below the CFA
+    kOutermost,  // set to 0 by code that does not keep the caller's
+    kOther,
+  };
+  FramePointer fp = kOfCaller;
+  int32_t fp_depth = 0;
+  int32_t saved_fp = 0;  // the caller's frame pointer is that far below the CFA; 0: nowhere
+
+  bool operator==(const FrameState&) const = default;
+
+  // Where nothing leads to the caller, kNone.
+  UnwindRule Rule() const;
+};
+
+// One instruction of x86-64.
+class FrameInstruction {
+ public:
+  enum class Flow : uint8_t {
+    kNext,
+    kCall,     // and on to the next
+    kBranch,   // to `target` or the next
+    kJump,     // to `target`
+    kFarJump,  // to where a register or memory says
+    kEnd,      // it returns, or stops
+  };
+
+  // False where `code` begins with none. At least one byte.
+  bool Decode(std::span<const std::byte> code, ElfAddress address);
+
+  size_t length() const { return instruction_.length; }
+  Flow flow() const;
+  // Of kCall, kBranch and kJump, where the instruction says it.
+  std::optional<ElfAddress> target() const;
+  bool IsPadding() const { return instruction_.mnemonic == ZYDIS_MNEMONIC_NOP; }
+  // Whether it saves a register of the caller's, takes room on the stack, or is the mark of what
+  // may be called from anywhere (endbr64).
+  bool IsPrologue() const;
+
+  // Behind it.
+  FrameState After(FrameState state) const;
+
+ private:
+  bool IsRegister(size_t i, ZydisRegister reg) const {
+    return operands_[i].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[i].reg.value == reg;
+  }
+  bool IsMemoryAt(size_t i, ZydisRegister base) const;
+  bool Writes(ZydisRegister reg) const;
+  int32_t StackWidth() const { return instruction_.operand_width / 8; }
+  void Push(FrameState* state) const;
+  void Pop(FrameState* state) const;
+  void Load(FrameState* state) const;  // lea
+  void Move(FrameState* state) const;  // mov
+  void Leave(FrameState* state) const;
+  void Clobber(FrameState* state) const;
+
+  ElfAddress address_;
+  ZydisDecodedInstruction instruction_{};
+  ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+}  // namespace profiler::symbolize

@@ -1,0 +1,58 @@
+// Where functions start in code that says nothing of them: what symbols name, what other code
+// calls, and whose address it takes.
+//
+//   e8 rel32                    call f
+//   48 8d ModRM rel32           lea r, [f]
+//
+// They are searched byte by byte, as decoding all code takes too long, so some that are found are
+// none: half of an instruction may look like a call. What is found is certain if it is called from
+// two places, or is aligned and looks like the start of a function. An address that is taken within
+// the function where it is is a label's, to which a computed jump goes, and is left out.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/base/address.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/unwind/frame_budget.h"
+
+namespace profiler::symbolize {
+
+// In bytes, by compilers' defaults.
+inline constexpr uint64_t kFunctionAlignment = 16;
+
+// A run of code that lies in the file in one piece: an executable section, or a segment where there
+// are no section headers. At most 64 of them.
+struct CodeRange {
+  ElfAddress address;
+  std::span<const std::byte> bytes;
+
+  bool Holds(ElfAddress a) const { return a >= address && a.value - address.value < bytes.size(); }
+};
+
+std::vector<CodeRange> CodeOf(const ElfImage& image);
+
+// Whether there is, in code at `address`, what looks like the start of a function: it is aligned,
+// and saves a register or makes room on the stack before it does much else. Decodes at most
+// kLookedAt instructions.
+inline constexpr size_t kLookedAt = 8;
+bool BeginsFunction(std::span<const std::byte> code, ElfAddress address);
+
+// Each in their order, each once, and none in both.
+struct FunctionStarts {
+  std::vector<ElfAddress> certain;  // with the start of each range
+  std::vector<ElfAddress> likely;
+};
+
+// Reads at most 2^20 symbols and 64 MB of code, and no more than `budget` has left, where that is
+// not null. Cost: a few milliseconds a megabyte.
+FunctionStarts FindFunctionStarts(const ElfImage& image, const std::vector<CodeRange>& code,
+                                  FrameBudget* budget);
+
+}  // namespace profiler::symbolize
