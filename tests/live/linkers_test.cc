@@ -5,6 +5,8 @@
 //   linker     bfd gold lld mold                    its own choice, and lld
 //   kind       pie no-pie static static-pie lto noseparate-code 64k-pages 2m-pages
 //
+// A second program is made without call frame information, or by a C library that has none (musl).
+//
 // Of the C++ programs a test run takes each linker with each kind, and the compilers in turn, so
 // that every two values meet. With PROFILER_LINKERS=all in the environment it takes all (bazel test
 // --test_env=PROFILER_LINKERS=all --test_output=all). What the machine cannot link is skipped, and
@@ -250,6 +252,49 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
     }
   }
   EXPECT_GT(recorded_, 0) << "not one could be linked";
+}
+
+struct FramelessBuild {
+  std::string_view name, command, package, options;
+  bool has_names;
+};
+constexpr std::string_view kWithoutFrames =
+    "-fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer";
+constexpr std::array kFramelessBuilds = {
+    FramelessBuild{"musl", "musl-gcc", "musl-tools", "-O2", true},
+    FramelessBuild{"musl static", "musl-gcc", "musl-tools", "-O2 -static", true},
+    FramelessBuild{"musl stripped", "musl-gcc", "musl-tools", "-O2 -static -s", false},
+    FramelessBuild{"gcc -O0", "gcc", "gcc", "-O0", true},
+    FramelessBuild{"gcc -Os", "gcc", "gcc", "-Os", true},
+    FramelessBuild{"gcc -O2", "gcc", "gcc", "-O2", true},
+    FramelessBuild{"gcc stripped", "gcc", "gcc", "-O2 -s", false},
+    FramelessBuild{"clang -O1", "clang", "clang", "-O1", true},
+    FramelessBuild{"clang -O2", "clang", "clang", "-O2", true},
+    FramelessBuild{"clang stripped", "clang", "clang", "-O2 -s", false}};
+
+const std::array<Path, 3> kPathsOfC = {Path{"run_once", "sort_by_callback", "compare_numbers"},
+                                       Path{"run_once", "by_table"},
+                                       Path{"run_once", "on_the_stack"}};
+
+class FramelessTest : public LinkersTest {
+ protected:
+  void Check(const FramelessBuild& build) {
+    if (!IsInstalled(build.command, build.package)) return;
+    const std::string what = "no frames, " + std::string(build.name);
+    if (!Make(what, std::string(build.command) + " " + std::string(build.options) + " " +
+                        std::string(kWithoutFrames) + " -pthread -o linked " +
+                        Runfile("tests/live/linked.c"))) {
+      return;
+    }
+    SCOPED_TRACE(what);
+    const std::optional<Stacks> stacks = ExpectWholeChains(what);
+    if (stacks && build.has_names) ExpectPaths(kPathsOfC, *stacks);
+  }
+};
+
+TEST_F(FramelessTest, ChainsAreWholeWhereNothingIsSaidOfFrames) {
+  for (const FramelessBuild& build : kFramelessBuilds) Check(build);
+  EXPECT_GT(recorded_, 0) << "not one could be made";
 }
 
 struct RustBuild {
