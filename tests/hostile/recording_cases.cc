@@ -126,7 +126,7 @@ void InlinedCallsWithoutEnd(Scene&, const std::string& path) {
       path,
       [](RecordBuilder& records) {
         std::mt19937 random(7);
-        for (uint64_t time = 3; time < 2'000; ++time) {
+        for (uint64_t time = 3; time < 1'000; ++time) {
           std::vector<uint64_t> chain = {perf_event::kContextUser};
           for (int i = 0; i < kAddresses; ++i) chain.push_back(0x2000 + random() % kAddresses);
           records.At(time).Sample(chain[1], chain);
