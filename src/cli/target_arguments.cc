@@ -9,7 +9,6 @@
 #include "src/procfs/machine.h"
 
 namespace profiler::cli {
-
 namespace {
 
 constexpr size_t kListed = 8;

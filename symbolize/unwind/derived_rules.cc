@@ -212,9 +212,8 @@ void DerivedRules::Compile(size_t function) {
   const std::vector<ElfAddress>& starts = starts_.certain;
   const ElfAddress start = starts[function];
   rows_->Start(function);
-  const auto range = std::find_if(code_.begin(), code_.end(),
-                                  [&](const CodeRange& code) { return code.Holds(start); });
-  size_t most = rows_->is_full() || range == code_.end() ? 0 : kMostInstructions;
+  const CodeRange* const range = FindRange(code_, start);
+  size_t most = rows_->is_full() || range == nullptr ? 0 : kMostInstructions;
   if (budget_ != nullptr) {
     most = std::min<uint64_t>(most, budget_->instructions_left() / kCostOfInstruction);
   }

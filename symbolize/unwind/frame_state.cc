@@ -1,7 +1,5 @@
 #include "symbolize/unwind/frame_state.h"
 
-#include <limits>
-
 namespace profiler::symbolize {
 namespace {
 

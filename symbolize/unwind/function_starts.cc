@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMostSymbols = size_t{1} << 20;
 constexpr size_t kMostCode = size_t{64} << 20;
 constexpr size_t kMostFound = size_t{1} << 21;  // of calls, and of addresses that are taken
-// What a symbol, and looking at a few bytes, costs, in instructions of a budget.
+// That are looked at for what an instruction of a budget costs, as each symbol does.
 constexpr uint64_t kBytesOfInstruction = 4;
 
 constexpr std::byte kCall{0xe8};
@@ -44,7 +44,7 @@ class StartFinder {
       const auto type = GELF_ST_TYPE(symbol.st_info);
       const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
       const bool is_defined = is_function && symbol.st_shndx != SHN_UNDEF;
-      if (is_defined && RangeOf({symbol.st_value}) != nullptr) {
+      if (is_defined && FindRange(code_, {symbol.st_value}) != nullptr) {
         found_.certain.push_back({symbol.st_value});
       }
     }
@@ -100,7 +100,7 @@ class StartFinder {
       std::memcpy(&distance, &bytes[at], sizeof(distance));
       const ElfAddress from{range.address.value + at};
       const ElfAddress target{from.value + kDistance + static_cast<uint64_t>(int64_t{distance})};
-      if (RangeOf(target) == nullptr) continue;
+      if (FindRange(code_, target) == nullptr) continue;
       if (is_lea && taken_.size() < kMostFound) taken_.push_back({target, from});
       if (!is_lea && called_.size() < kMostFound) called_.push_back(target);
     }
@@ -132,15 +132,8 @@ class StartFinder {
   bool LooksLikeStart(ElfAddress address) {
     if (address.value % kFunctionAlignment != 0 || MostNow(1, 1) == 0) return false;
     Take(kLookedAt, 1);
-    const CodeRange& range = *RangeOf(address);
+    const CodeRange& range = *FindRange(code_, address);
     return BeginsFunction(range.bytes.subspan(address.value - range.address.value), address);
-  }
-
-  const CodeRange* RangeOf(ElfAddress address) const {
-    for (const CodeRange& range : code_) {
-      if (range.Holds(address)) return &range;
-    }
-    return nullptr;
   }
 
   static void KeepEachOnce(std::vector<ElfAddress>* starts) {
@@ -171,6 +164,13 @@ std::vector<CodeRange> CodeOf(const ElfImage& image) {
     if (!bytes.empty()) code.push_back({segment.address, bytes});
   }
   return code;
+}
+
+const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress address) {
+  for (const CodeRange& range : code) {
+    if (range.Holds(address)) return &range;
+  }
+  return nullptr;
 }
 
 bool BeginsFunction(std::span<const std::byte> code, ElfAddress address) {

@@ -38,6 +38,9 @@ struct CodeRange {
 
 std::vector<CodeRange> CodeOf(const ElfImage& image);
 
+// Null where none of them holds it.
+const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress address);
+
 // Whether there is, in code at `address`, what looks like the start of a function: it is aligned,
 // and saves a register or makes room on the stack before it does much else. Decodes at most
 // kLookedAt instructions.
