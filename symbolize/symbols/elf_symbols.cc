@@ -1,9 +1,11 @@
 #include "symbolize/symbols/elf_symbols.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "src/base/byte_reader.h"
+#include "symbolize/elf/go_functions.h"
 #include "symbolize/elf/libelf_file.h"
 #include "symbolize/symbols/plt.h"
 
@@ -101,6 +103,21 @@ class SymbolSection {
   bool has_mapping_symbols_ = false;
 };
 
+void AddGoFunctions(const ElfImage& image, SymbolTableBuilder& builder) {
+  const std::optional<GoFunctions> functions = GoFunctions::Find(image);
+  if (!functions) return;
+  builder.SetNames(NameArea::kSymtab, functions->names());
+  builder.Reserve(functions->size());
+  for (size_t i = 0; i < functions->size(); ++i) {
+    const std::optional<GoFunction> function = (*functions)[i];
+    if (!function || function->name.empty()) continue;
+    builder.Add({.start = function->start.value,
+                 .end = function->start.value + function->size,
+                 .name = function->name_offset});
+  }
+  builder.FixUp();
+}
+
 }  // namespace
 
 bool HasSymtab(const ElfImage& image) { return image.FindSectionOfType(SHT_SYMTAB) != nullptr; }
@@ -119,6 +136,7 @@ SymbolTable ReadElfSymbols(const ElfImage& runtime, const ElfImage& symbols,
     const ElfSection* names = runtime.section(own->link);
     if (names != nullptr) builder.SetNames(NameArea::kDynsym, names->contents);
   }
+  if (!HasSymtab(symbols)) AddGoFunctions(runtime, builder);
   AddPltSymbols(runtime, builder);
   return builder.Build();
 }

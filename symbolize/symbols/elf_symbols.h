@@ -12,7 +12,8 @@ namespace profiler::symbolize {
 
 bool HasSymtab(const ElfImage& image);
 
-// By ELF address: .symtab and .dynsym of `symbols`, and the PLT stubs of `runtime`. Both are one
+// By ELF address: .symtab and .dynsym of `symbols`, and the PLT stubs of `runtime`; without .symtab
+// the functions of Go. Both are one
 // image, or `symbols` is the file with the debug information that was split off `runtime`. Counted
 // are defined functions, IFUNCs, objects and visible labels in code. The files must outlive the
 // table; nothing is read outside of them, whatever they say. With `leaves_out_dynamic` `symbols`

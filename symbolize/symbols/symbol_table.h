@@ -20,7 +20,7 @@ enum class Binding : uint8_t { kLocal, kGlobal, kWeak };
 
 // The string table that a name's offset counts in.
 enum class NameArea : uint8_t {
-  kSymtab,  // of .symtab
+  kSymtab,  // of .symtab; without one, of Go's functions
   kDynsym,  // of .dynsym
   kOwned,   // the symbol table's own
 };

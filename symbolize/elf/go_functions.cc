@@ -1,0 +1,218 @@
+#include "symbolize/elf/go_functions.h"
+
+#include <elf.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "src/base/byte_reader.h"
+#include "symbolize/elf/libelf_file.h"
+
+namespace profiler::symbolize {
+
+// Version   magic        entry of a function           its record
+// 1.16      0xfffffffa   start, offset: 8 bytes each   start (8), name, …, frame sizes, …, id,
+// flags 1.18      0xfffffff0   4 bytes each, start counted   start (4), name, …, frame sizes, …,
+// id, flags 1.20      0xfffffff1   from the start of all code    with the function's line before
+// its id
+struct GoFunctions::Layout {
+  uint32_t magic;
+  bool has_text_start;  // in its header
+  size_t word;          // of an entry
+  size_t name, frame_sizes, flags;
+};
+
+// The header's numbers behind its first 8 bytes.
+struct GoFunctions::Header {
+  uint64_t functions, text_start, names, pc_tables, entries;
+};
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kSections = {".gopclntab", ".data.rel.ro.gopclntab"};
+// Ten times what the largest programs have.
+constexpr uint64_t kMostFunctions = 1 << 22;
+constexpr int kMostRelocations = 1 << 22;
+// Of one function.
+constexpr uint64_t kMostSteps = 1 << 16;
+constexpr uint8_t kTopFrame = 1, kWritesStackPointer = 2;
+constexpr std::array<std::string_view, 4> kOutermost = {"runtime.goexit", "runtime.mstart",
+                                                        "runtime.rt0_go", "runtime.mcall"};
+constexpr uint64_t kTextStartOffset = 24;
+
+bool IsOutermost(std::string_view name) {
+  // The assembler's spelling of its older calling convention.
+  if (name.ends_with(".abi0")) name.remove_suffix(5);
+  return std::find(kOutermost.begin(), kOutermost.end(), name) != kOutermost.end();
+}
+
+uint64_t ReadVarint(ByteReader& reader) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    const auto byte = reader.Read<uint8_t>();
+    value |= uint64_t{byte & 0x7fu} << shift;
+    if ((byte & 0x80) == 0) return value;
+  }
+  reader.Fail();
+  return 0;
+}
+
+bool IsInCode(const ElfImage& image, uint64_t address) {
+  return std::any_of(image.segments().begin(), image.segments().end(), [&](const auto& segment) {
+    return segment.executable && address - segment.address.value < segment.memory_size;
+  });
+}
+
+// What the dynamic linker would write there: in a program that may lie anywhere the file itself has
+// a zero.
+std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
+  const LibelfFile file(image.bytes());
+  for (const ElfSection& section : image.sections()) {
+    if (section.type != SHT_RELA || (section.flags & SHF_ALLOC) == 0) continue;
+    Elf_Data* const table = file.Table(section.contents, ELF_T_RELA);
+    GElf_Rela entry;
+    for (int i = 0; i < kMostRelocations && gelf_getrela(table, i, &entry) != nullptr; ++i) {
+      if (entry.r_offset == address) return static_cast<uint64_t>(entry.r_addend);
+    }
+  }
+  return std::nullopt;
+}
+
+// Later versions of Go leave it out.
+uint64_t TextStart(const ElfImage& image, uint64_t said, uint64_t said_at) {
+  if (IsInCode(image, said)) return said;
+  if (const auto word = RelocatedWord(image, said_at); word && IsInCode(image, *word)) return *word;
+  const ElfSection* const text = image.FindSection(".text");
+  return text == nullptr ? 0 : text->address.value;
+}
+
+}  // namespace
+
+std::optional<GoFunctions> GoFunctions::Find(const ElfImage& image) {
+  static constexpr std::array kLayouts = {
+      Layout{0xfffffffa, false, 8, 8, 20, 41},
+      Layout{0xfffffff0, true, 4, 4, 16, 37},
+      Layout{0xfffffff1, true, 4, 4, 16, 41},
+  };
+  const ElfSection* section = nullptr;
+  for (const std::string_view name : kSections) {
+    if (section == nullptr) section = image.FindSection(name);
+  }
+  if (section == nullptr || !image.is_64_bit()) return std::nullopt;
+  ByteReader reader(section->contents);
+  const auto magic = reader.Read<uint32_t>();
+  const auto layout = std::find_if(kLayouts.begin(), kLayouts.end(),
+                                   [magic](const Layout& l) { return l.magic == magic; });
+  reader.Skip(2);
+  const auto quantum = reader.Read<uint8_t>();
+  const auto word_size = reader.Read<uint8_t>();
+  if (layout == kLayouts.end() || word_size != sizeof(uint64_t)) return std::nullopt;
+
+  Header header{};
+  header.functions = reader.Read<uint64_t>();
+  reader.Read<uint64_t>();  // files
+  if (layout->has_text_start) header.text_start = reader.Read<uint64_t>();
+  header.names = reader.Read<uint64_t>();
+  reader.Read<uint64_t>();  // compilation units
+  reader.Read<uint64_t>();  // names of files
+  header.pc_tables = reader.Read<uint64_t>();
+  header.entries = reader.Read<uint64_t>();
+  const std::span<const std::byte> all = section->contents;
+  const bool is_inside = reader.ok() && header.names <= all.size() &&
+                         header.pc_tables <= all.size() && header.entries <= all.size();
+  if (!is_inside || header.functions > kMostFunctions) return std::nullopt;
+
+  GoFunctions table;
+  table.layout_ = &*layout;
+  table.names_ = all.subspan(header.names);
+  table.pc_tables_ = all.subspan(header.pc_tables);
+  table.functions_ = all.subspan(header.entries);
+  table.count_ = header.functions;
+  table.quantum_ = quantum;
+  if ((2 * table.count_ + 1) * layout->word > table.functions_.size()) return std::nullopt;
+  if (layout->has_text_start) {
+    table.text_ = TextStart(image, header.text_start, section->address.value + kTextStartOffset);
+  }
+  return table;
+}
+
+// Of the list of functions: `word` 0 is its start, 1 where its record is. Behind the last one is
+// where that ends.
+uint64_t GoFunctions::EntryWord(size_t index, size_t word) const {
+  uint64_t value = 0;
+  std::memcpy(&value, functions_.data() + (2 * index + word) * layout_->word, layout_->word);
+  return value;
+}
+
+uint64_t GoFunctions::StartOf(size_t index) const { return text_ + EntryWord(index, 0); }
+
+std::optional<GoFunction> GoFunctions::operator[](size_t index) const {
+  if (index >= count_) return std::nullopt;
+  const uint64_t record = EntryWord(index, 1);
+  const uint64_t start = StartOf(index), end = StartOf(index + 1);
+  if (record > functions_.size() || end <= start) return std::nullopt;
+  const auto field = [&]<class T>(size_t offset, T* value) {
+    ByteReader reader(functions_.subspan(record));
+    reader.Skip(offset);
+    *value = reader.Read<T>();
+    return reader.ok();
+  };
+  GoFunction function{{start}, end - start};
+  uint8_t flags = 0;
+  const bool is_whole = field(layout_->name, &function.name_offset) &&
+                        field(layout_->frame_sizes, &function.frame_sizes) &&
+                        field(layout_->flags, &flags);
+  if (!is_whole) return std::nullopt;
+  function.name = StringAt(names_, function.name_offset);
+  // Go's own stack traces end at a signal's handler, which has been called by the kernel.
+  const bool handles_signal = function.name.starts_with("runtime.sigtramp");
+  function.is_outermost =
+      ((flags & kTopFrame) != 0 && !handles_signal) || IsOutermost(function.name);
+  function.switches_stack = (flags & kWritesStackPointer) != 0;
+  return function;
+}
+
+std::optional<GoFunction> GoFunctions::At(ElfAddress instruction) const {
+  size_t first = 0, last = count_;
+  while (first < last) {
+    const size_t middle = first + (last - first) / 2;
+    if (StartOf(middle) <= instruction.value) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  if (first == 0) return std::nullopt;
+  const std::optional<GoFunction> function = (*this)[first - 1];
+  const bool holds = function && instruction >= function->start &&
+                     instruction.value - function->start.value < function->size;
+  return holds ? function : std::nullopt;
+}
+
+// The table is a list of pairs: by how much the value changes, its sign in the lowest bit, and for
+// how many instructions, or bytes, it holds then. A change of none ends it.
+std::optional<uint64_t> GoFunctions::FrameSize(const GoFunction& function, ElfAddress instruction,
+                                               uint64_t* steps) const {
+  if (function.frame_sizes == 0 || function.frame_sizes >= pc_tables_.size()) return std::nullopt;
+  ByteReader reader(pc_tables_.subspan(function.frame_sizes));
+  int64_t size = -1;
+  uint64_t end = function.start.value;
+  for (uint64_t i = 0; i < kMostSteps && reader.ok(); ++i) {
+    ++*steps;
+    const uint64_t change = ReadVarint(reader);
+    if (change == 0 && i != 0) break;
+    const auto half = static_cast<int64_t>(change >> 1);
+    size += (change & 1) != 0 ? ~half : half;
+    end += ReadVarint(reader) * quantum_;
+    constexpr int64_t kMostFrame = int64_t{1} << 30;
+    if (!reader.ok() || size < -1 || size > kMostFrame) break;
+    if (instruction.value < end) {
+      return size < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(size));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace profiler::symbolize
