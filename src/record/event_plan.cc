@@ -275,7 +275,8 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // The kernel's own walk of the user stack would only stand beside ours.
+  // The kernel's own walk of the user stack would only stand beside ours. Where chains are made at
+  // once it helps them over switches of stacks (ProbeSampling), and is in no file.
   static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
@@ -319,6 +320,9 @@ class Planner {
     if (user_only) FallBackToUser(event);
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
     event.written = Written(event.attr);
+    if (event.attr.sample_stack_user != 0 && !options_.post_unwind) {
+      event.attr.flags &= ~perf_event::kAttrExcludeCallchainUser;
+    }
     plan_.sampling.push_back(std::move(event));
     return absl::OkStatus();
   }

@@ -5,6 +5,7 @@
 
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
+#include "symbolize/unwind/switching_call.h"
 
 namespace profiler::record {
 namespace {
@@ -20,6 +21,13 @@ constexpr uint32_t kFramesAtOnce = 64;
 // How long a thread waits before its stack is read from its process, in ns. Shorter waits have a
 // stack by their sample or none.
 constexpr uint64_t kWaitsForStack = 5'000'000;
+
+// Of the kernel's call chain, without its marker: the interrupted instruction, and return
+// addresses.
+perf_event::U64Array UserPart(const perf_event::U64Array& chain) {
+  const size_t before = std::min(perf_event::WithoutUserPart(chain).size() + 1, chain.size());
+  return perf_event::U64Array(chain.bytes().subspan(before * sizeof(uint64_t)));
+}
 
 }  // namespace
 
@@ -78,6 +86,7 @@ void UnwindStage::TakeRecord(RawRecord record) {
 void UnwindStage::Forget(uint32_t tid) {
   joiner_.Forget(tid);
   calls_.Forget(tid);
+  switches_.Forget(tid);
 }
 
 void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
@@ -210,7 +219,13 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
-  if (unwound_.end == ChainEnd::kStackTooShort) return FindOuterPart(sample, stack);
+  if (unwound_.end == ChainEnd::kStackSwitch && unwound_.frames.back().is_return_address) {
+    return FindPartBehindSwitch(sample, stack, registers.fp());
+  }
+  // Behind a signal handler that has a stack of its own is the frame that was interrupted.
+  const bool lacks_stack =
+      unwound_.end == ChainEnd::kStackTooShort || unwound_.end == ChainEnd::kStackSwitch;
+  if (lacks_stack) return FindOuterPart(sample, stack);
   if (!unwound_.whole()) return CountUnmended(sample, stack);
   RememberChain(sample, stack.bytes.size());
   tally_.Count(unwound_);
@@ -231,6 +246,65 @@ void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_b
       unwound_.frames.back().stack_pointer - unwound_.frames.front().stack_pointer;
   if (depth > stack_bytes / 2) joiner_.Remember(sample.tid, 0, unwound_.frames);
   if (kernel_entries_ != 0) calls_.Remember(sample.tid, 0, unwound_.frames);
+}
+
+void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
+                                       symbolize::StackBytes stack, uint64_t frame_pointer) {
+  if (FollowKernelBehindSwitch(sample, frame_pointer)) return;
+  const UnwoundFrame place = PlaceOfSwitch();
+  if (has_memory_ && ReadOuterPart(sample, stack)) {
+    // Not where the rest was another chain's.
+    const RuntimeAddress last = frames_.back().address;
+    if (!symbolize::IsInOutermostFunction(spaces_.Enter(sample.pid), last)) return;
+    std::vector<UnwoundFrame> behind = {place};
+    behind.insert(behind.end(),
+                  frames_.begin() + static_cast<std::ptrdiff_t>(unwound_.frames.size()),
+                  frames_.end());
+    return switches_.Remember(sample.tid, 0, behind);
+  }
+  if (const auto outer = switches_.Find(sample.tid, place)) {
+    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
+    return CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
+  }
+  CountUnmended(sample, stack);
+}
+
+// The place where the thread's stack begins is the same whoever is behind the switch. So a chain is
+// known by what the function that switches has called, and by the frame pointer of the other stack,
+// which no frame there lies below.
+UnwoundFrame UnwindStage::PlaceOfSwitch() const {
+  constexpr uint64_t kBelowFrames = 1 << 14;
+  const size_t count = unwound_.frames.size();
+  UnwoundFrame place = unwound_.frames[count < 2 ? 0 : count - 2];
+  place.stack_pointer = unwound_.registers.fp() - kBelowFrames;
+  return place;
+}
+
+// The chain ends in a function that went on on another stack, which was not copied. The kernel has
+// followed frame pointers across, when it took the sample:
+//
+//   unwound    pc … work.func1  systemstack
+//   kernel     pc … ········ ,  systemstack,  ·····,  main,  goexit
+//                                             └ called before it goes on in main
+bool UnwindStage::FollowKernelBehindSwitch(const perf_event::Sample& sample,
+                                           uint64_t frame_pointer) {
+  const perf_event::U64Array kernel = UserPart(sample.callchain);
+  const UnwoundFrame& last = unwound_.frames.back();
+  // The first entry is the interrupted instruction, whatever the frame pointer is.
+  size_t outer = unwound_.registers.fp() == frame_pointer ? 1 : 0;
+  for (size_t i = 1; i < kernel.size() && outer == 0; ++i) {
+    if (kernel[i] == last.address.value) outer = i + 1;
+  }
+  if (outer == 0 || outer >= kernel.size() || !last.is_return_address) return false;
+  LiveSpace& space = spaces_.Enter(sample.pid);
+  const auto behind = symbolize::FindBehindSwitch(space, last.address, {kernel[outer]});
+  const bool is_whole =
+      behind && symbolize::IsInOutermostFunction(space, {kernel[kernel.size() - 1]});
+  if (!is_whole) return false;
+  if (behind->caller) Append(behind->caller->value - 1);
+  for (size_t i = outer; i < kernel.size(); ++i) Append(kernel[i] - 1);
+  CountMended(/*guessed=*/true, /*late=*/false);
+  return true;
 }
 
 void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {

@@ -98,6 +98,10 @@ class UnwindStage {
                     bool in_user_code);
   bool EnterDuringExec(const perf_event::Sample& sample, bool in_user_code, uint64_t user_ip);
   void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
+  void FindPartBehindSwitch(const perf_event::Sample& sample, symbolize::StackBytes stack,
+                            uint64_t frame_pointer);
+  symbolize::UnwoundFrame PlaceOfSwitch() const;
+  bool FollowKernelBehindSwitch(const perf_event::Sample& sample, uint64_t frame_pointer);
   void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
@@ -117,7 +121,8 @@ class UnwindStage {
   LiveSpaces spaces_;
   symbolize::Unwinder unwinder_;
   ChainJoiner joiner_;
-  ChainJoiner calls_;  // of the kernel: for those whose stack goes away
+  ChainJoiner calls_;     // of the kernel: for those whose stack goes away
+  ChainJoiner switches_;  // of stacks: what is behind them
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;

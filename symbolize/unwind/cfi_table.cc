@@ -232,6 +232,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   }
 
   table->AddLinkageTables(image);
+  if (*architecture == Architecture::kX86_64) table->go_functions_ = GoFunctions::Find(image);
   for (const ElfImage* source : {&image, debug}) {
     if (source == nullptr || table->debug_source_ || !HasDebugFrame(*source)) continue;
     table->debug_source_ = *source;
@@ -295,12 +296,43 @@ UnwindRule CfiTable::FindInSections(ElfAddress address, bool* compiled) {
   UnwindRule rule;
   if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
+  rule = FindGoRule(address, compiled);
+  if (rule.kind != UnwindRule::kNone) return rule;
   if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
   for (const LinkageTable& table : linkage_tables_) {
     if (address.value - table.start < table.size) return table.rule;
   }
   return rule;
+}
+
+// As Go's own stack traces find the caller. Its .debug_frame, which would have to be decompressed,
+// says the same.
+UnwindRule CfiTable::FindGoRule(ElfAddress address, bool* compiled) {
+  if (!go_functions_) return {};
+  const std::optional<GoFunction> function = go_functions_->At(address);
+  if (!function) return {};
+  *compiled = true;
+  if (function->is_outermost) return {.kind = UnwindRule::kThreadStart};
+  if (function->switches_stack) return {.kind = UnwindRule::kFull};
+  uint64_t steps = 0;
+  const std::optional<uint64_t> size = go_functions_->FrameSize(*function, address, &steps);
+  if (budget_ != nullptr) budget_->TakeInstructions(steps);
+  if (!size) return {};
+  // Each function that has a frame has saved its caller's frame pointer at the frame's outer end.
+  return {.kind = UnwindRule::kFromStackPointer,
+          .return_slot = -1,
+          .frame_slot = *size == 0 ? 0 : -2,
+          .cfa_offset = static_cast<int32_t>(*size + sizeof(uint64_t))};
+}
+
+std::optional<StackSwitch> CfiTable::StackSwitchAt(ElfAddress address) const {
+  if (is_outdated_ || !go_functions_) return std::nullopt;
+  const std::optional<GoFunction> function = go_functions_->At(address);
+  if (!function || !function->switches_stack || function->is_outermost) return std::nullopt;
+  uint64_t steps = 0;
+  return StackSwitch{function->start,
+                     go_functions_->FrameSize(*function, address, &steps).value_or(0)};
 }
 
 UnwindRule CfiTable::DerivedRule(ElfAddress address) {
@@ -366,6 +398,7 @@ CfiTable::Told CfiTable::EvaluateRules(uint64_t address, FrameRules* rules) {
     const Told told = eh_frame_->FullRules(address, rules, &full_instructions_left_);
     if (told != Told::kNothing) return told;
   }
+  if (StackSwitchAt({address})) return Told::kNothing;
   Section* debug_frame = DebugFrame();
   return debug_frame == nullptr ? Told::kNothing
                                 : debug_frame->FullRules(address, rules, &full_instructions_left_);
@@ -376,6 +409,10 @@ std::optional<FunctionExtent> CfiTable::FunctionAt(ElfAddress address) {
   std::optional<FunctionExtent> function;
   if (eh_frame_ != nullptr) function = eh_frame_->FunctionAt(address.value);
   if (function) return function;
+  if (go_functions_) {
+    if (const auto of_go = go_functions_->At(address))
+      return FunctionExtent{of_go->start, of_go->size};
+  }
   Section* debug_frame = DebugFrame();
   return debug_frame == nullptr ? std::nullopt : debug_frame->FunctionAt(address.value);
 }

@@ -30,6 +30,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/go_functions.h"
 #include "symbolize/unwind/frame_budget.h"
 #include "symbolize/unwind/registers.h"
 
@@ -74,6 +75,12 @@ struct FunctionExtent {
   uint64_t size = 0;
 };
 
+// The part of a function that runs on another stack than its caller.
+struct StackSwitch {
+  ElfAddress function;      // its start
+  uint64_t frame_size = 0;  // at the instruction, as if it did not
+};
+
 // Of one image, for every process that maps it. Not thread-safe: look-ups compile. Immutable to the
 // eye: the same address always has the same rule.
 class CfiTable {
@@ -115,6 +122,10 @@ class CfiTable {
   // time in a function its instructions.
   UnwindRule DerivedRule(ElfAddress address);
 
+  // Of a function of Go that goes on on another stack; empty for every other one. Find has kFull
+  // there, and FullRules kNothing.
+  std::optional<StackSwitch> StackSwitchAt(ElfAddress address) const;
+
   // All that is known of the frame at an instruction, evaluated from the FDE: slow, but for the
   // addresses that were asked for last. kNothing where Find has kNone. Evaluates 2^20 instructions
   // of FDEs, and 2^14 more for each chain since; then, until the next chain, kTooLong.
@@ -124,8 +135,8 @@ class CfiTable {
   // Tells which chain, counted from the first one, asks for full rules from now on.
   void StartChain(uint64_t chain);
 
-  // The function whose FDE covers an instruction; empty where none does. Compiles nothing: a binary
-  // search and the FDE's head.
+  // The function whose FDE, or Go's table, covers an instruction; empty where none does. Compiles
+  // nothing: a binary search and the FDE's head.
   std::optional<FunctionExtent> FunctionAt(ElfAddress address);
 
   // Heap memory, in bytes.
@@ -146,6 +157,7 @@ class CfiTable {
   void CheckForChanges();
   // Sets `*compiled` if it compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
+  UnwindRule FindGoRule(ElfAddress address, bool* compiled);
   Section* DebugFrame();  // null where there is none
   // Null where the budget has no room for it. `header` is the section's index; null: there is none.
   std::unique_ptr<Section> MakeSection(const FrameSection& section, const ElfSection* header,
@@ -162,6 +174,7 @@ class CfiTable {
   ElfAddress entry_;
   std::unique_ptr<Section> eh_frame_;
   std::vector<LinkageTable> linkage_tables_;
+  std::optional<GoFunctions> go_functions_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
   std::unique_ptr<KnownRules> known_rules_;      // null: not asked yet

@@ -6,6 +6,7 @@
 
 #include "symbolize/unwind/bare_frame.h"
 #include "symbolize/unwind/call_instruction.h"
+#include "symbolize/unwind/frame_state.h"
 #include "symbolize/unwind/unwind_walk.h"
 
 namespace profiler::symbolize {
@@ -25,6 +26,11 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   if (in_code_ && code_.cfi != nullptr && code_.cfi->is_outdated()) {
     return End(ChainEnd::kFileChanged);
   }
+  if (in_code_ && code_.cfi != nullptr) {
+    if (const auto stack_switch = code_.cfi->StackSwitchAt(address)) {
+      return StepOverStackSwitch(*stack_switch);
+    }
+  }
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
   const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
@@ -43,6 +49,9 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     return StepByRule(*rule, FrameOrigin::kGuess);
   }
   const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
+  if (in_code_ && is_return_address_ && EndsThread(chain_.frames.back().address)) {
+    return End(ChainEnd::kThreadStart);
+  }
   if (in_code_ && (is_interrupted || is_return_address_)) {
     if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
   }
@@ -70,6 +79,26 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   uint64_t return_address = 0;
   const bool is_copied = ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
   return is_copied && !IsReturnAddress(return_address) ? std::nullopt : std::optional(rule);
+}
+
+// Whether what is there was put on the stack by who made it, as the place to which the first
+// function on the stack returns: nothing calls before it, and it calls what ends the program,
+// behind which is an instruction that stops it. So do Boost's coroutines (make_fcontext).
+bool UnwindWalk::EndsThread(RuntimeAddress address) {
+  constexpr std::byte kHlt{0xf4};
+  std::array<std::byte, kBareFrameCode> bytes{};
+  const bool is_known = registers_.architecture() == Architecture::kX86_64 &&
+                        space_.ReadCode(address, bytes) && !MayFollowCall(address.value);
+  if (!is_known) return false;
+  std::span<const std::byte> code = bytes;
+  FrameInstruction instruction;
+  while (!code.empty() && instruction.Decode(code, {})) {
+    if (code[0] == kHlt) return true;
+    const FrameInstruction::Flow flow = instruction.flow();
+    if (flow != FrameInstruction::Flow::kNext && flow != FrameInstruction::Flow::kCall) break;
+    code = code.subspan(instruction.length());
+  }
+  return false;
 }
 
 // A thread in a system call stands behind the instruction, which may be the last one of its

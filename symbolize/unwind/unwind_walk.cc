@@ -137,15 +137,27 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
 }
 
 // What throws an exception "returns" to the code that catches it. That is no return address: what
-// stands before it is other code, often the end of another path through the function.
+// stands before it is other code, often the end of another path through the function. And a stack
+// that a program made itself, for makecontext for one, begins with the address of a function, to
+// which the first one on that stack returns.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
+  if (at_target.signal_frame == 0 && IsFunctionStart(target) &&
+      !MayFollowCall(chain_.frames.back().address.value)) {
+    *rule = {.kind = UnwindRule::kThreadStart, .not_called = 1};
+    return;
+  }
   if (at_target == *rule || at_target.kind == UnwindRule::kNone ||
       MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
   *rule = at_target;
   rule->not_called = 1;
+}
+
+bool UnwindWalk::IsFunctionStart(ElfAddress address) {
+  const std::optional<FunctionExtent> function = code_.cfi->FunctionAt(address);
+  return function && function->start == address;
 }
 
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
@@ -259,8 +271,8 @@ UnwindWalk::Next UnwindWalk::EndUnreadable() {
   const uint64_t end = stack_.start + stack_.bytes.size();
   const bool is_near = unreadable_ >= stack_.start && unreadable_ - end < kStackReach;
   const bool is_across = unreadable_ < end && unreadable_ >= stack_.start;
-  return End(is_near || is_across || switched_stack_ ? ChainEnd::kStackTooShort
-                                                     : ChainEnd::kBadRegister);
+  if (is_near || is_across) return End(ChainEnd::kStackTooShort);
+  return End(switched_stack_ ? ChainEnd::kStackSwitch : ChainEnd::kBadRegister);
 }
 
 bool UnwindWalk::ReadBytes(uint64_t address, std::span<std::byte> bytes) {

@@ -1,4 +1,5 @@
-// One chain on its way from the leaf out: unwind_walk.cc by rules, lost_walk.cc where they end.
+// One chain on its way from the leaf out: unwind_walk.cc by rules, lost_walk.cc where they end,
+// stack_switch.cc where the stack does.
 //
 // Only pc, sp and fp are followed, and every other register is lost with the first step, as long as
 // no rule asks for one. If one does, which hand-written code near the leaf makes happen, the walk
@@ -73,6 +74,7 @@ class UnwindWalk final : public MemoryReader {
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
+  bool IsFunctionStart(ElfAddress address);
   Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
@@ -80,8 +82,11 @@ class UnwindWalk final : public MemoryReader {
 
   // Where no rule leads on.
   Next StepWithoutRule(ElfAddress address);
+  Next StepOverStackSwitch(const StackSwitch& stack_switch);
+  bool LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp);
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
+  bool EndsThread(RuntimeAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);

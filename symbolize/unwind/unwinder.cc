@@ -14,6 +14,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "no image";
     case ChainEnd::kNoCfi:
       return "no call frame information";
+    case ChainEnd::kStackSwitch:
+      return "stack switch";
     case ChainEnd::kStackTooShort:
       return "stack too short";
     case ChainEnd::kCopiedShort:

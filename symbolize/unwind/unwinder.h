@@ -81,6 +81,9 @@ enum class ChainEnd : uint8_t {
   kTooDeep,        // UnwindLimits::max_frames
   // What was found as the last frame's return address is in no executable mapping. It is no frame.
   kBadReturnAddress,
+  // The last frame was called on another stack, which was not copied and could not be read, or
+  // where no call of it was found.
+  kStackSwitch,
   kFileChanged,  // the file of the last frame's image was overwritten after it was opened
   kTooLongCfi,   // what the last frame's image says of it takes too long to evaluate
 };

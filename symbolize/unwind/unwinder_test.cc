@@ -123,6 +123,37 @@ TEST_F(UnwinderTest, FollowsStackPointersToTheThreadsStart) {
   EXPECT_EQ(chain_.frames[2].origin, FrameOrigin::kCfi);
 }
 
+// As makecontext leaves the start of a function in front of a coroutine's first one.
+TEST_F(UnwinderTest, TheStartOfAFunctionThatNothingCallsBeforeIsWhereAStackBegins) {
+  Functions({{}, kFrameOf16, {}});
+  const uint64_t start = InFunction(1, 0);
+  space_->SetMemory(start - 8, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
+  EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
+  unwinder_ = Unwinder();  // which knows the place
+  space_->SetMemory(start - 5, ByteBuilder{0xe8, 0, 0, 0, 0});
+  EXPECT_NE(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
+}
+
+// As Boost's make_fcontext does, which says nothing of its frames.
+TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStackBegins) {
+  Functions({{}});
+  registers_.Set(6, 1);  // no frame pointer
+  const ByteBuilder ends{0xc3, 0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0xf4};
+  space_->SetMemory(kCode + 0x500, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90});
+  space_->SetMemory(kCode + 0x507, ends);
+  for (uint64_t i = 0; i < 32; ++i) {
+    space_->SetMemory(kCode + 0x507 + ends.size() + i, ByteBuilder{0x90});
+  }
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
+  // Behind a call.
+  space_->SetMemory(kCode + 0x503, ByteBuilder{0xe8, 1, 2, 3, 4});
+  EXPECT_NE(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
+  // It returns.
+  space_->SetMemory(kCode + 0x503, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90});
+  space_->SetMemory(kCode + 0x510, ByteBuilder{0xc3});
+  EXPECT_NE(Unwind(InFunction(0), {kCode + 0x508, 1, 2}), "401010 400508r thread start");
+}
+
 TEST_F(UnwinderTest, AFileThatWasOverwrittenEndsTheChain) {
   Functions({{}, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 8);

@@ -1,0 +1,82 @@
+// Of UnwindWalk: steps out of functions of Go that go on on another stack.
+//
+// A goroutine has a small stack of its own. What needs a larger one, most of the runtime and all of
+// C, runs on the stack of its thread, and the functions that lead there leave no word of the one
+// stack on the other. But they leave the frame pointer alone, so the first function on the thread's
+// stack saves that of the function on the goroutine's stack:
+//
+//   the thread's stack                      the goroutine's stack
+//   │ …              │                      │ …              │
+//   │ frame pointer  │ ──┐                  │ return address │ ◀ behind a call of the function that
+//   │ return address │   │                  ├────────────────┤    switches, …
+//   ├─ the function ─┤   │                  │ the caller's   │
+//   │  that switches │   └────────────────▶ │ frame pointer  │   … and as far from here as the
+//   │ (of another)   │                      │ return address │    caller's frame is large
+//
+// Both have to be so, or the chain ends. Where the function that switches has a frame itself, the
+// frame pointer is its own.
+
+#include "symbolize/unwind/switching_call.h"
+#include "symbolize/unwind/unwind_walk.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// The largest frame that is looked through, in words.
+constexpr uint64_t kMostWords = 1024;
+
+}  // namespace
+
+UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch) {
+  const uint64_t sp = registers_.sp();
+  switched_stack_ = true;
+  if (!is_return_address_) {
+    // Interrupted, most likely before it switches or after it has switched back.
+    const uint64_t slot = sp + stack_switch.frame_size;
+    uint64_t address = 0;
+    if (!ReadStackWord(slot, &address)) return EndUnreadable();
+    if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
+    return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kCfi, true);
+  }
+  const uint64_t fp = registers_.fp();
+  if (fp == 0 || fp % kWord != 0) return End(ChainEnd::kStackSwitch);
+  if (stack_switch.frame_size != 0) {
+    uint64_t address = 0, caller_fp = 0;
+    if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + kWord, &address)) {
+      return End(ChainEnd::kStackSwitch);
+    }
+    if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
+    return GoTo(address, fp + 2 * kWord, caller_fp, FrameOrigin::kCfi, true);
+  }
+  const RuntimeAddress function{stack_switch.function.value + code_.bias};
+  for (uint64_t words = 1; words <= kMostWords; ++words) {
+    const uint64_t slot = fp - words * kWord;
+    uint64_t address = 0;
+    if (!ReadStackWord(slot, &address)) break;
+    if (code_.Holds({address - 1}) && FollowsCallOf(space_, function, {address}) &&
+        LeadsToFrame(address, slot + kWord, fp)) {
+      return GoTo(address, slot + kWord, fp, FrameOrigin::kCfi, true);
+    }
+  }
+  return End(ChainEnd::kStackSwitch);
+}
+
+// Whether a function that called before `return_address`, and whose stack pointer was `sp` then,
+// has the frame to which `fp` points. One that calls before it has made its frame, to have its
+// stack enlarged, leaves its caller's.
+bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp) {
+  for (int callers = 0; callers < 2; ++callers) {
+    MappedCode code;
+    const RuntimeAddress call{return_address - 1};
+    if (!space_.FindCode(call, &code) || code.cfi == nullptr) return false;
+    const UnwindRule rule = code.cfi->Find({call.value - code.bias});
+    if (rule.kind != UnwindRule::kFromStackPointer || rule.cfa_offset <= 0) return false;
+    const uint64_t cfa = Displaced(sp, rule.cfa_offset);
+    if (rule.frame_slot != 0) return SlotAddress(cfa, rule.frame_slot) == fp;
+    if (!ReadStackWord(SlotAddress(cfa, rule.return_slot), &return_address)) return false;
+    sp = cfa;
+  }
+  return false;
+}
+
+}  // namespace profiler::symbolize
