@@ -1,6 +1,10 @@
 // The program that linkers_test.cc has linked in many ways, and records: half a second of CPU time
 // in code without frame pointers, of its own, of the C library and of the C++ library, which call
-// one another. Each function is there under its name.
+// one another, in two threads, and with signals and exceptions. Each function is there under its
+// name.
+
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -73,6 +77,38 @@ KEPT size_t write_numbers(unsigned value) {
   return text.str().size();
 }
 
+// One that was compiled without exceptions only calls.
+KEPT unsigned throw_from(unsigned depth) {
+  if (depth != 0) return hot_loop(throw_from(depth - 1));
+#if defined(__cpp_exceptions)
+  throw 1;
+#else
+  return 1;
+#endif
+}
+KEPT unsigned throw_and_catch(unsigned value) {
+#if defined(__cpp_exceptions)
+  try {
+    value += throw_from(3);
+  } catch (int thrown) {
+    value += hot_loop(value);
+  }
+#else
+  value += throw_from(3);
+#endif
+  STAYS;
+  return value;
+}
+
+KEPT void on_signal(int number) {
+  hot_loop(static_cast<unsigned>(number));
+  STAYS;
+}
+KEPT void raise_signal() {
+  raise(SIGUSR1);
+  STAYS;
+}
+
 KEPT unsigned run_once(unsigned value) {
   std::vector<unsigned> values(1000);
   for (unsigned& v : values) v = value = value * 1664525 + 1013904223;
@@ -80,11 +116,24 @@ KEPT unsigned run_once(unsigned value) {
   for (unsigned& v : values) v = value = value * 22695477 + 1;
   sort_by_template(values);
   for (int i = 0; i < 6; ++i) value += outer_level(value);
+  for (int i = 0; i < 4; ++i) value += throw_and_catch(value);
+  for (int i = 0; i < 4; ++i) raise_signal();
   return value + static_cast<unsigned>(write_numbers(value));
 }
 
+KEPT void* run_in_thread(void* value) {
+  while (clock() < CLOCKS_PER_SEC / 2) {
+    *static_cast<unsigned*>(value) = run_once(*static_cast<unsigned*>(value));
+  }
+  return nullptr;
+}
+
 int main() {
-  unsigned value = 1;
+  unsigned value = 1, other = 2;
+  signal(SIGUSR1, on_signal);
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, run_in_thread, &other) != 0) return 1;
   while (clock() < CLOCKS_PER_SEC / 2) value = run_once(value);
-  return value == 0;
+  pthread_join(thread, nullptr);
+  return value == other;
 }

@@ -1,0 +1,171 @@
+// Makes a program in each of several languages, records it, and asks for whole call chains and
+// right names: their compilers and runtimes have ways of their own to call, to throw, and to say
+// where frames are.
+//
+//   rustc     debug release stripped panic=abort, by its own choice of linker and by lld
+//   go        pure stripped pie, with C, with C stripped
+//   gfortran, ocamlopt, gdc, nim
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/live/made_program.h"
+
+namespace profiler::tests {
+namespace {
+
+const std::array<Path, 2> kPathsOfRust = {
+    Path{"_start", "main", "run_once", "outer_level", "inner_level", "hot_loop"},
+    Path{"_start", "main", "run_once", "sort_by_callback", "sort_key"}};
+
+struct RustBuild {
+  std::string_view name, options;
+  bool has_names;
+};
+constexpr std::array kRustBuilds = {RustBuild{"debug", "-g", true},
+                                    RustBuild{"release", "-O", true},
+                                    RustBuild{"stripped", "-O -C strip=symbols", false},
+                                    RustBuild{"panic=abort", "-O -C panic=abort", true}};
+
+class RustTest : public MadeProgramTest {
+ protected:
+  // As Debian's package or rustup has it.
+  static std::string Rustc() { return "PATH=$PATH:" + Home() + "/.cargo/bin rustc"; }
+
+  void Check(const RustBuild& build, bool by_lld) {
+    const std::string what = "rustc " + std::string(by_lld ? "lld " : "") + std::string(build.name);
+    if (!Make(what, Rustc() + " " + std::string(build.options) +
+                        (by_lld ? " -C link-arg=-fuse-ld=lld" : "") + " -o linked " +
+                        Runfile("tests/live/linked.rs"))) {
+      return;
+    }
+    SCOPED_TRACE(what);
+    const std::optional<Stacks> stacks = ExpectWholeChains(what);
+    if (!stacks) return;
+    if (build.has_names) return ExpectPaths(kPathsOfRust, *stacks);
+    // Nothing has a name, but where its functions start is known. Some samples are the dynamic
+    // linker's, before the program begins.
+    constexpr double kProgramPercent = 98;
+    EXPECT_GE(stacks->ShareWithPrefix("[linked]"), kProgramPercent);
+    const std::string report = Profiler({"report", "--no-children", "-g", "none"}).out;
+    EXPECT_NE(report.find("linked+0x"), std::string::npos) << report;
+  }
+};
+
+TEST_F(RustTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
+  if (Shell(Rustc() + " --version").exit_code != 0) {
+    GTEST_SKIP() << "not installed: rustc (Debian: rustc)";
+  }
+  for (const bool by_lld : {false, true}) {
+    if (by_lld && !IsInstalled("ld.lld", "lld")) continue;
+    for (const RustBuild& build : kRustBuilds) Check(build, by_lld);
+  }
+  EXPECT_GT(recorded_, 0) << "not one could be linked";
+}
+
+struct GoBuild {
+  std::string_view name, options;
+  bool has_c;
+};
+constexpr std::array kGoBuilds = {
+    GoBuild{"", "", false}, GoBuild{"stripped", "-ldflags='-s -w'", false},
+    GoBuild{"pie", "-buildmode=pie", false}, GoBuild{"with C", "", true},
+    GoBuild{"with C, stripped", "-ldflags='-s -w'", true}};
+
+const std::array<Path, 4> kPathsOfGo = {
+    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.outerLevel", "main.innerLevel",
+         "main.hotLoop"},
+    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.sortByCallback", "sort.Slice",
+         "main.sortByCallback.func1", "main.compareKeys"},
+    Path{"runtime.goexit", "main.runOnce.func1", "main.descend"},
+    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.plant"}};
+
+class GoTest : public MadeProgramTest {
+ protected:
+  static constexpr double kGoPercent = 99;
+
+  void Check(const GoBuild& build) {
+    const std::string what = "go " + std::string(build.name);
+    if (build.has_c && !IsInstalled("gcc", "gcc")) return;
+    // Older versions make two calling conventions' names of one function.
+    const std::string sources =
+        Runfile("tests/live/linked.go") + " " +
+        Runfile(build.has_c ? "tests/live/linked_cgo.go" : "tests/live/linked_pure.go");
+    if (!Make(what, "HOME='" + Home() + "' GO111MODULE=off GOFLAGS= go build " +
+                        std::string(build.options) + " -o linked " + sources)) {
+      return;
+    }
+    SCOPED_TRACE(what);
+    const std::optional<Stacks> stacks = ExpectWholeChains(what, kGoPercent);
+    if (stacks) ExpectPaths(kPathsOfGo, *stacks);
+  }
+};
+
+TEST_F(GoTest, ChainsAreWholeAndNamesRightOnTheStacksOfThreadsAndOfGoroutines) {
+  if (!IsInstalled("go", "golang-go")) GTEST_SKIP() << "not installed: go (Debian: golang-go)";
+  for (const GoBuild& build : kGoBuilds) Check(build);
+  EXPECT_GT(recorded_, 0) << "not one could be made";
+}
+
+struct Language {
+  std::string_view name, command, package;
+  std::string_view source;
+  std::string_view line;  // after the command; $1 is the source
+  std::vector<Path> paths;
+};
+const std::array kLanguages = {
+    Language{"fortran",
+             "gfortran",
+             "gfortran",
+             "linked.f90",
+             "-O2 -o linked \"$1\"",
+             {{"main", "work::run_once", "work::descend", "work::hot_loop"}}},
+    Language{"ocaml",
+             "ocamlopt",
+             "ocaml",
+             "linked.ml",
+             "-O3 -o linked -I . linked.ml",
+             {{"main", "camlLinked__run_once", "camlLinked__descend"}}},
+    Language{"d",
+             "gdc",
+             "gdc",
+             "linked.d",
+             "-O2 -o linked \"$1\"",
+             {{"run_once", "descend"},
+              {"run_once", "throw_and_catch"},
+              {"run_once", "sort_by_callback", "is_before"}}},
+    Language{"nim",
+             "nim",
+             "nim",
+             "linked.nim",
+             "c -d:release --hints:off --nimcache:nimcache -o:linked \"$1\"",
+             {{"main", "run_once", "descend"},
+              {"main", "run_once", "sort_by_callback", "compare_keys"}}}};
+
+class LanguagesTest : public MadeProgramTest {
+ protected:
+  void Check(const Language& language) {
+    if (!IsInstalled(language.command, language.package)) return;
+    const std::string what(language.name), source(language.source);
+    // The compilers leave what they make beside the source.
+    const std::string line = "cp '" + Runfile("tests/live/" + source) + "' . && set -- " + source +
+                             " && " + std::string(language.command) + " " +
+                             std::string(language.line);
+    if (!Make(what, line)) return;
+    SCOPED_TRACE(what);
+    const std::optional<Stacks> stacks = ExpectWholeChains(what);
+    if (stacks) ExpectPaths(language.paths, *stacks);
+  }
+};
+
+TEST_F(LanguagesTest, ChainsAreWholeAndNamesRight) {
+  for (const Language& language : kLanguages) Check(language);
+  if (recorded_ == 0) GTEST_SKIP() << "none of these compilers is installed";
+}
+
+}  // namespace
+}  // namespace profiler::tests

@@ -1,0 +1,101 @@
+// As linked.cc, in Go: goroutines, and what the runtime does on the stacks of its threads.
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"sync"
+	"time"
+)
+
+var sink uint32
+
+//go:noinline
+func hotLoop(value uint32) uint32 {
+	for i := 0; i < 10000; i++ {
+		value = value*1664525 + 1013904223
+	}
+	return value
+}
+
+//go:noinline
+func innerLevel(value uint32) uint32 { return hotLoop(value) ^ 1 }
+
+//go:noinline
+func outerLevel(value uint32) uint32 { return innerLevel(value) ^ innerLevel(value+1) }
+
+// Each of its frames is so large that the stack has to be enlarged, and is copied to another place.
+//go:noinline
+func descend(depth int) int {
+	var room [1024]byte
+	room[depth%1024] = byte(depth)
+	if depth == 0 {
+		return int(hotLoop(1))
+	}
+	return descend(depth-1) + int(room[depth%1024])
+}
+
+//go:noinline
+func compareKeys(a, b uint32) bool {
+	for i := 0; i < 20; i++ {
+		a, b = a^a<<5, b^b<<5
+	}
+	return a < b
+}
+
+//go:noinline
+func sortByCallback(seed uint32) {
+	keys := make([]uint32, 1000)
+	for i := range keys {
+		seed = seed*22695477 + 1
+		keys[i] = seed
+	}
+	sort.Slice(keys, func(i, j int) bool { return compareKeys(keys[i], keys[j]) })
+	sink += keys[0]
+}
+
+type tree struct{ left, right *tree }
+
+// Work for the collector of garbage.
+//go:noinline
+func plant(depth int) *tree {
+	if depth == 0 {
+		return &tree{}
+	}
+	return &tree{plant(depth - 1), plant(depth - 1)}
+}
+
+//go:noinline
+func runOnce(value uint32) {
+	for i := uint32(0); i < 10; i++ {
+		sink += outerLevel(value + i)
+	}
+	sortByCallback(value)
+	plant(10)
+	done := make(chan int)
+	go func() { done <- descend(40) }()
+	sink += uint32(<-done)
+	if file, err := os.Open("/proc/self/stat"); err == nil {
+		var text [256]byte
+		file.Read(text[:])
+		file.Close()
+	}
+	callC()
+}
+
+func main() {
+	end := time.Now().Add(600 * time.Millisecond)
+	var all sync.WaitGroup
+	for worker := uint32(0); worker < 3; worker++ {
+		all.Add(1)
+		go func(value uint32) {
+			defer all.Done()
+			for time.Now().Before(end) {
+				runOnce(value)
+			}
+		}(worker)
+	}
+	all.Wait()
+	fmt.Fprintln(os.Stderr, sink)
+}
