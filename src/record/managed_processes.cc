@@ -96,7 +96,7 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   if (kind != symbolize::ImageKind::kUser || !mmap.filename.ends_with("/libjvm.so")) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
   if (process == nullptr) {
-    process = std::make_unique<Process>(files_, mmap, dumps_.Of(mmap.pid));
+    process = std::make_unique<Process>(files_, mmap, dumps_.Of(mmap.pid, mmap.sample_id.time));
   }
 }
 
