@@ -1,12 +1,15 @@
 #include "src/record/managed_processes.h"
 
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"
@@ -34,6 +37,22 @@ class LiveMemory final : public symbolize::ProcessMemory {
   const pid_t pid_;
 };
 
+// Whether there is a map of the process's code (perf-PID.map) that names would be taken from: its
+// user's, root's or our own, and not of an earlier process of that number (files/jit_file.h).
+bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
+  const std::string process = symbolize::DirectoryOfProcess(spec, files);
+  struct stat owner {
+  }, map{};
+  if (process.empty() || stat(process.c_str(), &owner) != 0) return false;
+  const std::string name = absl::StrCat("/perf-", spec.pid, ".map");
+  const std::string path = process + "/root" + files.jit_map_directory + name;
+  if (lstat(path.c_str(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
+  if (map.st_uid != owner.st_uid && map.st_uid != 0 && map.st_uid != geteuid()) return false;
+  const std::optional<int64_t> began = symbolize::BeginOfProcess(process);
+  const int64_t written = int64_t{map.st_mtim.tv_sec} * 1'000'000'000 + map.st_mtim.tv_nsec;
+  return began && written + symbolize::kTimeSlack >= *began;
+}
+
 }  // namespace
 
 // One that has mapped a virtual machine's library.
@@ -51,6 +70,12 @@ class ManagedProcesses::Process {
         frames_(
             memory_, [this](std::string_view name) { return Find(name); }, sink),
         files_(files) {}
+
+  // Whether the process had written a map of its code by the first time that this was asked.
+  bool HasMap() {
+    if (!has_map_) has_map_ = FindMap(spec_, files_);
+    return *has_map_;
+  }
 
   symbolize::ManagedCode* code(uint64_t look) {
     if (std::exchange(look_, look) != look) frames_.Refresh();
@@ -85,6 +110,7 @@ class ManagedProcesses::Process {
   uint64_t bias_ = 0;
   absl::flat_hash_map<std::string, ElfAddress> exports_;
   uint64_t look_ = 0;
+  std::optional<bool> has_map_;
 };
 
 ManagedProcesses::ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps)
@@ -108,7 +134,9 @@ void ManagedProcesses::Forget(uint32_t pid) {
 symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid) {
   if (processes_.empty()) return nullptr;
   const auto found = processes_.find(pid);
-  return found == processes_.end() ? nullptr : found->second->code(look_);
+  if (found == processes_.end()) return nullptr;
+  if (found->second->HasMap()) dumps_.LeaveCompiled(pid);
+  return found->second->code(look_);
 }
 
 }  // namespace profiler::record
