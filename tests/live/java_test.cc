@@ -106,9 +106,9 @@ class JavaTest : public ::testing::Test {
   void ExpectStacksOfJ() {
     const std::string folded = Profiler({"folded"}).out;
     for (const char* const stack :
-         {"void J.work(long);", "int J.fib(int)", "int J.deep(int);", "int J.exceptions(int);",
-          "int J.collections(int);", "int J.nativeCall(byte[]);"}) {
-      EXPECT_THAT(folded, HasSubstr(stack));
+         {"void J.work;", "int J.fib;", "int J.deep;", "int J.exceptions;", "int J.collections;",
+          "int J.nativeCall;"}) {
+      EXPECT_TRUE(folded.find(stack) != std::string::npos) << stack;
     }
   }
   // The share of samples that have ended in each function, with inlined calls in their callers.
