@@ -23,6 +23,8 @@
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/full_step.h"
 #include "symbolize/unwind/known_steps.h"
+#include "symbolize/unwind/managed_code.h"
+#include "symbolize/unwind/memory_reader.h"
 #include "symbolize/unwind/registers.h"
 #include "symbolize/unwind/rule_cache.h"
 #include "symbolize/unwind/unwinder.h"
@@ -84,6 +86,7 @@ class UnwindWalk final : public MemoryReader {
   Next StepWithoutRule(ElfAddress address);
   Next StepOverStackSwitch(const StackSwitch& stack_switch);
   bool LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp);
+  std::optional<Next> StepByMachine();
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
   bool EndsThread(RuntimeAddress address);

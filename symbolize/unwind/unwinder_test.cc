@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/managed_code.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -24,6 +25,8 @@ class FakeSpace : public UnwindSpace {
   explicit FakeSpace(CfiTable* cfi) : cfi_(cfi) {}
 
   uint64_t identity = 0;
+  ManagedCode* machine = nullptr;
+  ManagedCode* Managed() override { return machine; }
   std::map<uint64_t, std::byte> memory;
   void SetMemory(uint64_t address, const ByteBuilder& contents) {
     for (const std::byte byte : contents.bytes()) memory[address++] = byte;
@@ -713,6 +716,84 @@ TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
   EXPECT_EQ(registers->Get(30), 130u);
   EXPECT_EQ(registers->sp(), 131u);
   EXPECT_EQ(registers->pc(), 132u);
+}
+
+// Frames of three words, the return address on top, whose frame pointer is no help. Some are listed
+// elsewhere.
+class FakeMachine : public ManagedCode {
+ public:
+  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override {
+    ++asked;
+    ManagedStep step{.kind = kind};
+    if (kind != ManagedStep::Kind::kCaller) return step;
+    const uint64_t sp = frame.registers.sp();
+    if (!stack.ReadWord(sp + 16, &step.pc)) return {.kind = ManagedStep::Kind::kUnreadable};
+    step.sp = sp + 24 + grown;
+    step.frame_end = sp + 24;
+    step.listed = listed;
+    return step;
+  }
+
+  ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
+  uint64_t grown = 0;  // what the caller's frame has more by now
+  RuntimeAddress listed;
+  int asked = 0;
+};
+
+class ManagedFramesTest : public UnwinderTest {
+ protected:
+  ManagedFramesTest() {
+    Functions({{}, kFrameOf16, kThreadStart});
+    space_->machine = &machine_;
+  }
+
+  FakeMachine machine_;
+};
+
+TEST_F(ManagedFramesTest, AreLeftAsTheirMachineSays) {
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, kJit + 0x30, 3, 4, InFunction(2)}),
+            "900010 900030r 403010r thread start");
+  EXPECT_EQ(chain_.guessed, 0u);
+}
+
+TEST_F(ManagedFramesTest, AreListedWhereTheirMachineSays) {
+  machine_.listed = {0x7000};
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}), "7000 403010r thread start");
+  EXPECT_EQ(chain_.frames[0].instruction().value, 0x7000u) << "not the byte before it";
+}
+
+TEST_F(ManagedFramesTest, AreKnownByWhereTheyEndAndNotByHowTheCallersHaveGrown) {
+  machine_.grown = 8;
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, kJit + 0x30, 0, 3, 4, InFunction(2)}),
+            "900010 900030r 403010r thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 24);
+}
+
+TEST_F(ManagedFramesTest, EndTheChainWhereTheyMakeNoSense) {
+  machine_.kind = ManagedStep::Kind::kLost;
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}), "900010 no call frame information");
+}
+
+TEST_F(ManagedFramesTest, WhoseStackIsNotCopiedGoOnInTheProcess) {
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2}), "900010 stack too short");
+  space_->SetMemory(kStack + 16, ByteBuilder().U64(InFunction(2)));
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2}), "900010 403010r* thread start");
+}
+
+TEST_F(ManagedFramesTest, GoOnFromTheLastOneOfAChainThatIsFull) {
+  machine_.listed = {0x7000};
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}, {.max_frames = 1}), "900010 too deep");
+}
+
+TEST_F(ManagedFramesTest, AreGuessedAtWhereTheirMachineSaysNothing) {
+  machine_.kind = ManagedStep::Kind::kUnknown;
+  registers_.Set(NumbersOf(registers_.architecture()).fp, kStack);
+  EXPECT_EQ(Unwind(kJit + 0x10, {0, InFunction(2)}), "900010 403010r? thread start");
+}
+
+TEST_F(ManagedFramesTest, NobodyIsAskedInAnImage) {
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(2)}), "401010 403010r thread start");
+  EXPECT_EQ(machine_.asked, 0);
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+#include "src/record/managed_processes.h"
+
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+#include "symbolize/hotspot/exports.h"
+#include "symbolize/hotspot/frames.h"
+#include "symbolize/image_file.h"
+#include "symbolize/process_memory.h"
+
+namespace profiler::record {
+namespace {
+
+// All of a process's memory that may be read, not only what is executable.
+class LiveMemory final : public symbolize::ProcessMemory {
+ public:
+  explicit LiveMemory(uint32_t pid) : pid_(static_cast<pid_t>(pid)) {}
+
+  bool Read(uint64_t address, std::span<std::byte> bytes) override {
+    if (bytes.empty()) return true;
+    const iovec local{bytes.data(), bytes.size()};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+    const iovec remote{reinterpret_cast<void*>(address), bytes.size()};
+    const ssize_t count = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    return count >= 0 && static_cast<size_t>(count) == bytes.size();
+  }
+
+ private:
+  const pid_t pid_;
+};
+
+// Whether there is a map of the process's code (perf-PID.map) that names would be taken from: its
+// user's, root's or our own, and not of an earlier process of that number (files/jit_file.h).
+bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
+  const std::string process = symbolize::DirectoryOfProcess(spec, files);
+  struct stat owner {
+  }, map{};
+  if (process.empty() || stat(process.c_str(), &owner) != 0) return false;
+  const std::string name = absl::StrCat("/perf-", spec.pid, ".map");
+  const std::string path = process + "/root" + files.jit_map_directory + name;
+  if (lstat(path.c_str(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
+  if (map.st_uid != owner.st_uid && map.st_uid != 0 && map.st_uid != geteuid()) return false;
+  const std::optional<int64_t> began = symbolize::BeginOfProcess(process);
+  const int64_t written = int64_t{map.st_mtim.tv_sec} * 1'000'000'000 + map.st_mtim.tv_nsec;
+  return began && written + symbolize::kTimeSlack >= *began;
+}
+
+}  // namespace
+
+// One that has mapped a virtual machine's library.
+class ManagedProcesses::Process {
+ public:
+  Process(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap,
+          symbolize::CodeSink& sink)
+      : start_{mmap.addr},
+        offset_{mmap.pgoff},
+        spec_{.kind = symbolize::ImageKind::kUser,
+              .path = std::string(mmap.filename),
+              .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
+              .pid = mmap.pid},
+        memory_(mmap.pid),
+        frames_(
+            memory_, [this](std::string_view name) { return Find(name); }, sink),
+        files_(files) {}
+
+  // Whether the process had written a map of its code by the first time that this was asked.
+  bool HasMap() {
+    if (!has_map_) has_map_ = FindMap(spec_, files_);
+    return *has_map_;
+  }
+
+  symbolize::ManagedCode* code(uint64_t look) {
+    if (std::exchange(look_, look) != look) frames_.Refresh();
+    return &frames_;
+  }
+
+ private:
+  std::optional<uint64_t> Find(std::string_view name) {
+    if (!is_opened_) ReadExports();
+    const auto found = exports_.find(View(name));
+    if (found == exports_.end()) return std::nullopt;
+    return found->second.value + bias_;
+  }
+
+  void ReadExports() {
+    is_opened_ = true;
+    const symbolize::OpenedImage image = symbolize::OpenImage(spec_, files_);
+    if (!image.file) return;
+    const std::optional<ElfAddress> start = image.file->elf.AddressOf(offset_);
+    if (!start) return;
+    bias_ = start_.value - start->value;
+    exports_ = symbolize::hotspot::ReadExports(image.file->elf);
+  }
+
+  const RuntimeAddress start_;
+  const FileOffset offset_;
+  const symbolize::ImageSpec spec_;
+  LiveMemory memory_;
+  symbolize::hotspot::HotSpotFrames frames_;
+  const symbolize::SymbolizerOptions& files_;
+  bool is_opened_ = false;
+  uint64_t bias_ = 0;
+  absl::flat_hash_map<std::string, ElfAddress> exports_;
+  uint64_t look_ = 0;
+  std::optional<bool> has_map_;
+};
+
+ManagedProcesses::ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps)
+    : files_(files), dumps_(dumps) {}
+ManagedProcesses::~ManagedProcesses() = default;
+
+void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) {
+  if (kind == symbolize::ImageKind::kJit) return dumps_.Mapped(mmap.pid);
+  if (kind != symbolize::ImageKind::kUser || !mmap.filename.ends_with("/libjvm.so")) return;
+  std::unique_ptr<Process>& process = processes_[mmap.pid];
+  if (process == nullptr) {
+    process = std::make_unique<Process>(files_, mmap, dumps_.Of(mmap.pid, mmap.sample_id.time));
+  }
+}
+
+void ManagedProcesses::Forget(uint32_t pid) {
+  processes_.erase(pid);
+  dumps_.Forget(pid);
+}
+
+symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid) {
+  if (processes_.empty()) return nullptr;
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return nullptr;
+  if (found->second->HasMap()) dumps_.LeaveCompiled(pid);
+  return found->second->code(look_);
+}
+
+}  // namespace profiler::record
