@@ -54,6 +54,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
     files.kallsyms_is_recorded = true;
   }
   files.fetched = options.fetched;
+  files.kept = options.kept;
   return files;
 }
 

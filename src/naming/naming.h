@@ -53,6 +53,8 @@ struct NamingOptions : symbolize::PresentOptions {
   // there name what the recording has no name for, too; where debuginfod servers are asked, files
   // may know better than the recording; else they name what the recording says nothing of.
   std::optional<symbolize::FilesName> files_name;
+  // Files that the recorder has open still; null: this is none that was made here and now.
+  std::shared_ptr<const symbolize::KeptFiles> kept;
 };
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
