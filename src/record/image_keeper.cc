@@ -53,7 +53,7 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   if (++met_ > std::max<uint64_t>(kMetBetweenLooks, kMetForEachFile * files_.size())) {
     CloseDeleted();
   }
-  const auto kind = sideband::KindOfUserImage(mapping.filename);
+  const auto kind = sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
   if (kind != symbolize::ImageKind::kUser) return;
   const std::span<const std::byte> build_id = mapping.build_id;
   MakeKey(mapping.filename, build_id, mapping.maj, mapping.min, mapping.ino);

@@ -75,7 +75,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
     default:
       break;
   }
-  const symbolize::ImageKind kind = KindOfUserImage(mmap.filename);
+  const symbolize::ImageKind kind = KindOfUserImage(mmap.filename, !mmap.build_id.empty());
   if (kind == symbolize::ImageKind::kJitDump) return user_.FoundJitDump(mmap);
   symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
   if ((misc & perf_event::kMiscMmapData) != 0) {
