@@ -12,6 +12,7 @@
 #include "src/base/file_id.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
+#include "symbolize/elf/embedded_elf.h"
 #include "symbolize/elf/file_holes.h"
 #include "symbolize/elf/libelf_file.h"
 
@@ -100,16 +101,23 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 }  // namespace
 
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root,
-                                  size_t most_headers_of_others) {
+                                  size_t most_headers_of_others, std::optional<FileOffset> within) {
   ImageFile image;
   image.path = path;
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::FromFd(fd.get(), path));
+  std::optional<EmbeddedElf> embedded;
+  if (within) embedded = FindEmbeddedElf(image.file.bytes(), *within);
+  if (embedded) image.start = embedded->start;
   if (!image.file.IsOfUserOrRoot() &&
-      LibelfFile::CountHeaders(image.file.bytes()) > most_headers_of_others) {
+      LibelfFile::CountHeaders(image.file.bytes().subspan(image.start)) > most_headers_of_others) {
     return absl::DataLossError(absl::StrCat(path, ": too many sections and segments"));
   }
-  PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
+  if (embedded) {
+    image.elf = std::move(embedded->elf);
+  } else {
+    PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
+  }
   if (image.file.has_lost_bytes()) {
     return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
   }
@@ -153,12 +161,12 @@ void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFi
 }  // namespace
 
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
-                      size_t most_headers_of_others) {
+                      size_t most_headers_of_others, std::optional<FileOffset> within) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
   for (const Candidate& candidate : CandidatesFor(spec, options)) {
     absl::StatusOr<ImageFile> file = OpenElf(candidate.path, ProcessRoot(candidate.root, options),
-                                             most_headers_of_others);
+                                             most_headers_of_others, within);
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;

@@ -52,6 +52,9 @@ bool IsJitDump(std::span<const std::byte> start) {
   return text.starts_with("DTiJ") || text.starts_with("JiTD");
 }
 
+// Libraries may be mapped from one (symbolize/elf/embedded_elf.h).
+bool IsZip(std::span<const std::byte> start) { return TextOf(start).starts_with("PK\3\4"); }
+
 // A root directory that was kept open, "/proc/self/fd/12", where a file below it is meant.
 std::string KeptRootIn(const std::string& path) {
   constexpr std::string_view kDescriptors = "/proc/self/fd/";
@@ -143,7 +146,7 @@ bool FileRules::MayRead(const UniqueFd& file, const std::string& path) const {
   std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
   const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
   const auto bytes = std::span(start).first(size < 0 ? 0 : static_cast<size_t>(size));
-  if (IsElfOfCode(bytes) || IsJitDump(bytes)) return true;
+  if (IsElfOfCode(bytes) || IsJitDump(bytes) || IsZip(bytes)) return true;
   return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
 }
 
