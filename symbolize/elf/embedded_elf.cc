@@ -6,12 +6,16 @@
 #include <cstring>
 #include <utility>
 
+#include "src/base/byte_reader.h"
+
 namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kPage = 4096;
 // ELF headers that are looked into: what a file has of them that are none may be many.
 constexpr int kMostTried = 64;
+
+bool IsZip(std::span<const std::byte> bytes) { return TextOf(bytes).starts_with("PK\3\4"); }
 
 bool IsElfAt(std::span<const std::byte> bytes, uint64_t start) {
   return bytes.size() - start >= SELFMAG && std::memcmp(&bytes[start], ELFMAG, SELFMAG) == 0;
@@ -28,7 +32,7 @@ bool HasCodeAt(const ElfImage& elf, FileOffset offset) {
 }
 
 std::optional<EmbeddedElf> FindEmbeddedElf(std::span<const std::byte> bytes, FileOffset offset) {
-  if (offset.value >= bytes.size() || IsElfAt(bytes, 0)) return std::nullopt;
+  if (offset.value >= bytes.size() || !IsZip(bytes)) return std::nullopt;
   const uint64_t end = offset.value & ~(kPage - 1);
   const uint64_t least = end > kLargestEmbedded ? end - kLargestEmbedded : kPage;
   int tried = 0;

@@ -4,6 +4,8 @@
 //   unlinked                 the program has removed its own file
 //   memfd                    the program was started from a file in memory
 //   pieces                   the text in pieces, with different protections
+//   copied                   in memory that has taken the place of the text, with a copy of it
+//   moved                    likewise, in memory that was filled elsewhere and then moved there
 //   library FILE             in a library
 //   memfd-library FILE       in a library that was loaded from a file in memory
 //   replaced FILE OTHER      in a library of whose name there is another one now
@@ -25,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { kLong = 150, kShort = 6 };
+enum { kLong = 75, kShort = 6 };
 
 typedef unsigned long (*Spin)(unsigned long);
 unsigned long spin(unsigned long hundreds);
@@ -61,6 +63,28 @@ static void CutTextInPieces(void) {
   if (mprotect((void*)here, page, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) Fail("mprotect");
   mprotect((void*)(here + page), page, PROT_READ);
   mprotect((void*)(here + page), page, PROT_READ | PROT_EXEC);
+}
+
+// The pages of spin and of what it calls: functions begin at pages, those of spin.c one behind the
+// other (-falign-functions=4096).
+enum { kPage = 4096, kPages = 4 };
+
+static void Copy(int move) {
+  char* const text = (char*)((uintptr_t)&spin - (kPages - 1) * kPage);
+  const size_t size = kPages * kPage;
+  const int rights = PROT_READ | PROT_WRITE | PROT_EXEC;
+  char* const copy = mmap(NULL, size, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) Fail("mmap");
+  memcpy(copy, text, size);
+  if (move) {
+    if (mprotect(copy, size, PROT_READ | PROT_EXEC) != 0) Fail("mprotect");
+    if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, text) != text) Fail("mremap");
+    return;
+  }
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  if (mmap(text, size, rights, flags, -1, 0) != text) Fail("mmap of the text");
+  memcpy(text, copy, size);
+  if (mprotect(text, size, PROT_READ | PROT_EXEC) != 0) Fail("mprotect");
 }
 
 // As a loader does for a file that lies in an archive, which need not be relocated.
@@ -112,6 +136,8 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "short") == 0) return spin(kShort) == 0;
   if (strcmp(mode, "unlinked") == 0 && unlink(argv[0]) != 0) Fail(argv[0]);
   if (strcmp(mode, "pieces") == 0) CutTextInPieces();
+  if (strcmp(mode, "copied") == 0) Copy(0);
+  if (strcmp(mode, "moved") == 0) Copy(1);
   if (strcmp(mode, "memfd") == 0) {
     char* const again[] = {argv[0], "plain", NULL};
     fexecve(InMemory("/proc/self/exe"), again, environ);
