@@ -12,6 +12,7 @@
 #include "src/base/file_id.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
+#include "symbolize/elf/embedded_elf.h"
 #include "symbolize/elf/file_holes.h"
 #include "symbolize/elf/libelf_file.h"
 
@@ -35,11 +36,22 @@ struct Candidate {
   std::string root;
   bool needs_build_id = false;  // may be another file of the same name
   bool is_of_process = false;   // below /proc/PID
+  std::string recorded_path{};  // of one that was kept open, which has no path of its own
 };
 
 // The files below --symfs are the user's own, and may well be links to others.
 std::string ProcessRoot(const std::string& root, const SymbolizerOptions& options) {
   return root == options.symfs ? "" : root;
+}
+
+// What the recorder has kept open of the image. It is the one that was mapped, whatever is at its
+// path now.
+std::optional<Candidate> KeptCandidate(const ImageSpec& spec, const std::string& path,
+                                       const SymbolizerOptions& options) {
+  if (options.kept == nullptr) return std::nullopt;
+  const std::optional<KeptFiles::File> kept = options.kept->Find(spec.path, spec.build_id);
+  if (!kept) return std::nullopt;
+  return Candidate{.path = kept->path, .root = kept->root, .recorded_path = kept->root + path};
 }
 
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
@@ -63,7 +75,14 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
     candidates.push_back({root + path, root, false, true});
     needs_build_id = true;
   }
+  // Where no build-id tells whether it is the right one, the file at the path comes last.
+  const std::optional<Candidate> kept = KeptCandidate(spec, path, options);
+  if (kept && spec.build_id.empty()) candidates.push_back(*kept);
+  if (spec.build_id.empty() && options.kept != nullptr && options.kept->HasSeveral(spec.path)) {
+    needs_build_id = true;
+  }
   candidates.push_back({options.symfs + path, options.symfs, needs_build_id});
+  if (kept && !spec.build_id.empty()) candidates.push_back(*kept);
   if (spec.build_id.size() < 2) return candidates;
   for (const std::string& directory : options.debug_directories) {
     candidates.push_back({BuildIdPath(directory, spec.build_id), "", true});
@@ -82,16 +101,23 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 }  // namespace
 
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root,
-                                  size_t most_headers_of_others) {
+                                  size_t most_headers_of_others, std::optional<FileOffset> within) {
   ImageFile image;
   image.path = path;
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::FromFd(fd.get(), path));
+  std::optional<EmbeddedElf> embedded;
+  if (within) embedded = FindEmbeddedElf(image.file.bytes(), *within);
+  if (embedded) image.start = embedded->start;
   if (!image.file.IsOfUserOrRoot() &&
-      LibelfFile::CountHeaders(image.file.bytes()) > most_headers_of_others) {
+      LibelfFile::CountHeaders(image.file.bytes().subspan(image.start)) > most_headers_of_others) {
     return absl::DataLossError(absl::StrCat(path, ": too many sections and segments"));
   }
-  PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
+  if (embedded) {
+    image.elf = std::move(embedded->elf);
+  } else {
+    PROFILER_ASSIGN_OR_RETURN(image.elf, ElfImage::Parse(image.file.bytes(), HolesOf(fd.get())));
+  }
   if (image.file.has_lost_bytes()) {
     return absl::DataLossError(absl::StrCat(path, ": it was overwritten while it was read"));
   }
@@ -135,12 +161,12 @@ void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFi
 }  // namespace
 
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
-                      size_t most_headers_of_others) {
+                      size_t most_headers_of_others, std::optional<FileOffset> within) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
   for (const Candidate& candidate : CandidatesFor(spec, options)) {
-    absl::StatusOr<ImageFile> file =
-        OpenElf(candidate.path, ProcessRoot(candidate.root, options), most_headers_of_others);
+    absl::StatusOr<ImageFile> file = OpenElf(candidate.path, ProcessRoot(candidate.root, options),
+                                             most_headers_of_others, within);
     if (!file.ok()) {
       const bool not_elf = absl::IsDataLoss(file.status()) || absl::IsUnimplemented(file.status());
       if (not_elf && opened.reason == Reason::kNoImageFile) opened.reason = Reason::kNotElf;
@@ -156,6 +182,7 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
     opened.reason = Reason::kNamed;
     opened.file = *std::move(file);
     opened.file->root = candidate.root;
+    if (!candidate.recorded_path.empty()) opened.file->path = candidate.recorded_path;
     TakeAsOurs(spec, options, *opened.file);
     return opened;
   }

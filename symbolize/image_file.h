@@ -21,14 +21,17 @@ struct ImageFile {
   std::string root;              // the part of it that stands for "/": of another process, --symfs
   MappedFile file;               // of an image on disk
   std::vector<std::byte> bytes;  // of one that is only in memory ([vdso], .gnu_debugdata)
+  uint64_t start = 0;            // of the ELF file in it: another than 0 in an archive
   ElfImage elf;
 };
 
 // Files that are neither root's nor the user's are refused where they have more sections and
 // segments than `most_headers_of_others`: each takes memory, for as long as the image is open.
-// Errors: those of MappedFile::Open, which says what `root` is, and of ElfImage::Parse.
+// In a file that is no ELF file itself it is the one that has the code at `within`, if that is
+// given. Errors: those of MappedFile::Open, which says what `root` is, and of ElfImage::Parse.
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root = {},
-                                  size_t most_headers_of_others = SIZE_MAX);
+                                  size_t most_headers_of_others = SIZE_MAX,
+                                  std::optional<FileOffset> within = {});
 
 // The root of the process in whose own file system the image was found, which no link or name in
 // there leads out of; empty where it was found in ours.
@@ -54,10 +57,11 @@ bool IsDeleted(std::string_view path);
 // while that lives in one of its own, and for a deleted file among what the process has mapped;
 // then, by build-id, in the debug directories and perf's caches. Nothing is used of a file with
 // another build-id than the recorded one, nor of one that was found only under the name of a
-// deleted or foreign one, unless its build-id is the recorded one. `most_headers_of_others` is as
-// OpenElf has it.
+// deleted or foreign one, unless its build-id is the recorded one. `most_headers_of_others` and
+// `within` are as OpenElf has them.
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
-                      size_t most_headers_of_others = SIZE_MAX);
+                      size_t most_headers_of_others = SIZE_MAX,
+                      std::optional<FileOffset> within = {});
 
 // False where OpenImage would find no file at all, whatever is in those that are there. Opens none,
 // and takes some microseconds.

@@ -14,6 +14,7 @@
 #include "src/base/address.h"
 #include "src/base/status.h"
 #include "symbolize/fetched_files.h"
+#include "symbolize/kept_files.h"
 #include "symbolize/process_life.h"
 #include "symbolize/symbols/jit_dump.h"
 
@@ -125,6 +126,8 @@ struct SymbolizerOptions : PresentOptions {
   // Files by build-id that are taken where none of these has one; null: none. May be added to until
   // the first address is named.
   std::shared_ptr<const FetchedFiles> fetched;
+  // Files that who recorded them has open still; null: none.
+  std::shared_ptr<const KeptFiles> kept;
 
   // Looks for all of these below `directory`: nothing is taken from this machine's own files.
   void LookBelow(const std::string& directory);

@@ -106,12 +106,15 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
   }
 }
 
-naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments) {
+using Kept = std::shared_ptr<symbolize::KeptFiles>;
+
+naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments, const Kept& kept) {
   naming::NamingOptions naming;
   naming.places.no_cache = arguments.no_cache;
   naming.places.no_sandbox = arguments.no_sandbox;
   naming.warn = PrintWarning;
   naming.files_name = symbolize::FilesName::kOthers;
+  naming.kept = kept;
   return naming;
 }
 
@@ -123,8 +126,9 @@ void GiveWay(const RecordArguments& arguments) {
 // Looks the recorded addresses up and puts their names behind the recording, which is the file
 // `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
 // goes wrong here is a warning. False where the user has ended it.
-absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::string& path,
-                                  naming::StreamNames& stream, record::RecordSession& session) {
+absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const Kept& kept,
+                                  const std::string& path, naming::StreamNames& stream,
+                                  record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
   perf_data::Writer& file = session.last_file();
   absl::StatusOr<std::string> found;
@@ -134,7 +138,7 @@ absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::s
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
     found = file.readable_file() >= 0
                 ? EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
-                             NamingOptionsOf(arguments), monitor.callback())
+                             NamingOptionsOf(arguments, kept), monitor.callback())
                 : EmbedNames(file, std::move(stream).Collect(monitor.callback()));
     is_whole = !monitor.was_ended();
   }
@@ -147,7 +151,7 @@ absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const std::s
 }
 
 // Whether all names that could be found are in the last file.
-bool HasNames(const RecordArguments& arguments, naming::StreamNames& stream,
+bool HasNames(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
               record::RecordSession& session) {
   const record::RecordSummary& summary = session.summary();
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
@@ -155,7 +159,8 @@ bool HasNames(const RecordArguments& arguments, naming::StreamNames& stream,
   const bool is_readable = stream.has_events() || session.last_file().readable_file() >= 0;
   if (!is_readable) return false;
   if (summary.last_file_samples == 0) return true;
-  const absl::StatusOr<bool> named = NameLastFile(arguments, summary.last_file, stream, session);
+  const absl::StatusOr<bool> named =
+      NameLastFile(arguments, kept, summary.last_file, stream, session);
   if (!named.ok()) {
     PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
   }
@@ -196,10 +201,13 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
     };
   }
   const bool names_follow = arguments.embed != "none";
-  naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
+  const Kept kept = names_follow ? std::make_shared<symbolize::KeptFiles>() : nullptr;
+  options.kept = kept;
+  const naming::NamingOptions naming = NamingOptionsOf(arguments, kept);
+  naming::StreamNames stream(naming::EmbeddingOf(arguments.embed), naming);
   if (names_follow) options.on_stream = [&stream](auto pieces) { stream.Take(pieces); };
   const bool is_switching = options.switch_output.has_value();
-  NamingQueue files(naming::EmbeddingOf(arguments.embed), NamingOptionsOf(arguments));
+  NamingQueue files(naming::EmbeddingOf(arguments.embed), naming);
   options.on_file = [&](record::CompleteFile file) {
     line.Clear();
     if (!arguments.quiet) PrintFile(file.path, file.samples);
@@ -235,7 +243,9 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   if (!arguments.quiet) PrintSummary(summary, arguments.verbosity > 0);
   FinishNaming(arguments, files);
   Recorded recorded = {.status = status};
-  if (status.ok() && names_follow) recorded.has_all_names = HasNames(arguments, stream, **session);
+  if (status.ok() && names_follow) {
+    recorded.has_all_names = HasNames(arguments, kept, stream, **session);
+  }
   recorded.status.Update(AwaitCommand(arguments, **session));
   recorded.summary = summary;
   return recorded;

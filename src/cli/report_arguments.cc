@@ -150,7 +150,9 @@ void AddOtherViews(CLI::App& command, ReportArguments& a) {
 
 // What perf's users type though it changes little.
 void AddHabits(CLI::App& command, ReportArguments& a) {
-  command.add_flag("-v,--verbose", a.verbose, "show the whole paths of images");
+  command.add_flag(
+      "-v,--verbose", a.verbose,
+      "show the whole paths of images, and each image whose file is another build now");
   command.add_flag("-T,--threads", a.thread_counters,
                    "what the events counted in each thread, below the report (perf record -s)");
   command

@@ -218,11 +218,11 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
     output.Write(report::FormatChains(loaded->profile.chains));
-    return Finish(*loaded, output);
+    return Finish(*loaded, output, arguments.verbose);
   }
   if (arguments.unresolved) {
     output.Write(report::FormatUnresolved(loaded->profile));
-    return Finish(*loaded, output);
+    return Finish(*loaded, output, arguments.verbose);
   }
   if (const absl::Status wrong = CheckBranches(arguments, options, loaded->profile); !wrong.ok()) {
     PrintError(wrong);
@@ -237,7 +237,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   if (arguments.json) {
     output.Write(report::ReportAsJson(loaded->profile, options,
                                       FactsOf(arguments.view.input, *loaded->recording)));
-    return Finish(*loaded, output);
+    return Finish(*loaded, output, arguments.verbose);
   }
   options.groups = GroupsOf(*loaded->recording, arguments);
   options.join_groups = !arguments.no_group;
@@ -250,7 +250,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   report::WriteReport(loaded->profile, options, [&](std::string_view text) { output.Write(text); });
   if (arguments.thread_counters) output.Write(counters.Text(*loaded->recording));
-  return Finish(*loaded, output);
+  return Finish(*loaded, output, arguments.verbose);
 }
 
 int WriteReportPage(const ReportArguments& arguments) {

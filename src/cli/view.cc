@@ -20,8 +20,8 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
   return nullptr;
 }
 
-void PrintRefusedFiles(const profile::Profile& profile) {
-  for (const std::string& line : naming::RefusedFiles(profile)) PrintWarning(line);
+void PrintRefusedFiles(const profile::Profile& profile, bool lists_each) {
+  for (const std::string& line : naming::RefusedFiles(profile, lists_each)) PrintWarning(line);
 }
 
 int WriteHeaderAlone(const std::string& path, HeaderDetail detail) {
@@ -42,8 +42,8 @@ int Finish(const perf_data::Recording& recording, const absl::Status& reading, O
   return reading.ok() && written.ok() ? kExitOk : kExitFailure;
 }
 
-int Finish(const naming::LoadedProfile& loaded, Output& output) {
-  PrintRefusedFiles(loaded.profile);
+int Finish(const naming::LoadedProfile& loaded, Output& output, bool lists_refused) {
+  PrintRefusedFiles(loaded.profile, lists_refused);
   return Finish(*loaded.recording, loaded.reading, output);
 }
 

@@ -19,15 +19,15 @@ std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
 // Recording::Open, or null after printing the error.
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
 
-// Prints a warning for each file that names were not taken from, because it is another build than
-// the recorded one.
-void PrintRefusedFiles(const profile::Profile& profile);
+// Prints a warning of files that names were not taken from, because they are another build than the
+// recorded one; with `lists_each` for each of them.
+void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
 // The recording's header and nothing else; the exit code.
 int WriteHeaderAlone(const std::string& path, HeaderDetail detail = HeaderDetail::kFull);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
-int Finish(const naming::LoadedProfile& loaded, Output& output);
+int Finish(const naming::LoadedProfile& loaded, Output& output, bool lists_refused = false);
 
 }  // namespace profiler::cli

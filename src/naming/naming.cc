@@ -54,6 +54,7 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
     files.kallsyms_is_recorded = true;
   }
   files.fetched = options.fetched;
+  files.kept = options.kept;
   return files;
 }
 
@@ -85,10 +86,18 @@ void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& 
   if (code) names.AddCode(*std::move(code));
 }
 
-std::vector<std::string> RefusedFiles(const profile::Profile& profile) {
+std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each) {
   std::map<profile::DsoId, size_t> refused;  // with how many addresses
   for (const profile::Frame& frame : profile.frames) {
     if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
+  }
+  if (!lists_each && refused.size() > 1) {
+    size_t all = 0;
+    for (const auto& [id, addresses] : refused) all += addresses;
+    return {absl::StrCat(refused.size(),
+                         " images are another build now than the one recorded: no names are taken "
+                         "from their files, ",
+                         all, " addresses have none (`profiler report -v` lists them)")};
   }
   std::vector<std::string> lines;
   for (const auto& [id, addresses] : refused) {

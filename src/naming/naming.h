@@ -53,6 +53,8 @@ struct NamingOptions : symbolize::PresentOptions {
   // there name what the recording has no name for, too; where debuginfod servers are asked, files
   // may know better than the recording; else they name what the recording says nothing of.
   std::optional<symbolize::FilesName> files_name;
+  // Files that the recorder has open still; null: this is none that was made here and now.
+  std::shared_ptr<const symbolize::KeptFiles> kept;
 };
 
 symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
@@ -70,7 +72,8 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
 // are named, by who asks for code: reading it takes a while.
 void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& names);
 
-// A line for each file that was not used because it is another build than the recorded one.
-std::vector<std::string> RefusedFiles(const profile::Profile& profile);
+// What is to be said of files that were not used because they are another build than the recorded
+// one: a line for the only one, or for all together; with `lists_each`, for each.
+std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
 }  // namespace profiler::naming

@@ -12,7 +12,8 @@ namespace profiler::record {
 
 void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   if ((mapping.prot & PROT_EXEC) == 0) return;
-  const symbolize::ImageKind kind = sideband::KindOfUserImage(mapping.filename);
+  const symbolize::ImageKind kind =
+      sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
   const bool is_vdso = kind == symbolize::ImageKind::kVdso;
   if (!is_vdso && kind != symbolize::ImageKind::kUser) return;
   const absl::string_view name(mapping.filename.data(), mapping.filename.size());

@@ -145,7 +145,10 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
     if (!too_many_) too_many_ = Add({.spec = {.kind = ImageKind::kAnonymous}});
     return *too_many_;
   }
-  if (is_file) OpenUserImage(image);
+  if (is_file) {
+    if (keep_) keep_(mapping);
+    OpenUserImage(image);
+  }
   if (kind == ImageKind::kVdso) image.file = symbolize::OpenVdso(image.spec, files_).file;
   // What is mapped now may be another program than what was opened under the same name, so it gets
   // a number of its own.

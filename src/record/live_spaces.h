@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -94,6 +95,14 @@ class LiveSpaces final : private sideband::SidebandUser {
   LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
              const std::string& proc_path, std::function<void(uint32_t tid)> thread_ended);
 
+  // Opens images from `kept`, too, when they are not where they were mapped from; `keep` is told of
+  // each that was not met before, so that it is there if it can be.
+  void OpenKept(std::shared_ptr<const symbolize::KeptFiles> kept,
+                std::function<void(const perf_event::Mmap2&)> keep) {
+    files_.kept = std::move(kept);
+    keep_ = std::move(keep);
+  }
+
   // A record of any type, as Sideband takes it. An executable image that was not met before is
   // opened now: its headers are read, nothing else.
   void Take(perf_event::RawRecord record) { sideband_.Take(record, layout_); }
@@ -155,6 +164,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   const perf_event::RecordLayout layout_;
   symbolize::SymbolizerOptions files_;  // where image files are looked for
   const std::function<void(uint32_t tid)> thread_ended_;
+  std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();
   // By ImageId; null: closed before a frame of it was met, so nobody knows its number any more.

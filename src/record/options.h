@@ -22,6 +22,7 @@
 #include "src/target/command.h"
 #include "src/target/control.h"
 #include "src/target/targets.h"
+#include "symbolize/kept_files.h"
 
 namespace profiler::record {
 
@@ -69,6 +70,9 @@ struct CompleteFile {
 };
 
 struct RecordOptions {
+  // Gets the images that may be gone when they are to be named; null: nobody will name them here.
+  std::shared_ptr<symbolize::KeptFiles> kept;
+
   target::Targets targets;
 
   // At least one; of their attrs what events::FoundEvent says, the session adds the rest.

@@ -32,7 +32,9 @@ absl::Status RecordTally::BeginFile(std::span<const std::byte> start) {
 
 void RecordTally::AddImage(ringbuf::RawRecord record) {
   perf_event::Mmap2 mapping;
-  if (perf_event::Decode(record, layout_, &mapping)) images_.Add(mapping, record.misc());
+  if (!perf_event::Decode(record, layout_, &mapping)) return;
+  images_.Add(mapping, record.misc());
+  if (keeper_ != nullptr) keeper_->Take(mapping);
 }
 
 void RecordTally::Count(ringbuf::RawRecord record) {

@@ -8,12 +8,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ringbuf/record_cursor.h"
 #include "src/base/status.h"
 #include "src/perf_data/format/features.h"
 #include "src/perf_event/codec.h"
+#include "src/record/image_keeper.h"
 #include "src/record/image_list.h"
 #include "src/record/what_runs.h"
 
@@ -28,6 +30,8 @@ class RecordTally {
 
   // From the first record on it is known what runs. Costs a copy of each record that tells of it.
   void FollowWhatRuns() { what_runs_.emplace(layout_); }
+  // From the first record on images are kept open. Costs what an ImageKeeper does.
+  void KeepImages(std::shared_ptr<ImageKeeper> keeper) { keeper_ = std::move(keeper); }
 
   // Walks whole records. kDataLoss when these are none.
   absl::Status Take(const ringbuf::RingBytes& bytes);
@@ -63,6 +67,7 @@ class RecordTally {
   uint64_t file_samples_ = 0;
   perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
+  std::shared_ptr<ImageKeeper> keeper_;  // null: none is kept
   std::optional<WhatRuns> what_runs_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/atomic_file.h"
+#include "src/base/file_access.h"
 #include "src/base/off_cpu_events.h"
 #include "src/events/tracing_data.h"
 #include "src/perf_event/attr_codec.h"
@@ -16,6 +17,7 @@
 #include "src/procfs/tasks.h"
 #include "src/record/attach.h"
 #include "src/record/call_graph_choice.h"
+#include "src/record/image_keeper.h"
 #include "src/record/ring_size.h"
 #include "src/target/cgroup.h"
 
@@ -76,6 +78,7 @@ class SetupSteps {
     setup_.tally = std::make_unique<RecordTally>(layout);
     if (options_.switch_output) setup_.tally->FollowWhatRuns();
     if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
+    if (options_.kept != nullptr) KeepImages();
     setup_.facts = std::make_unique<RecordingFacts>(RecordingFacts{
         .events = EventsToWrite(),
         .writer = {.compression_level = options_.compression_level,
@@ -181,6 +184,25 @@ class SetupSteps {
     }
     NoteLimits(ring.pages, page_size);
     return absl::OkStatus();
+  }
+
+  // The events have their descriptors by now: what is left may be used, and as much again as may be
+  // had.
+  void KeepImages() {
+    constexpr uint64_t kMostKept = 16384;
+    const uint64_t before = kernel_.FileLimit();
+    const uint64_t limit = kernel_.RaiseFileLimit(before + kMostKept);
+    const uint64_t open = NamesIn("/proc/self/fd").size();
+    const uint64_t left = limit - std::min(limit, open);
+    const uint64_t files = std::min(kMostKept, std::max(limit - before, left / 2));
+    const auto keeper = std::make_shared<ImageKeeper>(
+        options_.kept, options_.roots,
+        ImageKeeper::Limits{.files = files, .system_wide = options_.targets.system_wide});
+    setup_.tally->KeepImages(keeper);
+    if (setup_.unwinding == nullptr) return;
+    // What is unwound is met there first.
+    setup_.unwinding->OpenKept(
+        options_.kept, [keeper](const perf_event::Mmap2& mapping) { keeper->Take(mapping); });
   }
 
   void MakeUnwinding() {

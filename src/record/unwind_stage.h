@@ -24,8 +24,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -66,6 +69,12 @@ class UnwindStage {
   // Samples with this id are of that event, by its place in `events`. Without ids, all are of the
   // first.
   void AddId(uint64_t id, size_t event);
+
+  // As LiveSpaces has it; before anything is observed.
+  void OpenKept(std::shared_ptr<const symbolize::KeptFiles> kept,
+                std::function<void(const perf_event::Mmap2&)> keep) {
+    spaces_.OpenKept(std::move(kept), std::move(keep));
+  }
 
   // What already runs, as it stands in front of the recording: whole records.
   absl::Status Observe(std::span<const std::byte> records);

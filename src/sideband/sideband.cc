@@ -39,7 +39,10 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
     case perf_event::kRecordComm:
       return Decoded<perf_event::Comm>(record, layout, [&](const perf_event::Comm& comm) {
         const bool by_exec = (misc & perf_event::kMiscCommExec) != 0;
-        if (by_exec) spaces_.Exec(comm.pid);
+        if (by_exec) {
+          spaces_.Exec(comm.pid);
+          programs_.erase(comm.pid);
+        }
         user_.Named(comm, by_exec);
       });
     case perf_event::kRecordFork:
@@ -47,7 +50,7 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
         // Recorders mark those that they make up for what already runs: the mappings of each
         // process follow.
         const bool made_up = (misc & perf_event::kMiscForkExec) != 0;
-        if (!made_up) spaces_.Fork(task.ppid, task.pid);
+        if (!made_up) Fork(task);
         user_.Forked(task);
       });
     case perf_event::kRecordExit:
@@ -64,6 +67,18 @@ Sideband::Result Sideband::Take(RawRecord record, const RecordLayout& layout) {
   }
 }
 
+void Sideband::Fork(const perf_event::Task& task) {
+  spaces_.Fork(task.ppid, task.pid);
+  if (task.ppid == task.pid) return;  // a thread
+  const auto parent = programs_.find(task.ppid);
+  if (parent == programs_.end()) {
+    programs_.erase(task.pid);
+  } else {
+    const symbolize::ImageId program = parent->second;
+    programs_[task.pid] = program;
+  }
+}
+
 void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
   switch (misc & perf_event::kMiscCpumodeMask) {
     case perf_event::kMiscKernel:
@@ -75,14 +90,32 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
     default:
       break;
   }
-  const symbolize::ImageKind kind = KindOfUserImage(mmap.filename);
+  const symbolize::ImageKind kind = KindOfUserImage(mmap.filename, !mmap.build_id.empty());
   if (kind == symbolize::ImageKind::kJitDump) return user_.FoundJitDump(mmap);
   symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
   if ((misc & perf_event::kMiscMmapData) != 0) {
     process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
-  } else {
-    process.Map(user_.UserMapping(mmap, kind));
+    return;
   }
+  const bool is_memory =
+      kind == symbolize::ImageKind::kJit || kind == symbolize::ImageKind::kAnonymous;
+  if (is_memory && IsWithinProgram(mmap, process)) return;
+  const symbolize::Mapping mapping = user_.UserMapping(mmap, kind);
+  if (kind == symbolize::ImageKind::kUser) programs_.try_emplace(mmap.pid, mapping.image);
+  process.Map(mapping);
+}
+
+bool Sideband::IsWithinProgram(const perf_event::Mmap2& mmap,
+                               const symbolize::AddressSpace& process) const {
+  const auto program = programs_.find(mmap.pid);
+  const bool is_sound = mmap.len != 0 && mmap.addr + (mmap.len - 1) >= mmap.addr;
+  if (program == programs_.end() || !is_sound) return false;
+  for (uint64_t done = 0; done < mmap.len;) {
+    const symbolize::Mapping* const mapping = process.Find({mmap.addr + done});
+    if (mapping == nullptr || mapping->image != program->second) return false;
+    done = mapping->start.value + mapping->size - mmap.addr;
+  }
+  return true;
 }
 
 }  // namespace profiler::sideband

@@ -7,10 +7,23 @@
 //   EXIT
 //   KSYMBOL       ──▶ code of BPF programs and the like
 //
+// A program may copy its own text to memory without a file and put that in the text's place, to
+// have it in huge pages (libhugetlbfs, node --use-largepages, HHVM):
+//
+//   before   |---------- /usr/bin/program ----------|
+//   MMAP2           |----- //anon -----|
+//   after    |---------- /usr/bin/program ----------|
+//
+// The code is still that of the file, so the mapping stays. That is said of the program alone,
+// which cannot be unloaded: where a library was, its process may have mapped whatever it likes.
+//
 // What an image, or a thread's name, is to whoever follows is theirs to say (SidebandUser).
 
 #pragma once
 
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
 #include "src/perf_event/codec.h"
 #include "symbolize/address_space.h"
 
@@ -53,10 +66,15 @@ class Sideband {
   const symbolize::AddressSpaces& spaces() const { return spaces_; }
 
  private:
+  void Fork(const perf_event::Task& task);
   void Map(uint16_t misc, const perf_event::Mmap2& mmap);
+  bool IsWithinProgram(const perf_event::Mmap2& mmap, const symbolize::AddressSpace& process) const;
 
   SidebandUser& user_;
   symbolize::AddressSpaces spaces_;
+  // Of processes: the file that was mapped first. The kernel maps the program before its
+  // interpreter, and programs lie below libraries.
+  absl::flat_hash_map<uint32_t, symbolize::ImageId> programs_;
 };
 
 }  // namespace profiler::sideband

@@ -6,6 +6,7 @@
 //     [heap], [stack…, /SYSV…
 //   …/jit-PID.dump                            kJitDump    says that there is a dump; is no code
 //   /memfd:…, [vsyscall], [uprobes], /[aio]   kAnonymous
+//   /memfd:… with a build-id                  kUser       an ELF file that has no other name
 //
 // Source: map__new() in tools/perf/util/map.c, Linux 6.1. Recorder and readers share this, so that
 // what the recorder unwinds through is what the report shows.
@@ -19,6 +20,6 @@
 namespace profiler::sideband {
 
 // Thread-safe.
-symbolize::ImageKind KindOfUserImage(std::string_view filename);
+symbolize::ImageKind KindOfUserImage(std::string_view filename, bool has_build_id = false);
 
 }  // namespace profiler::sideband

@@ -57,5 +57,11 @@ TEST(UserImageTest, TheNameOfAMappingTellsFilesFromMemory) {
             "/tmp/jit-.dump: file\n");
 }
 
+TEST(UserImageTest, MemoryWithABuildIdIsAnElfFile) {
+  EXPECT_EQ(KindOfUserImage("/memfd:program (deleted)", true), ImageKind::kUser);
+  EXPECT_EQ(KindOfUserImage("[heap]", true), ImageKind::kJit);
+  EXPECT_EQ(KindOfUserImage("[vdso]", true), ImageKind::kVdso);
+}
+
 }  // namespace
 }  // namespace profiler::sideband

@@ -2,10 +2,13 @@
 
 #include "symbolize/confined/confined_facts.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "src/base/text.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/file_facts.h"
+#include "symbolize/image_file.h"
 #include "symbolize/test_files.h"
 
 namespace profiler::symbolize {
@@ -110,6 +114,38 @@ TEST_F(ConfinedFactsTest, AreThoseOfFilesWhereTheImageIsElsewhereOrNowhere) {
       }
     }
   }
+}
+
+TEST_F(ConfinedFactsTest, AreThoseOfFilesThatWereKeptOpen) {
+  const auto open_shared = [](const std::string& path, int flags) {
+    return std::make_shared<const UniqueFd>(open(path.c_str(), flags | O_CLOEXEC));
+  };
+  const auto kept = std::make_shared<KeptFiles>();
+  // One of another root directory, whose debug file is there.
+  const std::string program = directory_ + "/root/bin/program";
+  std::filesystem::create_directories(directory_ + "/root/bin/.debug");
+  std::filesystem::copy_file(TestFile("split"), program);
+  const auto stripped = OpenElf(program);
+  ASSERT_TRUE(stripped.ok());
+  const std::optional<DebugLink> link = ReadDebugLink(stripped->elf);
+  ASSERT_TRUE(link.has_value());
+  std::filesystem::copy_file(TestFile(link->file),
+                             directory_ + "/root/bin/.debug/" + std::string(link->file));
+  const auto id = stripped->elf.build_id();
+  const ImageSpec spec{.path = "/bin/program", .build_id = {id.begin(), id.end()}};
+  kept->Add(spec.path, spec.build_id, open_shared(program, O_RDONLY),
+            open_shared(directory_ + "/root", O_PATH | O_DIRECTORY));
+  std::filesystem::remove(program);
+  options_.kept = kept;
+  files_ = CreateFileFacts(options_);
+  confined_ = CreateConfinedFacts(options_, {.required = true, .warn = {}});
+  const std::vector<CodePlace> places = EveryPlaceIn(TestFile("split"));
+  EXPECT_EQ(Differences(spec, places, /*announce=*/true), 0U);
+  const ImageId image = confined_->AddImage(spec);
+  EXPECT_TRUE(std::ranges::any_of(places, [&](CodePlace place) {
+    const auto facts = confined_->Find(image, place);
+    return facts.function && facts.function->name == "marked_code";
+  }));
 }
 
 TEST_F(ConfinedFactsTest, HaveNamesLinesAndInlinedCalls) {

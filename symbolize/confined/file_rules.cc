@@ -52,8 +52,21 @@ bool IsJitDump(std::span<const std::byte> start) {
   return text.starts_with("DTiJ") || text.starts_with("JiTD");
 }
 
-// The root directory of a process whose file is meant, "/proc/12/root"; empty: ours.
-std::string ProcessRootIn(const std::string& path, const std::string& proc) {
+// Libraries may be mapped from one (symbolize/elf/embedded_elf.h).
+bool IsZip(std::span<const std::byte> start) { return TextOf(start).starts_with("PK\3\4"); }
+
+// A root directory that was kept open, "/proc/self/fd/12", where a file below it is meant.
+std::string KeptRootIn(const std::string& path) {
+  constexpr std::string_view kDescriptors = "/proc/self/fd/";
+  if (!path.starts_with(kDescriptors)) return {};
+  const size_t end = path.find('/', kDescriptors.size());
+  return end == std::string::npos ? std::string() : path.substr(0, end);
+}
+
+// The root directory whose file is meant: of a process, "/proc/12/root", or one that was kept open;
+// empty: ours.
+std::string RootIn(const std::string& path, const std::string& proc) {
+  if (std::string kept = KeptRootIn(path); !kept.empty()) return kept;
   if (!path.starts_with(proc + "/")) return {};
   const size_t end = path.find('/', proc.size() + 1);
   if (end == std::string::npos) return {};
@@ -109,7 +122,7 @@ absl::StatusOr<Message> FileRules::Answer(const Message& question) {
 
 absl::StatusOr<UniqueFd> FileRules::Open(const std::string& path, const std::string& root) {
   // Root directories of processes are looked up as such, whatever is asked for.
-  const std::string its_root = ProcessRootIn(path, options_.proc_path);
+  const std::string its_root = RootIn(path, options_.proc_path);
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file,
                             OpenRegularFile(path, its_root.empty() ? root : its_root));
   if (!MayRead(file, path)) {
@@ -133,7 +146,7 @@ bool FileRules::MayRead(const UniqueFd& file, const std::string& path) const {
   std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
   const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
   const auto bytes = std::span(start).first(size < 0 ? 0 : static_cast<size_t>(size));
-  if (IsElfOfCode(bytes) || IsJitDump(bytes)) return true;
+  if (IsElfOfCode(bytes) || IsJitDump(bytes) || IsZip(bytes)) return true;
   return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
 }
 

@@ -4,7 +4,7 @@
 // .dwo, what was split off. But one that was taken over may ask for anything. So it gets
 //
 //   ELF files that are no core dumps             by their first bytes
-//   dumps of JITs                                by their first bytes
+//   dumps of JITs, zip archives                  by their first bytes
 //   maps of JITs, perf-PID.map                   by the name that the open file has
 //   kallsyms, the kernel's notes and release,    by the name that is asked for
 //   status and stat of a process

@@ -17,6 +17,7 @@
 #include "src/base/text.h"
 #include "symbolize/dwarf/debug_info.h"
 #include "symbolize/dwarf/sections.h"
+#include "symbolize/elf/embedded_elf.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/files/image_table.h"
 #include "symbolize/files/jit_file.h"
@@ -60,6 +61,9 @@ struct Image {
   const ImageId id;
   std::optional<OpenedImage> opened;      // until `state` has it
   std::unique_ptr<OpenImageState> state;  // null until the first look-up
+  // The ELF files in an archive that were asked for, by where they start.
+  std::map<uint64_t, std::unique_ptr<OpenImageState>> parts;
+  int parts_tried = 0;
 };
 
 // The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
@@ -104,8 +108,20 @@ class FileFacts final : public FactSource {
     std::string_view name;
   };
 
+  // What has the code: the whole image, or the part of it that starts there.
+  struct Part {
+    OpenImageState& state;
+    uint64_t start = 0;
+  };
+  // `has_it` is asked whether an ELF file has the code, which lies near `offset` of the whole file.
+  template <class HasIt>
+  Part PartAt(Image& image, uint64_t offset, HasIt has_it);
+  Part PartAt(Image& image, FileOffset offset);
+  Part PartAt(Image& image, ElfAddress address);
+
   OpenImageState& Open(Image& image);
   void OpenFile(Image& image);
+  void ReadFile(const ImageSpec& spec, OpenedImage opened, OpenImageState& state);
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
@@ -167,15 +183,59 @@ AddressFacts Named(const AddressFacts::Function& function, ElfAddress address) {
   return facts;
 }
 
+template <class HasIt>
+FileFacts::Part FileFacts::PartAt(Image& image, uint64_t offset, HasIt has_it) {
+  constexpr int kMostTried = 256;
+  OpenImageState& whole = Open(image);
+  const ImageSpec& spec = specs_[image.id];
+  if (spec.kind != ImageKind::kUser || whole.reason != Reason::kNotElf) return {whole};
+  if (auto next = image.parts.upper_bound(offset); next != image.parts.begin()) {
+    const auto& [start, part] = *--next;
+    if (part->file && has_it(part->file->elf, offset - start)) return {*part, start};
+  }
+  if (image.parts_tried++ >= kMostTried) return {whole};
+  OpenedImage opened = OpenImage(spec, options_, SIZE_MAX, FileOffset{offset});
+  if (!opened.file || opened.file->start == 0) return {whole};
+  const uint64_t start = opened.file->start;
+  std::unique_ptr<OpenImageState>& part = image.parts[start];
+  if (part == nullptr) {
+    part = std::make_unique<OpenImageState>();
+    ReadFile(spec, std::move(opened), *part);
+  }
+  return {*part, start};
+}
+
+FileFacts::Part FileFacts::PartAt(Image& image, FileOffset offset) {
+  return PartAt(image, offset.value, [](const ElfImage& elf, uint64_t its_offset) {
+    return HasCodeAt(elf, {its_offset});
+  });
+}
+
+FileFacts::Part FileFacts::PartAt(Image& image, ElfAddress address) {
+  return PartAt(image, address.value, [](const ElfImage& elf, uint64_t its_address) {
+    return elf.OffsetOf({its_address}).has_value();
+  });
+}
+
+// Each ELF file of an archive has its addresses from 0 on. The image's are told apart by where it
+// starts.
+AddressFacts Moved(AddressFacts facts, uint64_t start) {
+  if (facts.address) facts.address->value += start;
+  if (facts.function) facts.function->start.value += start;
+  if (facts.neighbour) facts.neighbour->start.value += start;
+  return facts;
+}
+
 AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
   Image& image = images_[static_cast<uint32_t>(id)];
   switch (specs_[id].kind) {
     case ImageKind::kUser:
     case ImageKind::kVdso: {
-      OpenImageState& state = Open(image);
+      const auto [state, start] = PartAt(image, place.offset());
       if (state.reason != Reason::kNamed) return Unnamed(state.reason);
-      const std::optional<ElfAddress> address = state.file->elf.AddressOf(place.offset());
-      return address ? FindInFile(state, *address) : Unnamed(Reason::kNoSymbol);
+      const std::optional<ElfAddress> address =
+          state.file->elf.AddressOf({place.offset().value - start});
+      return address ? Moved(FindInFile(state, *address), start) : Unnamed(Reason::kNoSymbol);
     }
     case ImageKind::kJit:
     case ImageKind::kAnonymous:
@@ -195,8 +255,9 @@ AddressFacts FileFacts::FindAt(ImageId id, ElfAddress address) {
   if (specs_[id].kind == ImageKind::kKernel) return FindInKernel(image, {address.value});
   if (specs_[id].kind == ImageKind::kJitDump) return FindInJitDump(Open(image), {address.value});
   if (specs_[id].kind != ImageKind::kUser && specs_[id].kind != ImageKind::kVdso) return {};
-  OpenImageState& state = Open(image);
-  return state.reason == Reason::kNamed ? FindInFile(state, address) : Unnamed(state.reason);
+  const auto [state, start] = PartAt(image, address);
+  if (state.reason != Reason::kNamed) return Unnamed(state.reason);
+  return Moved(FindInFile(state, {address.value - start}), start);
 }
 
 CodeBytes CodeInJitDump(const JitDump& dump, FileOffset offset, uint64_t size) {
@@ -218,14 +279,16 @@ CodeBytes FileFacts::CodeAt(ImageId id, ElfAddress address, uint64_t size) {
   }
   const bool is_kernel = kind == ImageKind::kKernel;
   if (!is_kernel && kind != ImageKind::kUser && kind != ImageKind::kVdso) return {};
-  const OpenImageState& state = Open(image);
+  const auto [state, start] = PartAt(image, address);
   if (state.reason != Reason::kNamed) return {state.reason, {}};
   if (!state.file) return {Reason::kNoImageFile, {}};
   const ElfImage& elf = state.file->elf;
-  const std::span<const std::byte> bytes = elf.BytesAt({address.value - state.kernel_bias}, size);
+  const std::span<const std::byte> bytes =
+      elf.BytesAt({address.value - start - state.kernel_bias}, size);
   if (bytes.empty()) return {Reason::kNoSymbol, {}};
+  const FileOffset offset = elf.OffsetOf({address.value - start}).value_or(FileOffset{});
   const CodePlace place = is_kernel ? CodePlace(RuntimeAddress{address.value})
-                                    : elf.OffsetOf(address).value_or(FileOffset{});
+                                    : CodePlace(FileOffset{offset.value + start});
   return {Reason::kNamed, bytes, place, elf.machine()};
 }
 
@@ -275,6 +338,10 @@ void FileFacts::OpenFile(Image& image) {
                        : spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_)
                                                        : OpenImage(spec, options_);
   image.opened.reset();
+  ReadFile(spec, std::move(opened), state);
+}
+
+void FileFacts::ReadFile(const ImageSpec& spec, OpenedImage opened, OpenImageState& state) {
   state.reason = opened.reason;
   if (!opened.file) return;
   state.file = std::move(opened.file);

@@ -1,0 +1,202 @@
+#include "src/record/image_keeper.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/base/file_access.h"
+#include "src/base/file_id.h"
+#include "src/base/regular_file.h"
+#include "src/sideband/user_image.h"
+#include "symbolize/image_file.h"
+
+namespace profiler::record {
+namespace {
+
+// Root directories in which the file of a process is looked for that has ended.
+constexpr size_t kMostRootsTried = 16;
+// Mappings between two looks at which files are gone, and how many of them a file is good for: a
+// look costs a system call for each.
+constexpr uint64_t kMetBetweenLooks = 4096, kMetForEachFile = 8;
+
+std::string DescriptorPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
+
+std::string_view WithoutMark(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (symbolize::IsDeleted(path)) path.remove_suffix(kDeleted.size());
+  return path;
+}
+
+}  // namespace
+
+ImageKeeper::ImageKeeper(std::shared_ptr<symbolize::KeptFiles> kept, const procfs::Roots& roots,
+                         const Limits& limits)
+    : kept_(std::move(kept)),
+      proc_(roots.proc),
+      limits_(limits),
+      roots_(roots),
+      own_root_(FileIdOf("/")),
+      file_budget_(limits.files) {}
+
+void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
+  if ((mapping.prot & PROT_EXEC) == 0) return;
+  if (++met_ > std::max<uint64_t>(kMetBetweenLooks, kMetForEachFile * files_.size())) {
+    CloseDeleted();
+  }
+  const auto kind = sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
+  if (kind != symbolize::ImageKind::kUser) return;
+  const std::span<const std::byte> build_id = mapping.build_id;
+  MakeKey(mapping.filename, build_id, mapping.maj, mapping.min, mapping.ino);
+  auto known = images_.find(key_);
+  if (known == images_.end()) {
+    if (!name_budget_.Take(mapping.pid, sizeof(Image) + 2 * key_.size())) return;
+    known = images_.emplace(key_, Image()).first;
+  }
+  Image& image = known->second;
+  // A process of a storm that has ended before it was met is like those before it.
+  if (image.is_settled || !std::has_single_bit(++image.tries)) return;
+  Wanted wanted{.path = std::string(mapping.filename),
+                .build_id = {build_id.begin(), build_id.end()},
+                .maj = mapping.maj,
+                .min = mapping.min,
+                .ino = mapping.ino};
+  image.is_settled = Settle(wanted, mapping.pid);
+  if (image.is_settled || image.tries > 1) return;
+  if (waiting_.size() == kMostWaiting) waiting_.pop_front();
+  waiting_.push_back(std::move(wanted));
+}
+
+void ImageKeeper::MakeKey(std::string_view path, std::span<const std::byte> build_id, uint32_t maj,
+                          uint32_t min, uint64_t ino) {
+  key_.assign(path);
+  key_.push_back(0);
+  if (build_id.empty()) {
+    absl::StrAppend(&key_, maj, ":", min, ":", ino);
+  } else {
+    key_ += TextOf(build_id);
+  }
+}
+
+bool ImageKeeper::Settle(const Wanted& wanted, uint32_t pid) {
+  std::optional<Candidate> found = Find(wanted, pid);
+  return found && Keep(wanted, *std::move(found));
+}
+
+std::optional<ImageKeeper::Candidate> ImageKeeper::Find(const Wanted& wanted, uint32_t pid) {
+  if (UniqueFd file = OpenBelow(nullptr, wanted); file.valid()) return Candidate{std::move(file)};
+  const FileRoots::Found its = roots_.Of(pid);
+  if (its.is_new) FindWaitingBelow(its.directory);
+  for (size_t i = 0; i < std::min(roots_.recent().size(), kMostRootsTried); ++i) {
+    const symbolize::SharedFd& root = roots_.recent()[i];
+    if (UniqueFd file = OpenBelow(root, wanted); file.valid()) {
+      return Candidate{std::move(file), root};
+    }
+  }
+  if (UniqueFd file = OpenMapped(wanted, pid); file.valid()) {
+    return Candidate{std::move(file), its.directory};
+  }
+  return std::nullopt;
+}
+
+UniqueFd ImageKeeper::OpenBelow(const symbolize::SharedFd& root, const Wanted& wanted) const {
+  const std::string directory = root == nullptr ? std::string() : DescriptorPath(root->get());
+  absl::StatusOr<UniqueFd> file =
+      OpenRegularFile(directory + std::string(WithoutMark(wanted.path)), directory);
+  if (!file.ok() || !Matches(file->get(), wanted)) return {};
+  return *std::move(file);
+}
+
+// What has no name any more, as the process has it: its program, and, for who may look there, each
+// of its mappings.
+UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
+  const std::string process = absl::StrCat(proc_, "/", pid);
+  const std::string_view name = WithoutMark(wanted.path);
+  const auto open_if_meant = [&](const std::string& link) -> UniqueFd {
+    if (WithoutMark(LinkAt(link)) != name) return {};
+    absl::StatusOr<UniqueFd> file = OpenRegularFile(link);
+    return file.ok() && Matches(file->get(), wanted) ? *std::move(file) : UniqueFd();
+  };
+  if (UniqueFd file = open_if_meant(process + "/exe"); file.valid()) return file;
+  for (const std::string& range : NamesIn(process + "/map_files")) {
+    UniqueFd file = open_if_meant(absl::StrCat(process, "/map_files/", range));
+    if (file.valid()) return file;
+  }
+  return {};
+}
+
+// On overlayfs a mapping has the device of the file below, a path that of the overlay; the inode is
+// the same where all layers are of one file system.
+bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
+  if (!wanted.build_id.empty()) return procfs::BuildIdOfFd(file) == wanted.build_id;
+  struct stat status;
+  if (fstat(file, &status) != 0 || status.st_ino != wanted.ino) return false;
+  if (status.st_dev == makedev(wanted.maj, wanted.min)) return true;
+  struct statfs system;
+  return fstatfs(file, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
+// Whether it is kept, or need not be.
+bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
+  // Under another name.
+  if (!wanted.build_id.empty() && kept_->Find(wanted.path, wanted.build_id)) return true;
+  struct stat status;
+  if (fstat(candidate.file.get(), &status) != 0) return false;
+  const bool is_foreign = candidate.root != nullptr;
+  const bool is_gone = status.st_nlink == 0;
+  const bool may_be_unmounted =
+      limits_.system_wide && (!own_root_ || status.st_dev != own_root_->device);
+  if (!is_foreign && !is_gone && may_be_unmounted) {
+    kept_->Add(wanted.path, wanted.build_id, nullptr, nullptr);
+    return true;
+  }
+  const bool has_room = files_.size() < limits_.files &&
+                        (IsUserOrRoot(status.st_uid) || file_budget_.Take(status.st_uid, 1));
+  if (!has_room) return true;
+  auto file = std::make_shared<const UniqueFd>(std::move(candidate.file));
+  files_.push_back(file);
+  kept_->Add(wanted.path, wanted.build_id, std::move(file), std::move(candidate.root));
+  return true;
+}
+
+void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
+  std::erase_if(waiting_, [&](const Wanted& wanted) {
+    UniqueFd file = OpenBelow(root, wanted);
+    if (!file.valid()) return false;
+    MakeKey(wanted.path, wanted.build_id, wanted.maj, wanted.min, wanted.ino);
+    Image& image = images_[key_];
+    if (!image.is_settled) image.is_settled = Keep(wanted, Candidate{std::move(file), root});
+    return true;
+  });
+}
+
+// The number of a descriptor stays taken, since who names a file that is complete may be about to
+// open it by that: by the number alone it would find what was opened next.
+void ImageKeeper::CloseDeleted() {
+  met_ = 0;
+  constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
+  uint64_t bytes = 0;
+  std::vector<int> deleted;  // the latest first
+  for (size_t i = files_.size(); i > 0; --i) {
+    struct stat status;
+    const int file = files_[i - 1]->get();
+    if (fstat(file, &status) != 0 || status.st_nlink > 0) continue;
+    bytes += static_cast<uint64_t>(status.st_blocks) * kBlock;
+    if (bytes > kMostDeletedBytes) deleted.push_back(file);
+  }
+  if (deleted.empty()) return;
+  const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null.valid()) return;
+  for (const int file : deleted) dup3(null.get(), file, O_CLOEXEC);
+}
+
+}  // namespace profiler::record

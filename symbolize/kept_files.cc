@@ -1,0 +1,51 @@
+#include "symbolize/kept_files.h"
+
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+
+namespace profiler::symbolize {
+namespace {
+
+std::string NameOf(const SharedFd& fd) {
+  return fd == nullptr ? std::string() : absl::StrCat("/proc/self/fd/", fd->get());
+}
+
+absl::string_view Key(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+void KeptFiles::Add(std::string_view path, std::span<const std::byte> build_id, SharedFd file,
+                    SharedFd root) {
+  const std::lock_guard lock(mutex_);
+  if (!build_id.empty()) {
+    by_build_id_.try_emplace(Key(TextOf(build_id)), Entry{std::move(file), std::move(root)});
+    return;
+  }
+  const auto [known, is_new] =
+      by_path_.try_emplace(Key(path), Entry{std::move(file), std::move(root)});
+  if (!is_new) known->second.is_one_of_several = true;
+}
+
+std::optional<KeptFiles::File> KeptFiles::Find(std::string_view path,
+                                               std::span<const std::byte> build_id) const {
+  const std::lock_guard lock(mutex_);
+  const auto& entries = build_id.empty() ? by_path_ : by_build_id_;
+  const auto found = entries.find(Key(build_id.empty() ? path : TextOf(build_id)));
+  if (found == entries.end()) return std::nullopt;
+  const Entry& entry = found->second;
+  if (entry.file == nullptr || entry.is_one_of_several) return std::nullopt;
+  return File{NameOf(entry.file), NameOf(entry.root)};
+}
+
+bool KeptFiles::HasSeveral(std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_path_.find(Key(path));
+  return found != by_path_.end() && found->second.is_one_of_several;
+}
+
+size_t KeptFiles::size() const {
+  const std::lock_guard lock(mutex_);
+  return by_build_id_.size() + by_path_.size();
+}
+
+}  // namespace profiler::symbolize
