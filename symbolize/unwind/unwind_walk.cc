@@ -28,7 +28,9 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
   numbers_ = NumbersOf(registers.architecture());
   all_registers_ = all_registers;
   complete_ = true;
+  registers_.Set(numbers_.pc, StripTags(registers.architecture(), registers.pc()));
   knows_link_ = !pc_is_return_address;
+  knows_stack_ = true;
   known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
   prefetched_ = registers.sp() - stack_.start;
   Prefetch(registers.sp());
@@ -66,7 +68,7 @@ UnwindWalk::Next UnwindWalk::Step() {
     case UnwindRule::kTooLong:
       return End(ChainEnd::kTooLongCfi);
     default:
-      const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
+      const bool is_full = rule.kind == UnwindRule::kFull || (all_registers_ && knows_stack_);
       const CfiTable::Told told =
           is_full ? FullRules(*code_.cfi, address) : CfiTable::Told::kNothing;
       if (told == CfiTable::Told::kRules) return StepByFullRules(address);
@@ -101,11 +103,11 @@ void UnwindWalk::RepeatSteps() {
                           StripTags(registers_.architecture(), caller_pc) != 0 &&
                           (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
     if (!leads_on) break;
-    pc = caller_pc, sp = step->caller_sp, fp = caller_fp;
+    pc = StripTags(registers_.architecture(), caller_pc);
+    sp = step->caller_sp, fp = caller_fp;
     known_.Repeat();
     Prefetch(sp);
-    chain_.frames.push_back({RuntimeAddress{StripTags(registers_.architecture(), pc)}, sp,
-                             FrameOrigin::kCfi, true, false});
+    chain_.frames.push_back({RuntimeAddress{pc}, sp, FrameOrigin::kCfi, true, false});
   }
   if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
 }
@@ -148,6 +150,14 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   rule->not_called = 1;
 }
 
+// Of a frame on AArch64 that was found by its frame pointer alone. That points to where the frame
+// has saved the caller's and the return address, which lie anywhere in it.
+bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
+  if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
+  *cfa = SlotAddress(registers_.fp(), -rule.frame_slot);
+  return true;
+}
+
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
@@ -157,6 +167,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   switch (rule.kind) {
     case UnwindRule::kFromStackPointer:
       cfa = Displaced(sp, rule.cfa_offset);
+      if (!knows_stack_ && !FindRecord(rule, &cfa)) return End(ChainEnd::kBadRegister);
       saved_fp = SlotAddress(cfa, rule.frame_slot);
       break;
     case UnwindRule::kFromFramePointer:
@@ -211,6 +222,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
 UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
+  if (!knows_stack_) caller.Forget(numbers_.sp);
   const Stepped stepped =
       StepByRules(rules_, !is_return_address_, *this, &expression_steps_, &caller);
   if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
@@ -245,9 +257,12 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
     case Stepped::kCaller:
       break;
   }
-  if (StripTags(registers_.architecture(), caller.pc()) == 0) return End(ChainEnd::kThreadStart);
+  const uint64_t pc = StripTags(registers_.architecture(), caller.pc());
+  if (pc == 0) return End(ChainEnd::kThreadStart);
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   registers_ = caller;
+  registers_.Set(numbers_.pc, pc);
+  knows_stack_ = true;
   knows_link_ = registers_.Knows(numbers_.return_address) && !is_return_address;
   switched_stack_ = switched_stack_ || !is_return_address;
   complete_ = true;
