@@ -99,7 +99,8 @@ bool WritesStackPointer(uint32_t code) {
   const bool is_add = (code >> 24 & 0x1f) == 0x11 && !sets_flags;
   const bool is_add_extended = (code >> 21 & 0xff) == 0x59 && !sets_flags;
   const bool is_logical = (code >> 23 & 0x3f) == 0x24 && (code >> 29 & 3) != 3;
-  return is_add || is_add_extended || is_logical;
+  const bool is_add_vectors = (code & 0xffa0f800) == 0x04205000;  // addvl, addpl
+  return is_add || is_add_extended || is_logical || is_add_vectors;
 }
 
 // Whether it writes the link register, or saves it.

@@ -87,7 +87,8 @@ TEST(AArch64CodeTest, WhatReturnsWithoutLoadingTheLinkRegisterHasItStillWhereItW
 
 TEST(AArch64CodeTest, WhatMayGoElsewhereIsNotFollowed) {
   for (const uint32_t other : {kB, kBl, kBlr, kSub48, kFromFp, kPushRecord, 0u}) {
-    EXPECT_EQ(WayOf({kMove, other, kPopRecord, kRet}, true), "unknown") << absl::StrCat(absl::Hex(other));
+    EXPECT_EQ(WayOf({kMove, other, kPopRecord, kRet}, true), "unknown")
+        << absl::StrCat(absl::Hex(other));
   }
   EXPECT_EQ(WayOf({kMove, kMove, kMove, kMove, kMove, kMove, kMove, kMove}, true), "unknown");
 }
@@ -115,9 +116,9 @@ TEST(AArch64CodeTest, TellsWhatUsesTheLinkRegisterAndTheStack) {
     EXPECT_EQ(UseIn({kMove, use, kMove}), " stack") << absl::StrCat(absl::Hex(use));
   }
   // sub sp, sp, #1, lsl #12; sub sp, sp, x1; and sp, x0, #-16; str q31, str wzr [sp, #-16]!;
-  // stp d8, d9, [sp, #-32]!
+  // stp d8, d9, [sp, #-32]!; addvl sp, sp, #-18
   for (const uint32_t use : {kSub48, kAdd48, kFromFp, 0xd14007ffu, 0xcb2163ffu, 0x927cec1fu,
-                             0x3c9f0fffu, 0xb81f0fffu, 0x6dbe27e8u}) {
+                             0x3c9f0fffu, 0xb81f0fffu, 0x6dbe27e8u, 0x043f55dfu}) {
     EXPECT_EQ(UseIn({kMove, use}), "link") << absl::StrCat(absl::Hex(use));
   }
   EXPECT_EQ(UseIn({kPushRecord}), "");

@@ -117,8 +117,7 @@ std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
   constexpr uint64_t kMostBytes = 4096;  // of a function that calls nothing
   if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
   const uint64_t pc = registers_.pc();
-  const uint64_t link =
-      StripTags(registers_.architecture(), registers_.Get(numbers_.return_address));
+  const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
   const uint64_t call_address = link - kAArch64Instruction;
   uint32_t call = 0;
   if (!space_.ReadCode(RuntimeAddress{call_address}, std::as_writable_bytes(std::span(&call, 1)))) {
@@ -138,7 +137,7 @@ std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
 
 // Whether it is behind a call.
 bool UnwindWalk::IsReturnAddress(uint64_t address) {
-  address = StripTags(registers_.architecture(), address);
+  address = WithoutSignature(address);
   MappedCode code;
   std::array<uint8_t, kLongestCall> call{};
   return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
@@ -164,6 +163,7 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
   if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
     return EndUnreadable();
   }
+  address = WithoutSignature(address);
   registers_.KeepOnly(FollowedRegisters());
   if (registers_.architecture() == Architecture::kX86_64) {
     return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
@@ -199,11 +199,11 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
     return End(fp - registers_.sp() < kStackReach && fp + 2 * kWord > end ? ChainEnd::kStackTooShort
                                                                           : unknown);
   }
-  const uint64_t stripped = StripTags(registers_.architecture(), return_address);
+  const uint64_t stripped = WithoutSignature(return_address);
   MappedCode code;
   if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
   registers_.KeepOnly(FollowedRegisters());
-  return GoToAboveRecord(return_address, fp + 2 * kWord, caller_fp);
+  return GoToAboveRecord(stripped, fp + 2 * kWord, caller_fp);
 }
 
 // Whether a walk that is lost can go on, as it met an exception that is being handed over. What

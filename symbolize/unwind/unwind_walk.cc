@@ -45,7 +45,9 @@ UnwindWalk::Next UnwindWalk::Step() {
   const bool was_return_address = is_return_address_;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
   if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
-  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) return DropStrayFrame();
+  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) {
+    return StripLongSignature() ? Next::kGoOn : DropStrayFrame();
+  }
   UnwindRule rule;
   ElfAddress address;
   if (in_code_ && code_.cfi != nullptr) {
@@ -82,6 +84,30 @@ UnwindWalk::Next UnwindWalk::Step() {
 CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
   table.StartChain(number_);
   return table.FullRules(address, &rules_);
+}
+
+// Of the last frame's address, where no code is.
+bool UnwindWalk::StripLongSignature() {
+  const uint64_t pc = WithoutSignature(registers_.pc());
+  if (pc == registers_.pc()) return false;
+  registers_.Set(numbers_.pc, pc);
+  chain_.frames.back().address = RuntimeAddress{pc};
+  return true;
+}
+
+// Tags are stripped as if addresses had 48 bits. Kernels of AArch64 may be made with fewer, by the
+// size of their pages and how many tables lead there, and then signatures are longer by as much. So
+// where no code is, the next fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
+// ARM64_VA_BITS.
+uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
+  const uint64_t stripped = StripTags(registers_.architecture(), address);
+  if (registers_.architecture() != Architecture::kAArch64) return stripped;
+  MappedCode code;
+  for (const unsigned bits : {48, 47, 42, 39, 36}) {
+    const uint64_t shorter = stripped & ((uint64_t{1} << bits) - 1);
+    if (shorter != 0 && space_.FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
+  }
+  return stripped;
 }
 
 // The last frame's address was taken for a return address, and no code is there. So it is no frame,

@@ -69,6 +69,8 @@ class UnwindWalk final : public MemoryReader {
   Next Step();
   void RepeatSteps();
   [[gnu::noinline]] Next DropStrayFrame();
+  [[gnu::noinline]] bool StripLongSignature();
+  uint64_t WithoutSignature(uint64_t address);
   UnwindRule FindRule(ElfAddress address);
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);

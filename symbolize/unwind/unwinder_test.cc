@@ -736,6 +736,21 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
   }
 }
 
+TEST_F(UnwinderTest, WhereAddressesAreShorterSignaturesAreLonger) {
+  Functions(
+      {{}, {DW_CFA_def_cfa, 29, 16, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1}, kStartOfAArch64},
+      kCieOfAArch64, EM_AARCH64);
+  constexpr uint64_t kFrom39 = uint64_t{0x155} << 39;
+  registers_.Set(30, InFunction(1) | kFrom39);
+  registers_.Set(29, kStack);
+  for (int i = 0; i < 2; ++i) {
+    space_->identity = 1;  // and again, with what is known of the last chain
+    EXPECT_EQ(Unwind(InFunction(0), {kStack + 16, InFunction(1) | kFrom39, 0, InFunction(2)}),
+              "401010 402010r 402010r 403010r thread start");
+  }
+  EXPECT_EQ(Unwind(kJit, {0x77, InFunction(2) | kFrom39}), "900000 403010r? thread start");
+}
+
 TEST_F(UnwinderTest, VectorsOfSaveAreasAreAsLongAsTheThreadSays) {
   // CFA = sp + 16 + 16 * VG, as GCC and Clang say it.
   ByteBuilder with_vectors{DW_CFA_def_cfa_expression, 10, DW_OP_breg0 + 31, 16, DW_OP_bregx, 46, 0};
