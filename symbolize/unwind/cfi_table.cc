@@ -304,7 +304,7 @@ UnwindRule CfiTable::FindInSections(ElfAddress address, bool* compiled) {
 }
 
 UnwindRule CfiTable::DerivedRule(ElfAddress address) {
-  if (is_outdated_ || architecture_ != Architecture::kX86_64) return {};
+  if (is_outdated_) return {};
   bool compiled = false;
   if (derived_rules_ == nullptr) {
     const auto image = ElfImage::Parse(file_);

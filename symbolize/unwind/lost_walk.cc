@@ -72,9 +72,12 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
   if (rule.kind == UnwindRule::kThreadStart) return rule;
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
-  const uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
-  uint64_t return_address = 0;
-  const bool is_copied = ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
+  uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
+  if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
+  if (rule.return_slot == 0 && !knows_link_) return std::nullopt;
+  uint64_t return_address = registers_.Get(numbers_.return_address);
+  const bool is_copied =
+      rule.return_slot == 0 || ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
   return is_copied && !IsReturnAddress(return_address) ? std::nullopt : std::optional(rule);
 }
 

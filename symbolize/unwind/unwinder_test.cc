@@ -736,6 +736,21 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
   }
 }
 
+TEST_F(UnwinderTest, OnAArch64WhereNothingIsSaidOfAFunctionItsInstructionsTell) {
+  // sub sp, sp, #48; str x30, [sp, #8]; nop; bl
+  const ByteBuilder text = Instructions({0xd100c3ff, 0xf90007fe, kNop, kBl, kNop, kNop});
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64, text);
+  space_->SetMemory(InFunction(0) - 8, Instructions({kNop, kBl}));
+  registers_.Set(29, kStack + 4096);  // somebody else's
+  registers_.Set(30, InFunction(0) | kSignature);
+  const std::vector<uint64_t> stack = {1, InFunction(0) | kSignature, 3, 4, 5, 6, 7};
+  EXPECT_EQ(Unwind(kCode + 0x100, stack), "400100 401010r? thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack);
+  registers_.Set(30, 0);
+  EXPECT_EQ(Unwind(kCode + 0x108, stack), "400108 401010r? thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 48);
+}
+
 TEST_F(UnwinderTest, WhereAddressesAreShorterSignaturesAreLonger) {
   Functions(
       {{}, {DW_CFA_def_cfa, 29, 16, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1}, kStartOfAArch64},
