@@ -15,14 +15,14 @@ FEWEST_SAMPLES = 300
 WORK = "Work;Caller;Leaf"
 # What each program has below a function: {program: [(arguments, function, what every stack with it has)]}.
 C = [
-    ("recursion 700", "Leaf", f";main;(Descend;){{9}}{WORK}"),
-    ("sort 60", "Leaf", ";main;Sort;.*;Compare;Leaf"),
-    ("signals 700", "Leaf", f";main;Interrupted;.*;Handler;{WORK}"),
-    ("leaves 700", "Leaf", ";main;Caller;Leaf"),
+    ("recursion 1000", "Leaf", f";main;(Descend;){{9}}{WORK}"),
+    ("sort 100", "Leaf", ";main;Sort;.*;Compare;Leaf"),
+    ("signals 1000", "Leaf", f";main;Interrupted;.*;Handler;{WORK}"),
+    ("leaves 1200", "Leaf", ";main;Caller;Leaf"),
 ]
 WITHOUT_SIGNALS = [case for case in C if not case[0].startswith("signals")]
 EXCEPTIONS = [("2000", "Work", ";main;Catch;((Throw;){9})?Work")]
-VECTORS = [("vectors 700", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
+VECTORS = [("vectors 2000", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
 
 
 def samples(text):
