@@ -3,7 +3,6 @@ of its own, which are judged when the machine is off."""
 
 import os
 import re
-import shutil
 import subprocess
 from collections import Counter
 
