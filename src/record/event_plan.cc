@@ -28,11 +28,14 @@ constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAtt
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
 // What an unwinder may need: all general registers and pc. On x86-64 without those of segments and
-// flags. Source: arch/*/include/uapi/asm/perf_regs.h, Linux 6.18.
+// flags. On AArch64 VG as well, by which functions with vectors of SVE say where their frames are;
+// the kernel refuses it where it has none. Source: arch/*/include/uapi/asm/perf_regs.h, Linux 6.18.
 #if defined(__aarch64__)
 constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
+constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
 #else
 constexpr uint64_t kUserRegisters = 0xff0fff;
+constexpr uint64_t kVectorRegisters = 0;
 #endif
 // Of stack copied at a context switch. The rest is read from the process, which waits.
 constexpr uint64_t kSwitchStackBytes = 4096;
@@ -277,11 +280,25 @@ class Planner {
 
   // The kernel's own walk of the user stack would only stand beside ours. Where chains are made at
   // once it helps them over switches of stacks (ProbeSampling), and is in no file.
-  static void CopyStacks(uint32_t bytes, Attr* attr) {
+  void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
-    attr->sample_regs_user |= kUserRegisters;
+    attr->sample_regs_user |= UserRegisters();
     attr->sample_stack_user = bytes;
+  }
+
+  // The mask is looked at before rights are.
+  uint64_t UserRegisters() {
+    if (user_registers_ == 0) {
+      Attr attr = BaseAttr();
+      attr.type = PERF_TYPE_SOFTWARE;
+      attr.config = PERF_COUNT_SW_DUMMY;
+      attr.sample_type |= perf_event::kSampleRegsUser;
+      attr.sample_regs_user = kUserRegisters | kVectorRegisters;
+      const bool has_vectors = kVectorRegisters != 0 && ErrnoOf(Try(attr)) != EINVAL;
+      user_registers_ = kUserRegisters | (has_vectors ? kVectorRegisters : 0);
+    }
+    return user_registers_;
   }
 
   // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
@@ -440,6 +457,7 @@ class Planner {
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false;
   bool tracepoints_open_ = false;  // one did
+  uint64_t user_registers_ = 0;    // 0: not asked yet
   EventPlan plan_;
 };
 

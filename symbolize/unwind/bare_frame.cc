@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "symbolize/unwind/aarch64_code.h"
+
 namespace profiler::symbolize {
 namespace {
 
@@ -81,7 +83,7 @@ std::optional<WayBack> WayBackToReturn(Code code) {
 std::optional<WayBack> WayBackOf(Architecture architecture,
                                  std::span<const uint8_t, kBareFrameCode> code,
                                  bool is_interrupted) {
-  if (architecture != Architecture::kX86_64) return std::nullopt;
+  if (architecture == Architecture::kAArch64) return WayBackOnAArch64(code, is_interrupted);
   if (!is_interrupted) return WayBackToReturn(code);
   if (const auto back = WayBackFromStart(code)) return back;
   return WayBackToReturn(Code(code).subspan(LengthOfCall(code)));

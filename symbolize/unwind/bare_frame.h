@@ -19,6 +19,16 @@
 //   add rsp, 8
 //   ret
 //
+// On AArch64 the return address is in the link register until a function saves it, and where it is
+// saved does not say where the frame ends:
+//
+//   bti c; paciasp              ◀ the return address is in the link register
+//   stp x29, x30, [sp, #-32]!   ◀ in the link register
+//   mov x29, sp                 ◀ one word further up: the caller's frame pointer is on top
+//   …                             where the frame pointer says
+//   ldp x29, x30, [sp], #32     ◀ one word further up; the frame has four words
+//   autiasp; ret                ◀ in the link register
+//
 // Private to this package.
 
 #pragma once
@@ -38,11 +48,15 @@ inline constexpr size_t kBareFrameCode = 32;
 struct WayBack {
   uint64_t return_address = 0;
   std::optional<uint64_t> frame_pointer;  // the caller's, where it is saved; else it is in place
+  bool in_link_register = false;          // the return address; then it is not on the stack
+  // The caller's stack pointer, on AArch64, where that shows. On x86-64 it is above the return
+  // address.
+  std::optional<uint64_t> caller_stack = std::nullopt;
   bool operator==(const WayBack&) const = default;
 };
 
 // `code`: from the interrupted instruction on, or from the one that a call returns to; zeroes where
-// it is not known. None where it does not show it. Knows x86-64 only.
+// it is not known. None where it does not show it.
 std::optional<WayBack> WayBackOf(Architecture architecture,
                                  std::span<const uint8_t, kBareFrameCode> code,
                                  bool is_interrupted);

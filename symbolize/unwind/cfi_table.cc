@@ -336,7 +336,7 @@ std::optional<StackSwitch> CfiTable::StackSwitchAt(ElfAddress address) const {
 }
 
 UnwindRule CfiTable::DerivedRule(ElfAddress address) {
-  if (is_outdated_ || architecture_ != Architecture::kX86_64) return {};
+  if (is_outdated_) return {};
   bool compiled = false;
   if (derived_rules_ == nullptr) {
     const auto image = ElfImage::Parse(file_);
@@ -355,6 +355,7 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
     const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
     if (!is_code || (!section.name.starts_with(".plt") && section.name != ".iplt")) continue;
     UnwindRule rule{.kind = UnwindRule::kFromStackPointer};
+    if (architecture_ == Architecture::kAArch64) AddTableHeader(section);
     if (architecture_ == Architecture::kX86_64) {
       rule.cfa_offset = sizeof(uint64_t);
       rule.return_slot = -1;
@@ -364,6 +365,24 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
       }
     }
     linkage_tables_.push_back({section.address.value, section.size, rule});
+  }
+}
+
+// On AArch64 what all entries of .plt lead to first pushes the register with the entry's address,
+// and the link register: [bti c]; stp x16, x30, [sp, #-16]!; …; br x17.
+//
+// Source: ELF for the Arm 64-bit Architecture, 2023Q3, "Procedure Linkage Table"; as GNU ld and lld
+// make it.
+void CfiTable::AddTableHeader(const ElfSection& section) {
+  constexpr uint64_t kHeaderSize = 32;
+  constexpr uint32_t kPush = 0xa9bf7bf0;
+  DwarfReader code(section.contents.first(std::min(section.contents.size(), kHeaderSize)));
+  for (int i = 0; i < 2 && section.name == ".plt" && code.remaining() != 0; ++i) {
+    if (code.Read<uint32_t>() != kPush) continue;
+    linkage_tables_.push_back(
+        {section.address.value + code.offset(),
+         kHeaderSize - code.offset(),
+         {.kind = UnwindRule::kFromStackPointer, .return_slot = -1, .cfa_offset = 16}});
   }
 }
 

@@ -164,6 +164,7 @@ class CfiTable {
                                        std::vector<std::byte> owned) const;
   Told EvaluateRules(uint64_t address, FrameRules* rules);
   void AddLinkageTables(const ElfImage& image);
+  void AddTableHeader(const ElfSection& section);
 
   std::span<const std::byte> file_;
   Architecture architecture_ = kNativeArchitecture;

@@ -280,6 +280,24 @@ TEST(CfiTableTest, KnowsLinkageTablesByTheirSections) {
   EXPECT_EQ(Table(build(EM_AARCH64)).At(0x2004), "sp");
 }
 
+TEST(CfiTableTest, OnAArch64ALinkageTableBeginsWithWhatItsEntriesLeadTo) {
+  const auto build = [](const ByteBuilder& code) {
+    return ElfBuilder(EM_AARCH64).Section(".plt", 0x2000, code, SHF_ALLOC | SHF_EXECINSTR).Build();
+  };
+  // [bti c]; stp x16, x30, [sp, #-16]!
+  ByteBuilder code;
+  code.U32(0xd503245f).U32(0xa9bf7bf0).Pad(64, 0);
+  code.Pad(64, 0);
+  const Table with_bti(build(ByteBuilder(code).Bytes(code)));
+  EXPECT_EQ(with_bti.At(0x2004), "sp");
+  EXPECT_EQ(with_bti.At(0x2008), "sp 16 return -1");
+  EXPECT_EQ(with_bti.At(0x201f), "sp 16 return -1");
+  EXPECT_EQ(with_bti.At(0x2020), "sp");
+  const Table without(build(ByteBuilder().U32(0xa9bf7bf0).Pad(64, 0)));
+  EXPECT_EQ(without.At(0x2000), "sp");
+  EXPECT_EQ(without.At(0x2004), "sp 16 return -1");
+}
+
 TEST(CfiTableTest, PacksRealignedFrames) {
   EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 6, 0x78, DW_OP_deref,
                     DW_CFA_expression, 6, 2, DW_OP_breg0 + 6, 0}),

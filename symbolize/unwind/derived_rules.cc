@@ -24,19 +24,21 @@ constexpr uint64_t kCostOfInstruction = 4;
 class DerivedRules::Function {
  public:
   // `bytes`: from its start to the next certain one's. `likely`: all starts that are not certain.
-  Function(ElfAddress start, std::span<const std::byte> bytes, size_t most_instructions,
-           const std::vector<ElfAddress>& likely)
-      : start_(start),
+  Function(Architecture architecture, ElfAddress start, std::span<const std::byte> bytes,
+           size_t most_instructions, const std::vector<ElfAddress>& likely)
+      : architecture_(architecture),
+        start_(start),
         bytes_(bytes),
         most_(most_instructions),
         likely_(likely),
         found_(bytes.size()) {}
 
   void Follow() {
-    FollowFrom(0, FrameState());
+    const FrameState at_start = FrameState::AtStart(architecture_);
+    FollowFrom(0, at_start);
     while (const std::optional<size_t> gap = NextGap()) {
       if (MayBegin(*gap)) at_far_jump_.reset();
-      FollowFrom(*gap, at_far_jump_.value_or(FrameState()));
+      FollowFrom(*gap, at_far_jump_.value_or(at_start));
     }
   }
 
@@ -87,7 +89,7 @@ class DerivedRules::Function {
 
   void FollowPath(Place place) {
     while (place.at < bytes_.size() && found_[place.at].length == 0) {
-      FrameInstruction instruction;
+      FrameInstruction instruction(architecture_);
       if (!Decode(place.at, &instruction)) return;
       found_[place.at] = {place.state.Rule(), static_cast<uint8_t>(instruction.length())};
       const FrameState after = instruction.After(place.state);
@@ -97,7 +99,7 @@ class DerivedRules::Function {
           return;
         case FrameInstruction::Flow::kFarJump:
           // Through a table, if the function has something on the stack; else to another function.
-          if (place.state != FrameState()) at_far_jump_ = place.state;
+          if (place.state != FrameState::AtStart(architecture_)) at_far_jump_ = place.state;
           return;
         case FrameInstruction::Flow::kJump:
           AddTarget(instruction, after);
@@ -131,7 +133,7 @@ class DerivedRules::Function {
 
   // Whether there is padding up to where a function begins: then a call before it does not return.
   bool IsBehindPadding(size_t at) {
-    FrameInstruction instruction;
+    FrameInstruction instruction(architecture_);
     while (Decode(at, &instruction) && instruction.IsPadding()) at += instruction.length();
     return at < bytes_.size() && MayBegin(at);
   }
@@ -139,33 +141,36 @@ class DerivedRules::Function {
   bool MayBegin(size_t at) {
     const ElfAddress address{start_.value + at};
     if (std::binary_search(likely_.begin(), likely_.end(), address)) return true;
-    if (address.value % kFunctionAlignment != 0) return false;
+    if (!IsAlignedAsFunction(architecture_, address)) return false;
     decoded_ += std::min(kLookedAt, most_ - decoded_);
-    return BeginsFunction(bytes_.subspan(at), address);
+    return BeginsFunction(architecture_, bytes_.subspan(at), address);
   }
 
   // The next instruction, but for padding, that was not reached and can be told of: it may be where
-  // a jump through a table leads, or is aligned as a function is.
+  // a jump through a table leads, or is aligned as a function is. On AArch64 much else is aligned
+  // so: where loops begin, and one in four of what only an exception leads to.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
         gap_ += found_[gap_].length;
         continue;
       }
-      FrameInstruction instruction;
+      FrameInstruction instruction(architecture_);
       if (!Decode(gap_, &instruction)) {
         ++gap_;
         continue;
       }
       const bool is_padding =
           instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
-      const bool is_aligned = (start_.value + gap_) % kFunctionAlignment == 0;
+      const bool is_aligned =
+          architecture_ == Architecture::kX86_64 && (start_.value + gap_) % kFunctionAlignment == 0;
       if (!is_padding && (at_far_jump_ || is_aligned || MayBegin(gap_))) return gap_;
       gap_ += instruction.length();
     }
     return std::nullopt;
   }
 
+  const Architecture architecture_;
   const ElfAddress start_;
   const std::span<const std::byte> bytes_;
   const size_t most_;  // instructions that may be decoded
@@ -180,7 +185,10 @@ class DerivedRules::Function {
 };
 
 DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
-    : budget_(budget), code_(CodeOf(image)), starts_(FindFunctionStarts(image, code_, budget)) {
+    : architecture_(ArchitectureOfElf(image.machine()).value_or(Architecture::kX86_64)),
+      budget_(budget),
+      code_(CodeOf(image)),
+      starts_(FindFunctionStarts(architecture_, image, code_, budget)) {
   const uint64_t bytes =
       starts_.certain.size() * (sizeof(ElfAddress) + RuleRows::kBytesOfFunction) +
       starts_.likely.size() * sizeof(ElfAddress);
@@ -222,7 +230,8 @@ void DerivedRules::Compile(size_t function) {
   if (function + 1 < starts.size()) {
     bytes = bytes.first(std::min(bytes.size(), starts[function + 1].value - start.value));
   }
-  Function followed(start, bytes.first(std::min(bytes.size(), kMostBytes)), most, starts_.likely);
+  Function followed(architecture_, start, bytes.first(std::min(bytes.size(), kMostBytes)), most,
+                    starts_.likely);
   followed.Follow();
   if (budget_ != nullptr) {
     budget_->TakeInstructions(followed.instructions() * kCostOfInstruction);

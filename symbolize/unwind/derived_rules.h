@@ -29,11 +29,12 @@
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/frame_budget.h"
 #include "symbolize/unwind/function_starts.h"
+#include "symbolize/unwind/registers.h"
 #include "symbolize/unwind/rule_rows.h"
 
 namespace profiler::symbolize {
 
-// Of one image of x86-64. Not thread-safe: look-ups compile.
+// Of one image of x86-64 or AArch64. Not thread-safe: look-ups compile.
 class DerivedRules {
  public:
   // Looks through all code (FindFunctionStarts). The image's bytes and `budget`, which may be null,
@@ -54,6 +55,7 @@ class DerivedRules {
   class Function;
   void Compile(size_t function);
 
+  const Architecture architecture_;
   FrameBudget* const budget_;  // null: none
   uint64_t taken_ = 0;         // of its memory
   std::vector<CodeRange> code_;

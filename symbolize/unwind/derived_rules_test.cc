@@ -31,16 +31,19 @@ std::string Text(const UnwindRule& rule) {
     default:
       return "?";
   }
+  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * 8);
   if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * 8);
   return text;
 }
 
 class DerivedRulesTest : public testing::Test {
- protected:
+ public:
   // A line for each address in `code` at which another rule begins to hold.
   static std::string Rules(const ByteBuilder& code, FrameBudget* budget = nullptr,
-                           uint64_t flags = SHF_ALLOC | SHF_EXECINSTR) {
-    const std::vector<std::byte> file = ElfBuilder().Section(".text", kText, code, flags).Build();
+                           uint64_t flags = SHF_ALLOC | SHF_EXECINSTR,
+                           uint16_t machine = EM_X86_64) {
+    const std::vector<std::byte> file =
+        ElfBuilder(machine).Section(".text", kText, code, flags).Build();
     const ElfImage image = *ElfImage::Parse(file);
     DerivedRules rules(image, budget);
     std::string text, last;
@@ -58,6 +61,13 @@ class DerivedRulesTest : public testing::Test {
     code->Pad(16, 0x90).Bytes({0xf3, 0x0f, 0x1e, 0xfa, 0xc3});
   }
 };
+
+// The same of AArch64.
+std::string ArmRules(std::initializer_list<uint32_t> instructions) {
+  ByteBuilder code;
+  for (const uint32_t instruction : instructions) code.U32(instruction);
+  return DerivedRulesTest::Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_AARCH64);
+}
 
 TEST_F(DerivedRulesTest, AFrameIsWhereTheFramePointerSaysOnceThereIsOne) {
   EXPECT_EQ(Rules({
@@ -239,6 +249,86 @@ TEST_F(DerivedRulesTest, MemoryIsGivenBack) {
   const uint64_t before = budget.memory_left();
   EXPECT_NE(Rules({0x53, 0x5b, 0xc3}, &budget), "0: none\n");
   EXPECT_EQ(budget.memory_left(), before);
+}
+
+TEST_F(DerivedRulesTest, OnAArch64TheLinkRegisterHasTheReturnAddressUntilItIsSaved) {
+  EXPECT_EQ(ArmRules({
+                0xd503233f,  // 0  paciasp
+                0xa9be7bfd,  // 4  stp x29, x30, [sp, #-32]!
+                0x910003fd,  // 8  mov x29, sp
+                0xa90153f3,  // c  stp x19, x20, [sp, #16]
+                0x94000400,  // 10 bl
+                0xa94153f3,  // 14 ldp x19, x20, [sp, #16]
+                0xa8c27bfd,  // 18 ldp x29, x30, [sp], #32
+                0xd50323bf,  // 1c autiasp
+                0xd65f03c0,  // 20 ret
+            }),
+            "0: sp+0 return at 0\n"
+            "8: sp+32 return at -24\n"
+            "c: fp+32 return at -24 fp at -32\n"
+            "1c: sp+0 return at 0\n");
+}
+
+TEST_F(DerivedRulesTest, OnAArch64WhatHasNoFramePointerIsFoundByItsStackPointer) {
+  EXPECT_EQ(ArmRules({
+                0xd100c3ff,  // 0  sub sp, sp, #48
+                0xf90007fe,  // 4  str x30, [sp, #8]
+                0x6dbe27e8,  // 8  stp d8, d9, [sp, #-32]!
+                0x94000400,  // c  bl
+                0x6cc227e8,  // 10 ldp d8, d9, [sp], #32
+                0xf94007fe,  // 14 ldr x30, [sp, #8]
+                0x9100c3ff,  // 18 add sp, sp, #48
+                0xd65f03c0,  // 1c ret
+            }),
+            "0: sp+0 return at 0\n"
+            "4: sp+48 return at 0\n"
+            "8: sp+48 return at -40\n"
+            "c: sp+80 return at -40\n"
+            "14: sp+48 return at -40\n"
+            "1c: sp+0 return at 0\n");
+}
+
+TEST_F(DerivedRulesTest, OnAArch64AStackThatIsMovedByARegisterIsFoundByTheFramePointer) {
+  EXPECT_EQ(ArmRules({
+                0xa9be7bfd,  // 0  stp x29, x30, [sp, #-32]!
+                0x910003fd,  // 4  mov x29, sp
+                0xcb2163ff,  // 8  sub sp, sp, x1
+                0x910003bf,  // c  mov sp, x29
+                0xa8c27bfd,  // 10 ldp x29, x30, [sp], #32
+                0xd65f03c0,  // 14 ret
+            }),
+            "0: sp+0 return at 0\n"
+            "4: sp+32 return at -24\n"
+            "8: fp+32 return at -24 fp at -32\n"
+            "14: sp+0 return at 0\n");
+}
+
+TEST_F(DerivedRulesTest, OnAArch64WhatCallsWithoutSavingItsReturnAddressHasNone) {
+  EXPECT_EQ(ArmRules({
+                0xd503245f,  // 0  bti c
+                0x94000400,  // 4  bl
+                0x14000001,  // 8  b
+                0xd65f03c0,  // c  ret
+            }),
+            "0: sp+0 return at 0\n"
+            "8: none\n");
+}
+
+TEST_F(DerivedRulesTest, OnAArch64BothWaysOfABranchAreFollowedAndWhatBeginsAFunctionBehindACall) {
+  EXPECT_EQ(ArmRules({
+                0xb4000060,  // 0  cbz x0, c
+                0xa9be7bfd,  // 4  stp x29, x30, [sp, #-32]!
+                0x94000400,  // 8  bl, which does not return
+                0xa9bf7bfd,  // c  stp x29, x30, [sp, #-16]!
+                0x94000400,  // 10 bl
+                0xa8c17bfd,  // 14 ldp x29, x30, [sp], #16
+                0xd65f03c0,  // 18 ret
+            }),
+            "0: sp+0 return at 0\n"
+            "8: sp+32 return at -24\n"
+            "c: sp+0 return at 0\n"
+            "10: sp+16\n"
+            "18: sp+0 return at 0\n");
 }
 
 }  // namespace

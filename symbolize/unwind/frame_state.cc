@@ -1,5 +1,9 @@
 #include "symbolize/unwind/frame_state.h"
 
+#include <cstring>
+
+#include "symbolize/unwind/aarch64_frame_state.h"
+
 namespace profiler::symbolize {
 namespace {
 
@@ -16,6 +20,8 @@ const ZydisDecoder& Decoder() {
   return decoder;
 }
 
+}  // namespace
+
 std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
   if (!depth) return std::nullopt;
   if (bytes > kMostDepth || bytes < -kMostDepth) return std::nullopt;
@@ -25,22 +31,25 @@ std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
   return static_cast<int32_t>(deeper);
 }
 
-}  // namespace
-
 UnwindRule FrameState::Rule() const {
   if (fp == kOutermost) return {.kind = UnwindRule::kThreadStart};
-  UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -1};
+  // As many as a rule has room for.
+  constexpr int32_t kMostReturnSlots = 1 << 12, kMostSlots = 1 << 13;
+  if ((saved_return == 0 && !keeps_link) || saved_return % kWord != 0 ||
+      saved_return / kWord >= kMostReturnSlots) {
+    return {};
+  }
+  UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -saved_return / kWord};
   // As compilers do that say where a frame is: once there is a frame pointer, by that.
   if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
     rule.kind = UnwindRule::kFromFramePointer;
     rule.cfa_offset = fp_depth;
-  } else if (depth && *depth >= kWord) {
+  } else if (depth && *depth >= saved_return) {
     rule.cfa_offset = *depth;
   } else {
     return {};
   }
   if (fp == kOfCaller) return rule;
-  constexpr int32_t kMostSlots = 1 << 13;
   if (saved_fp % kWord != 0 || saved_fp / kWord >= kMostSlots) return {};
   rule.frame_slot = -saved_fp / kWord;
   return rule;
@@ -48,11 +57,26 @@ UnwindRule FrameState::Rule() const {
 
 bool FrameInstruction::Decode(std::span<const std::byte> code, ElfAddress address) {
   address_ = address;
+  if (architecture_ == Architecture::kAArch64) {
+    if (code.size() < sizeof(code_)) return false;
+    std::memcpy(&code_, code.data(), sizeof(code_));
+    return true;
+  }
   return ZYAN_SUCCESS(
       ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(), &instruction_, operands_));
 }
 
+size_t FrameInstruction::length() const {
+  return architecture_ == Architecture::kAArch64 ? sizeof(code_) : instruction_.length;
+}
+
+bool FrameInstruction::IsPadding() const {
+  if (architecture_ == Architecture::kAArch64) return IsArmPadding(code_);
+  return instruction_.mnemonic == ZYDIS_MNEMONIC_NOP;
+}
+
 FrameInstruction::Flow FrameInstruction::flow() const {
+  if (architecture_ == Architecture::kAArch64) return ArmFlow(code_);
   switch (instruction_.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       return Flow::kBranch;
@@ -78,6 +102,7 @@ FrameInstruction::Flow FrameInstruction::flow() const {
 }
 
 std::optional<ElfAddress> FrameInstruction::target() const {
+  if (architecture_ == Architecture::kAArch64) return ArmTarget(code_, address_);
   if (instruction_.operand_count == 0 || operands_[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
       operands_[0].imm.is_relative == 0) {
     return std::nullopt;
@@ -86,6 +111,7 @@ std::optional<ElfAddress> FrameInstruction::target() const {
 }
 
 bool FrameInstruction::IsPrologue() const {
+  if (architecture_ == Architecture::kAArch64) return IsArmPrologue(code_);
   switch (instruction_.mnemonic) {
     case ZYDIS_MNEMONIC_ENDBR64:
       return true;
@@ -122,6 +148,7 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
 }
 
 FrameState FrameInstruction::After(FrameState state) const {
+  if (architecture_ == Architecture::kAArch64) return AfterArm(code_, state);
   switch (instruction_.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
     case ZYDIS_MNEMONIC_PUSHFQ:

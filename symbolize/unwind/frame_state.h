@@ -7,10 +7,15 @@
 //   sub rsp, 24        │ locals             │
 //                      │                    │ ◀ rsp = CFA − 40
 //
-// x86-64 alone.
+// On AArch64 the return address is in the link register at first, and both are saved somewhere in
+// the frame, side by side:
 //
-// Source: System V ABI, AMD64 supplement 1.0, 3.2.2 and 3.4.1 (a frame pointer of 0 is the
-// outermost frame's).
+//   stp x29, x30, [sp, #-32]!   │ locals             │ CFA − 16     CFA: where it was at first
+//   mov x29, sp                 │ x30                │ CFA − 24
+//                               │ caller's x29       │ ◀ sp = x29 = CFA − 32
+//
+// Sources: System V ABI, AMD64 supplement 1.0, 3.2.2 and 3.4.1 (a frame pointer of 0 is the
+// outermost frame's); Procedure Call Standard for the Arm 64-bit Architecture, 2023Q3, 6.4.6.
 //
 // Private to this package.
 
@@ -25,10 +30,18 @@
 
 #include "src/base/address.h"
 #include "symbolize/unwind/cfi_table.h"
+#include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
 
 struct FrameState {
+  // At a function's first instruction.
+  static FrameState AtStart(Architecture architecture) {
+    FrameState state;
+    if (architecture == Architecture::kAArch64) state.depth = state.saved_return = 0;
+    return state;
+  }
+
   // The stack pointer is that far below the CFA; empty where that is not known.
   std::optional<int32_t> depth = 8;
   enum FramePointer : uint8_t {
@@ -39,7 +52,9 @@ struct FrameState {
   };
   FramePointer fp = kOfCaller;
   int32_t fp_depth = 0;
-  int32_t saved_fp = 0;  // the caller's frame pointer is that far below the CFA; 0: nowhere
+  int32_t saved_fp = 0;      // the caller's frame pointer is that far below the CFA; 0: nowhere
+  int32_t saved_return = 8;  // and so the return address; 0: nowhere
+  bool keeps_link = true;    // it is in the link register as well
 
   bool operator==(const FrameState&) const = default;
 
@@ -47,9 +62,14 @@ struct FrameState {
   UnwindRule Rule() const;
 };
 
-// One instruction of x86-64.
+// By how far `depth` grows; empty where it was not known, and for frames that none is.
+std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes);
+
+// One instruction.
 class FrameInstruction {
  public:
+  explicit FrameInstruction(Architecture architecture) : architecture_(architecture) {}
+
   enum class Flow : uint8_t {
     kNext,
     kCall,     // and on to the next
@@ -62,13 +82,13 @@ class FrameInstruction {
   // False where `code` begins with none. At least one byte.
   bool Decode(std::span<const std::byte> code, ElfAddress address);
 
-  size_t length() const { return instruction_.length; }
+  size_t length() const;
   Flow flow() const;
   // Of kCall, kBranch and kJump, where the instruction says it.
   std::optional<ElfAddress> target() const;
-  bool IsPadding() const { return instruction_.mnemonic == ZYDIS_MNEMONIC_NOP; }
-  // Whether it saves a register of the caller's, takes room on the stack, or is the mark of what
-  // may be called from anywhere (endbr64).
+  bool IsPadding() const;
+  // Whether it saves a register of the caller's (on AArch64 the link register), takes room on the
+  // stack, or is the mark of what may be called from anywhere (endbr64, bti c).
   bool IsPrologue() const;
 
   // Behind it.
@@ -88,7 +108,9 @@ class FrameInstruction {
   void Leave(FrameState* state) const;
   void Clobber(FrameState* state) const;
 
+  const Architecture architecture_;
   ElfAddress address_;
+  uint32_t code_ = 0;  // on AArch64; the others on x86-64
   ZydisDecodedInstruction instruction_{};
   ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
 };

@@ -167,6 +167,7 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
   if (returned != Stepped::kCaller) return returned;
 
   RegisterSet caller(architecture);
+  caller.SetVectorGranule(registers->vector_granule());
   for (unsigned i = 0; i < kRegisters; ++i) {
     uint64_t value = 0;
     if (i != numbers.pc && i != rules.return_address && IsRestored(rules, architecture, i) &&
@@ -187,6 +188,7 @@ Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers) {
   const std::optional<SignalFrame> frame = RecognizeSignalReturn(memory, *registers);
   if (!frame) return Stepped::kMalformed;
   RegisterSet caller(registers->architecture());
+  caller.SetVectorGranule(registers->vector_granule());
   uint64_t address = registers->sp() + frame->offset;
   for (const uint8_t number : frame->order) {
     uint64_t value = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "symbolize/elf/libelf_file.h"
+#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/frame_state.h"
 
 namespace profiler::symbolize {
@@ -28,8 +29,8 @@ constexpr size_t kDistance = sizeof(int32_t);
 
 class StartFinder {
  public:
-  StartFinder(const std::vector<CodeRange>& code, FrameBudget* budget)
-      : code_(code), budget_(budget) {
+  StartFinder(Architecture architecture, const std::vector<CodeRange>& code, FrameBudget* budget)
+      : architecture_(architecture), code_(code), budget_(budget) {
     for (const CodeRange& range : code) found_.certain.push_back(range.address);
   }
 
@@ -77,7 +78,7 @@ class StartFinder {
   }
 
  private:
-  struct TakenAddress {
+  struct Taken {
     ElfAddress address, from;
   };
 
@@ -90,6 +91,7 @@ class StartFinder {
   }
 
   void ReadRange(const CodeRange& range) {
+    if (architecture_ == Architecture::kAArch64) return ReadRangeOnAArch64(range);
     const std::span<const std::byte> bytes = range.bytes;
     for (size_t i = 0; i + 1 + kDistance <= bytes.size(); ++i) {
       const bool is_lea = bytes[i] == kLea && (bytes[i + 1] & kModeAndOperand) == kRelative;
@@ -100,10 +102,29 @@ class StartFinder {
       std::memcpy(&distance, &bytes[at], sizeof(distance));
       const ElfAddress from{range.address.value + at};
       const ElfAddress target{from.value + kDistance + static_cast<uint64_t>(int64_t{distance})};
-      if (FindRange(code_, target) == nullptr) continue;
-      if (is_lea && taken_.size() < kMostFound) taken_.push_back({target, from});
-      if (!is_lea && called_.size() < kMostFound) called_.push_back(target);
+      AddTarget(target, from, /*is_called=*/!is_lea);
     }
+  }
+
+  void ReadRangeOnAArch64(const CodeRange& range) {
+    uint32_t before = 0;
+    for (size_t at = 0; at + sizeof(uint32_t) <= range.bytes.size(); at += sizeof(uint32_t)) {
+      uint32_t code = 0;
+      std::memcpy(&code, &range.bytes[at], sizeof(code));
+      const ElfAddress from{range.address.value + at};
+      if (const auto called = TargetOfCall(code, from.value)) {
+        AddTarget({*called}, from, /*is_called=*/true);
+      } else if (const auto taken = TakenAddress(before, code, from.value)) {
+        AddTarget({*taken}, from, /*is_called=*/false);
+      }
+      before = code;
+    }
+  }
+
+  void AddTarget(ElfAddress target, ElfAddress from, bool is_called) {
+    if (FindRange(code_, target) == nullptr) return;
+    if (!is_called && taken_.size() < kMostFound) taken_.push_back({target, from});
+    if (is_called && called_.size() < kMostFound) called_.push_back(target);
   }
 
   void ChooseCalled() {
@@ -120,7 +141,7 @@ class StartFinder {
     const auto function = [&](ElfAddress address) {
       return std::upper_bound(certain.begin(), certain.end(), address);
     };
-    for (const TakenAddress& taken : taken_) {
+    for (const Taken& taken : taken_) {
       if (LooksLikeStart(taken.address)) {
         found_.certain.push_back(taken.address);
       } else if (function(taken.address) != function(taken.from)) {
@@ -130,10 +151,11 @@ class StartFinder {
   }
 
   bool LooksLikeStart(ElfAddress address) {
-    if (address.value % kFunctionAlignment != 0 || MostNow(1, 1) == 0) return false;
+    if (!IsAlignedAsFunction(architecture_, address) || MostNow(1, 1) == 0) return false;
     Take(kLookedAt, 1);
     const CodeRange& range = *FindRange(code_, address);
-    return BeginsFunction(range.bytes.subspan(address.value - range.address.value), address);
+    return BeginsFunction(architecture_, range.bytes.subspan(address.value - range.address.value),
+                          address);
   }
 
   static void KeepEachOnce(std::vector<ElfAddress>* starts) {
@@ -141,11 +163,12 @@ class StartFinder {
     starts->erase(std::unique(starts->begin(), starts->end()), starts->end());
   }
 
+  const Architecture architecture_;
   const std::vector<CodeRange>& code_;
   FrameBudget* const budget_;  // null: none
   FunctionStarts found_;
   std::vector<ElfAddress> called_;
-  std::vector<TakenAddress> taken_;
+  std::vector<Taken> taken_;
 };
 
 }  // namespace
@@ -173,11 +196,12 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
   return nullptr;
 }
 
-bool BeginsFunction(std::span<const std::byte> code, ElfAddress address) {
-  if (address.value % kFunctionAlignment != 0) return false;
+bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
+                    ElfAddress address) {
+  if (!IsAlignedAsFunction(architecture, address)) return false;
   size_t at = 0;
   for (size_t i = 0; i < kLookedAt && at < code.size(); ++i) {
-    FrameInstruction instruction;
+    FrameInstruction instruction(architecture);
     if (!instruction.Decode(code.subspan(at), {address.value + at})) return false;
     if (instruction.IsPrologue()) return true;
     if (instruction.flow() != FrameInstruction::Flow::kNext) return false;
@@ -186,9 +210,9 @@ bool BeginsFunction(std::span<const std::byte> code, ElfAddress address) {
   return false;
 }
 
-FunctionStarts FindFunctionStarts(const ElfImage& image, const std::vector<CodeRange>& code,
-                                  FrameBudget* budget) {
-  StartFinder finder(code, budget);
+FunctionStarts FindFunctionStarts(Architecture architecture, const ElfImage& image,
+                                  const std::vector<CodeRange>& code, FrameBudget* budget) {
+  StartFinder finder(architecture, code, budget);
   for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     if (const ElfSection* section = image.FindSectionOfType(type)) {
       finder.AddSymbols(image, *section);

@@ -1,13 +1,15 @@
 // Where functions start in code that says nothing of them: what symbols name, what other code
 // calls, and whose address it takes.
 //
-//   e8 rel32                    call f
-//   48 8d ModRM rel32           lea r, [f]
+//   x86-64                                  AArch64
+//   e8 rel32             call f             bl f
+//   48 8d ModRM rel32    lea r, [f]         adrp r, page; add r, r, #place, or adr r, f
 //
-// They are searched byte by byte, as decoding all code takes too long, so some that are found are
-// none: half of an instruction may look like a call. What is found is certain if it is called from
-// two places, or is aligned and looks like the start of a function. An address that is taken within
-// the function where it is is a label's, to which a computed jump goes, and is left out.
+// On x86-64 they are searched byte by byte, as decoding all code takes too long, so some that are
+// found are none: half of an instruction may look like a call; on AArch64 data may. What is found
+// is certain if it is called from two places, or is aligned and looks like the start of a function.
+// An address that is taken within the function where it is is a label's, to which a computed jump
+// goes, and is left out.
 //
 // Private to this package.
 
@@ -21,11 +23,16 @@
 #include "src/base/address.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/unwind/frame_budget.h"
+#include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
 
-// In bytes, by compilers' defaults.
+// In bytes, by compilers' defaults for x86-64. For AArch64 some functions are aligned as little as
+// instructions are.
 inline constexpr uint64_t kFunctionAlignment = 16;
+constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
+  return address.value % (architecture == Architecture::kX86_64 ? kFunctionAlignment : 4) == 0;
+}
 
 // A run of code that lies in the file in one piece: an executable section, or a segment where there
 // are no section headers. At most 64 of them.
@@ -45,7 +52,7 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 // and saves a register or makes room on the stack before it does much else. Decodes at most
 // kLookedAt instructions.
 inline constexpr size_t kLookedAt = 8;
-bool BeginsFunction(std::span<const std::byte> code, ElfAddress address);
+bool BeginsFunction(Architecture architecture, std::span<const std::byte> code, ElfAddress address);
 
 // Each in their order, each once, and none in both.
 struct FunctionStarts {
@@ -55,7 +62,7 @@ struct FunctionStarts {
 
 // Reads at most 2^20 symbols and 64 MB of code, and no more than `budget` has left, where that is
 // not null. Cost: a few milliseconds a megabyte.
-FunctionStarts FindFunctionStarts(const ElfImage& image, const std::vector<CodeRange>& code,
-                                  FrameBudget* budget);
+FunctionStarts FindFunctionStarts(Architecture architecture, const ElfImage& image,
+                                  const std::vector<CodeRange>& code, FrameBudget* budget);
 
 }  // namespace profiler::symbolize

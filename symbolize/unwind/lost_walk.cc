@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <type_traits>
 
+#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/bare_frame.h"
 #include "symbolize/unwind/call_instruction.h"
 #include "symbolize/unwind/frame_state.h"
@@ -59,6 +61,10 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   const Next next = FollowFramePointer();
   const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
   if (is_lost && is_interrupted && code_.cfi != nullptr) {
+    if (registers_.architecture() == Architecture::kAArch64 && knows_link_ &&
+        IsReturnAddress(registers_.Get(numbers_.return_address))) {
+      return ReturnBy({.in_link_register = true});
+    }
     for (uint64_t words = 0; words < kSearchedWords; ++words) {
       uint64_t address = 0;
       if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) break;
@@ -108,9 +114,12 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
   if (rule.kind == UnwindRule::kThreadStart) return rule;
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
-  const uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
-  uint64_t return_address = 0;
-  const bool is_copied = ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
+  uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
+  if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
+  if (rule.return_slot == 0 && !knows_link_) return std::nullopt;
+  uint64_t return_address = registers_.Get(numbers_.return_address);
+  const bool is_copied =
+      rule.return_slot == 0 || ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
   return is_copied && !IsReturnAddress(return_address) ? std::nullopt : std::optional(rule);
 }
 
@@ -137,10 +146,15 @@ bool UnwindWalk::EndsThread(RuntimeAddress address) {
 // A thread in a system call stands behind the instruction, which may be the last one of its
 // function: of the C library's code that returns from a signal, for instance.
 bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
-  constexpr std::array<std::byte, 2> kSyscall = {std::byte{0x0f}, std::byte{0x05}};
-  std::array<std::byte, 2> code;
-  return registers_.architecture() == Architecture::kX86_64 &&
-         space_.ReadMemory(pc - code.size(), code) && code == kSyscall;
+  constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
+  constexpr std::array<uint8_t, 4> kSupervisorCall = {0x01, 0x00, 0x00, 0xd4};  // svc #0
+  const auto stands_before = [&](const auto& call) {
+    std::remove_cvref_t<decltype(call)> code{};
+    return space_.ReadMemory(pc - code.size(), std::as_writable_bytes(std::span(code))) &&
+           code == call;
+  };
+  return registers_.architecture() == Architecture::kX86_64 ? stands_before(kSyscall)
+                                                            : stands_before(kSupervisorCall);
 }
 
 // Where the next instructions of the last frame show that its frame pointer does not lead on.
@@ -152,15 +166,43 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kWord))) {
     return std::nullopt;
   }
-  const auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
-  if (!back) return std::nullopt;
-  uint64_t address = 0;
-  const bool is_copied = ReadCopiedWord(registers_.sp() + back->return_address * kWord, &address);
-  return is_copied && !IsReturnAddress(address) ? std::nullopt : back;
+  auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
+  if (!back && is_interrupted) back = WayBackOfLeaf();
+  if (!back || (back->in_link_register && !knows_link_)) return std::nullopt;
+  uint64_t address = registers_.Get(numbers_.return_address);
+  const bool is_known = back->in_link_register ||
+                        ReadCopiedWord(registers_.sp() + back->return_address * kWord, &address);
+  return is_known && !IsReturnAddress(address) ? std::nullopt : back;
+}
+
+// On AArch64, where the call that the link register tells of leads to a place before the
+// interrupted instruction, and nothing in between has called or saved that register: it is the
+// frame's.
+std::optional<WayBack> UnwindWalk::WayBackOfLeaf() {
+  constexpr uint64_t kMostBytes = 4096;  // of a function that calls nothing
+  if (registers_.architecture() != Architecture::kAArch64 || !knows_link_) return std::nullopt;
+  const uint64_t pc = registers_.pc();
+  const uint64_t link = WithoutSignature(registers_.Get(numbers_.return_address));
+  const uint64_t call_address = link - kAArch64Instruction;
+  uint32_t call = 0;
+  if (!space_.ReadCode(RuntimeAddress{call_address}, std::as_writable_bytes(std::span(&call, 1)))) {
+    return std::nullopt;
+  }
+  const std::optional<uint64_t> start = TargetOfCall(call, call_address);
+  if (!start || *start > pc || pc - *start > kMostBytes) return std::nullopt;
+  std::array<uint8_t, kMostBytes> code;
+  const auto passed = std::span(code).first(pc - *start);
+  if (!space_.ReadCode(RuntimeAddress{*start}, std::as_writable_bytes(passed))) return std::nullopt;
+  const LinkUse use = UseOfLink(passed);
+  if (!use.keeps_link) return std::nullopt;
+  WayBack back{.in_link_register = true};
+  if (use.keeps_stack) back.caller_stack = 0;
+  return back;
 }
 
 // Whether it is behind a call.
 bool UnwindWalk::IsReturnAddress(uint64_t address) {
+  address = WithoutSignature(address);
   MappedCode code;
   std::array<uint8_t, kLongestCall> call{};
   return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
@@ -180,19 +222,33 @@ bool UnwindWalk::MayFollowCall(uint64_t address) {
 UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
   const uint64_t sp = registers_.sp();
   const uint64_t slot = sp + back.return_address * kWord;
-  uint64_t address = 0;
+  uint64_t address = registers_.Get(numbers_.return_address);
   uint64_t caller_fp = registers_.fp();
-  if (!ReadStackWord(slot, &address)) return EndUnreadable();
+  if (!back.in_link_register && !ReadStackWord(slot, &address)) return EndUnreadable();
   if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
     return EndUnreadable();
   }
+  address = WithoutSignature(address);
   registers_.KeepOnly(FollowedRegisters());
-  return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
+  if (registers_.architecture() == Architecture::kX86_64) {
+    return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
+  }
+  const Next next = GoTo(address, sp + back.caller_stack.value_or(0) * kWord, caller_fp,
+                         FrameOrigin::kGuess, true);
+  knows_stack_ = back.caller_stack.has_value();
+  return next;
+}
+
+// What the frame has of its own ends at `sp`, or, on AArch64, there or further out.
+UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp) {
+  const Next next = GoTo(pc, sp, fp, FrameOrigin::kGuess, true);
+  knows_stack_ = registers_.architecture() == Architecture::kX86_64;
+  return next;
 }
 
 //   fp ▶ │ caller's fp    │
 //        │ return address │
-//        ├─ caller's sp ──┤
+//        ├─ caller's sp ──┤  on AArch64 there, or further out
 //
 // A register that is no frame pointer rarely points to a word of the stack that is followed by
 // the address of an instruction.
@@ -208,11 +264,11 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
     return End(fp - registers_.sp() < kStackReach && fp + 2 * kWord > end ? ChainEnd::kStackTooShort
                                                                           : unknown);
   }
-  const uint64_t stripped = StripTags(registers_.architecture(), return_address);
+  const uint64_t stripped = WithoutSignature(return_address);
   MappedCode code;
   if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
   registers_.KeepOnly(FollowedRegisters());
-  return GoTo(return_address, fp + 2 * kWord, caller_fp, FrameOrigin::kGuess, true);
+  return GoToAboveRecord(stripped, fp + 2 * kWord, caller_fp);
 }
 
 // Whether a walk that is lost can go on, as it met an exception that is being handed over. What
@@ -270,7 +326,7 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   known_.Start(0, 0);  // what was walked in vain is not to be known again
   in_code_ = false;
   registers_.KeepOnly(FollowedRegisters());
-  return GoTo(address, *slot + kWord, fp, FrameOrigin::kGuess, true) == Next::kGoOn;
+  return GoToAboveRecord(address, *slot + kWord, fp) == Next::kGoOn;
 }
 
 // The word from `address` on that leads to behind the instruction `call`, or to where its

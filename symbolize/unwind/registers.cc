@@ -51,7 +51,11 @@ std::optional<RegisterSet> RegisterSet::FromPerf(Architecture architecture, uint
   ByteReader reader(values);
   for (; mask != 0; mask &= mask - 1) {
     const auto value = reader.Read<uint64_t>();
-    registers.Set(NumberOfPerf(architecture, static_cast<unsigned>(std::countr_zero(mask))), value);
+    const auto bit = static_cast<unsigned>(std::countr_zero(mask));
+    registers.Set(NumberOfPerf(architecture, bit), value);
+    if (architecture == Architecture::kAArch64 && bit == kVectorGranule) {
+      registers.SetVectorGranule(value);
+    }
   }
   const RegisterNumbers numbers = NumbersOf(architecture);
   if (!reader.ok() || !registers.Knows(numbers.pc) || !registers.Knows(numbers.sp)) {

@@ -6,7 +6,8 @@
 //   AArch64    x0 … x15                  x16 …     fp  lr  sp  pc
 //
 // Sources: System V ABI for AMD64, figure 3.36; DWARF for the Arm 64-bit architecture, 4.1. AArch64
-// has no DWARF number for the pc of a frame; 32 stands for it here.
+// has no DWARF number for the pc of a frame; 32 stands for it here. Its 46, VG, is kept beside the
+// others: how long vectors are is the thread's, and no frame has a value of its own.
 
 #pragma once
 
@@ -41,6 +42,10 @@ constexpr RegisterNumbers NumbersOf(Architecture architecture) {
   return architecture == Architecture::kX86_64 ? RegisterNumbers{16, 7, 6, 16}
                                                : RegisterNumbers{32, 31, 29, 30};
 }
+
+// VG of AArch64, how many 8 bytes a vector of SVE has: the DWARF number, and the bit of
+// PERF_REG_ARM64_VG as well.
+inline constexpr unsigned kVectorGranule = 46;
 
 // Whether a callee must leave the register as it found it: such a register without a rule has its
 // value still, any other is lost.
@@ -86,6 +91,10 @@ class RegisterSet {
     known_ &= bits;
   }
 
+  // kVectorGranule; 0 where it is not known, and where there is no SVE.
+  uint64_t vector_granule() const { return vector_granule_; }
+  void SetVectorGranule(uint64_t value) { vector_granule_ = value; }
+
   uint64_t pc() const { return values_[NumbersOf(architecture_).pc]; }
   uint64_t sp() const { return values_[NumbersOf(architecture_).sp]; }
   uint64_t fp() const { return values_[NumbersOf(architecture_).fp]; }
@@ -93,6 +102,7 @@ class RegisterSet {
  private:
   Architecture architecture_;
   uint64_t known_ = 0;  // bit n: register n
+  uint64_t vector_granule_ = 0;
   std::array<uint64_t, kRegisters> values_{};
 };
 

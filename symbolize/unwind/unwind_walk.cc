@@ -28,7 +28,9 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
   numbers_ = NumbersOf(registers.architecture());
   all_registers_ = all_registers;
   complete_ = true;
+  registers_.Set(numbers_.pc, StripTags(registers.architecture(), registers.pc()));
   knows_link_ = !pc_is_return_address;
+  knows_stack_ = true;
   known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
   prefetched_ = registers.sp() - stack_.start;
   Prefetch(registers.sp());
@@ -43,7 +45,9 @@ UnwindWalk::Next UnwindWalk::Step() {
   const bool was_return_address = is_return_address_;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
   if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
-  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) return DropStrayFrame();
+  if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) {
+    return StripLongSignature() ? Next::kGoOn : DropStrayFrame();
+  }
   UnwindRule rule;
   ElfAddress address;
   if (in_code_ && code_.cfi != nullptr) {
@@ -66,7 +70,7 @@ UnwindWalk::Next UnwindWalk::Step() {
     case UnwindRule::kTooLong:
       return End(ChainEnd::kTooLongCfi);
     default:
-      const bool is_full = rule.kind == UnwindRule::kFull || all_registers_;
+      const bool is_full = rule.kind == UnwindRule::kFull || (all_registers_ && knows_stack_);
       const CfiTable::Told told =
           is_full ? FullRules(*code_.cfi, address) : CfiTable::Told::kNothing;
       if (told == CfiTable::Told::kRules) return StepByFullRules(address);
@@ -80,6 +84,30 @@ UnwindWalk::Next UnwindWalk::Step() {
 CfiTable::Told UnwindWalk::FullRules(CfiTable& table, ElfAddress address) {
   table.StartChain(number_);
   return table.FullRules(address, &rules_);
+}
+
+// Of the last frame's address, where no code is.
+bool UnwindWalk::StripLongSignature() {
+  const uint64_t pc = WithoutSignature(registers_.pc());
+  if (pc == registers_.pc()) return false;
+  registers_.Set(numbers_.pc, pc);
+  chain_.frames.back().address = RuntimeAddress{pc};
+  return true;
+}
+
+// Tags are stripped as if addresses had 48 bits. Kernels of AArch64 may be made with fewer, by the
+// size of their pages and how many tables lead there, and then signatures are longer by as much. So
+// where no code is, the next fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
+// ARM64_VA_BITS.
+uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
+  const uint64_t stripped = StripTags(registers_.architecture(), address);
+  if (registers_.architecture() != Architecture::kAArch64) return stripped;
+  MappedCode code;
+  for (const unsigned bits : {48, 47, 42, 39, 36}) {
+    const uint64_t shorter = stripped & ((uint64_t{1} << bits) - 1);
+    if (shorter != 0 && space_.FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
+  }
+  return stripped;
 }
 
 // The last frame's address was taken for a return address, and no code is there. So it is no frame,
@@ -101,11 +129,11 @@ void UnwindWalk::RepeatSteps() {
                           StripTags(registers_.architecture(), caller_pc) != 0 &&
                           (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
     if (!leads_on) break;
-    pc = caller_pc, sp = step->caller_sp, fp = caller_fp;
+    pc = StripTags(registers_.architecture(), caller_pc);
+    sp = step->caller_sp, fp = caller_fp;
     known_.Repeat();
     Prefetch(sp);
-    chain_.frames.push_back({RuntimeAddress{StripTags(registers_.architecture(), pc)}, sp,
-                             FrameOrigin::kCfi, true, false});
+    chain_.frames.push_back({RuntimeAddress{pc}, sp, FrameOrigin::kCfi, true, false});
   }
   if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
 }
@@ -160,6 +188,14 @@ bool UnwindWalk::IsFunctionStart(ElfAddress address) {
   return function && function->start == address;
 }
 
+// Of a frame on AArch64 that was found by its frame pointer alone. That points to where the frame
+// has saved the caller's and the return address, which lie anywhere in it.
+bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
+  if (rule.frame_slot == 0 || rule.return_slot != rule.frame_slot + 1) return false;
+  *cfa = SlotAddress(registers_.fp(), -rule.frame_slot);
+  return true;
+}
+
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
@@ -169,6 +205,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   switch (rule.kind) {
     case UnwindRule::kFromStackPointer:
       cfa = Displaced(sp, rule.cfa_offset);
+      if (!knows_stack_ && !FindRecord(rule, &cfa)) return End(ChainEnd::kBadRegister);
       saved_fp = SlotAddress(cfa, rule.frame_slot);
       break;
     case UnwindRule::kFromFramePointer:
@@ -223,6 +260,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
 UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
   RegisterSet caller = registers_;
+  if (!knows_stack_) caller.Forget(numbers_.sp);
   const Stepped stepped =
       StepByRules(rules_, !is_return_address_, *this, &expression_steps_, &caller);
   if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
@@ -257,9 +295,12 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
     case Stepped::kCaller:
       break;
   }
-  if (StripTags(registers_.architecture(), caller.pc()) == 0) return End(ChainEnd::kThreadStart);
+  const uint64_t pc = StripTags(registers_.architecture(), caller.pc());
+  if (pc == 0) return End(ChainEnd::kThreadStart);
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   registers_ = caller;
+  registers_.Set(numbers_.pc, pc);
+  knows_stack_ = true;
   knows_link_ = registers_.Knows(numbers_.return_address) && !is_return_address;
   switched_stack_ = switched_stack_ || !is_return_address;
   complete_ = true;

@@ -72,12 +72,15 @@ class UnwindWalk final : public MemoryReader {
   Next Step();
   void RepeatSteps();
   [[gnu::noinline]] Next DropStrayFrame();
+  [[gnu::noinline]] bool StripLongSignature();
+  uint64_t WithoutSignature(uint64_t address);
   UnwindRule FindRule(ElfAddress address);
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
   bool IsFunctionStart(ElfAddress address);
   Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
+  bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
   Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
@@ -93,7 +96,9 @@ class UnwindWalk final : public MemoryReader {
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);
+  std::optional<WayBack> WayBackOfLeaf();
   Next ReturnBy(const WayBack& back);
+  Next GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp);
   Next FollowFramePointer();
   bool FindCatchingFrame();
   bool HandsOver(RuntimeAddress instruction);
@@ -110,11 +115,13 @@ class UnwindWalk final : public MemoryReader {
     registers_.Set(numbers_.fp, fp);
     complete_ = false;
     knows_link_ = false;
+    knows_stack_ = true;
   }
 
   // The caller has these registers, and none else is known.
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
-    if (StripTags(registers_.architecture(), pc) == 0) return End(ChainEnd::kThreadStart);
+    pc = StripTags(registers_.architecture(), pc);
+    if (pc == 0) return End(ChainEnd::kThreadStart);
     if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
     SetFollowed(pc, sp, fp);
     Push(origin, is_return_address);
@@ -122,10 +129,9 @@ class UnwindWalk final : public MemoryReader {
   }
 
   void Push(FrameOrigin origin, bool is_return_address) {
-    const uint64_t pc = StripTags(registers_.architecture(), registers_.pc());
     is_return_address_ = is_return_address;
     chain_.frames.push_back(
-        {RuntimeAddress{pc}, registers_.sp(), origin, is_return_address, late_});
+        {RuntimeAddress{registers_.pc()}, registers_.sp(), origin, is_return_address, late_});
     chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
     chain_.late_read += late_ ? 1 : 0;
     late_ = false;
@@ -171,11 +177,12 @@ class UnwindWalk final : public MemoryReader {
   const uint64_t number_;  // of the chain, counted from the first one
   UnwoundChain& chain_;
 
-  RegisterSet registers_;  // of the last frame
+  RegisterSet registers_;  // of the last frame; its pc without tags
   RegisterNumbers numbers_{};
   bool all_registers_ = false;  // follow all of them from the leaf on
   bool complete_ = true;        // registers_ has more than pc, sp and fp; else the rest is stale
   bool knows_link_ = true;      // the link register is this frame's
+  bool knows_stack_ = true;     // so is sp; else the frame only begins there or further out
   bool is_return_address_ = false;
   bool late_ = false;  // memory was read that was not copied
   bool switched_stack_ = false;

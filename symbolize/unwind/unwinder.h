@@ -15,7 +15,7 @@
 // followed. A frame found in these ways is marked as a guess. A function that was interrupted may
 // not have set its frame up yet, or may have taken it down, and one that called may have no frame
 // pointer at all: its next instructions say so (bare_frame.h). The caller of one that says nothing
-// is searched for on top of the stack, if it is part of an image.
+// is searched for in the link register and on top of the stack, if it is part of an image.
 // The caller of a signal frame was interrupted, so it is looked up at its address itself.
 // What a virtual machine has made is asked for at what knows its tables, where the space has that
 // (managed_code.h); then nothing is guessed.

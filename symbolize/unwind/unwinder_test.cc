@@ -680,6 +680,139 @@ TEST_F(UnwinderTest, ALeafOnAArch64ReturnsByItsLinkRegister) {
   EXPECT_EQ(Unwind(InFunction(0), {}), "401010 401010r bad register");
 }
 
+const CieSpec kCieOfAArch64 = {
+    .code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}};
+const ByteBuilder kStartOfAArch64{DW_CFA_undefined, 30};
+
+ByteBuilder Instructions(std::initializer_list<uint32_t> words) {
+  ByteBuilder code;
+  for (const uint32_t word : words) code.U32(word);
+  return code;
+}
+
+constexpr uint32_t kNop = 0xd503201f, kBl = 0x94000004, kRet = 0xd65f03c0;
+constexpr uint64_t kSignature = uint64_t{0x2a} << 50;
+
+TEST_F(UnwinderTest, AHandlersSignedReturnAddressLeadsToTheReturnFromItsSignal) {
+  // The handler has saved what its signal returns to, signed.
+  Functions({{DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 2}, kStartOfAArch64}, kCieOfAArch64,
+            EM_AARCH64);
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer, Instructions({0xd2801168, 0xd4000001}));  // mov x8, #139; svc #0
+  std::vector<uint64_t> stack(2 + 39 + 34);
+  stack[0] = restorer | kSignature;
+  stack[2 + 39 + 30] = InFunction(0);
+  stack[2 + 39 + 31] = kStack + 8;
+  stack[2 + 39 + 32] = InFunction(1, 0);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 402000* thread start");
+}
+
+TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
+  // Function 0 says nothing; 1 has its record at the lower end of 48 bytes, 2 at the upper one.
+  Functions({kStartOfAArch64,
+             {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 6, DW_CFA_offset | 30, 5},
+             {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1},
+             {DW_CFA_def_cfa_offset, 48, DW_CFA_offset | 30, 1}},
+            kCieOfAArch64, EM_AARCH64);
+  const auto stack = [&](int caller, uint64_t record) {
+    std::vector<uint64_t> words(20);
+    words[1] = kStack + record * 8;
+    words[2] = InFunction(caller) | kSignature;
+    words[record] = 0;
+    words[record + 1] = InFunction(0) | kSignature;
+    return words;
+  };
+  registers_.Set(29, kStack + 8);
+  EXPECT_EQ(Unwind(kJit, stack(1, 7)), "900000 402010r? 401010r thread start");
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 7 * 8 + 48);
+  EXPECT_EQ(Unwind(kJit, stack(2, 11)), "900000 403010r? 401010r thread start");
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 13 * 8);
+  // Whose frame pointer is its caller's cannot be found.
+  EXPECT_EQ(Unwind(kJit, stack(3, 11)), "900000 404010r? bad register");
+}
+
+TEST_F(UnwinderTest, OnAArch64AnInterruptedFunctionThatHasNoFrameKeepsItsCaller) {
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64);
+  for (uint64_t i = 0; i < 0x100; i += 4) space_->SetMemory(kJit + i, Instructions({kNop}));
+  constexpr uint64_t kCaller = kJit + 0x80;
+  space_->SetMemory(kCaller - 4, Instructions({kBl}));
+  registers_.Set(30, kCaller | kSignature);
+  registers_.Set(29, kStack + 24);  // the caller's frame
+  const std::vector<uint64_t> stack = {0, 0, 2, 0x99, InFunction(0)};
+  const std::string both = "900010 900080r? 401010r? thread start";
+  for (const uint32_t first : {0xd503233fu /* paciasp */, 0xa9be7bfdu /* stp x29, x30 */, kRet}) {
+    space_->SetMemory(kJit + 0x10, Instructions({first}));
+    EXPECT_EQ(Unwind(kJit + 0x10, stack), both);
+  }
+  // mov x29, sp
+  space_->SetMemory(kJit + 0x10, Instructions({0x910003fd}));
+  EXPECT_EQ(Unwind(kJit + 0x10, {kStack + 24, kCaller | kSignature, 2, 0x99, InFunction(0)}), both);
+  // In its midst there is nothing to be seen.
+  space_->SetMemory(kJit + 0x10, Instructions({kNop, 0x14000001}));
+  EXPECT_EQ(Unwind(kJit + 0x10, stack), "900010 401010r? thread start");
+}
+
+TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister) {
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64);
+  for (uint64_t i = 0; i < 0x100; i += 4) space_->SetMemory(kJit + i, Instructions({0x14000001}));
+  constexpr uint64_t kCaller = kJit + 0x80, kInterrupted = kJit + 0x20;
+  // bl to 0x900010
+  space_->SetMemory(kCaller - 4, Instructions({0x97ffffe5}));
+  registers_.Set(30, kCaller);
+  registers_.Set(29, kStack + 8);
+  const std::vector<uint64_t> stack = {0, 0x99, InFunction(0)};
+  EXPECT_EQ(Unwind(kInterrupted, stack), "900020 900080r? 401010r? thread start");
+  EXPECT_EQ(Unwind(kJit + 0x0c, stack), "90000c 401010r? thread start");  // in front of it
+  // What it has called, or where it has saved the register, is between.
+  for (const uint32_t use : {kBl, 0xd63f0020u /* blr x1 */, 0xa9017bfdu /* stp x29, x30 */}) {
+    space_->SetMemory(kJit + 0x18, Instructions({use}));
+    EXPECT_EQ(Unwind(kInterrupted, stack), "900020 401010r? thread start");
+  }
+}
+
+TEST_F(UnwinderTest, OnAArch64WhereNothingIsSaidOfAFunctionItsInstructionsTell) {
+  // sub sp, sp, #48; str x30, [sp, #8]; nop; bl
+  const ByteBuilder text = Instructions({0xd100c3ff, 0xf90007fe, kNop, kBl, kNop, kNop});
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64, text);
+  space_->SetMemory(InFunction(0) - 8, Instructions({kNop, kBl}));
+  registers_.Set(29, kStack + 4096);  // somebody else's
+  registers_.Set(30, InFunction(0) | kSignature);
+  const std::vector<uint64_t> stack = {1, InFunction(0) | kSignature, 3, 4, 5, 6, 7};
+  EXPECT_EQ(Unwind(kCode + 0x100, stack), "400100 401010r? thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack);
+  registers_.Set(30, 0);
+  EXPECT_EQ(Unwind(kCode + 0x108, stack), "400108 401010r? thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 48);
+}
+
+TEST_F(UnwinderTest, WhereAddressesAreShorterSignaturesAreLonger) {
+  Functions(
+      {{}, {DW_CFA_def_cfa, 29, 16, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1}, kStartOfAArch64},
+      kCieOfAArch64, EM_AARCH64);
+  constexpr uint64_t kFrom39 = uint64_t{0x155} << 39;
+  registers_.Set(30, InFunction(1) | kFrom39);
+  registers_.Set(29, kStack);
+  for (int i = 0; i < 2; ++i) {
+    space_->identity = 1;  // and again, with what is known of the last chain
+    EXPECT_EQ(Unwind(InFunction(0), {kStack + 16, InFunction(1) | kFrom39, 0, InFunction(2)}),
+              "401010 402010r 402010r 403010r thread start");
+  }
+  EXPECT_EQ(Unwind(kJit, {0x77, InFunction(2) | kFrom39}), "900000 403010r? thread start");
+}
+
+TEST_F(UnwinderTest, VectorsOfSaveAreasAreAsLongAsTheThreadSays) {
+  // CFA = sp + 16 + 16 * VG, as GCC and Clang say it.
+  ByteBuilder with_vectors{DW_CFA_def_cfa_expression, 10, DW_OP_breg0 + 31, 16, DW_OP_bregx, 46, 0};
+  with_vectors.U8(DW_OP_lit16).U8(DW_OP_mul).U8(DW_OP_plus).U8(DW_OP_nop).U8(DW_OP_nop);
+  with_vectors.U8(DW_CFA_offset | 30).U8(1);
+  Functions({with_vectors, kStartOfAArch64}, kCieOfAArch64, EM_AARCH64);
+  std::vector<uint64_t> stack(16);
+  stack[9] = InFunction(1);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 bad register");
+  registers_.SetVectorGranule(4);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r thread start");
+}
+
 TEST(RegisterSetTest, ReadsTheOrderOfPerf) {
   ByteBuilder values;
   for (int i = 0; i < 24; ++i) values.U64(static_cast<uint64_t>(100 + i));

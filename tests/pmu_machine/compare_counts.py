@@ -1,127 +1,14 @@
-#!/usr/bin/env python3
-"""Runs the profiler and perf side by side in the machine with a PMU, and compares what they count and sample.
-
-    compare_counts.py MACHINE FOLDER [KEEP]
-
-FOLDER has the AArch64 programs: profiler, workload and counter_test. The machine is booted twice: once with time
-that follows the instructions, where counts repeat to the last digit, and once in real time with two CPUs. All
-commands of a boot run in one go, each with files of its own, and are compared when the machine is off. With KEEP,
-these files stay there. Prints a line a comparison; exit status 1 where one failed.
-"""
+"""The profiler and perf side by side in the machine with a PMU: what they count and sample."""
 
 import os
 import re
-import shutil
 import subprocess
-import sys
-from collections import Counter
 
-# With the environment that perf gives its commands, as the start of a program reads all of it.
-PROFILER = "env -i $(cat /tmp/environment) /t/profiler"
-WORKLOAD = "/t/workload"
-
-# The start of the program that is counted has to be the same each time. Reading the kernel's symbols would take a
-# second for each recording: they are kept secret.
-PREPARE = ("echo 0 >/proc/sys/kernel/randomize_va_space; echo 1 >/proc/sys/kernel/perf_user_access;"
-           "echo 2 >/proc/sys/kernel/kptr_restrict; perf stat -o /dev/null env >/tmp/environment")
-
-# Without what it would find out for later reports, which takes longer than what is recorded.
-PERF_RECORD = "perf record -BN --no-bpf-event"
+from boot import PERF_RECORD, PROFILER, WORKLOAD, Boot
 
 
-class Table:
-    """The comparisons: each is printed as it is made."""
-
-    def __init__(self):
-        self.failed = 0
-        self.made = 0
-        print(f"{'':4} {'what':60} {'profiler':>15} {'expected':>15}  within")
-
-    def add(self, what, ours, theirs, within=0.0):
-        """Equal, or differing by a share of what is expected: perf's number, or what is known."""
-        try:
-            passed = abs(float(ours) - float(theirs)) <= within * abs(float(theirs))
-        except (TypeError, ValueError):
-            passed = ours == theirs
-        self.made += 1
-        self.failed += not passed
-        limit = f"{within:.1%}" if within else "exactly"
-        print(f"{'ok' if passed else 'FAIL':4} {what:60} {str(ours):>15} {str(theirs):>15}  {limit}")
-
-
-class Done:
-    """What a command in the machine left."""
-
-    def __init__(self, folder, name):
-        def text(kind):
-            path = os.path.join(folder, f"{name}.{kind}")
-            return open(path, errors="replace").read() if os.path.exists(path) else ""
-
-        self.out, self.err, self.status = text("out"), text("err"), text("status").strip()
-
-    def counts(self):
-        """Of `stat -x,`: [(event, value, percent of the time)]."""
-        rows = [line.split(",") for line in self.err.splitlines() if line.count(",") >= 5]
-        return [(row[2], row[0], row[4]) for row in rows]
-
-    def samples(self):
-        """Of `perf script -F event,ip,sym`: {(event, symbol): samples}."""
-        found = Counter()
-        for line in self.out.splitlines():
-            match = re.match(r"\s*(\d+)\s+(\S+?):\s+[0-9a-f]+ (.*)", line)
-            if match:
-                found[match[2], match[3].strip()] += int(match[1])
-        return found
-
-    def samples_by_event(self):
-        events = Counter()
-        for (event, _), count in self.samples().items():
-            events[event] += count
-        return events
-
-
-class Boot:
-    """Commands for one boot of the machine, and what to make of them afterwards."""
-
-    def __init__(self, table, folder):
-        self.table = table
-        self.folder = folder
-        self.commands = []
-        self.judges = []
-
-    def command(self, line):
-        name = f"{len(self.commands):03}"
-        self.commands.append(f"( {line}\n) >/out/{name}.out 2>/out/{name}.err; echo $? >/out/{name}.status;"
-                             f"echo {name} until $(cut -d' ' -f1 /proc/uptime) >>/out/times")
-        return name
-
-    def judge(self, function, *names):
-        self.judges.append((function, names))
-
-    def both(self, ours, theirs, function):
-        """function(of the profiler, of perf)"""
-        self.judge(function, self.command(f"{PROFILER} {ours}"), self.command(f"perf {theirs}"))
-
-    def run(self, machine, environment):
-        """Boots the machine, and compares."""
-        script = os.path.join(self.folder, "commands.sh")
-        with open(script, "w") as file:
-            file.write("\n".join([PREPARE] + self.commands) + "\n")
-        # On a busy host the emulator has been seen to end early, without a word.
-        for _ in range(2):
-            ended = subprocess.run([machine, "run", self.folder, "sh /t/commands.sh"],
-                                   env={**os.environ, **environment})
-            if ended.returncode != 125:
-                break
-            print("the machine ended before its commands did", flush=True)
-        if ended.returncode == 125:
-            self.table.add("the machine ran all commands", "no", "yes")
-            return
-        out = os.path.join(self.folder, "out")
-        for function, names in self.judges:
-            function(*(Done(out, name) for name in names))
-
-    # The kinds of comparison.
+class CountBoot(Boot):
+    """The kinds of comparison."""
 
     def stat(self, events, work, within=0.0):
         """Counts of all these events; `events` are options."""
@@ -318,21 +205,3 @@ def real_time_boot(boot):
                             f"perf script -i /tmp/o {counted}"),
                boot.command(f"{PERF_RECORD} -a -o /tmp/p -e probes:entered {calls} >&2;"
                             f"perf script -i /tmp/p {counted}"))
-
-
-def main():
-    machine, folder = sys.argv[1:3]
-    keep = sys.argv[3] if len(sys.argv) > 3 and sys.argv[3] else None
-    table = Table()
-    for name, declare, environment in (("exact", exact_boot, {"ICOUNT": "2"}), ("real-time", real_time_boot, {})):
-        boot = Boot(table, folder)
-        declare(boot)
-        boot.run(machine, environment)
-        if keep:
-            shutil.copytree(os.path.join(folder, "out"), os.path.join(keep, name), dirs_exist_ok=True)
-    print(f"{table.made} compared, {table.failed} failed")
-    return 1 if table.failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,10 +15,10 @@ namespace profiler::perf_data {
 namespace {
 
 constexpr size_t kWindow = 2 << 20;
-constexpr uintptr_t kPageSize = 4096;
 
 void Populate(const std::byte* begin, const std::byte* end) {
-  const uintptr_t first = reinterpret_cast<uintptr_t>(begin) / kPageSize * kPageSize;
+  static const auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = reinterpret_cast<uintptr_t>(begin) / page_size * page_size;
   madvise(reinterpret_cast<void*>(first), reinterpret_cast<uintptr_t>(end) - first,
           MADV_POPULATE_READ);
 }

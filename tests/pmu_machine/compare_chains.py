@@ -1,0 +1,114 @@
+"""Call chains recorded in the machine: whether they are whole and lead where they must, whether perf reads the same from
+the recordings, and whether this machine reports of them what that one did."""
+
+import os
+import re
+import subprocess
+
+from boot import PROFILER
+
+# In percent.
+WHOLE = 99.5
+# Fewer, and a single one would decide.
+FEWEST_SAMPLES = 300
+
+WORK = "Work;Caller;Leaf"
+# What each program has below a function: {program: [(arguments, function, what every stack with it has)]}.
+C = [
+    ("recursion 1000", "Leaf", f";main;(Descend;){{9}}{WORK}"),
+    ("sort 100", "Leaf", ";main;Sort;.*;Compare;Leaf"),
+    ("signals 1000", "Leaf", f";main;Interrupted;.*;Handler;{WORK}"),
+    ("leaves 1200", "Leaf", ";main;Caller;Leaf"),
+]
+WITHOUT_SIGNALS = [case for case in C if not case[0].startswith("signals")]
+EXCEPTIONS = [("2000", "Work", ";main;Catch;((Throw;){9})?Work")]
+VECTORS = [("vectors 2000", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
+
+
+def samples(text):
+    """(event, addresses) of each sample, as `script -F event,ip` prints them. perf 6.1 prints user addresses relative to
+    their image, so of them only the place in a page counts."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith((" ", "\t")) and found and re.fullmatch(r"\s*[0-9a-f]+\s*", line):
+            address = int(line, 16)
+            found[-1][1].append(address if address >> 63 else address % 4096)
+        elif line.strip():
+            found.append((line.split(":")[0].strip(), []))
+    return found
+
+
+class Chains:
+    """The recordings of one boot, which `host`, the profiler of this machine, reports of as well."""
+
+    def __init__(self, boot, host, events):
+        self.boot = boot
+        self.host = host
+        self.events = events
+
+    def record(self, program, arguments, function=None, stack=None, options="--call-graph dwarf"):
+        boot, table = self.boot, self.boot.table
+        number = len(boot.commands)
+        file = f"/out/{number:03}.data"
+        what = f"chains: {os.path.basename(program)} {arguments}"
+        if options != "--call-graph dwarf":
+            what += f" ({options})"
+        ours = f"{PROFILER} %s -i {file}"
+        commands = [
+            f"{PROFILER} record -o {file} {options} -F 999 -e {self.events} -- {program} {arguments} >/dev/null",
+            ours % "report --chains",
+            ours % "folded --full-names",
+            ours % "script --no-inline -F event,ip",
+            f"perf script -i {file} --no-inline -F event,ip",
+            ours % "report",
+        ]
+
+        def judge(recorded, chains, folded, script, perfs, report):
+            table.add(f"{what}: exit status", recorded.status, "0")
+            numbers = re.match(r"# Call chains: ([0-9.]+)% of (\d+) are whole", chains.out)
+            whole, count = (float(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+            if options != "--call-graph fp":
+                table.add(f"{what}: % whole of {count}", whole if whole < WHOLE else WHOLE, WHOLE)
+            mine, yours = samples(script.out), samples(perfs.out)
+            table.add(f"{what}: samples", min(len(mine), FEWEST_SAMPLES), FEWEST_SAMPLES)
+            table.add(f"{what}: samples that perf reads", len(mine), len(yours))
+            table.add(f"{what}: with other chains than perf reads", sum(a != b for a, b in zip(mine, yours)), 0)
+            if stack:
+                having = [line for line in folded.out.splitlines() if re.search(f";{function}[; ]", line)]
+                astray = [line for line in having if not re.search(stack, line)]
+                table.add(f"{what}: stacks with {function}", bool(having), True)
+                table.add(f"{what}: of them, leading elsewhere", len(astray), 0)
+                for line in astray[:3]:
+                    print(f"     {line}")
+            here = subprocess.run([self.host, "report", "-i", os.path.join(boot.folder, file.lstrip("/"))],
+                                  capture_output=True, text=True, check=False, env={"HOME": boot.folder, "PATH": "/bin"})
+            table.add(f"{what}: report here as there", here.stdout == report.out and bool(report.out), True)
+
+        boot.judge(judge, *(boot.command(line) for line in commands))
+
+    def record_all(self, program, cases, options="--call-graph dwarf"):
+        for arguments, function, stack in cases:
+            self.record(program, arguments, function, stack, options)
+
+
+def without_pointer_authentication(boot, host):
+    """On a CPU that has none, nor vectors of SVE."""
+    chains = Chains(boot, host, "cycles,instructions,cpu-clock")
+    chains.record_all("/t/chains", C)
+    chains.record_all("/t/exceptions", EXCEPTIONS)
+    chains.record_all("/t/exceptions_signed", EXCEPTIONS)
+
+
+def with_pointer_authentication(boot, host):
+    """On one that has it, where return addresses on the stack are signed, and vectors."""
+    chains = Chains(boot, host, "cycles,cpu-clock")
+    chains.record_all("/t/chains_signed", C)
+    chains.record_all("/t/exceptions_signed", EXCEPTIONS)
+    chains.record_all("/t/vectors", VECTORS)
+    # Without call frame information, by frame pointers. These say nothing of a function that a signal interrupted
+    # before it had its frame; of the others the link register and the instructions do.
+    chains.record_all("/t/chains_bare", WITHOUT_SIGNALS)
+    chains.record_all("/t/chains_bare_signed", WITHOUT_SIGNALS)
+    chains.record("/t/chains_signed", "recursion 700", options="--call-graph fp")
+    # Rust, as Debian compiles it.
+    chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin")

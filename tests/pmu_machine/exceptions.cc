@@ -1,0 +1,43 @@
+// exceptions N: N exceptions that are thrown nine frames deep and caught in Catch, which also
+// computes in Work.
+
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+extern "C" {
+
+volatile uint64_t sink;
+
+[[gnu::noinline, gnu::noclone]] void Work(uint64_t rounds) {
+  volatile uint64_t x = 1;
+  for (uint64_t i = 0; i < rounds; ++i) x = x * 3 + 1;
+  sink = sink + x;
+}
+
+// Has something to be destroyed, so each frame is landed in.
+[[gnu::noinline, gnu::noclone]] uint64_t Throw(int depth) {
+  const std::string kept(static_cast<size_t>(40 + depth), 'x');
+  if (depth == 0) {
+    Work(500);
+    throw std::runtime_error("thrown");
+  }
+  return Throw(depth - 1) + kept.size();
+}
+
+[[gnu::noinline, gnu::noclone]] void Catch() {
+  try {
+    sink = Throw(8);
+  } catch (const std::exception& error) {
+    Work(500 + std::string(error.what()).size());
+  }
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  for (int i = std::atoi(argv[1]); i > 0; --i) Catch();
+  return 0;
+}
