@@ -17,7 +17,7 @@ struct Remedy {
   std::string_view reason;  // as the unwinder calls it
   std::string_view text;
 };
-constexpr std::array<Remedy, 9> kRemedies = {{
+constexpr std::array<Remedy, 10> kRemedies = {{
     {"stack too short", "copy more of the stack: --call-graph dwarf,65528"},
     {"stack copied short",
      "its memory ended there, or the record was full: asking for more does not help"},
@@ -28,6 +28,8 @@ constexpr std::array<Remedy, 9> kRemedies = {{
     {"no progress", "its call frame information is wrong: try --call-graph fp"},
     {"bad return address",
      "its call frame information is wrong, or it has a stack of its own: try --call-graph fp"},
+    {"stack switch",
+     "its caller is on another stack, of which nothing was left when it was read afterwards"},
     {"file changed",
      "it was overwritten while it was recorded: let builds replace it (write anew, then rename)"},
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
