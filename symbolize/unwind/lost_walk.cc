@@ -133,7 +133,7 @@ bool UnwindWalk::EndsThread(RuntimeAddress address) {
                         space_.ReadCode(address, bytes) && !MayFollowCall(address.value);
   if (!is_known) return false;
   std::span<const std::byte> code = bytes;
-  FrameInstruction instruction;
+  FrameInstruction instruction(registers_.architecture());
   while (!code.empty() && instruction.Decode(code, {})) {
     if (code[0] == kHlt) return true;
     const FrameInstruction::Flow flow = instruction.flow();
