@@ -1,5 +1,7 @@
 #include "symbolize/kept_files.h"
 
+#include <sys/stat.h>
+
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 
@@ -14,16 +16,24 @@ absl::string_view Key(std::string_view text) { return {text.data(), text.size()}
 
 }  // namespace
 
-void KeptFiles::Add(std::string_view path, std::span<const std::byte> build_id, SharedFd file,
-                    SharedFd root) {
+KeptFiles::Version KeptFiles::VersionOf(int fd) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  struct stat file;
+  if (fstat(fd, &file) != 0) return {};
+  return {file.st_ino, file.st_size, file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec};
+}
+
+void KeptFiles::Add(std::string_view path, std::span<const std::byte> build_id,
+                    const Version& version, SharedFd file, SharedFd root) {
   const std::lock_guard lock(mutex_);
   if (!build_id.empty()) {
-    by_build_id_.try_emplace(Key(TextOf(build_id)), Entry{std::move(file), std::move(root)});
+    by_build_id_.try_emplace(Key(TextOf(build_id)),
+                             Entry{version, std::move(file), std::move(root)});
     return;
   }
   const auto [known, is_new] =
-      by_path_.try_emplace(Key(path), Entry{std::move(file), std::move(root)});
-  if (!is_new) known->second.is_one_of_several = true;
+      by_path_.try_emplace(Key(path), Entry{version, std::move(file), std::move(root)});
+  if (!is_new && known->second.version != version) known->second.is_one_of_several = true;
 }
 
 std::optional<KeptFiles::File> KeptFiles::Find(std::string_view path,

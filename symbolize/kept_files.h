@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,11 +40,22 @@ class KeptFiles {
     std::string root;  // likewise, the directory that stands for "/" there; empty: it is ours
   };
 
+  // What tells a file from another one of its name. Containers made from one image have the same
+  // files on different devices, so these do not count.
+  struct Version {
+    ino_t inode = 0;
+    off_t size = 0;
+    int64_t modified = 0;  // in nanoseconds of CLOCK_REALTIME
+    bool operator==(const Version&) const = default;
+  };
+  // Of an open file; zeros where fstat(2) fails.
+  static Version VersionOf(int fd);
+
   // An image that was mapped under the name `path`. Without a build-id the name alone tells images
   // apart, so all of them are to be added: `file` is null for one that need not be kept. `root` is
   // null for ours.
-  void Add(std::string_view path, std::span<const std::byte> build_id, SharedFd file,
-           SharedFd root);
+  void Add(std::string_view path, std::span<const std::byte> build_id, const Version& version,
+           SharedFd file, SharedFd root);
 
   // The image with that build-id; of those without, the only one of that name. Empty: none is kept.
   std::optional<File> Find(std::string_view path, std::span<const std::byte> build_id) const;
@@ -54,6 +67,7 @@ class KeptFiles {
 
  private:
   struct Entry {
+    Version version;
     SharedFd file, root;
     bool is_one_of_several = false;
   };

@@ -19,6 +19,14 @@ class KeptFilesTest : public testing::Test {
   SharedFd Open(const std::string& path, int flags = O_RDONLY) {
     return std::make_shared<const UniqueFd>(open(path.c_str(), flags | O_CLOEXEC));
   }
+  void Add(const std::string& path, std::vector<std::byte> build_id, const SharedFd& file,
+           const SharedFd& root = nullptr) {
+    kept_->Add(path, build_id, KeptFiles::VersionOf(file->get()), file, root);
+  }
+  // One that need not be kept.
+  void AddOther(const std::string& path, ino_t inode) {
+    kept_->Add(path, {}, {.inode = inode}, nullptr, nullptr);
+  }
   // A copy of this test, which is as good a program as any.
   std::string Copy(const std::string& name) {
     const std::string path = directory_ + name;
@@ -46,7 +54,7 @@ class KeptFilesTest : public testing::Test {
 
 TEST_F(KeptFilesTest, AFileIsFoundByItsBuildIdUnderAnyName) {
   const SharedFd file = Open(Copy("/a"));
-  kept_->Add("/a", id_, file, nullptr);
+  Add("/a", id_, file);
   const auto found = kept_->Find("/other", id_);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(FileIdOf(found->path), FileIdOf(file->get()));
@@ -57,18 +65,20 @@ TEST_F(KeptFilesTest, AFileIsFoundByItsBuildIdUnderAnyName) {
 
 TEST_F(KeptFilesTest, OfFilesWithoutABuildIdTheOnlyOneOfItsNameIsFound) {
   const SharedFd file = Open(Copy("/a"));
-  kept_->Add("/a", {}, file, nullptr);
+  Add("/a", {}, file);
   EXPECT_TRUE(kept_->Find("/a", {}).has_value());
   EXPECT_FALSE(kept_->HasSeveral("/a"));
-  kept_->Add("/a", {}, nullptr, nullptr);  // ours, which is not kept
+  Add("/a", {}, file);  // as another mount shows it
+  EXPECT_TRUE(kept_->Find("/a", {}).has_value());
+  AddOther("/a", 1);
   EXPECT_FALSE(kept_->Find("/a", {}).has_value());
   EXPECT_TRUE(kept_->HasSeveral("/a"));
 }
 
 TEST_F(KeptFilesTest, AnImageThatIsGoneIsOpenedFromWhatWasKept) {
   const std::string program = Copy("/root/bin/program");
-  kept_->Add("/bin/program", OwnBuildId(), Open(program),
-             Open(directory_ + "/root", O_PATH | O_DIRECTORY));
+  Add("/bin/program", OwnBuildId(), Open(program),
+      Open(directory_ + "/root", O_PATH | O_DIRECTORY));
   std::filesystem::remove(program);
   const OpenedImage opened = Find("/bin/program", OwnBuildId());
   ASSERT_EQ(opened.reason, Reason::kNamed);
@@ -81,7 +91,7 @@ TEST_F(KeptFilesTest, AnImageThatIsGoneIsOpenedFromWhatWasKept) {
 TEST_F(KeptFilesTest, AnImageWithoutABuildIdIsTheKeptOneWhateverIsAtItsPathNow) {
   const std::string path = Copy("/program");
   const std::string other = Copy("/other");
-  kept_->Add(path, {}, Open(other), nullptr);
+  Add(path, {}, Open(other));
   const OpenedImage opened = Find(path, {});
   ASSERT_TRUE(opened.file.has_value());
   EXPECT_TRUE(opened.file->file.IsAt(other));
@@ -89,15 +99,15 @@ TEST_F(KeptFilesTest, AnImageWithoutABuildIdIsTheKeptOneWhateverIsAtItsPathNow) 
 
 TEST_F(KeptFilesTest, WhereSeveralHadANameAndNoBuildIdNoneIsTaken) {
   const std::string path = Copy("/program");
-  kept_->Add(path, {}, nullptr, nullptr);
+  AddOther(path, 1);
   EXPECT_EQ(Find(path, {}).reason, Reason::kNamed);
-  kept_->Add(path, {}, nullptr, nullptr);
+  AddOther(path, 2);
   EXPECT_EQ(Find(path, {}).reason, Reason::kBuildIdMismatch);
 }
 
 TEST_F(KeptFilesTest, AKeptFileOfAnotherBuildIsNotUsed) {
   const std::string program = Copy("/program");
-  kept_->Add("/gone", id_, Open(program), nullptr);
+  Add("/gone", id_, Open(program));
   EXPECT_EQ(Find("/gone", id_).reason, Reason::kBuildIdMismatch);
 }
 

@@ -25,8 +25,8 @@ namespace {
 
 // Root directories in which the file of a process is looked for that has ended.
 constexpr size_t kMostRootsTried = 16;
-// Mappings between two looks at which files are gone, and how many of them a file is good for: a
-// look costs a system call for each.
+// Mappings between two looks at which files are gone; for many files more, since a look costs a
+// system call for each of them.
 constexpr uint64_t kMetBetweenLooks = 4096, kMetForEachFile = 8;
 
 std::string DescriptorPath(int fd) { return absl::StrCat("/proc/self/fd/", fd); }
@@ -135,14 +135,16 @@ UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
 }
 
 // On overlayfs a mapping has the device of the file below, a path that of the overlay; the inode is
-// the same where all layers are of one file system.
+// the same where all layers are of one file system. On btrfs a path has the device of its
+// subvolume.
 bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
   if (!wanted.build_id.empty()) return procfs::BuildIdOfFd(file) == wanted.build_id;
   struct stat status;
   if (fstat(file, &status) != 0 || status.st_ino != wanted.ino) return false;
   if (status.st_dev == makedev(wanted.maj, wanted.min)) return true;
   struct statfs system;
-  return fstatfs(file, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
+  if (fstatfs(file, &system) != 0) return false;
+  return system.f_type == OVERLAYFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
 }
 
 // Whether it is kept, or need not be.
@@ -151,12 +153,13 @@ bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
   if (!wanted.build_id.empty() && kept_->Find(wanted.path, wanted.build_id)) return true;
   struct stat status;
   if (fstat(candidate.file.get(), &status) != 0) return false;
+  const auto version = symbolize::KeptFiles::VersionOf(candidate.file.get());
   const bool is_foreign = candidate.root != nullptr;
   const bool is_gone = status.st_nlink == 0;
   const bool may_be_unmounted =
       limits_.system_wide && (!own_root_ || status.st_dev != own_root_->device);
   if (!is_foreign && !is_gone && may_be_unmounted) {
-    kept_->Add(wanted.path, wanted.build_id, nullptr, nullptr);
+    kept_->Add(wanted.path, wanted.build_id, version, nullptr, nullptr);
     return true;
   }
   const bool has_room = files_.size() < limits_.files &&
@@ -164,7 +167,7 @@ bool ImageKeeper::Keep(const Wanted& wanted, Candidate candidate) {
   if (!has_room) return true;
   auto file = std::make_shared<const UniqueFd>(std::move(candidate.file));
   files_.push_back(file);
-  kept_->Add(wanted.path, wanted.build_id, std::move(file), std::move(candidate.root));
+  kept_->Add(wanted.path, wanted.build_id, version, std::move(file), std::move(candidate.root));
   return true;
 }
 
@@ -191,7 +194,7 @@ void ImageKeeper::CloseDeleted() {
     const int file = files_[i - 1]->get();
     if (fstat(file, &status) != 0 || status.st_nlink > 0) continue;
     bytes += static_cast<uint64_t>(status.st_blocks) * kBlock;
-    if (bytes > kMostDeletedBytes) deleted.push_back(file);
+    if (bytes > limits_.deleted_bytes) deleted.push_back(file);
   }
   if (deleted.empty()) return;
   const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -42,10 +42,10 @@ class ImageKeeper {
     // All processes are recorded. Then of our own files only those on the file system of "/" are
     // kept open: others could not be unmounted meanwhile.
     bool system_wide = false;
+    // Of files that were removed the blocks stay in use as long as they are open: at most so many
+    // bytes, which is looked after now and then.
+    uint64_t deleted_bytes = uint64_t{1} << 30;
   };
-  // Of files that were removed the blocks stay in use as long as they are open: at most so many
-  // bytes, or a little later.
-  static constexpr uint64_t kMostDeletedBytes = uint64_t{1} << 30;
 
   // `kept` gets what is kept.
   ImageKeeper(std::shared_ptr<symbolize::KeptFiles> kept, const procfs::Roots& roots,

@@ -164,6 +164,28 @@ TEST_F(ImageKeeperTest, NoMoreFilesAreKeptThanThereIsRoomFor) {
   EXPECT_FALSE(kept_->Find(two, {}).has_value());
 }
 
+TEST_F(ImageKeeperTest, OfFilesThatWereRemovedTheLastStayAsFarAsThereIsRoom) {
+  const std::string first = Program("/first"), second = Program("/second");
+  struct stat status;
+  ASSERT_EQ(stat(first.c_str(), &status), 0);
+  Limit({.files = 100, .deleted_bytes = static_cast<uint64_t>(status.st_blocks) * 512});
+  MapFile(7, first, first);
+  MapFile(7, second, second);
+  const std::string stays = Program("/stays");
+  MapFile(7, stays, stays);
+  fs::remove(first);
+  fs::remove(second);
+  constexpr int kMany = 5000;
+  for (int i = 0; i < kMany; ++i) MapFile(7, stays, stays);
+  const auto is_regular = [&](const std::string& name) {
+    const auto kept = kept_->Find(name, {});
+    return kept && fs::is_regular_file(kept->path);
+  };
+  EXPECT_FALSE(is_regular(first));
+  EXPECT_TRUE(is_regular(second));
+  EXPECT_TRUE(is_regular(stays));
+}
+
 TEST_F(ImageKeeperTest, WhatIsNoFileIsNotLookedFor) {
   Map(7, "[vdso]");
   Map(7, "//anon");

@@ -133,7 +133,7 @@ TEST_F(ConfinedFactsTest, AreThoseOfFilesThatWereKeptOpen) {
                              directory_ + "/root/bin/.debug/" + std::string(link->file));
   const auto id = stripped->elf.build_id();
   const ImageSpec spec{.path = "/bin/program", .build_id = {id.begin(), id.end()}};
-  kept->Add(spec.path, spec.build_id, open_shared(program, O_RDONLY),
+  kept->Add(spec.path, spec.build_id, {}, open_shared(program, O_RDONLY),
             open_shared(directory_ + "/root", O_PATH | O_DIRECTORY));
   std::filesystem::remove(program);
   options_.kept = kept;

@@ -235,6 +235,10 @@ class ContainersTest : public LayoutsTest {
     const Finished recorded = Profiler(record);
     ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
     EXPECT_FALSE(std::filesystem::exists(Path("root")));
+    ExpectNamesOfChildren();
+    EXPECT_THAT(recorded.err, Not(HasSubstr("another build")));
+  }
+  void ExpectNamesOfChildren() {
     const std::string report = Profiler({"report", "--no-children", "-g", "none", "--comm", "child",
                                          "--percentage", "relative"})
                                    .out;
@@ -245,7 +249,6 @@ class ContainersTest : public LayoutsTest {
     }
     EXPECT_GE(percent, 90) << report;
     EXPECT_THAT(report, Not(HasSubstr("child+0x"))) << "functions without a name";
-    EXPECT_THAT(recorded.err, Not(HasSubstr("another build")));
   }
 
   std::vector<std::string> enter_;  // what it takes to have a root directory of one's own
@@ -260,6 +263,23 @@ TEST_F(ContainersTest, SoTheyAreAmongAllProcesses) {
   if (geteuid() != 0) GTEST_SKIP() << "only root sees all processes";
   MakeRoot();
   ExpectNames({"-a"});
+}
+
+TEST_F(ContainersTest, AFileSystemCanBeUnmountedBeforeItsProgramsAreNamed) {
+  if (Shell("unshare -m mount -t tmpfs tmpfs /mnt").exit_code != 0) {
+    GTEST_SKIP() << "no file system can be mounted here";
+  }
+  MakeRoot();
+  std::filesystem::create_directory(Path("mount"));
+  std::ofstream(Path("run")) << "set -e\n"
+                                "mount -t tmpfs tmpfs mount\n"
+                                "cp -r root/bin mount\n"
+                                "./laid_out children mount 20\n"
+                                "umount mount\n";
+  const Finished recorded = Shell("unshare -m " + Runfile("profiler") +
+                                  " record --call-graph fp -F 1999 -e task-clock:u -- sh ./run");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  ExpectNamesOfChildren();
 }
 
 TEST_F(ContainersTest, SoTheyAreInFilesThatGoOnInTheNext) {

@@ -1,0 +1,65 @@
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "src/naming/naming.h"
+
+namespace profiler::naming {
+namespace {
+
+class RefusedFilesTest : public testing::Test {
+ protected:
+  // An image with so many addresses that have no name for that reason.
+  void AddImage(std::string_view path, std::vector<std::byte> build_id, size_t addresses,
+                profile::Unnamed why = profile::Unnamed::kBuildIdMismatch) {
+    const auto dso = profile::DsoId(static_cast<uint32_t>(profile_.dsos.size()));
+    const StringId name = profile_.strings.Intern(path);
+    profile_.dsos.push_back({.name = name,
+                             .long_name = name,
+                             .kind = profile::DsoKind::kUser,
+                             .build_id = std::move(build_id)});
+    profile::Frame frame;
+    frame.dso = dso;
+    frame.unnamed = why;
+    for (size_t i = 0; i < addresses; ++i) profile_.frames.push_back(frame);
+  }
+  std::string Lines(bool lists_each = false) {
+    std::string text;
+    for (const std::string& line : RefusedFiles(profile_, lists_each)) text += line + "\n";
+    return text;
+  }
+
+ private:
+  profile::Profile profile_;
+};
+
+TEST_F(RefusedFilesTest, OneImageIsNamed) {
+  AddImage("/bin/cat", {std::byte{0xab}, std::byte{0xcd}}, 1);
+  AddImage("/bin/dog", {}, 7, profile::Unnamed::kNoSymbol);
+  EXPECT_EQ(Lines(),
+            "/bin/cat is another build now than the one recorded (build-id abcd): no names are "
+            "taken from it, 1 address has none\n");
+}
+
+TEST_F(RefusedFilesTest, SeveralHaveALineTogetherUnlessEachIsAskedFor) {
+  AddImage("/bin/cat", {std::byte{0xab}}, 2);
+  AddImage("/bin/dog (deleted)", {}, 3);
+  EXPECT_EQ(Lines(),
+            "2 images are another build now than the one recorded: no names are taken from their "
+            "files, 5 addresses have none (`profiler report -v` lists them)\n");
+  EXPECT_EQ(Lines(/*lists_each=*/true),
+            "/bin/cat is another build now than the one recorded (build-id ab): no names are taken "
+            "from it, 2 addresses have none\n"
+            "/bin/dog (deleted) is another build now than the one recorded (a file that was "
+            "deleted): no names are taken from it, 3 addresses have none\n");
+}
+
+TEST_F(RefusedFilesTest, WhereNoneWasRefusedNothingIsSaid) {
+  AddImage("/bin/cat", {}, 2, profile::Unnamed::kNoImageFile);
+  EXPECT_EQ(Lines(), "");
+}
+
+}  // namespace
+}  // namespace profiler::naming
