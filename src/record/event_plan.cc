@@ -28,8 +28,9 @@ constexpr uint64_t kExclusions = perf_event::kAttrExcludeUser | perf_event::kAtt
                                  perf_event::kAttrExcludeHv | perf_event::kAttrExcludeIdle |
                                  perf_event::kAttrExcludeHost | perf_event::kAttrExcludeGuest;
 // What an unwinder may need: all general registers and pc. On x86-64 without those of segments and
-// flags. On AArch64 VG as well, by which functions with vectors of SVE say where their frames are;
-// the kernel refuses it where it has none. Source: arch/*/include/uapi/asm/perf_regs.h, Linux 6.18.
+// flags. On AArch64 VG as well, by which functions with vectors of SVE say where their frames are:
+// kernels refuse it before 6.1, on a CPU without SVE, and for events that no CPU counts. Source:
+// arch/*/include/uapi/asm/perf_regs.h, perf_try_init_event in kernel/events/core.c, Linux 6.18.
 #if defined(__aarch64__)
 constexpr uint64_t kUserRegisters = (uint64_t{1} << 33) - 1;
 constexpr uint64_t kVectorRegisters = uint64_t{1} << 46;
@@ -225,6 +226,7 @@ class Planner {
     attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
     attr.flags |= perf_event::kAttrDisabled;
     PROFILER_RETURN_IF_ERROR(ChooseCallGraph({.stack_size = kSwitchStackBytes}, &attr));
+    DropVectorRegisters(&attr);
     plan.written = Written(attr);
     plan.written.config = PERF_COUNT_SW_BPF_OUTPUT;
     plan.written.sample_period = 1;
@@ -280,25 +282,11 @@ class Planner {
 
   // The kernel's own walk of the user stack would only stand beside ours. Where chains are made at
   // once it helps them over switches of stacks (ProbeSampling), and is in no file.
-  void CopyStacks(uint32_t bytes, Attr* attr) {
+  static void CopyStacks(uint32_t bytes, Attr* attr) {
     attr->sample_type |= perf_event::kSampleRegsUser | perf_event::kSampleStackUser;
     attr->flags |= perf_event::kAttrExcludeCallchainUser;
-    attr->sample_regs_user |= UserRegisters();
+    attr->sample_regs_user |= kUserRegisters | kVectorRegisters;
     attr->sample_stack_user = bytes;
-  }
-
-  // The mask is looked at before rights are.
-  uint64_t UserRegisters() {
-    if (user_registers_ == 0) {
-      Attr attr = BaseAttr();
-      attr.type = PERF_TYPE_SOFTWARE;
-      attr.config = PERF_COUNT_SW_DUMMY;
-      attr.sample_type |= perf_event::kSampleRegsUser;
-      attr.sample_regs_user = kUserRegisters | kVectorRegisters;
-      const bool has_vectors = kVectorRegisters != 0 && ErrnoOf(Try(attr)) != EINVAL;
-      user_registers_ = kUserRegisters | (has_vectors ? kVectorRegisters : 0);
-    }
-    return user_registers_;
   }
 
   // As the file has it: with the chains that the unwinding stage finds in the stacks, and without
@@ -322,6 +310,7 @@ class Planner {
     // may show that the other is needed as well. Each is taken once at most.
     bool user_only = false;
     for (;; opened = Try(event.attr)) {
+      if (IsUnknownRegister(ErrnoOf(opened)) && DropVectorRegisters(&event.attr)) continue;
       if (IsMissing(ErrnoOf(opened)) && MayBeCpuClock(event.attr)) {
         FallBackToCpuClock(event);
       } else if (ErrnoOf(opened) == EINVAL && HasSplitWeight(event.attr)) {
@@ -342,6 +331,15 @@ class Planner {
     }
     plan_.sampling.push_back(std::move(event));
     return absl::OkStatus();
+  }
+
+  static bool IsUnknownRegister(int error) { return error == EINVAL || error == EOPNOTSUPP; }
+  // False where there are none that nobody asked for.
+  bool DropVectorRegisters(Attr* attr) const {
+    const uint64_t dropped = kVectorRegisters & ~options_.contents.user_registers;
+    if ((attr->sample_regs_user & dropped) == 0) return false;
+    attr->sample_regs_user &= ~dropped;
+    return true;
   }
 
   // Branches are the hardware's alone.
@@ -457,7 +455,6 @@ class Planner {
   uint64_t frequency_ = 0;
   bool user_only_noted_ = false;
   bool tracepoints_open_ = false;  // one did
-  uint64_t user_registers_ = 0;    // 0: not asked yet
   EventPlan plan_;
 };
 

@@ -1,5 +1,7 @@
 #include "src/record/unwind_stage.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -27,6 +29,16 @@ constexpr uint64_t kWaitsForStack = 5'000'000;
 perf_event::U64Array UserPart(const perf_event::U64Array& chain) {
   const size_t before = std::min(perf_event::WithoutUserPart(chain).size() + 1, chain.size());
   return perf_event::U64Array(chain.bytes().subspan(before * sizeof(uint64_t)));
+}
+
+// VG of AArch64, for samples that do not have it: all threads have the same but those that ask for
+// another one. 0 on a CPU without SVE.
+uint64_t OwnVectorGranule() {
+  static const uint64_t own = [] {
+    const int length = prctl(PR_SVE_GET_VL);  // in bytes, below flags
+    return length < 0 ? 0 : static_cast<uint64_t>(length & PR_SVE_VL_LEN_MASK) / 8;
+  }();
+  return own;
 }
 
 }  // namespace
@@ -104,11 +116,12 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   for (size_t i = 0; i < outside.size(); ++i) chain_.push_back(outside[i]);
   kernel_entries_ = chain_.size();
   if (sample.user_regs.abi != perf_event::kRegsAbiNone) {
-    const auto registers =
+    auto registers =
         symbolize::RegisterSet::FromPerf(symbolize::kNativeArchitecture, sample.user_regs.abi,
                                          sample.user_regs.mask, sample.user_regs.values);
     chain_.push_back(perf_event::kContextUser);
     if (registers) {
+      if (registers->vector_granule() == 0) registers->SetVectorGranule(OwnVectorGranule());
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {

@@ -59,6 +59,7 @@ FUNCTION void Sort(void) {
   uint32_t x = 1;
   for (int i = 0; i < 1000; ++i) numbers[i] = x = x * 1664525 + 1013904223;
   qsort(numbers, 1000, sizeof(numbers[0]), Compare);
+  sink = numbers[0];
 }
 
 FUNCTION void Handler(int signal) {

@@ -12,6 +12,10 @@ WHOLE = 99.5
 # Fewer, and a single one would decide.
 FEWEST_SAMPLES = 300
 
+# As much of the stack as these programs use, and rings that hold some thousand samples: in an emulator the recorder may
+# wait for long until it runs, and what is lost may be where a library was mapped.
+UNWOUND = "--call-graph dwarf,16384 -m 32M"
+
 WORK = "Work;Caller;Leaf"
 # What each program has below a function: {program: [(arguments, function, what every stack with it has)]}.
 C = [
@@ -20,7 +24,6 @@ C = [
     ("signals 1000", "Leaf", f";main;Interrupted;.*;Handler;{WORK}"),
     ("leaves 1200", "Leaf", ";main;Caller;Leaf"),
 ]
-WITHOUT_SIGNALS = [case for case in C if not case[0].startswith("signals")]
 EXCEPTIONS = [("2000", "Work", ";main;Catch;((Throw;){9})?Work")]
 VECTORS = [("vectors 2000", "Leaf", f";main;(Vectors;)?KeepsVectors;{WORK}")]
 
@@ -46,12 +49,12 @@ class Chains:
         self.host = host
         self.events = events
 
-    def record(self, program, arguments, function=None, stack=None, options="--call-graph dwarf"):
+    def record(self, program, arguments, function=None, stack=None, options=UNWOUND):
         boot, table = self.boot, self.boot.table
         number = len(boot.commands)
         file = f"/out/{number:03}.data"
         what = f"chains: {os.path.basename(program)} {arguments}"
-        if options != "--call-graph dwarf":
+        if options != UNWOUND:
             what += f" ({options})"
         ours = f"{PROFILER} %s -i {file}"
         commands = [
@@ -86,7 +89,7 @@ class Chains:
 
         boot.judge(judge, *(boot.command(line) for line in commands))
 
-    def record_all(self, program, cases, options="--call-graph dwarf"):
+    def record_all(self, program, cases, options=UNWOUND):
         for arguments, function, stack in cases:
             self.record(program, arguments, function, stack, options)
 
@@ -105,10 +108,9 @@ def with_pointer_authentication(boot, host):
     chains.record_all("/t/chains_signed", C)
     chains.record_all("/t/exceptions_signed", EXCEPTIONS)
     chains.record_all("/t/vectors", VECTORS)
-    # Without call frame information, by frame pointers. These say nothing of a function that a signal interrupted
-    # before it had its frame; of the others the link register and the instructions do.
-    chains.record_all("/t/chains_bare", WITHOUT_SIGNALS)
-    chains.record_all("/t/chains_bare_signed", WITHOUT_SIGNALS)
+    # Without call frame information and frame pointers: by the instructions.
+    chains.record_all("/t/chains_bare", C)
+    chains.record_all("/t/chains_bare_signed", C)
     chains.record("/t/chains_signed", "recursion 700", options="--call-graph fp")
     # Rust, as Debian compiles it.
     chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin")
