@@ -117,7 +117,9 @@ class FileFacts final : public FactSource {
   std::span<const dwarf::SourceFrame> FindInDebugInfo(OpenImageState& state, ElfAddress address);
   AddressFacts::Function FunctionOf(OpenImageState& state, const Symbol& symbol);
   AddressFacts FindInJit(const OpenImageState& state, RuntimeAddress address) const;
-  AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset) const;
+  AddressFacts FindInJitDump(const OpenImageState& state, FileOffset offset);
+  void AddInlinedCalls(const JitDump::Function& function, const JitDump::Place& place,
+                       AddressFacts& facts);
   AddressFacts FindInKernel(Image& image, RuntimeAddress address);
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
@@ -491,7 +493,7 @@ absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state
   return absl::OkStatus();
 }
 
-AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset offset) const {
+AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset offset) {
   if (state.reason != Reason::kNamed) return Unnamed(state.reason);
   const JitDump::Function* function = state.jit_dump->Find(offset);
   if (function == nullptr) return Unnamed(Reason::kNoSymbol);
@@ -500,7 +502,24 @@ AddressFacts FileFacts::FindInJitDump(const OpenImageState& state, FileOffset of
   if (const JitDump::Line* line = JitDump::LineAt(*function, facts.distance())) {
     facts.at = {line->file, line->line};
   }
+  if (const JitDump::Place* place = JitDump::PlaceAt(*function, facts.distance())) {
+    AddInlinedCalls(*function, *place, facts);
+  }
   return facts;
+}
+
+// A call's caller stands before it, so this ends.
+void FileFacts::AddInlinedCalls(const JitDump::Function& function, const JitDump::Place& place,
+                                AddressFacts& facts) {
+  inlined_.clear();
+  uint32_t line = place.line;
+  for (uint32_t at = place.call; at != JitDump::kNone; at = function.calls[at].caller) {
+    const JitDump::Call& call = function.calls[at];
+    inlined_.push_back({call.name, {call.file, line}});
+    line = call.line;
+  }
+  facts.inlined = inlined_;
+  facts.at = {function.file, line};
 }
 
 AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {

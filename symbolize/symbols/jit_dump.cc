@@ -11,11 +11,11 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr uint32_t kMagic = 0x4a695444;
+constexpr uint32_t kMagic = kJitDumpMagic;
 constexpr uint32_t kSwappedMagic = 0x4454694a;
 constexpr uint64_t kFlagProcessorTimes = 1;
 
-enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2 };
+enum RecordId : uint32_t { kCodeLoad = 0, kCodeMove = 1, kDebugInfo = 2, kPlaces = kJitDumpPlaces };
 
 constexpr size_t kRecordHeaderSize = 16;
 constexpr size_t kDebugEntrySize = 17;  // with an empty file name
@@ -37,6 +37,7 @@ class JitDump::Parser {
     std::stable_sort(dump_.codes_.begin(), dump_.codes_.end(),
                      [](const JitCode& a, const JitCode& b) { return a.time < b.time; });
     PlaceLines();
+    PlaceInlines();
     return std::move(dump_);
   }
 
@@ -44,6 +45,12 @@ class JitDump::Parser {
   // Lines [first, end), of the function.
   struct Lines {
     size_t first = 0, end = 0;
+  };
+
+  // Calls and places [first, end), likewise.
+  struct Inlines {
+    Lines calls, places;
+    std::string_view file;
   };
 
   absl::Status ParseHeader() {
@@ -80,11 +87,13 @@ class JitDump::Parser {
     if (id == kCodeLoad) AddLoad(time, start + kRecordHeaderSize, fields);
     if (id == kCodeMove) AddMove(time, fields);
     if (id == kDebugInfo) AddDebugInfo(fields);
+    if (id == kPlaces) AddPlaces(fields);
     return true;
   }
 
   void AddLoad(uint64_t time, size_t body, ByteReader& fields) {
     Lines lines = std::exchange(next_lines_, {});
+    const Inlines inlines = std::exchange(next_inlines_, {});
     JitCode code{.time = time, .pid = fields.Read<uint32_t>()};
     fields.Skip(sizeof(uint32_t) + sizeof(uint64_t));  // tid, vma
     code.start.value = fields.Read<uint64_t>();
@@ -105,6 +114,7 @@ class JitDump::Parser {
       lowest_line_ = std::min(lowest_line_, dump_.lines_[i].distance - code.start.value);
     }
     lines_of_.push_back({lines, code.start});
+    inlines_of_.push_back(inlines);
   }
 
   void AddMove(uint64_t time, ByteReader& fields) {
@@ -154,6 +164,60 @@ class JitDump::Parser {
     next_lines_.end = dump_.lines_.size();
   }
 
+  // Nothing is believed of a record that is not as the writer makes them.
+  void AddPlaces(ByteReader& fields) {
+    next_inlines_ = {};
+    const auto calls = fields.Read<uint32_t>();
+    const auto places = fields.Read<uint32_t>();
+    dump_.is_cut_ = calls > limits_.calls - std::min(limits_.calls, dump_.calls_.size()) ||
+                    places > limits_.lines - std::min(limits_.lines, dump_.places_.size());
+    if (dump_.is_cut_) return;
+    Inlines inlines{.calls = {dump_.calls_.size(), dump_.calls_.size()},
+                    .places = {dump_.places_.size(), dump_.places_.size()},
+                    .file = fields.ReadCString()};
+    bool is_good = true;
+    for (uint32_t i = 0; i < calls && fields.ok(); ++i) {
+      JitDump::Call call;
+      call.caller = fields.Read<uint32_t>();
+      call.line = fields.Read<uint32_t>();
+      call.name = fields.ReadCString();
+      call.file = fields.ReadCString();
+      is_good = is_good && (call.caller == kNone || call.caller < i);
+      dump_.calls_.push_back(call);
+    }
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < places && fields.ok(); ++i) {
+      JitDump::Place place{};
+      place.distance = fields.Read<uint64_t>();
+      place.call = fields.Read<uint32_t>();
+      place.line = fields.Read<uint32_t>();
+      is_good = is_good && (place.call == kNone || place.call < calls) && place.distance >= last;
+      last = place.distance;
+      dump_.places_.push_back(place);
+    }
+    if (!fields.ok() || !is_good) {
+      dump_.calls_.resize(inlines.calls.first);
+      dump_.places_.resize(inlines.places.first);
+      return;
+    }
+    inlines.calls.end = dump_.calls_.size();
+    inlines.places.end = dump_.places_.size();
+    next_inlines_ = inlines;
+  }
+
+  void PlaceInlines() {
+    for (size_t i = 0; i < inlines_of_.size(); ++i) {
+      const Inlines& inlines = inlines_of_[i];
+      Function& function = dump_.functions_[i];
+      function.file = inlines.file;
+      function.calls = std::span(dump_.calls_)
+                           .subspan(inlines.calls.first, inlines.calls.end - inlines.calls.first);
+      function.places =
+          std::span(dump_.places_)
+              .subspan(inlines.places.first, inlines.places.end - inlines.places.first);
+    }
+  }
+
   void PlaceLines() {
     const uint64_t header = lowest_line_ != kNoLine && lowest_line_ >= kElfHeaderSize  //
                                 ? kElfHeaderSize
@@ -177,6 +241,8 @@ class JitDump::Parser {
   JitDump dump_;
   absl::flat_hash_map<uint64_t, JitCode> loaded_;           // by index
   Lines next_lines_;                                        // of the next load
+  Inlines next_inlines_;                                    // likewise
+  std::vector<Inlines> inlines_of_;                         // by function
   std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // by function
   uint64_t lowest_line_ = kNoLine;
 };
@@ -209,6 +275,13 @@ const JitDump::Line* JitDump::LineAt(const Function& function, uint64_t distance
       std::partition_point(function.lines.begin(), function.lines.end(),
                            [&](const Line& line) { return line.distance <= distance; });
   return after == function.lines.begin() ? nullptr : &*(after - 1);
+}
+
+const JitDump::Place* JitDump::PlaceAt(const Function& function, uint64_t distance) {
+  const auto after =
+      std::partition_point(function.places.begin(), function.places.end(),
+                           [&](const Place& place) { return place.distance <= distance; });
+  return after == function.places.begin() ? nullptr : &*(after - 1);
 }
 
 }  // namespace profiler::symbolize

@@ -6,11 +6,21 @@
 //
 //   header   magic "JiTD", version, header size, e_machine, -, pid, time, flags        u32 … u64
 //   u64 record   id, size, time                                                            u32 u32
-//   u64
-//     0 CODE_LOAD    pid, tid, vma, address, size, index, name, NUL, the code          u32 u32 u64
-//     … 1 CODE_MOVE    pid, tid, vma, old address, new address, size, index 2 DEBUG_INFO   address,
-//     entries: {address, line, discriminator, file, NUL}       of the next 3 CLOSE CODE_LOAD 4
-//     UNWINDING_INFO  (not used: the code of all JITs known has frame pointers)
+//                                                                                  u64
+//     0 CODE_LOAD         pid, tid, vma, address, size, index, name, NUL, the code  u32 u32 u64 …
+//     1 CODE_MOVE         pid, tid, vma, old address, new address, size, index      u32 u32 u64 …
+//     2 DEBUG_INFO        address, entries: {address, line, discriminator, file, NUL}
+//                         of the next CODE_LOAD
+//     3 CLOSE
+//     4 UNWINDING_INFO    (not used: the code of all JITs known has frame pointers)
+//     0x494e4c PLACES     calls, places, the function's file, NUL                   u32 u32
+//                         of each call: its caller, the line there, name, NUL, file, NUL   u32 u32
+//                         of each place: distance, call, line                       u64 u32 u32
+//                         of the next CODE_LOAD, instead of DEBUG_INFO
+//
+// The last one is of this project: it says what was inlined, and stands in the dumps that are made
+// of virtual machines from outside (jit_dump_writer.h). Readers pass over records that they do not
+// know.
 //
 // Times are of CLOCK_MONOTONIC in nanoseconds, unless a flag says that they are the processor's.
 //
@@ -31,6 +41,9 @@
 
 namespace profiler::symbolize {
 
+inline constexpr uint32_t kJitDumpMagic = 0x4a695444;
+inline constexpr uint32_t kJitDumpPlaces = 0x494e4c;
+
 // Code at an address, from a time on.
 struct JitCode {
   uint64_t time = 0;  // CLOCK_MONOTONIC, ns
@@ -48,12 +61,28 @@ class JitDump {
     uint32_t line;
     std::string_view file;
   };
+  // A function whose code is in another one's.
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  struct Call {
+    uint32_t caller = kNone;  // an earlier one of the calls; kNone: the function that has the code
+    uint32_t line = 0;        // of the call, in the caller; 0: unknown
+    std::string_view name;
+    std::string_view file;  // of the function called; empty: unknown
+  };
+  struct Place {
+    uint64_t distance;  // of its first instruction from the function's start
+    uint32_t call;      // whose code that is; kNone: the function's own
+    uint32_t line;      // in it; 0: unknown
+  };
   struct Function {
     FileOffset offset;
     uint64_t size = 0;
     std::string_view name;
     std::span<const std::byte> code;
     std::span<const Line> lines;  // by distance
+    std::string_view file;        // where there are places
+    std::span<const Call> calls;
+    std::span<const Place> places;  // by distance
   };
 
   // A dump that is still being written is read as far as it is whole. The file is open, and may be
@@ -64,7 +93,8 @@ class JitDump {
   // write, and a gigabyte in memory.
   struct Limits {
     size_t codes = size_t{1} << 22;
-    size_t lines = size_t{1} << 24;
+    size_t lines = size_t{1} << 24;  // and places
+    size_t calls = size_t{1} << 22;
   };
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes, const Limits& limits);
   static absl::StatusOr<JitDump> Parse(std::span<const std::byte> bytes) {
@@ -84,6 +114,8 @@ class JitDump {
   const Function* Find(FileOffset offset) const;
   // The line of the instruction there, null where nothing says.
   static const Line* LineAt(const Function& function, uint64_t distance);
+  // The same of places.
+  static const Place* PlaceAt(const Function& function, uint64_t distance);
 
  private:
   class Parser;
@@ -93,6 +125,8 @@ class JitDump {
   uint16_t machine_ = 0;
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;
+  std::vector<Call> calls_;
+  std::vector<Place> places_;
   std::vector<Function> functions_;  // by offset
 };
 

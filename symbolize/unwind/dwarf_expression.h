@@ -12,20 +12,10 @@
 #include <optional>
 #include <span>
 
+#include "symbolize/unwind/memory_reader.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
-
-// Memory of the process: the copied stack, and what can be read beside it.
-class MemoryReader {
- public:
-  virtual ~MemoryReader() = default;
-  virtual bool ReadBytes(uint64_t address, std::span<std::byte> bytes) = 0;
-
-  bool ReadWord(uint64_t address, uint64_t* value) {
-    return ReadBytes(address, std::as_writable_bytes(std::span(value, 1)));
-  }
-};
 
 enum class Evaluation : uint8_t {
   kDone,

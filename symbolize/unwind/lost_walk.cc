@@ -26,6 +26,7 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     return End(ChainEnd::kFileChanged);
   }
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
+  if (const std::optional<Next> next = StepByMachine()) return *next;
   RegisterSet caller = registers_;
   const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
   if (stepped != Stepped::kMalformed) {
@@ -55,6 +56,38 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
       if (IsReturnAddress(address)) return ReturnBy({words, std::nullopt});
     }
   }
+  return next;
+}
+
+// By what the virtual machine says that made the code. Nothing where that says nothing.
+std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
+  if (!in_code_ || code_.cfi != nullptr) return std::nullopt;
+  ManagedCode* const machine = space_.Managed();
+  if (machine == nullptr) return std::nullopt;
+  const bool was_late = late_;
+  const ManagedStep step = machine->StepFrom({registers_, is_return_address_}, *this);
+  switch (step.kind) {
+    case ManagedStep::Kind::kUnknown:
+      late_ = was_late;
+      return std::nullopt;
+    case ManagedStep::Kind::kUnreadable:
+      return EndUnreadable();
+    case ManagedStep::Kind::kLost:
+      return End(ChainEnd::kNoCfi);
+    case ManagedStep::Kind::kCaller:
+      break;
+  }
+  if (step.sp % kWord != 0) return End(ChainEnd::kBadRegister);
+  if (step.sp <= registers_.sp()) return End(ChainEnd::kNoProgress);
+  // Whoever goes on from here later has to know the frame as it was.
+  if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
+  if (step.listed.value != 0) {
+    chain_.frames.back().address = step.listed;
+    chain_.frames.back().is_return_address = false;
+  }
+  registers_.KeepOnly(FollowedRegisters());
+  const Next next = GoTo(step.pc, step.sp, step.fp, FrameOrigin::kCfi, true);
+  if (next == Next::kGoOn) chain_.frames.back().stack_pointer = step.frame_end;
   return next;
 }
 

@@ -22,6 +22,8 @@
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/full_step.h"
 #include "symbolize/unwind/known_steps.h"
+#include "symbolize/unwind/managed_code.h"
+#include "symbolize/unwind/memory_reader.h"
 #include "symbolize/unwind/registers.h"
 #include "symbolize/unwind/rule_cache.h"
 #include "symbolize/unwind/unwinder.h"
@@ -80,6 +82,7 @@ class UnwindWalk final : public MemoryReader {
 
   // Where no rule leads on.
   Next StepWithoutRule(ElfAddress address);
+  std::optional<Next> StepByMachine();
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);

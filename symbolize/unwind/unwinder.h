@@ -17,6 +17,8 @@
 // pointer at all: its next instructions say so (bare_frame.h). The caller of one that says nothing
 // is searched for on top of the stack, if it is part of an image.
 // The caller of a signal frame was interrupted, so it is looked up at its address itself.
+// What a virtual machine has made is asked for at what knows its tables, where the space has that
+// (managed_code.h); then nothing is guessed.
 
 #pragma once
 
@@ -34,6 +36,7 @@
 namespace profiler::symbolize {
 
 class KnownSteps;
+class ManagedCode;
 class RuleCache;
 
 // Executable memory of one process: part of an image, or memory without a file.
@@ -67,6 +70,9 @@ class UnwindSpace {
   virtual bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
     return ReadMemory(address.value, bytes);
   }
+  // What knows the virtual machine of this process; null where there is none, or nothing is known
+  // of it. Asked for frames in memory without an image.
+  virtual ManagedCode* Managed() { return nullptr; }
 };
 
 // Where an unwound chain ends, and why.
@@ -90,7 +96,7 @@ std::string_view ChainEndName(ChainEnd end);
 
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
-  kCfi,        // by the image's call frame information
+  kCfi,        // by the image's call frame information, or the tables of a virtual machine
   kGuess,      // there was none: by instructions, the frame pointer, or what is on top of the stack
 };
 
