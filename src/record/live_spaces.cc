@@ -99,18 +99,22 @@ bool LiveSpace::HasMemoryNow(uint64_t address) {
 
 // ---- mappings
 
-LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path,
+LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,
+                       const perf_event::RecordLayout& written, const std::string& proc_path,
                        std::function<void(uint32_t tid)> thread_ended)
     : layout_(layout),
       thread_ended_(std::move(thread_ended)),
       unwind_images_(
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
+      dumps_(written),
       space_(unwind_images_),
       budget_(kBudget) {
   files_.proc_path = proc_path;
+  space_.SetMachines(&machines_);
 }
 
 symbolize::Mapping LiveSpaces::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind) {
+  machines_.Mapped(mmap, kind);
   const uint64_t offset = kind == ImageKind::kUser ? mmap.pgoff : 0;
   return {RuntimeAddress{mmap.addr}, mmap.len, FileOffset{offset}, ImageOf(mmap, kind)};
 }
@@ -190,6 +194,14 @@ std::optional<symbolize::UnwindImageFiles> LiveSpaces::TakeFile(ImageId id) {
     files.debug = symbolize::OpenDebugFile(files.image, files_);
   }
   return files;
+}
+
+void LiveSpaces::Named(const perf_event::Comm& comm, bool by_exec) {
+  if (by_exec) machines_.Forget(comm.pid);
+}
+
+void LiveSpaces::Forked(const perf_event::Task& task) {
+  if (task.pid == task.tid) machines_.Forget(task.pid);
 }
 
 void LiveSpaces::Ended(const perf_event::Task& task) {

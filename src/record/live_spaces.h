@@ -20,6 +20,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/base/fair_budget.h"
 #include "src/perf_event/codec.h"
+#include "src/record/code_dumps.h"
+#include "src/record/managed_processes.h"
 #include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
 #include "symbolize/image_file.h"
@@ -37,6 +39,12 @@ class LiveSpace final : public symbolize::MappedSpace {
   // window of 16 KiB at a time. The process entered last is meant.
   void BeginLateReads();
   void EndLateReads() { late_ = false; }
+
+  // Where frames in memory without an image are asked for; null: nowhere. Must outlive it.
+  void SetMachines(ManagedProcesses* machines) { machines_ = machines; }
+  symbolize::ManagedCode* Managed() override {
+    return machines_ == nullptr ? nullptr : machines_->Of(pid());
+  }
 
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
   // Code without a file is asked for in the process as it is now, and kept for a while, some pages
@@ -66,6 +74,7 @@ class LiveSpace final : public symbolize::MappedSpace {
     uint32_t uses = 0;  // since it was read
   };
 
+  ManagedProcesses* machines_ = nullptr;
   bool late_ = false;
   Window stack_{4};
   // By page: a chain goes through several pieces of code.
@@ -80,10 +89,10 @@ class LiveSpace final : public symbolize::MappedSpace {
 // code of more images than that is not unwound.
 class LiveSpaces final : private sideband::SidebandUser {
  public:
-  // `layout` is that of the records; `proc_path` is where /proc is. `thread_ended` is called with
-  // the id of each thread that does.
-  LiveSpaces(const perf_event::RecordLayout& layout, const std::string& proc_path,
-             std::function<void(uint32_t tid)> thread_ended);
+  // `layout` is that of the records, `written` of those that go into the file; `proc_path` is where
+  // /proc is. `thread_ended` is called with the id of each thread that does.
+  LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
+             const std::string& proc_path, std::function<void(uint32_t tid)> thread_ended);
 
   // A record of any type, as Sideband takes it. An executable image that was not met before is
   // opened now: its headers are read, nothing else.
@@ -94,6 +103,11 @@ class LiveSpaces final : private sideband::SidebandUser {
     space_.Enter(pid, spaces_.Process(pid));
     return space_;
   }
+
+  // The names of code that virtual machines make: the samples' records go with them.
+  CodeDumps& dumps() { return dumps_; }
+  // What was read of virtual machines may be otherwise by now.
+  void Refresh() { machines_.Refresh(); }
 
   // As AddressSpaces has it.
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }
@@ -126,6 +140,8 @@ class LiveSpaces final : private sideband::SidebandUser {
   };
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override;
+  void Named(const perf_event::Comm& comm, bool by_exec) override;
+  void Forked(const perf_event::Task& task) override;
   void Ended(const perf_event::Task& task) override;
   symbolize::ImageId ImageOf(const perf_event::Mmap2& mapping, symbolize::ImageKind kind);
   symbolize::ImageId Add(Image image);
@@ -152,6 +168,8 @@ class LiveSpaces final : private sideband::SidebandUser {
   static constexpr size_t kMostHeadersOfOthers = 800'000, kMostHeadersOfOne = 4'000;
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
+  CodeDumps dumps_;
+  ManagedProcesses machines_{files_, dumps_};
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes, since unmapped images were closed

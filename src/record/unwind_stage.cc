@@ -26,7 +26,8 @@ constexpr uint64_t kWaitsForStack = 5'000'000;
 UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
     : events_(std::move(events)),
       merge_(events_.front().opened),
-      spaces_(events_.front().opened, roots.proc, [this](uint32_t tid) { Forget(tid); }),
+      spaces_(events_.front().opened, events_.front().written, roots.proc,
+              [this](uint32_t tid) { Forget(tid); }),
       roots_(roots) {}
 
 void UnwindStage::MakeOffCpu(OffCpuStageOptions options) {
@@ -56,7 +57,10 @@ absl::Status UnwindStage::Take(std::span<ringbuf::RingPass> rings, bool last) {
   if (!last && !rings.empty()) {
     until = rings.front().began - std::min(rings.front().began, kPublishingMargin);
   }
-  return merge_.Run(rings, until, [this](RawRecord record) { TakeRecord(record); });
+  spaces_.Refresh();
+  absl::Status status = merge_.Run(rings, until, [this](RawRecord record) { TakeRecord(record); });
+  spaces_.dumps().Flush();
+  return status;
 }
 
 ChainQuality UnwindStage::quality() const {
@@ -84,6 +88,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
   perf_event::Sample sample;
   if (!Decode(record, layouts.opened, &sample)) return CountLost(record);
   chain_.clear();
+  leaf_.reset();
   overflowed_ = false;
   stack_bytes_ = layouts.opened.user_stack_bytes;
   const perf_event::U64Array outside = perf_event::WithoutUserPart(sample.callchain);
@@ -103,11 +108,13 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       tally_.CountCut(ChainEnd::kNoImage, 0);
     }
   }
+  spaces_.dumps().TakeRecords(&output_);
   if (layouts.is_switch) {
     if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
     return;
   }
   perf_event::Sample unwound = sample;
+  unwound.ip = leaf_.value_or(sample.ip);
   unwound.callchain = perf_event::U64Array(std::as_bytes(std::span(chain_)));
   unwound.user_regs = KeptRegisters(sample.user_regs, layouts.written.user_regs_mask);
   unwound.user_stack = {};
@@ -143,6 +150,7 @@ void UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t(
   for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(since)) {
     const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
     if (!thread) continue;
+    spaces_.dumps().SetTime(since);
     UnwindWaiting(waiting, *thread);
     off_cpu_->threads().SetStack(waiting.tid, clock(), chain_, thread->system_call);
   }
@@ -172,6 +180,7 @@ void UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThr
 void UnwindStage::EndOffCpu(uint64_t time) {
   output_.clear();
   if (off_cpu_) off_cpu_->End(time);
+  spaces_.dumps().Flush();
 }
 
 // In the place of a sample that is too short for its layout, which the kernel writes none of, the
@@ -208,7 +217,10 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
       !spaces_.IsExecuting(sample.pid) || EnterDuringExec(sample, in_user_code, registers.pc());
   if (!has_memory_) stack.bytes = {};  // what lies there by now is the next program's
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
+  spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);
+  // An interpreter is listed at the bytecode that it is at.
+  if (sample.ip == registers.pc()) leaf_ = unwound_.frames.front().address.value;
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
   if (unwound_.end == ChainEnd::kStackTooShort) return FindOuterPart(sample, stack);
   if (!unwound_.whole()) return CountUnmended(sample, stack);
@@ -273,6 +285,8 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
     unwinder_.Unwind(registers, stack, space, {.max_frames = kFramesAtOnce}, &piece_,
                      frames_.back().is_return_address);
     guessed = guessed || piece_.guessed != 0;
+    frames_.back().address = piece_.frames.front().address;
+    frames_.back().is_return_address = piece_.frames.front().is_return_address;
     for (size_t i = 1; i < piece_.frames.size() && !outer; ++i) {
       frames_.push_back(piece_.frames[i]);
       outer = joiner_.Find(sample.tid, frames_.back());
@@ -283,7 +297,9 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
   }
   space.EndLateReads();
   if (!whole) return false;
-  for (size_t i = unwound_.frames.size(); i < frames_.size(); ++i) {
+  // What the last frame is listed as may be known since.
+  if (!overflowed_) chain_.pop_back();
+  for (size_t i = unwound_.frames.size() - 1; i < frames_.size(); ++i) {
     Append(frames_[i].instruction().value);
   }
   const size_t callers = outer ? outer->callers.size() : 0;

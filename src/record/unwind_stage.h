@@ -128,6 +128,7 @@ class UnwindStage {
   std::vector<uint64_t> registers_;  // likewise
   size_t kernel_entries_ = 0;        // of it
   size_t stack_bytes_ = 0;           // asked for
+  std::optional<uint64_t> leaf_;     // what stands for its ip
   bool overflowed_ = false;          // there was more than it may hold
   bool has_memory_ = true;  // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;

@@ -37,6 +37,9 @@ class CodeSink {
   // The code is there from the sample at hand on, and takes the place of what it overlaps. The same
   // code may be given again, where something else may have taken its place meanwhile.
   virtual void Add(const MadeCode& code) = 0;
+  // Changes where what was given before may have been covered by something else: it has to be given
+  // again when it is met again.
+  virtual uint64_t Generation() const = 0;
 };
 
 }  // namespace profiler::symbolize

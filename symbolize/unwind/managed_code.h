@@ -53,6 +53,9 @@ class ManagedCode {
  public:
   virtual ~ManagedCode() = default;
 
+  // Some milliseconds have gone by: what was read before may be otherwise by now.
+  virtual void Refresh() {}
+
   // `stack` reads the copied stack, and the live one where that is permitted.
   virtual ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) = 0;
 };

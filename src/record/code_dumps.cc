@@ -1,0 +1,236 @@
+#include "src/record/code_dumps.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/records.h"
+#include "symbolize/symbols/jit_dump_writer.h"
+
+namespace profiler::record {
+namespace {
+
+using symbolize::MadeCode;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kSecond = 1'000'000'000;
+// What a dump keeps before it writes: some hundred functions.
+constexpr size_t kMostKept = 256 << 10;
+#if defined(__aarch64__)
+constexpr uint16_t kNativeMachine = EM_AARCH64;
+#else
+constexpr uint16_t kNativeMachine = EM_X86_64;
+#endif
+
+uint64_t Nanoseconds(const timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// A file that was written after its process had ended is taken for another one's
+// (files/jit_file.h), and what is written here is of a sample that is over: its time, by the clock
+// of files.
+void SetTimeOfFile(int fd, uint64_t monotonic) {
+  timespec now_monotonic{}, now{};
+  if (clock_gettime(CLOCK_MONOTONIC, &now_monotonic) != 0 ||
+      clock_gettime(CLOCK_REALTIME, &now) != 0) {
+    return;
+  }
+  const uint64_t age = Nanoseconds(now_monotonic) - std::min(Nanoseconds(now_monotonic), monotonic);
+  const uint64_t then = Nanoseconds(now) - std::min(Nanoseconds(now), age);
+  const timespec time{.tv_sec = static_cast<time_t>(then / kSecond),
+                      .tv_nsec = static_cast<long>(then % kSecond)};
+  const timespec times[2] = {time, time};
+  futimens(fd, times);
+}
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+// One file.
+class Dump {
+ public:
+  Dump(UniqueFd file, std::string path, std::string header)
+      : file_(std::move(file)), path_(std::move(path)), kept_(std::move(header)) {}
+
+  const std::string& path() const { return path_; }
+
+  // The bytes that it has grown by.
+  size_t Add(const MadeCode& code, uint32_t pid, uint64_t time) {
+    const size_t before = kept_.size();
+    const Piece piece{.index = next_index_,
+                      .size = code.bytes.size(),
+                      .print = absl::HashOf(code.name, TextOf(code.bytes), code.places.size())};
+    const auto [known, is_new] = pieces_.try_emplace(code.start.value, piece);
+    if (!is_new && known->second.size == piece.size && known->second.print == piece.print) {
+      AppendReturn(code, pid, time, known->second.index, &kept_);
+    } else {
+      known->second = piece;
+      AppendLoad(code, pid, time, next_index_++, &kept_);
+    }
+    last_ = time;
+    return kept_.size() - before;
+  }
+
+  bool Flush() {
+    if (kept_.empty()) return true;
+    const bool is_written = WriteAll(file_.get(), kept_);
+    kept_.clear();
+    SetTimeOfFile(file_.get(), last_);
+    return is_written;
+  }
+  bool IsFull() const { return kept_.size() >= kMostKept; }
+
+ private:
+  struct Piece {
+    uint64_t index = 0, size = 0;
+    size_t print = 0;  // of its name and bytes
+  };
+
+  const UniqueFd file_;
+  const std::string path_;
+  std::string kept_;
+  uint64_t next_index_ = 0;
+  uint64_t last_ = 0;
+  absl::flat_hash_map<uint64_t, Piece> pieces_;  // by address
+};
+
+}  // namespace
+
+class CodeDumps::Process final : public symbolize::CodeSink {
+ public:
+  Process(CodeDumps& all, uint32_t pid) : all_(all), pid_(pid) {}
+
+  void Add(const MadeCode& code) override {
+    std::optional<Dump>& dump = code.is_bytecode ? bytecodes_ : compiled_;
+    if (!dump && !Begin(code.is_bytecode, dump)) return;
+    if (has_failed_ || all_.bytes_ > kMostBytes) return;
+    if (code.is_bytecode) MapPagesOf(code);
+    all_.bytes_ += dump->Add(code, pid_, all_.time_);
+    if (dump->IsFull()) Flush();
+  }
+  uint64_t Generation() const override { return generation_; }
+
+  void Cover() {
+    ++generation_;
+    mapped_.clear();
+  }
+  void Flush() {
+    for (std::optional<Dump>* dump : {&compiled_, &bytecodes_}) {
+      if (*dump && !(*dump)->Flush()) has_failed_ = true;
+    }
+  }
+
+ private:
+  bool Begin(bool is_bytecode, std::optional<Dump>& dump) {
+    if (has_failed_) return false;
+    const std::optional<std::string> path = all_.NewPath(pid_);
+    UniqueFd file;
+    if (path) file = UniqueFd(open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    has_failed_ = !path || file.get() < 0;
+    if (has_failed_) return false;
+    all_.made_.push_back(*path);
+    all_.on_signal_.emplace_back(*path);
+    const uint16_t machine = is_bytecode ? symbolize::kBytecodeMachine : kNativeMachine;
+    dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_));
+    // A JIT maps its dump somewhere. Nobody maps the first pages of memory.
+    all_.AddMapping(pid_, is_bytecode ? 2 * kPage : kPage, kPage, *path);
+    return true;
+  }
+
+  // Bytecodes are no executable memory, of which the kernel tells.
+  void MapPagesOf(const MadeCode& code) {
+    const uint64_t end = code.start.value + code.bytes.size();
+    for (uint64_t page = code.start.value & ~(kPage - 1); page < end; page += kPage) {
+      if (mapped_.insert(page).second) all_.AddMapping(pid_, page, kPage, "//anon");
+    }
+  }
+
+  CodeDumps& all_;
+  const uint32_t pid_;
+  uint64_t generation_ = 1;
+  bool has_failed_ = false;
+  std::optional<Dump> compiled_, bytecodes_;
+  absl::flat_hash_set<uint64_t> mapped_;  // pages of bytecodes
+};
+
+CodeDumps::CodeDumps(const perf_event::RecordLayout& written) : written_(written) {}
+
+CodeDumps::~CodeDumps() {
+  processes_.clear();
+  for (const std::string& path : made_) {
+    unlink(path.c_str());
+    rmdir(path.substr(0, path.rfind('/')).c_str());
+  }
+  if (!directory_.empty()) rmdir(directory_.c_str());
+}
+
+symbolize::CodeSink& CodeDumps::Of(uint32_t pid) {
+  std::unique_ptr<Process>& process = processes_[pid];
+  if (process == nullptr) process = std::make_unique<Process>(*this, pid);
+  return *process;
+}
+
+void CodeDumps::Mapped(uint32_t pid) {
+  if (const auto found = processes_.find(pid); found != processes_.end()) found->second->Cover();
+}
+
+void CodeDumps::Forget(uint32_t pid) {
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return;
+  found->second->Flush();
+  processes_.erase(found);
+}
+
+void CodeDumps::Flush() {
+  for (const auto& [pid, process] : processes_) process->Flush();
+}
+
+std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
+  if (directory_.empty() && !has_failed_) {
+    const char* const temporary = getenv("TMPDIR");
+    std::string pattern = absl::StrCat(
+        temporary != nullptr && *temporary == '/' ? temporary : "/tmp", "/profiler-XXXXXX");
+    has_failed_ = mkdtemp(pattern.data()) == nullptr;
+    if (!has_failed_) directory_ = pattern;
+  }
+  if (has_failed_) return std::nullopt;
+  const std::string inside = absl::StrCat(directory_, "/", made_.size() + 1);
+  if (mkdir(inside.c_str(), 0700) != 0) return std::nullopt;
+  return absl::StrCat(inside, "/jit-", pid, ".dump");
+}
+
+// A moment before the sample: what was added by it takes the place of the mapping.
+void CodeDumps::AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name) {
+  perf_event::Mmap2 mapping{.pid = pid, .tid = pid, .addr = start, .len = size};
+  mapping.prot = 5;   // PROT_READ | PROT_EXEC
+  mapping.flags = 2;  // MAP_PRIVATE
+  mapping.filename = name;
+  mapping.sample_id = {.pid = pid, .tid = pid, .time = time_ - std::min<uint64_t>(time_, 1)};
+  Encode(perf_event::kRecordMmap2, perf_event::kMiscUser, written_, mapping, &records_);
+}
+
+void CodeDumps::TakeRecords(std::vector<std::byte>* out) {
+  out->insert(out->end(), records_.begin(), records_.end());
+  records_.clear();
+}
+
+}  // namespace profiler::record

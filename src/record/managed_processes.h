@@ -1,0 +1,47 @@
+// The virtual machines in the processes of a recording, each read from outside while it runs: by
+// what is mapped it is known that there is one (libjvm.so), and when the first frame in code
+// without an image is met, it is looked at.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/records.h"
+#include "src/record/code_dumps.h"
+#include "symbolize/symbolizer.h"
+#include "symbolize/unwind/managed_code.h"
+
+namespace profiler::record {
+
+// One thread.
+class ManagedProcesses {
+ public:
+  // `files` says where image files are looked for. `dumps` must outlive it.
+  ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps);
+  ~ManagedProcesses();
+
+  // A process maps code of that kind.
+  void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
+  // The process begins another program, or is a new one.
+  void Forget(uint32_t pid);
+
+  // Null where the process is known to have no machine, or one that is not known. Valid until the
+  // next call of Mapped or Forget.
+  symbolize::ManagedCode* Of(uint32_t pid);
+  // Some milliseconds have gone by.
+  void Refresh() { ++look_; }
+
+ private:
+  class Process;
+
+  const symbolize::SymbolizerOptions& files_;
+  CodeDumps& dumps_;
+  uint64_t look_ = 0;
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
+};
+
+}  // namespace profiler::record

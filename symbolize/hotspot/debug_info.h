@@ -1,0 +1,43 @@
+// What is inlined where in a compiled method.
+//
+//   nmethod: PcDesc │ pc −1 │ pc 0x24, scope 17 │ pc 0x58, scope 41 │ … │ pc 2^31 − 1 │    by pc
+//            scopes │ … 17: sender 9, method 3, bci 4 … 9: sender 0, method 1, bci 12 │    packed
+//            metadata │ Method * │ Method * │ …                                            1, 2, …
+//
+// A PcDesc is of the place that a call there returns to, so what lies before it, from the one
+// before on, is its scope's: the innermost method at that place, and by the senders who called
+// whom.
+//
+// Source: src/hotspot/share/code/{pcDesc.hpp,scopeDesc.cpp,debugInfo.cpp,nmethod.hpp}, JDK 17
+// and 25.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "symbolize/hotspot/code_cache.h"
+#include "symbolize/hotspot/layout.h"
+#include "symbolize/hotspot/methods.h"
+#include "symbolize/process_memory.h"
+#include "symbolize/symbols/jit_dump.h"
+
+namespace profiler::symbolize::hotspot {
+
+struct InlinedCalls {
+  std::vector<JitDump::Call> calls;    // views of `texts`
+  std::vector<JitDump::Place> places;  // by distance from the code's begin
+  std::vector<std::unique_ptr<std::string>> texts;
+};
+
+// Of a compiled method; without places where nothing is known, or what is there makes no sense.
+// Bounded: kMostPlaces, and calls that are as many at most.
+inline constexpr uint32_t kMostPlaces = 1 << 15;
+InlinedCalls ReadInlinedCalls(const Blob& blob, const Layout& layout, ProcessMemory& memory,
+                              Methods& methods);
+
+}  // namespace profiler::symbolize::hotspot

@@ -1,0 +1,314 @@
+#include "symbolize/hotspot/frames.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "symbolize/hotspot/code_cache.h"
+#include "symbolize/hotspot/debug_info.h"
+#include "symbolize/hotspot/layout.h"
+#include "symbolize/hotspot/leaf_frame.h"
+#include "symbolize/hotspot/methods.h"
+#include "symbolize/hotspot/vm_structs.h"
+#include "symbolize/unwind/call_instruction.h"
+
+namespace profiler::symbolize::hotspot {
+namespace {
+
+using Kind = ManagedStep::Kind;
+
+constexpr uint64_t kWord = 8;
+// Refreshes, after each of which the layout is looked for: the VM may not have begun.
+constexpr uint32_t kMostTries = 1000;
+// DWARF number of the register in which the interpreter keeps the bytecode that it is at.
+constexpr unsigned kR13 = 13;
+// What is read behind an interrupted instruction, to see whether the frame is being taken down.
+constexpr size_t kAhead = 64;
+constexpr int64_t kLongestPrologue = 512;
+// How far above the stack pointer the frame of a stub may end, and how many words are searched for
+// its return address.
+constexpr uint64_t kLargestStubFrame = 4096, kSearchedWords = 64;
+constexpr uint64_t kLargestInterpretedFrame = uint64_t{1} << 20;
+
+}  // namespace
+
+// With a layout.
+class HotSpotFrames::Machine {
+ public:
+  Machine(ProcessMemory& memory, CodeSink& sink, Layout layout)
+      : memory_(memory),
+        sink_(sink),
+        layout_(std::move(layout)),
+        cache_(memory, layout_),
+        methods_(memory, layout_) {}
+
+  void Refresh() {
+    cache_.Refresh();
+    methods_.Refresh();
+  }
+
+  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t pc = frame.registers.pc();
+    const CodeCache::Known* const found = cache_.Find(pc - (frame.is_return_address ? 1 : 0));
+    if (found == nullptr) return {};
+    Tell(*found);
+    const Blob& blob = found->blob;
+    switch (blob.kind) {
+      case Blob::Kind::kInterpreter:
+        return StepFromInterpreter(frame, stack);
+      case Blob::Kind::kCompiled:
+        if (!frame.is_return_address) {
+          if (const auto leaf = LeafFrameOf(blob, pc)) return StepBy(*leaf, frame, stack);
+        }
+        [[fallthrough]];
+      case Blob::Kind::kFramed:
+        return StepBySize(blob, frame, stack);
+      case Blob::Kind::kFrameless:
+        return StepFromStub(frame, stack);
+    }
+    return {};
+  }
+
+ private:
+  // ---- compiled code and stubs
+
+  ManagedStep StepBySize(const Blob& blob, const ManagedFrame& frame, MemoryReader& stack) {
+    if (blob.frame_bytes < kWord) return {.kind = Kind::kLost};
+    const uint64_t end = frame.registers.sp() + blob.frame_bytes;
+    std::array<uint64_t, 2> top{};  // the caller's fp, the return address
+    if (blob.frame_bytes < 2 * kWord) {
+      top[0] = frame.registers.fp();
+      if (!stack.ReadWord(end - kWord, &top[1])) return {.kind = Kind::kUnreadable};
+    } else if (!stack.ReadBytes(end - 2 * kWord, std::as_writable_bytes(std::span(top)))) {
+      return {.kind = Kind::kUnreadable};
+    }
+    return Caller(top[1], end, top[0]);
+  }
+
+  static ManagedStep Caller(uint64_t pc, uint64_t sp, uint64_t fp) {
+    return {.kind = Kind::kCaller, .pc = pc, .sp = sp, .fp = fp, .frame_end = sp};
+  }
+
+  std::optional<LeafFrame> LeafFrameOf(const Blob& blob, uint64_t pc) {
+    const auto distance = static_cast<int64_t>(pc - blob.code_begin);
+    std::array<uint8_t, kLongestPrologue> code;
+    if (distance < blob.frame_complete) {
+      if (distance > kLongestPrologue) return std::nullopt;
+      const auto before = std::span(code).first(static_cast<size_t>(distance));
+      if (!memory_.Read(blob.code_begin, std::as_writable_bytes(before))) return std::nullopt;
+      return FrameInPrologue(before);
+    }
+    const auto ahead = std::span(code).first(std::min<uint64_t>(kAhead, blob.code_end - pc));
+    if (!memory_.Read(pc, std::as_writable_bytes(ahead))) return std::nullopt;
+    return FrameInEpilogue(ahead);
+  }
+
+  static ManagedStep StepBy(const LeafFrame& leaf, const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t sp = frame.registers.sp();
+    uint64_t pc = 0, fp = frame.registers.fp();
+    if (!stack.ReadWord(sp + leaf.return_address, &pc)) return {.kind = Kind::kUnreadable};
+    if (leaf.frame_pointer && !stack.ReadWord(sp + *leaf.frame_pointer, &fp)) {
+      return {.kind = Kind::kUnreadable};
+    }
+    return Caller(pc, sp + leaf.return_address + kWord, fp);
+  }
+
+  // ---- collections of stubs
+
+  ManagedStep StepFromStub(const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t sp = frame.registers.sp(), fp = frame.registers.fp();
+    uint64_t pc = 0, caller_fp = 0;
+    const auto by_frame_pointer = [&] {
+      return fp >= sp && fp % kWord == 0 && stack.ReadWord(fp, &caller_fp) &&
+             stack.ReadWord(fp + kWord, &pc);
+    };
+    // How Java is called: from the VM, with a frame pointer.
+    if (frame.is_return_address && frame.registers.pc() == CallStubReturn()) {
+      return by_frame_pointer() ? Caller(pc, fp + 2 * kWord, caller_fp)
+                                : ManagedStep{.kind = Kind::kUnreadable};
+    }
+    if (!frame.is_return_address) {
+      if (!stack.ReadWord(sp, &pc)) return {.kind = Kind::kUnreadable};
+      if (IsReturnAddress(pc)) return Caller(pc, sp + kWord, fp);
+    }
+    if (fp - sp < kLargestStubFrame && by_frame_pointer() && IsReturnAddress(pc)) {
+      return Caller(pc, fp + 2 * kWord, caller_fp);
+    }
+    for (uint64_t i = frame.is_return_address ? 0 : 1; i < kSearchedWords; ++i) {
+      if (!stack.ReadWord(sp + i * kWord, &pc)) break;
+      if (IsReturnAddress(pc)) return Caller(pc, sp + (i + 1) * kWord, fp);
+    }
+    // The frame in which the VM calls Java, before or behind the call: its caller is no Java.
+    return {};
+  }
+
+  uint64_t CallStubReturn() {
+    if (!call_stub_return_ && layout_.call_stub_return) {
+      call_stub_return_ = memory_.Value<uint64_t>(*layout_.call_stub_return);
+    }
+    return call_stub_return_.value_or(0);
+  }
+
+  // Whether it is of code of the machine, behind a call.
+  bool IsReturnAddress(uint64_t address) {
+    std::array<uint8_t, kLongestCall> code;
+    if (address < code.size() || cache_.Find(address - 1) == nullptr) return false;
+    return memory_.Read(address - code.size(), std::as_writable_bytes(std::span(code))) &&
+           EndsInCall(Architecture::kX86_64, code);
+  }
+
+  // ---- the interpreter
+
+  // From fp − 64 to fp + 15.
+  struct InterpretedFrame {
+    uint64_t bytecode, locals, cache, profile, mirror, method, called_sp, sender_sp;
+    uint64_t caller_fp, return_address;
+  };
+  static_assert(sizeof(InterpretedFrame) == 80);
+
+  ManagedStep StepFromInterpreter(const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t sp = frame.registers.sp(), fp = frame.registers.fp();
+    constexpr uint64_t kBelow = offsetof(InterpretedFrame, caller_fp);
+    if (fp % kWord != 0 || fp < sp || fp - sp > kLargestInterpretedFrame) {
+      return StepFromEntry(frame, stack);
+    }
+    InterpretedFrame words{};
+    if (!stack.ReadBytes(fp - kBelow, std::as_writable_bytes(std::span(&words, 1)))) {
+      return {.kind = Kind::kUnreadable};
+    }
+    // What called says where its stack ended; until then it runs. So one that has called while the
+    // interpreter was interrupted is the caller of a method that has no frame yet.
+    if (!frame.is_return_address && words.called_sp != 0) return StepFromEntry(frame, stack);
+    const Methods::Known* const known = methods_.Find(words.method);
+    if (known == nullptr) return StepFromEntry(frame, stack);
+    const Method& method = known->method;
+    const uint64_t frame_end = fp + 2 * kWord;
+    if (words.sender_sp < frame_end || words.sender_sp - frame_end > kLargestInterpretedFrame) {
+      return {.kind = Kind::kLost};
+    }
+    TellBytecodes(*known);
+    ManagedStep step = Caller(words.return_address, words.sender_sp, words.caller_fp);
+    step.frame_end = frame_end;
+    step.listed = {method.const_method};
+    const auto is_its = [&](uint64_t bytecode) {
+      return bytecode >= method.bytecodes && bytecode - method.bytecodes < method.code.size();
+    };
+    const bool has_register = !frame.is_return_address && frame.registers.Knows(kR13);
+    if (has_register && is_its(frame.registers.Get(kR13))) {
+      step.listed = {frame.registers.Get(kR13)};
+    } else if (is_its(words.bytecode)) {
+      step.listed = {words.bytecode};
+    } else if (!method.code.empty()) {
+      step.listed = {method.bytecodes};
+    }
+    return step;
+  }
+
+  // Where the interpreter has no frame yet, or none any more.
+  ManagedStep StepFromEntry(const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t sp = frame.registers.sp();
+    if (frame.is_return_address) return {.kind = Kind::kLost};
+    uint64_t pc = 0;
+    for (uint64_t i = 0; i < kSearchedWords; ++i) {
+      if (!stack.ReadWord(sp + i * kWord, &pc)) return {.kind = Kind::kUnreadable};
+      if (IsReturnAddress(pc)) return Caller(pc, sp + (i + 1) * kWord, frame.registers.fp());
+    }
+    return {.kind = Kind::kLost};
+  }
+
+  // ---- names
+
+  // What was told of a piece of code: it is told again where it is another one, or may be covered.
+  struct Told {
+    uint64_t number = 0, generation = 0;
+    bool operator==(const Told&) const = default;
+  };
+
+  void Tell(const CodeCache::Known& known) {
+    if (told_.size() >= CodeCache::kMostBlobs) told_.clear();
+    Told& told = told_[known.blob.address];
+    const Told now{known.number, sink_.Generation()};
+    if (std::exchange(told, now) == now) return;
+    const Blob blob = known.blob;
+    MadeCode code{.start = {blob.code_begin}, .name = blob.name};
+    std::vector<std::byte> bytes(blob.code_end - blob.code_begin);
+    if (!memory_.Read(blob.code_begin, bytes)) return;
+    code.bytes = bytes;
+    std::string name, file;
+    InlinedCalls inlined;
+    if (blob.kind == Blob::Kind::kCompiled) {
+      const Methods::Known* const method = methods_.Find(blob.method);
+      if (method == nullptr) return;
+      name = method->method.name;
+      file = method->method.file;
+      inlined = ReadInlinedCalls(blob, layout_, memory_, methods_);
+      code.name = name;
+      code.file = file;
+      code.calls = inlined.calls;
+      code.places = inlined.places;
+    }
+    sink_.Add(code);
+  }
+
+  void TellBytecodes(const Methods::Known& known) {
+    const Method& method = known.method;
+    if (told_methods_.size() >= Methods::kMostMethods) told_methods_.clear();
+    Told& told = told_methods_[method.const_method];
+    const Told now{known.number, sink_.Generation()};
+    if (std::exchange(told, now) == now) return;
+    std::vector<std::byte> bytes(method.bytecodes - method.const_method);
+    if (!memory_.Read(method.const_method, bytes)) return;
+    const size_t before = bytes.size();
+    bytes.insert(bytes.end(), method.code.begin(), method.code.end());
+    std::vector<JitDump::Place> places;
+    for (const Method::Line& line : method.lines) {
+      places.push_back({before + line.bci, JitDump::kNone, line.line});
+    }
+    sink_.Add({.start = {method.const_method},
+               .bytes = bytes,
+               .is_bytecode = true,
+               .name = method.name,
+               .file = method.file,
+               .places = places});
+  }
+
+  ProcessMemory& memory_;
+  CodeSink& sink_;
+  const Layout layout_;
+  CodeCache cache_;
+  Methods methods_;
+  std::optional<uint64_t> call_stub_return_;
+  absl::flat_hash_map<uint64_t, Told> told_;          // by the address of the blob
+  absl::flat_hash_map<uint64_t, Told> told_methods_;  // by the address of the ConstMethod
+};
+
+HotSpotFrames::HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink& sink)
+    : memory_(memory), find_(std::move(find)), sink_(sink) {}
+
+HotSpotFrames::~HotSpotFrames() = default;
+
+void HotSpotFrames::Refresh() {
+  may_try_ = true;
+  if (machine_ != nullptr) machine_->Refresh();
+}
+
+ManagedStep HotSpotFrames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
+  if (frame.registers.architecture() != Architecture::kX86_64) return {};
+  if (machine_ == nullptr) {
+    if (!may_try_ || tries_ >= kMostTries) return {};
+    may_try_ = false;
+    ++tries_;
+    const auto structs = VmStructs::Read(memory_, find_);
+    if (!structs) return {};
+    const auto layout = Layout::Of(*structs, memory_, &missing_);
+    if (!layout) return {};
+    machine_ = std::make_unique<Machine>(memory_, sink_, *layout);
+  }
+  return machine_->StepFrom(frame, stack);
+}
+
+}  // namespace profiler::symbolize::hotspot

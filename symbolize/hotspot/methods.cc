@@ -1,0 +1,219 @@
+#include "symbolize/hotspot/methods.h"
+
+#include <algorithm>
+#include <array>
+
+#include "symbolize/hotspot/compressed.h"
+
+namespace profiler::symbolize::hotspot {
+namespace {
+
+constexpr uint64_t kWord = 8;
+
+std::string WithDots(std::string_view name) {
+  std::string dotted(name);
+  std::ranges::replace(dotted, '/', '.');
+  return dotted;
+}
+
+// A hidden class is "pkg/C+0x…", which Java shows as "pkg.C/0x…".
+std::string ClassName(std::string_view name) {
+  std::string shown = WithDots(name);
+  const size_t hidden = shown.rfind("+0x");
+  if (hidden != std::string::npos) shown[hidden] = '/';
+  return shown;
+}
+
+std::string_view PrimitiveType(char code) {
+  switch (code) {
+    case 'B':
+      return "byte";
+    case 'C':
+      return "char";
+    case 'D':
+      return "double";
+    case 'F':
+      return "float";
+    case 'I':
+      return "int";
+    case 'J':
+      return "long";
+    case 'S':
+      return "short";
+    case 'V':
+      return "void";
+    case 'Z':
+      return "boolean";
+    default:
+      return {};
+  }
+}
+
+// Takes the first type off a descriptor; empty where there is none.
+std::string TakeType(std::string_view& descriptor) {
+  size_t dimensions = 0;
+  while (dimensions < descriptor.size() && descriptor[dimensions] == '[') ++dimensions;
+  descriptor.remove_prefix(dimensions);
+  if (descriptor.empty()) return {};
+  std::string type;
+  if (descriptor.front() == 'L') {
+    const size_t end = descriptor.find(';');
+    if (end == std::string_view::npos) return {};
+    type = WithDots(descriptor.substr(1, end - 1));
+    descriptor.remove_prefix(end + 1);
+  } else {
+    type = PrimitiveType(descriptor.front());
+    descriptor.remove_prefix(1);
+  }
+  if (type.empty()) return {};
+  for (size_t i = 0; i < dimensions; ++i) type += "[]";
+  return type;
+}
+
+// What is printed has no control characters, which names of classes may have.
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string MethodName(std::string_view holder, std::string_view name,
+                       std::string_view descriptor) {
+  if (holder.empty() || name.empty() || !descriptor.starts_with('(')) return {};
+  descriptor.remove_prefix(1);
+  std::string parameters;
+  while (!descriptor.empty() && descriptor.front() != ')') {
+    const std::string type = TakeType(descriptor);
+    if (type.empty()) return {};
+    if (!parameters.empty()) parameters += ", ";
+    parameters += type;
+  }
+  if (descriptor.empty()) return {};
+  descriptor.remove_prefix(1);
+  const std::string result = TakeType(descriptor);
+  if (result.empty() || !descriptor.empty()) return {};
+  return Printable(result + ' ' + ClassName(holder) + '.' + std::string(name) + '(' + parameters +
+                   ')');
+}
+
+uint32_t Method::LineAt(uint32_t bci) const {
+  const auto after =
+      std::ranges::partition_point(lines, [bci](const Line& line) { return line.bci <= bci; });
+  return after == lines.begin() ? 0 : (after - 1)->line;
+}
+
+const Methods::Known* Methods::Find(uint64_t address) {
+  if (address == 0 || address % kWord != 0) return nullptr;
+  const auto found = known_.find(address);
+  if (found != known_.end() && found->second.look == look_) return &found->second;
+  const auto const_method = memory_.Value<uint64_t>(address + layout_.method_const);
+  if (!const_method || *const_method == 0 || *const_method % kWord != 0) return nullptr;
+  if (found != known_.end() && found->second.method.const_method == *const_method) {
+    found->second.look = look_;
+    return &found->second;
+  }
+  std::optional<Method> method = Read(*const_method);
+  if (!method) return nullptr;
+  if (known_.size() >= kMostMethods) known_.clear();
+  Known& known = known_[address];
+  known = {*std::move(method), ++last_number_, look_};
+  return &known;
+}
+
+std::optional<Method> Methods::Read(uint64_t const_method) {
+  Method method;
+  method.const_method = const_method;
+  method.bytecodes = const_method + layout_.const_size;
+  const auto pool = memory_.Value<uint64_t>(const_method + layout_.const_constants);
+  const auto size = memory_.Value<uint16_t>(const_method + layout_.const_code_size);
+  const auto name = memory_.Value<uint16_t>(const_method + layout_.const_name);
+  const auto signature = memory_.Value<uint16_t>(const_method + layout_.const_signature);
+  if (!pool || *pool == 0 || *pool % kWord != 0 || !size || !name || !signature) {
+    return std::nullopt;
+  }
+  const auto entries = memory_.Value<uint32_t>(*pool + layout_.pool_length);
+  const auto holder = memory_.Value<uint64_t>(*pool + layout_.pool_holder);
+  if (!entries || !holder || *holder == 0) return std::nullopt;
+  const auto holder_name = memory_.Value<uint64_t>(*holder + layout_.klass_name);
+  if (!holder_name) return std::nullopt;
+  const auto holder_text = ReadSymbol(*holder_name);
+  const auto name_text = SymbolAt(*pool, *entries, *name);
+  const auto signature_text = SymbolAt(*pool, *entries, *signature);
+  if (!holder_text || !name_text || !signature_text) return std::nullopt;
+  method.name = MethodName(*holder_text, *name_text, *signature_text);
+  if (method.name.empty()) return std::nullopt;
+  if (layout_.pool_source_file) {
+    const auto file = memory_.Value<uint16_t>(*pool + *layout_.pool_source_file);
+    if (file && *file != 0) {
+      method.file = Printable(SymbolAt(*pool, *entries, *file).value_or(""));
+    }
+  }
+  method.code.resize(*size);
+  if (!memory_.Read(method.bytecodes, method.code)) return std::nullopt;
+  ReadLines(method);
+  return method;
+}
+
+std::optional<std::string> Methods::SymbolAt(uint64_t pool, uint32_t entries, uint32_t index) {
+  constexpr uint32_t kMostEntries = 1 << 16;
+  if (entries > kMostEntries || index == 0 || index >= entries) return std::nullopt;
+  const auto symbol = memory_.Value<uint64_t>(pool + layout_.pool_size + index * kWord);
+  return symbol ? ReadSymbol(*symbol) : std::nullopt;
+}
+
+std::optional<std::string> Methods::ReadSymbol(uint64_t symbol) {
+  constexpr uint16_t kLongest = 4096;
+  if (symbol == 0) return std::nullopt;
+  const auto length = memory_.Value<uint16_t>(symbol + layout_.symbol_length);
+  if (!length || *length == 0 || *length > kLongest) return std::nullopt;
+  std::string text(*length, '\0');
+  if (!memory_.Read(symbol + layout_.symbol_body, std::as_writable_bytes(std::span(text)))) {
+    return std::nullopt;
+  }
+  if (text.find('\0') != std::string::npos) return std::nullopt;
+  return text;
+}
+
+// Behind the bytecodes. A byte is five bits of bci and three of line, each more than before; 0xff
+// says that two signed numbers follow, 0 that the table ends.
+// Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
+void Methods::ReadLines(Method& method) {
+  constexpr size_t kPiece = 256, kMost = 1 << 16;
+  if (!layout_.const_flags || layout_.has_lines == 0 || method.code.empty()) return;
+  const auto flags = memory_.Value<uint16_t>(method.const_method + *layout_.const_flags);
+  if (!flags || (*flags & layout_.has_lines) == 0) return;
+  const uint64_t start = method.bytecodes + method.code.size();
+  std::vector<std::byte> table;
+  for (size_t end = 0; end == 0 && table.size() < kMost;) {
+    std::array<std::byte, kPiece> piece;
+    const uint64_t from = start + table.size();
+    const size_t size = kPiece - from % kPiece;
+    if (!memory_.Read(from, std::span(piece).first(size))) break;
+    table.insert(table.end(), piece.begin(), piece.begin() + static_cast<ptrdiff_t>(size));
+    // A zero may be part of a number: what is read too far does no harm.
+    const auto last = table.end() - static_cast<ptrdiff_t>(size);
+    if (std::find(last, table.end(), std::byte{0}) != table.end()) end = 1;
+  }
+  CompressedReader reader(table, layout_.version);
+  uint32_t bci = 0, line = 0;
+  while (const auto next = reader.Byte()) {
+    if (*next == 0) break;
+    if (*next == 0xff) {
+      const auto bcis = reader.Signed(), lines = reader.Signed();
+      if (!bcis || !lines) break;
+      bci += static_cast<uint32_t>(*bcis);
+      line += static_cast<uint32_t>(*lines);
+    } else {
+      bci += *next >> 3;
+      line += *next & 7;
+    }
+    if (bci >= method.code.size() || line > 0xffff) break;
+    method.lines.push_back({bci, line});
+  }
+  std::ranges::stable_sort(method.lines, {}, &Method::Line::bci);
+}
+
+}  // namespace profiler::symbolize::hotspot

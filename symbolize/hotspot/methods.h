@@ -1,0 +1,83 @@
+// Java methods: their names, as HotSpot itself spells them where it names its code
+// (-XX:+DumpPerfMapAtExit), their bytecodes and lines.
+//
+//   Method ──▶ ConstMethod │ fields │ bytecodes │ line table │ …
+//                  └──▶ ConstantPool │ fields │ entry 0 │ entry 1 │ …    names: Symbol *
+//                            └──▶ holder, a Klass ──▶ name: Symbol
+//
+//   int java.lang.String.indexOf(java.lang.String, int)
+//
+// Source: src/hotspot/share/oops/{method,constMethod,constantPool,symbol}.hpp, JDK 17 and 25.
+//
+// Private to this package.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/node_hash_map.h"
+#include "symbolize/hotspot/layout.h"
+#include "symbolize/process_memory.h"
+
+namespace profiler::symbolize::hotspot {
+
+// The name that Java has for what a class file calls `descriptor` of `holder`.`name`; empty where
+// that is no method's: "(ILjava/lang/String;)V" of "pkg/C"."f" is "void pkg.C.f(int,
+// java.lang.String)".
+std::string MethodName(std::string_view holder, std::string_view name, std::string_view descriptor);
+
+struct Method {
+  struct Line {
+    uint32_t bci, line;  // from that bytecode on
+  };
+
+  uint64_t const_method = 0;
+  std::string name;
+  std::string file;  // of its source; empty: unknown
+  uint64_t bytecodes = 0;
+  std::vector<std::byte> code;  // what is there; empty of native and abstract methods
+  std::vector<Line> lines;      // by bci
+
+  // Of the bytecode; 0: unknown.
+  uint32_t LineAt(uint32_t bci) const;
+};
+
+// Not thread-safe. Keeps at most kMostMethods.
+class Methods {
+ public:
+  static constexpr size_t kMostMethods = size_t{1} << 16;
+
+  // Both must outlive it.
+  Methods(ProcessMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
+
+  // What was found has to be looked at again before it is believed.
+  void Refresh() { ++look_; }
+
+  // The Method at that address; null where none is. Valid until the next call. `number` is another
+  // one where it is not what was there before.
+  struct Known {
+    Method method;
+    uint64_t number = 0;
+    uint64_t look = 0;
+  };
+  const Known* Find(uint64_t address);
+
+ private:
+  std::optional<Method> Read(uint64_t const_method);
+  std::optional<std::string> SymbolAt(uint64_t pool, uint32_t entries, uint32_t index);
+  std::optional<std::string> ReadSymbol(uint64_t symbol);
+  void ReadLines(Method& method);
+
+  ProcessMemory& memory_;
+  const Layout& layout_;
+  uint64_t look_ = 1;
+  uint64_t last_number_ = 0;
+  absl::node_hash_map<uint64_t, Known> known_;
+};
+
+}  // namespace profiler::symbolize::hotspot
