@@ -81,7 +81,8 @@ class LiveSpacesTest : public testing::Test {
     for (uint32_t i = 1; i <= kMany; ++i) End(kNoSuchProcess + i);
   }
 
-  LiveSpaces spaces_{perf_event::RecordLayout(UsualAttr()), "/proc", [](uint32_t) {}};
+  LiveSpaces spaces_{perf_event::RecordLayout(UsualAttr()), perf_event::RecordLayout(UsualAttr()),
+                     "/proc", [](uint32_t) {}};
 };
 
 // Makes a copy of a program whose header counts so many sections, which are a hole behind it.
