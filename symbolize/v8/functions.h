@@ -8,8 +8,6 @@
 //
 // Sources of V8 11.3: src/objects/shared-function-info.tq, scope-info.tq, script.tq;
 // src/logging/log.cc (LogEventListener).
-//
-// Private to this package.
 
 #pragma once
 

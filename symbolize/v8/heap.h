@@ -6,8 +6,6 @@
 //
 // A collector may move them at any time, and the process may write what it likes: each object is
 // asked for its type before anything else is read of it, and what is read is bounded.
-//
-// Private to this package.
 
 #pragma once
 

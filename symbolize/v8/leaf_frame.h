@@ -13,8 +13,6 @@
 //
 // Source: src/compiler/backend/x64/code-generator-x64.cc (AssembleConstructFrame, AssembleReturn),
 // src/baseline/x64/baseline-compiler-x64-inl.h, V8 11.3.
-//
-// Private to this package.
 
 #pragma once
 
