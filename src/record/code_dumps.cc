@@ -38,6 +38,11 @@ uint64_t Nanoseconds(const timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * kSecond + static_cast<uint64_t>(time.tv_nsec);
 }
 
+uint64_t MonotonicNow() {
+  timespec now{};
+  return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? Nanoseconds(now) : 0;
+}
+
 // A file that was written after its process had ended is taken for another one's
 // (files/jit_file.h), and what is written here is of a sample that is over: its time, by the clock
 // of files.
@@ -68,8 +73,8 @@ bool WriteAll(int fd, std::string_view text) {
 // One file.
 class Dump {
  public:
-  Dump(UniqueFd file, std::string path, std::string header)
-      : file_(std::move(file)), path_(std::move(path)), kept_(std::move(header)) {}
+  Dump(UniqueFd file, std::string path, std::string header, uint64_t since)
+      : file_(std::move(file)), path_(std::move(path)), since_(since), kept_(std::move(header)) {}
 
   const std::string& path() const { return path_; }
 
@@ -86,7 +91,6 @@ class Dump {
       known->second = piece;
       AppendLoad(code, pid, time, next_index_++, &kept_);
     }
-    last_ = time;
     return kept_.size() - before;
   }
 
@@ -94,7 +98,7 @@ class Dump {
     if (kept_.empty()) return true;
     const bool is_written = WriteAll(file_.get(), kept_);
     kept_.clear();
-    SetTimeOfFile(file_.get(), last_);
+    SetTimeOfFile(file_.get(), since_);
     return is_written;
   }
   bool IsFull() const { return kept_.size() >= kMostKept; }
@@ -107,9 +111,9 @@ class Dump {
 
   const UniqueFd file_;
   const std::string path_;
+  const uint64_t since_;
   std::string kept_;
   uint64_t next_index_ = 0;
-  uint64_t last_ = 0;
   absl::flat_hash_map<uint64_t, Piece> pieces_;  // by address
 };
 
@@ -117,7 +121,8 @@ class Dump {
 
 class CodeDumps::Process final : public symbolize::CodeSink {
  public:
-  Process(CodeDumps& all, uint32_t pid) : all_(all), pid_(pid) {}
+  Process(CodeDumps& all, uint32_t pid, uint64_t since)
+      : all_(all), pid_(pid), since_(since != 0 ? since : MonotonicNow()) {}
 
   void Add(const MadeCode& code) override {
     std::optional<Dump>& dump = code.is_bytecode ? bytecodes_ : compiled_;
@@ -150,7 +155,8 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     all_.made_.push_back(*path);
     all_.on_signal_.emplace_back(*path);
     const uint16_t machine = is_bytecode ? symbolize::kBytecodeMachine : kNativeMachine;
-    dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_));
+    dump.emplace(std::move(file), *path, symbolize::JitDumpHeader(machine, pid_, all_.time_),
+                 since_);
     // A JIT maps its dump somewhere. Nobody maps the first pages of memory.
     all_.AddMapping(pid_, is_bytecode ? 2 * kPage : kPage, kPage, *path);
     return true;
@@ -166,6 +172,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
 
   CodeDumps& all_;
   const uint32_t pid_;
+  const uint64_t since_;
   uint64_t generation_ = 1;
   bool has_failed_ = false;
   std::optional<Dump> compiled_, bytecodes_;
@@ -183,9 +190,9 @@ CodeDumps::~CodeDumps() {
   if (!directory_.empty()) rmdir(directory_.c_str());
 }
 
-symbolize::CodeSink& CodeDumps::Of(uint32_t pid) {
+symbolize::CodeSink& CodeDumps::Of(uint32_t pid, uint64_t since) {
   std::unique_ptr<Process>& process = processes_[pid];
-  if (process == nullptr) process = std::make_unique<Process>(*this, pid);
+  if (process == nullptr) process = std::make_unique<Process>(*this, pid, since);
   return *process;
 }
 

@@ -43,8 +43,8 @@ class CodeDumps {
   // What is added from here on was met by a sample of that time (CLOCK_MONOTONIC).
   void SetTime(uint64_t time) { time_ = time; }
 
-  // Of a process. Valid until it is forgotten.
-  symbolize::CodeSink& Of(uint32_t pid);
+  // Of a process, which was there at `since`; 0: before the recording. Valid until it is forgotten.
+  symbolize::CodeSink& Of(uint32_t pid, uint64_t since);
   // Executable memory of the process was mapped: what was there may be something else.
   void Mapped(uint32_t pid);
   // The process executes another program, or its number will be another's. Its dumps stay.

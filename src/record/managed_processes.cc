@@ -164,7 +164,7 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
   if (process != nullptr) return;
-  symbolize::CodeSink& sink = dumps_.Of(mmap.pid);
+  symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
     process = std::make_unique<HotSpotProcess>(files_, mmap, sink);
   } else {

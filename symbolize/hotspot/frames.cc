@@ -24,8 +24,8 @@ using Kind = ManagedStep::Kind;
 constexpr uint64_t kWord = 8;
 // Refreshes, after each of which the layout is looked for: the VM may not have begun.
 constexpr uint32_t kMostTries = 1000;
-// DWARF number of the register in which the interpreter keeps the bytecode that it is at.
-constexpr unsigned kR13 = 13;
+// DWARF numbers. r13 is the register in which the interpreter keeps the bytecode that it is at.
+constexpr unsigned kR13 = 13, kRax = 0, kRbx = 3;
 // What is read behind an interrupted instruction, to see whether the frame is being taken down.
 constexpr size_t kAhead = 64;
 constexpr int64_t kLongestPrologue = 512;
@@ -176,6 +176,7 @@ class HotSpotFrames::Machine {
     if (fp % kWord != 0 || fp < sp || fp - sp > kLargestInterpretedFrame) {
       return StepFromEntry(frame, stack);
     }
+    if (!frame.is_return_address && fp - sp < kBelow) return StepFromBegun(frame, stack);
     InterpretedFrame words{};
     if (!stack.ReadBytes(fp - kBelow, std::as_writable_bytes(std::span(&words, 1)))) {
       return {.kind = Kind::kUnreadable};
@@ -208,16 +209,68 @@ class HotSpotFrames::Machine {
     return step;
   }
 
-  // Where the interpreter has no frame yet, or none any more.
+  // Where the interpreter has no frame yet, or none any more. On its way in it has the method in
+  // rbx and where the caller's stack ended in r13; the return address is on top of the stack, then
+  // in rax, as the method's variables come to lie below it, and at last below the caller's rbp.
+  // Source: TemplateInterpreterGenerator::generate_normal_entry, JDK 17 and 25.
   ManagedStep StepFromEntry(const ManagedFrame& frame, MemoryReader& stack) {
-    const uint64_t sp = frame.registers.sp();
     if (frame.is_return_address) return {.kind = Kind::kLost};
-    uint64_t pc = 0;
-    for (uint64_t i = 0; i < kSearchedWords; ++i) {
-      if (!stack.ReadWord(sp + i * kWord, &pc)) return {.kind = Kind::kUnreadable};
-      if (IsReturnAddress(pc)) return Caller(pc, sp + (i + 1) * kWord, frame.registers.fp());
+    const RegisterSet& registers = frame.registers;
+    const uint64_t sp = registers.sp();
+    std::array<uint64_t, 2> top{};
+    if (!stack.ReadWord(sp, &top[0])) return {.kind = Kind::kUnreadable};
+    static_cast<void>(stack.ReadWord(sp + kWord, &top[1]));
+    if (MayCallInterpreter(top[0])) return Entering(frame, top[0], sp + kWord, registers.fp());
+    if (MayCallInterpreter(registers.Get(kRax))) {
+      return Entering(frame, registers.Get(kRax), sp, registers.fp());
     }
+    if (MayCallInterpreter(top[1])) return Entering(frame, top[1], sp + 2 * kWord, top[0]);
     return {.kind = Kind::kLost};
+  }
+
+  // Its frame has a frame pointer, and is not whole.
+  ManagedStep StepFromBegun(const ManagedFrame& frame, MemoryReader& stack) {
+    std::array<uint64_t, 2> top{};  // the caller's fp, the return address
+    const uint64_t fp = frame.registers.fp();
+    if (!stack.ReadBytes(fp, std::as_writable_bytes(std::span(top)))) {
+      return {.kind = Kind::kUnreadable};
+    }
+    if (!MayCallInterpreter(top[1])) return {.kind = Kind::kLost};
+    ManagedStep step = Entering(frame, top[1], fp + 2 * kWord, top[0]);
+    uint64_t sender_sp = 0;
+    if (frame.registers.sp() < fp && stack.ReadWord(fp - kWord, &sender_sp) &&
+        sender_sp >= step.frame_end && sender_sp - step.frame_end <= kLargestInterpretedFrame) {
+      step.sp = sender_sp;
+    }
+    return step;
+  }
+
+  // To the caller of a method that is being entered, with what is left of its frame ending at
+  // `frame_end`.
+  ManagedStep Entering(const ManagedFrame& frame, uint64_t pc, uint64_t frame_end, uint64_t fp) {
+    // Of an interpreted caller only the frame pointer counts.
+    const uint64_t above = frame.registers.sp() + kWord;
+    ManagedStep step = Caller(pc, std::max(frame_end, above), fp);
+    const uint64_t sender_sp = frame.registers.Get(kR13);
+    const bool is_on_its_way = frame.registers.Knows(kR13) && sender_sp % kWord == 0 &&
+                               sender_sp >= frame_end &&
+                               sender_sp - frame_end <= kLargestInterpretedFrame;
+    if (!is_on_its_way) return step;
+    step.sp = std::max(sender_sp, above);
+    if (const Methods::Known* const known = methods_.Find(frame.registers.Get(kRbx))) {
+      TellBytecodes(*known);
+      const Method& method = known->method;
+      step.listed = {method.code.empty() ? method.const_method : method.bytecodes};
+    }
+    return step;
+  }
+
+  // The interpreter jumps to what it calls, so its return addresses are behind no call.
+  bool MayCallInterpreter(uint64_t address) {
+    const CodeCache::Known* const code = address == 0 ? nullptr : cache_.Find(address - 1);
+    if (code == nullptr) return false;
+    return code->blob.kind == Blob::Kind::kInterpreter || address == CallStubReturn() ||
+           IsReturnAddress(address);
   }
 
   // ---- names
