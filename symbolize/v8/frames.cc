@@ -174,7 +174,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
 // Code is one function's as long as it is there. If a place of it was another one's before, it may
 // have been replaced, or one of the two was a mistake: then this time nobody is named.
 bool Frames::IsOptimisedCodeOf(uint64_t pc, Word shared) {
-  constexpr size_t kMostPlaces = size_t{1} << 16;
+  constexpr size_t kMostPlaces = size_t{1} << 14;
   if (code_.size() >= kMostPlaces) code_.clear();
   const auto [known, is_new] = code_.try_emplace(pc, shared);
   return is_new || std::exchange(known->second, shared) == shared;

@@ -39,7 +39,8 @@
 
 namespace profiler::symbolize::v8 {
 
-// Knows frames of x86-64, and of AArch64 those that called something.
+// Knows frames of x86-64, and of AArch64 those that called something. A process that means harm has
+// some 20 MB of names and lines here, any other a tenth of that.
 class Frames final : public ManagedCode {
  public:
   // All must outlive it.

@@ -11,10 +11,10 @@ namespace profiler::symbolize::v8 {
 namespace {
 
 constexpr int32_t kWord = 8;
-constexpr size_t kLongestName = 512, kLongestScript = 1024;
+constexpr size_t kLongestName = 256, kLongestScript = 512;
 // Of one script, and of all of a process. A script whose lines are not counted has none.
 constexpr uint64_t kLargestSource = uint64_t{8} << 20, kMostSource = uint64_t{128} << 20;
-constexpr size_t kMostLines = size_t{1} << 20;
+constexpr size_t kMostLines = size_t{1} << 18;
 // More has no scope; V8 itself keeps its number in 17 bits.
 constexpr int64_t kMostLocals = int64_t{1} << 17;
 // From so many locals on their names are in a table of their own (kScopeInfoMaxInlinedLocalNames).

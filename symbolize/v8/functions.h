@@ -35,7 +35,7 @@ struct Function {
 // Not thread-safe. Keeps at most kMostFunctions names, and the lines of some scripts.
 class Functions {
  public:
-  static constexpr size_t kMostFunctions = size_t{1} << 14;
+  static constexpr size_t kMostFunctions = size_t{1} << 13;
 
   // `heap` must outlive it.
   explicit Functions(Heap& heap) : heap_(heap), data_(heap.metadata()) {}
