@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/managed_code.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -24,6 +25,7 @@ class FakeSpace : public UnwindSpace {
   explicit FakeSpace(CfiTable* cfi) : cfi_(cfi) {}
 
   uint64_t identity = 0;
+  ManagedCode* machine = nullptr;
   std::map<uint64_t, std::byte> memory;
   void SetMemory(uint64_t address, const ByteBuilder& contents) {
     for (const std::byte byte : contents.bytes()) memory[address++] = byte;
@@ -41,6 +43,7 @@ class FakeSpace : public UnwindSpace {
     }
     return false;
   }
+  ManagedCode* Managed() override { return machine; }
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
     for (std::byte& byte : bytes) {
       const auto it = memory.find(address++);
@@ -325,6 +328,36 @@ TEST_F(UnwinderTest, GuessesByFramePointerWhereThereIsNoRule) {
   EXPECT_EQ(chain_.guessed, 1u);
   EXPECT_EQ(Unwind(kJit + 0x10, {0, kStack + 32, InFunction(1)}, {.frame_pointers = false}),
             "900010 no call frame information");
+}
+
+// Lists each frame that it is asked for at an address of its own; its caller is on top of the
+// stack.
+class FakeMachine : public ManagedCode {
+ public:
+  bool has_code_in_images = false;
+
+  bool HasCodeInImages() const override { return has_code_in_images; }
+  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override {
+    ManagedStep step{.kind = ManagedStep::Kind::kCaller, .fp = frame.registers.fp()};
+    if (!stack.ReadWord(frame.registers.sp(), &step.pc)) step.kind = ManagedStep::Kind::kUnreadable;
+    step.sp = step.frame_end = frame.registers.sp() + 8;
+    step.listed = RuntimeAddress{frame.is_in_image ? 0x11u : 0x22u};
+    return step;
+  }
+};
+
+TEST_F(UnwinderTest, AVirtualMachineIsAskedForItsFramesAndForThoseInImagesIfItHasSuch) {
+  constexpr uint64_t kWithoutRule = kCode + 0x100;
+  FakeMachine machine;
+  Functions({kThreadStart});
+  EXPECT_EQ(Unwind(kJit + 0x10, {InFunction(0)}), "900010 no call frame information");
+  space_->machine = &machine;
+  EXPECT_EQ(Unwind(kJit + 0x10, {InFunction(0)}), "22 401010r thread start");
+  EXPECT_EQ(chain_.guessed, 0u);
+  EXPECT_EQ(Unwind(kWithoutRule, {0x1234}), "400100 no call frame information");
+  machine.has_code_in_images = true;
+  EXPECT_EQ(Unwind(kWithoutRule, {InFunction(0)}), "11 401010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 thread start") << "it has a rule";
 }
 
 TEST_F(UnwinderTest, DoesNotGuessWhatIsNoReturnAddress) {
