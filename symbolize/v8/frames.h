@@ -14,8 +14,9 @@
 // name.
 //
 // A function is listed at its SharedFunctionInfo, a byte for each way in which it runs, and named
-// as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. What optimised
-// code has inlined is part of it.
+// as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. A frame whose
+// code is replaced by optimised code in the midst of a loop keeps its bytecodes, and is JS:^f. What
+// optimised code has inlined is part of it.
 //
 // Source: src/execution/frame-constants.h, src/execution/frames.h, V8 11.3.
 
