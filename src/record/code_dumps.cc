@@ -125,6 +125,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
       : all_(all), pid_(pid), since_(since != 0 ? since : MonotonicNow()) {}
 
   void Add(const MadeCode& code) override {
+    if (leaves_compiled_ && !code.is_bytecode) return;
     std::optional<Dump>& dump = code.is_bytecode ? bytecodes_ : compiled_;
     if (!dump && !Begin(code.is_bytecode, dump)) return;
     if (has_failed_ || all_.bytes_ > kMostBytes) return;
@@ -134,6 +135,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
   }
   uint64_t Generation() const override { return generation_; }
 
+  void LeaveCompiled() { leaves_compiled_ = true; }
   void Cover() {
     ++generation_;
     mapped_.clear();
@@ -175,6 +177,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
   const uint64_t since_;
   uint64_t generation_ = 1;
   bool has_failed_ = false;
+  bool leaves_compiled_ = false;
   std::optional<Dump> compiled_, bytecodes_;
   absl::flat_hash_set<uint64_t> mapped_;  // pages of bytecodes
 };
@@ -194,6 +197,11 @@ symbolize::CodeSink& CodeDumps::Of(uint32_t pid, uint64_t since) {
   std::unique_ptr<Process>& process = processes_[pid];
   if (process == nullptr) process = std::make_unique<Process>(*this, pid, since);
   return *process;
+}
+
+void CodeDumps::LeaveCompiled(uint32_t pid) {
+  const auto found = processes_.find(pid);
+  if (found != processes_.end()) found->second->LeaveCompiled();
 }
 
 void CodeDumps::Mapped(uint32_t pid) {

@@ -45,6 +45,8 @@ class CodeDumps {
 
   // Of a process, which was there at `since`; 0: before the recording. Valid until it is forgotten.
   symbolize::CodeSink& Of(uint32_t pid, uint64_t since);
+  // Of a process that says itself what its compiled code is: only bytecodes are told.
+  void LeaveCompiled(uint32_t pid);
   // Executable memory of the process was mapped: what was there may be something else.
   void Mapped(uint32_t pid);
   // The process executes another program, or its number will be another's. Its dumps stay.

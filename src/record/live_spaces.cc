@@ -214,6 +214,7 @@ void LiveSpaces::Ended(const perf_event::Task& task) {
   // Its first thread is gone: others may run on, and the pid may have been taken again.
   if (kill(static_cast<pid_t>(oldest), 0) != 0 && errno == ESRCH) {
     spaces_.Forget(oldest);
+    machines_.Forget(oldest);
     if (++forgotten_ >= kForgottenBetweenLooks) CloseUnmappedImages();
   } else {
     exited_.push_back(oldest);

@@ -140,6 +140,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   };
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) override;
+  void FoundJitDump(const perf_event::Mmap2& mmap) override { machines_.HasDump(mmap.pid); }
   void Named(const perf_event::Comm& comm, bool by_exec) override;
   void Forked(const perf_event::Task& task) override;
   void Ended(const perf_event::Task& task) override;

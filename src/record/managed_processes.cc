@@ -1,12 +1,15 @@
 #include "src/record/managed_processes.h"
 
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
 #include "symbolize/hotspot/exports.h"
@@ -37,6 +40,22 @@ class LiveMemory final : public symbolize::ProcessMemory {
   const pid_t pid_;
 };
 
+// Whether there is a map of the process's code (perf-PID.map) that names would be taken from: its
+// user's, root's or our own, and not of an earlier process of that number (files/jit_file.h).
+bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
+  const std::string process = symbolize::DirectoryOfProcess(spec, files);
+  struct stat owner {
+  }, map{};
+  if (process.empty() || stat(process.c_str(), &owner) != 0) return false;
+  const std::string name = absl::StrCat("/perf-", spec.pid, ".map");
+  const std::string path = process + "/root" + files.jit_map_directory + name;
+  if (lstat(path.c_str(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
+  if (map.st_uid != owner.st_uid && map.st_uid != 0 && map.st_uid != geteuid()) return false;
+  const std::optional<int64_t> began = symbolize::BeginOfProcess(process);
+  const int64_t written = int64_t{map.st_mtim.tv_sec} * 1'000'000'000 + map.st_mtim.tv_nsec;
+  return began && written + symbolize::kTimeSlack >= *began;
+}
+
 // By the names that Node.js has as a program and as a library; what is in the file is seen when it
 // is needed.
 bool MayHaveV8(std::string_view path) {
@@ -50,7 +69,21 @@ bool MayHaveV8(std::string_view path) {
 // One that has mapped a virtual machine.
 class ManagedProcesses::Process {
  public:
+  Process(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap)
+      : files_(files),
+        spec_{.kind = symbolize::ImageKind::kUser,
+              .path = std::string(mmap.filename),
+              .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
+              .pid = mmap.pid,
+              .life = {}},
+        memory_(mmap.pid) {}
   virtual ~Process() = default;
+
+  // Whether the process had written a map of its code by the first time that this was asked.
+  bool HasMap() {
+    if (!has_map_) has_map_ = FindMap(spec_, files_);
+    return *has_map_;
+  }
 
   // Null where there is none after all.
   symbolize::ManagedCode* code(uint64_t look) {
@@ -60,31 +93,30 @@ class ManagedProcesses::Process {
   }
 
  protected:
-  static symbolize::ImageSpec SpecOf(const perf_event::Mmap2& mmap) {
-    return {.kind = symbolize::ImageKind::kUser,
-            .path = std::string(mmap.filename),
-            .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
-            .pid = mmap.pid,
-            .life = {}};
-  }
+  // That of the virtual machine.
+  symbolize::OpenedImage OpenImage() const { return symbolize::OpenImage(spec_, files_); }
+  const symbolize::ImageSpec& spec() const { return spec_; }
+  LiveMemory& memory() { return memory_; }
 
  private:
   virtual symbolize::ManagedCode* Machine() = 0;
 
+  const symbolize::SymbolizerOptions& files_;
+  const symbolize::ImageSpec spec_;
+  LiveMemory memory_;
   uint64_t look_ = 0;
+  std::optional<bool> has_map_;
 };
 
 class ManagedProcesses::HotSpotProcess final : public Process {
  public:
   HotSpotProcess(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap,
                  symbolize::CodeSink& sink)
-      : start_{mmap.addr},
+      : Process(files, mmap),
+        start_{mmap.addr},
         offset_{mmap.pgoff},
-        spec_(SpecOf(mmap)),
-        memory_(mmap.pid),
         frames_(
-            memory_, [this](std::string_view name) { return Find(name); }, sink),
-        files_(files) {}
+            memory(), [this](std::string_view name) { return Find(name); }, sink) {}
 
  private:
   symbolize::ManagedCode* Machine() override { return &frames_; }
@@ -98,7 +130,7 @@ class ManagedProcesses::HotSpotProcess final : public Process {
 
   void ReadExports() {
     is_opened_ = true;
-    const symbolize::OpenedImage image = symbolize::OpenImage(spec_, files_);
+    const symbolize::OpenedImage image = OpenImage();
     if (!image.file) return;
     const std::optional<ElfAddress> start = image.file->elf.AddressOf(offset_);
     if (!start) return;
@@ -108,10 +140,7 @@ class ManagedProcesses::HotSpotProcess final : public Process {
 
   const RuntimeAddress start_;
   const FileOffset offset_;
-  const symbolize::ImageSpec spec_;
-  LiveMemory memory_;
   symbolize::hotspot::HotSpotFrames frames_;
-  const symbolize::SymbolizerOptions& files_;
   bool is_opened_ = false;
   uint64_t bias_ = 0;
   absl::flat_hash_map<std::string, ElfAddress> exports_;
@@ -121,12 +150,12 @@ class ManagedProcesses::V8Process final : public Process {
  public:
   V8Process(const symbolize::SymbolizerOptions& files, V8Images& images,
             const perf_event::Mmap2& mmap, symbolize::CodeSink& sink)
-      : files_(files), images_(images), spec_(SpecOf(mmap)), memory_(mmap.pid), sink_(sink) {}
+      : Process(files, mmap), images_(images), sink_(sink) {}
 
  private:
   symbolize::ManagedCode* Machine() override {
     if (!std::exchange(is_opened_, true)) {
-      if (const auto& data = MetadataOfImage()) frames_.emplace(memory_, *data, sink_);
+      if (const auto& data = MetadataOfImage()) frames_.emplace(memory(), *data, sink_);
     }
     return frames_ ? &*frames_ : nullptr;
   }
@@ -136,18 +165,15 @@ class ManagedProcesses::V8Process final : public Process {
     constexpr size_t kMostImages = 256;
     if (images_.size() >= kMostImages) images_.clear();
     const auto [known, is_new] =
-        images_.try_emplace({spec_.path, std::string(TextOf(spec_.build_id))});
-    if (is_new || spec_.build_id.empty()) {
-      const symbolize::OpenedImage image = symbolize::OpenImage(spec_, files_);
+        images_.try_emplace({spec().path, std::string(TextOf(spec().build_id))});
+    if (is_new || spec().build_id.empty()) {
+      const symbolize::OpenedImage image = OpenImage();
       known->second = image.file ? symbolize::v8::Metadata::Read(image.file->elf) : std::nullopt;
     }
     return known->second;
   }
 
-  const symbolize::SymbolizerOptions& files_;
   V8Images& images_;
-  const symbolize::ImageSpec spec_;
-  LiveMemory memory_;
   symbolize::CodeSink& sink_;
   bool is_opened_ = false;
   std::optional<symbolize::v8::Frames> frames_;
@@ -180,7 +206,9 @@ void ManagedProcesses::Forget(uint32_t pid) {
 symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid) {
   if (processes_.empty()) return nullptr;
   const auto found = processes_.find(pid);
-  return found == processes_.end() ? nullptr : found->second->code(look_);
+  if (found == processes_.end()) return nullptr;
+  if (found->second->HasMap()) dumps_.LeaveCompiled(pid);
+  return found->second->code(look_);
 }
 
 }  // namespace profiler::record

@@ -29,6 +29,8 @@ class ManagedProcesses {
 
   // A process maps code of that kind.
   void Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind);
+  // A process says where the dump of its JIT compiler is: names are taken from that.
+  void HasDump(uint32_t pid) { dumps_.LeaveCompiled(pid); }
   // The process begins another program, or is a new one.
   void Forget(uint32_t pid);
 

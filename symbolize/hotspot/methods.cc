@@ -1,7 +1,7 @@
 #include "symbolize/hotspot/methods.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include "symbolize/hotspot/compressed.h"
 
@@ -68,6 +68,30 @@ std::string TakeType(std::string_view& descriptor) {
   if (type.empty()) return {};
   for (size_t i = 0; i < dimensions; ++i) type += "[]";
   return type;
+}
+
+// Of the table behind the bytecodes. A byte is five bits of bci and three of line, each more than
+// before; 0xff says that two signed numbers follow, 0 that the table ends. False where it goes on
+// behind `table`.
+// Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
+bool DecodeLines(std::span<const std::byte> table, int version, Method& method) {
+  CompressedReader reader(table, version);
+  uint32_t bci = 0, line = 0;
+  while (const auto next = reader.Byte()) {
+    if (*next == 0) return true;
+    if (*next == 0xff) {
+      const auto bcis = reader.Signed(), lines = reader.Signed();
+      if (!bcis || !lines) return false;
+      bci += static_cast<uint32_t>(*bcis);
+      line += static_cast<uint32_t>(*lines);
+    } else {
+      bci += *next >> 3;
+      line += *next & 7;
+    }
+    if (bci >= method.code.size() || line > 0xffff) return true;
+    method.lines.push_back({bci, line});
+  }
+  return false;
 }
 
 // What is printed has no control characters, which names of classes may have.
@@ -177,9 +201,7 @@ std::optional<std::string> Methods::ReadSymbol(uint64_t symbol) {
   return text;
 }
 
-// Behind the bytecodes. A byte is five bits of bci and three of line, each more than before; 0xff
-// says that two signed numbers follow, 0 that the table ends.
-// Source: CompressedLineNumberReadStream::read_pair, oops/method.cpp.
+// How long the table is, only its end says; what follows it may not be readable.
 void Methods::ReadLines(Method& method) {
   constexpr size_t kPiece = 256, kMost = 1 << 16;
   if (!layout_.const_flags || layout_.has_lines == 0 || method.code.empty()) return;
@@ -187,31 +209,13 @@ void Methods::ReadLines(Method& method) {
   if (!flags || (*flags & layout_.has_lines) == 0) return;
   const uint64_t start = method.bytecodes + method.code.size();
   std::vector<std::byte> table;
-  for (size_t end = 0; end == 0 && table.size() < kMost;) {
-    std::array<std::byte, kPiece> piece;
-    const uint64_t from = start + table.size();
-    const size_t size = kPiece - from % kPiece;
-    if (!memory_.Read(from, std::span(piece).first(size))) break;
-    table.insert(table.end(), piece.begin(), piece.begin() + static_cast<ptrdiff_t>(size));
-    // A zero may be part of a number: what is read too far does no harm.
-    const auto last = table.end() - static_cast<ptrdiff_t>(size);
-    if (std::find(last, table.end(), std::byte{0}) != table.end()) end = 1;
-  }
-  CompressedReader reader(table, layout_.version);
-  uint32_t bci = 0, line = 0;
-  while (const auto next = reader.Byte()) {
-    if (*next == 0) break;
-    if (*next == 0xff) {
-      const auto bcis = reader.Signed(), lines = reader.Signed();
-      if (!bcis || !lines) break;
-      bci += static_cast<uint32_t>(*bcis);
-      line += static_cast<uint32_t>(*lines);
-    } else {
-      bci += *next >> 3;
-      line += *next & 7;
-    }
-    if (bci >= method.code.size() || line > 0xffff) break;
-    method.lines.push_back({bci, line});
+  while (table.size() < kMost) {
+    const size_t before = table.size();
+    const uint64_t from = start + before;
+    table.resize(before + std::max(before, kPiece) - from % kPiece);
+    if (!memory_.Read(from, std::span(table).subspan(before))) return;
+    method.lines.clear();
+    if (DecodeLines(table, layout_.version, method)) break;
   }
   std::ranges::stable_sort(method.lines, {}, &Method::Line::bci);
 }

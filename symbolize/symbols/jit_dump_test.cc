@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "symbolize/symbols/jit_dump_builder.h"
+#include "symbolize/symbols/jit_dump_writer.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -159,6 +160,82 @@ TEST(JitDumpTest, SaysWhyAFileIsOfNoUse) {
   EXPECT_THAT(error_of(JitDumpBuilder().bytes().substr(0, 39)), HasSubstr("no whole header"));
   EXPECT_THAT(error_of(JitDumpBuilder(0x4454694a).bytes()), HasSubstr("other byte order"));
   EXPECT_THAT(error_of(JitDumpBuilder(0x4a695444, 1).bytes()), HasSubstr("the processor's clock"));
+}
+
+// The calls at a distance, innermost first.
+std::string CallsAt(const JitDump& dump, uint64_t distance) {
+  const JitDump::Function& function = *dump.Find(dump.codes().front().offset);
+  const JitDump::Place* const place = JitDump::PlaceAt(function, distance);
+  if (place == nullptr) return "none";
+  std::string text;
+  uint32_t line = place->line;
+  for (uint32_t at = place->call; at != JitDump::kNone; at = function.calls[at].caller) {
+    absl::StrAppend(&text, std::string(function.calls[at].name), " ",
+                    std::string(function.calls[at].file), ":", line, " ");
+    line = function.calls[at].line;
+  }
+  return absl::StrCat(text, std::string(function.name), " ", std::string(function.file), ":", line);
+}
+
+class WrittenDump : public testing::Test {
+ protected:
+  std::string Written() const {
+    std::string bytes = JitDumpHeader(62, 7, 1);
+    AppendLoad(code_, 7, 10, 1, &bytes);
+    return bytes;
+  }
+
+  const std::string code_bytes_ = "abcdefgh";
+  std::vector<JitDump::Call> calls_ = {{JitDump::kNone, 12, "middle", "b.java"},
+                                       {0, 23, "inner", "c.java"}};
+  std::vector<JitDump::Place> places_ = {{2, JitDump::kNone, 11}, {4, 1, 34}, {6, 0, 24}};
+  const MadeCode code_ = {.start = {0x1000},
+                          .bytes = BytesOfText(code_bytes_),
+                          .name = "outer",
+                          .file = "a.java",
+                          .calls = calls_,
+                          .places = places_};
+};
+
+TEST_F(WrittenDump, HasTheCodeAndWhatWasInlined) {
+  const std::string bytes = Written();
+  const JitDump dump = Parsed(bytes);
+  EXPECT_EQ(CodesOf(dump), "10 1000+8 outer+0");
+  EXPECT_EQ(TextOf(dump.Find(dump.codes()[0].offset)->code), code_bytes_);
+  EXPECT_EQ(CallsAt(dump, 0), "none");
+  EXPECT_EQ(CallsAt(dump, 3), "outer a.java:11");
+  EXPECT_EQ(CallsAt(dump, 5), "inner c.java:34 middle b.java:23 outer a.java:12");
+  EXPECT_EQ(CallsAt(dump, 7), "middle b.java:24 outer a.java:12");
+}
+
+TEST_F(WrittenDump, SaysThatCodeIsThereAgain) {
+  std::string bytes = Written();
+  AppendReturn(code_, 7, 20, 1, &bytes);
+  EXPECT_EQ(CodesOf(Parsed(bytes)), "10 1000+8 outer+0\n20 1000+8 outer+0");
+}
+
+TEST_F(WrittenDump, CallsAndPlacesThatMakeNoSenseAreNotBelieved) {
+  const auto expect_none = [&] {
+    const std::string bytes = Written();
+    const JitDump dump = Parsed(bytes);
+    EXPECT_EQ(CodesOf(dump), "10 1000+8 outer+0");
+    EXPECT_EQ(CallsAt(dump, 5), "none");
+  };
+  calls_[1].caller = 1;  // its own
+  expect_none();
+  calls_[1].caller = 0;
+  places_[1].call = 2;  // which there is not
+  expect_none();
+  places_[1].call = 1;
+  places_[1].distance = 1;  // before the one before
+  expect_none();
+}
+
+TEST_F(WrittenDump, IsReadAsFarAsItIsWhole) {
+  const std::string bytes = Written();
+  for (size_t size = 40; size < bytes.size(); ++size) {
+    EXPECT_EQ(CodesOf(Parsed(std::string_view(bytes).substr(0, size))), "");
+  }
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class FakeSpace : public UnwindSpace {
 
   uint64_t identity = 0;
   ManagedCode* machine = nullptr;
+  ManagedCode* Managed() override { return machine; }
   std::map<uint64_t, std::byte> memory;
   void SetMemory(uint64_t address, const ByteBuilder& contents) {
     for (const std::byte byte : contents.bytes()) memory[address++] = byte;
@@ -43,7 +44,6 @@ class FakeSpace : public UnwindSpace {
     }
     return false;
   }
-  ManagedCode* Managed() override { return machine; }
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override {
     for (std::byte& byte : bytes) {
       const auto it = memory.find(address++);
@@ -328,36 +328,6 @@ TEST_F(UnwinderTest, GuessesByFramePointerWhereThereIsNoRule) {
   EXPECT_EQ(chain_.guessed, 1u);
   EXPECT_EQ(Unwind(kJit + 0x10, {0, kStack + 32, InFunction(1)}, {.frame_pointers = false}),
             "900010 no call frame information");
-}
-
-// Lists each frame that it is asked for at an address of its own; its caller is on top of the
-// stack.
-class FakeMachine : public ManagedCode {
- public:
-  bool has_code_in_images = false;
-
-  bool HasCodeInImages() const override { return has_code_in_images; }
-  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override {
-    ManagedStep step{.kind = ManagedStep::Kind::kCaller, .fp = frame.registers.fp()};
-    if (!stack.ReadWord(frame.registers.sp(), &step.pc)) step.kind = ManagedStep::Kind::kUnreadable;
-    step.sp = step.frame_end = frame.registers.sp() + 8;
-    step.listed = RuntimeAddress{frame.is_in_image ? 0x11u : 0x22u};
-    return step;
-  }
-};
-
-TEST_F(UnwinderTest, AVirtualMachineIsAskedForItsFramesAndForThoseInImagesIfItHasSuch) {
-  constexpr uint64_t kWithoutRule = kCode + 0x100;
-  FakeMachine machine;
-  Functions({kThreadStart});
-  EXPECT_EQ(Unwind(kJit + 0x10, {InFunction(0)}), "900010 no call frame information");
-  space_->machine = &machine;
-  EXPECT_EQ(Unwind(kJit + 0x10, {InFunction(0)}), "22 401010r thread start");
-  EXPECT_EQ(chain_.guessed, 0u);
-  EXPECT_EQ(Unwind(kWithoutRule, {0x1234}), "400100 no call frame information");
-  machine.has_code_in_images = true;
-  EXPECT_EQ(Unwind(kWithoutRule, {InFunction(0)}), "11 401010r thread start");
-  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 thread start") << "it has a rule";
 }
 
 TEST_F(UnwinderTest, DoesNotGuessWhatIsNoReturnAddress) {
@@ -715,6 +685,97 @@ TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
   EXPECT_EQ(registers->Get(30), 130u);
   EXPECT_EQ(registers->sp(), 131u);
   EXPECT_EQ(registers->pc(), 132u);
+}
+
+// Frames of three words, the return address on top, whose frame pointer is no help. Some are listed
+// elsewhere.
+class FakeMachine : public ManagedCode {
+ public:
+  bool HasCodeInImages() const override { return has_code_in_images; }
+  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override {
+    ++asked;
+    ManagedStep step{.kind = kind};
+    if (kind != ManagedStep::Kind::kCaller) return step;
+    const uint64_t sp = frame.registers.sp();
+    if (!stack.ReadWord(sp + 16, &step.pc)) return {.kind = ManagedStep::Kind::kUnreadable};
+    step.sp = sp + 24 + grown;
+    step.frame_end = sp + 24;
+    step.listed = listed;
+    return step;
+  }
+
+  ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
+  uint64_t grown = 0;  // what the caller's frame has more by now
+  RuntimeAddress listed;
+  bool has_code_in_images = false;
+  int asked = 0;
+};
+
+class ManagedFramesTest : public UnwinderTest {
+ protected:
+  ManagedFramesTest() {
+    Functions({{}, kFrameOf16, kThreadStart});
+    space_->machine = &machine_;
+  }
+
+  FakeMachine machine_;
+};
+
+TEST_F(ManagedFramesTest, AreLeftAsTheirMachineSays) {
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, kJit + 0x30, 3, 4, InFunction(2)}),
+            "900010 900030r 403010r thread start");
+  EXPECT_EQ(chain_.guessed, 0u);
+}
+
+TEST_F(ManagedFramesTest, AreListedWhereTheirMachineSays) {
+  machine_.listed = {0x7000};
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}), "7000 403010r thread start");
+  EXPECT_EQ(chain_.frames[0].instruction().value, 0x7000u) << "not the byte before it";
+}
+
+TEST_F(ManagedFramesTest, AreKnownByWhereTheyEndAndNotByHowTheCallersHaveGrown) {
+  machine_.grown = 8;
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, kJit + 0x30, 0, 3, 4, InFunction(2)}),
+            "900010 900030r 403010r thread start");
+  EXPECT_EQ(chain_.frames[1].stack_pointer, kStack + 24);
+}
+
+TEST_F(ManagedFramesTest, EndTheChainWhereTheyMakeNoSense) {
+  machine_.kind = ManagedStep::Kind::kLost;
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}), "900010 no call frame information");
+}
+
+TEST_F(ManagedFramesTest, WhoseStackIsNotCopiedGoOnInTheProcess) {
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2}), "900010 stack too short");
+  space_->SetMemory(kStack + 16, ByteBuilder().U64(InFunction(2)));
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2}), "900010 403010r* thread start");
+}
+
+TEST_F(ManagedFramesTest, GoOnFromTheLastOneOfAChainThatIsFull) {
+  machine_.listed = {0x7000};
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}, {.max_frames = 1}), "900010 too deep");
+}
+
+TEST_F(ManagedFramesTest, AreGuessedAtWhereTheirMachineSaysNothing) {
+  machine_.kind = ManagedStep::Kind::kUnknown;
+  registers_.Set(NumbersOf(registers_.architecture()).fp, kStack);
+  EXPECT_EQ(Unwind(kJit + 0x10, {0, InFunction(2)}), "900010 403010r? thread start");
+}
+
+TEST_F(ManagedFramesTest, AreAskedForInImagesWithoutARuleIfTheMachineHasSuch) {
+  constexpr uint64_t kWithoutRule = kCode + 0x100;
+  EXPECT_EQ(Unwind(kWithoutRule, {1, 2, InFunction(2)}), "400100 no call frame information");
+  EXPECT_EQ(machine_.asked, 0);
+  machine_.has_code_in_images = true;
+  EXPECT_EQ(Unwind(kWithoutRule, {1, 2, InFunction(2)}), "400100 403010r thread start");
+  EXPECT_EQ(machine_.asked, 1);
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(2)}), "401010 403010r thread start");
+  EXPECT_EQ(machine_.asked, 1) << "there is a rule";
+}
+
+TEST_F(ManagedFramesTest, NobodyIsAskedInAnImage) {
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(2)}), "401010 403010r thread start");
+  EXPECT_EQ(machine_.asked, 0);
 }
 
 }  // namespace
