@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "symbolize/hotspot/code_cache.h"
-#include "symbolize/hotspot/debug_info.h"
 #include "symbolize/hotspot/layout.h"
 #include "symbolize/hotspot/leaf_frame.h"
 #include "symbolize/hotspot/methods.h"
+#include "symbolize/hotspot/told_code.h"
 #include "symbolize/hotspot/vm_structs.h"
 #include "symbolize/unwind/call_instruction.h"
 
@@ -22,8 +20,8 @@ namespace {
 using Kind = ManagedStep::Kind;
 
 constexpr uint64_t kWord = 8;
-// Refreshes, after each of which the layout is looked for: the VM may not have begun.
-constexpr uint32_t kMostTries = 1000;
+// How often the layout is looked for, where it is not there yet: after 1, 2, 4 … refreshes.
+constexpr uint32_t kMostTries = 14;
 // DWARF numbers. r13 is the register in which the interpreter keeps the bytecode that it is at.
 constexpr unsigned kR13 = 13, kRax = 0, kRbx = 3;
 // What is read behind an interrupted instruction, to see whether the frame is being taken down.
@@ -41,10 +39,10 @@ class HotSpotFrames::Machine {
  public:
   Machine(ProcessMemory& memory, CodeSink& sink, Layout layout)
       : memory_(memory),
-        sink_(sink),
         layout_(std::move(layout)),
         cache_(memory, layout_),
-        methods_(memory, layout_) {}
+        methods_(memory, layout_),
+        told_(memory, layout_, methods_, sink) {}
 
   void Refresh() {
     cache_.Refresh();
@@ -55,7 +53,7 @@ class HotSpotFrames::Machine {
     const uint64_t pc = frame.registers.pc();
     const CodeCache::Known* const found = cache_.Find(pc - (frame.is_return_address ? 1 : 0));
     if (found == nullptr) return {};
-    Tell(*found);
+    told_.Tell(*found);
     const Blob& blob = found->blob;
     switch (blob.kind) {
       case Blob::Kind::kInterpreter:
@@ -191,7 +189,7 @@ class HotSpotFrames::Machine {
     if (words.sender_sp < frame_end || words.sender_sp - frame_end > kLargestInterpretedFrame) {
       return {.kind = Kind::kLost};
     }
-    TellBytecodes(*known);
+    told_.Tell(*known);
     ManagedStep step = Caller(words.return_address, words.sender_sp, words.caller_fp);
     step.frame_end = frame_end;
     step.listed = {method.const_method};
@@ -258,7 +256,7 @@ class HotSpotFrames::Machine {
     if (!is_on_its_way) return step;
     step.sp = std::max(sender_sp, above);
     if (const Methods::Known* const known = methods_.Find(frame.registers.Get(kRbx))) {
-      TellBytecodes(*known);
+      told_.Tell(*known);
       const Method& method = known->method;
       step.listed = {method.code.empty() ? method.const_method : method.bytecodes};
     }
@@ -273,70 +271,12 @@ class HotSpotFrames::Machine {
            IsReturnAddress(address);
   }
 
-  // ---- names
-
-  // What was told of a piece of code: it is told again where it is another one, or may be covered.
-  struct Told {
-    uint64_t number = 0, generation = 0;
-    bool operator==(const Told&) const = default;
-  };
-
-  void Tell(const CodeCache::Known& known) {
-    if (told_.size() >= CodeCache::kMostBlobs) told_.clear();
-    Told& told = told_[known.blob.address];
-    const Told now{known.number, sink_.Generation()};
-    if (std::exchange(told, now) == now) return;
-    const Blob blob = known.blob;
-    MadeCode code{.start = {blob.code_begin}, .name = blob.name};
-    std::vector<std::byte> bytes(blob.code_end - blob.code_begin);
-    if (!memory_.Read(blob.code_begin, bytes)) return;
-    code.bytes = bytes;
-    std::string name, file;
-    InlinedCalls inlined;
-    if (blob.kind == Blob::Kind::kCompiled) {
-      const Methods::Known* const method = methods_.Find(blob.method);
-      if (method == nullptr) return;
-      name = method->method.name;
-      file = method->method.file;
-      inlined = ReadInlinedCalls(blob, layout_, memory_, methods_);
-      code.name = name;
-      code.file = file;
-      code.calls = inlined.calls;
-      code.places = inlined.places;
-    }
-    sink_.Add(code);
-  }
-
-  void TellBytecodes(const Methods::Known& known) {
-    const Method& method = known.method;
-    if (told_methods_.size() >= Methods::kMostMethods) told_methods_.clear();
-    Told& told = told_methods_[method.const_method];
-    const Told now{known.number, sink_.Generation()};
-    if (std::exchange(told, now) == now) return;
-    std::vector<std::byte> bytes(method.bytecodes - method.const_method);
-    if (!memory_.Read(method.const_method, bytes)) return;
-    const size_t before = bytes.size();
-    bytes.insert(bytes.end(), method.code.begin(), method.code.end());
-    std::vector<JitDump::Place> places;
-    for (const Method::Line& line : method.lines) {
-      places.push_back({before + line.bci, JitDump::kNone, line.line});
-    }
-    sink_.Add({.start = {method.const_method},
-               .bytes = bytes,
-               .is_bytecode = true,
-               .name = method.name,
-               .file = method.file,
-               .places = places});
-  }
-
   ProcessMemory& memory_;
-  CodeSink& sink_;
   const Layout layout_;
   CodeCache cache_;
   Methods methods_;
   std::optional<uint64_t> call_stub_return_;
-  absl::flat_hash_map<uint64_t, Told> told_;          // by the address of the blob
-  absl::flat_hash_map<uint64_t, Told> told_methods_;  // by the address of the ConstMethod
+  ToldCode told_;
 };
 
 HotSpotFrames::HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink& sink)
@@ -345,16 +285,15 @@ HotSpotFrames::HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink&
 HotSpotFrames::~HotSpotFrames() = default;
 
 void HotSpotFrames::Refresh() {
-  may_try_ = true;
+  if (wait_ > 0) --wait_;
   if (machine_ != nullptr) machine_->Refresh();
 }
 
 ManagedStep HotSpotFrames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   if (frame.registers.architecture() != Architecture::kX86_64) return {};
   if (machine_ == nullptr) {
-    if (!may_try_ || tries_ >= kMostTries) return {};
-    may_try_ = false;
-    ++tries_;
+    if (wait_ > 0 || tries_ >= kMostTries) return {};
+    wait_ = uint32_t{1} << tries_++;
     const auto structs = VmStructs::Read(memory_, find_);
     if (!structs) return {};
     const auto layout = Layout::Of(*structs, memory_, &missing_);

@@ -58,8 +58,7 @@ class HotSpotFrames final : public ManagedCode {
   CodeSink& sink_;
   std::unique_ptr<Machine> machine_;
   std::string missing_;
-  uint32_t tries_ = 0;
-  bool may_try_ = true;
+  uint32_t tries_ = 0, wait_ = 0;
 };
 
 }  // namespace profiler::symbolize::hotspot
