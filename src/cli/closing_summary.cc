@@ -56,12 +56,20 @@ absl::Status CheckSummary(const RecordArguments& arguments, const record::Record
   return absl::OkStatus();
 }
 
+void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorded) {
+  if (!arguments.quiet && !recorded.missing_names.empty()) PrintNote(recorded.missing_names);
+}
+
 void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded) {
-  if (!arguments.summary && !IsExpected(arguments, recorded)) return;
   const std::string& path = recorded.summary.last_file;
   const bool is_one_file = path != "-" && arguments.switch_output.empty();
-  if (!recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) return;
+  const bool is_wanted = arguments.summary || IsExpected(arguments, recorded);
+  if (!is_wanted || !recorded.status.ok() || !is_one_file || !perf_data::CanBeReadAgain(path)) {
+    PrintMissingNames(arguments, recorded);
+    return;
+  }
   if (recorded.summary.last_file_samples > kMostSamples && !arguments.summary) {
+    PrintMissingNames(arguments, recorded);
     PrintNote(absl::StrCat("profiler summary -i ", path, " shows where the time went"));
     return;
   }

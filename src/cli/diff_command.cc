@@ -212,6 +212,7 @@ void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
   AddRecordingOptions(*command, a.view);
   AddEventOption(*command, a.event);
   AddInlineOption(*command, a.view);
+  AddFoldOption(*command, a.view);
   command->add_option("--by", a.by, "what is compared: function, line (of the source) or path")
       ->check(CLI::IsMember({"function", "line", "path"}))
       ->capture_default_str();

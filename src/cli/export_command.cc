@@ -41,6 +41,7 @@ void AddExportCommand(CLI::App& app, Commands& commands) {
   ExportArguments& a = *arguments;
   AddViewOptions(*command, a.view);
   AddInlineOption(*command, a.view);
+  AddFoldOption(*command, a.view);
   AddNameRules(*command, a.view.names);
   command->add_option("--event", a.event, "only this event (default: all)")->type_name("NAME");
   command

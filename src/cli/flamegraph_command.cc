@@ -134,6 +134,7 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
   AddViewOptions(command, a.view);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
 }
 

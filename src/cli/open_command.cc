@@ -95,6 +95,7 @@ void AddOpenCommand(CLI::App& app, Commands& commands) {
   command->add_option("FILE", a.file, "recording, or a profile of another program (default: -i)");
   AddViewOptions(*command, a.view);
   AddInlineOption(*command, a.view);
+  AddFoldOption(*command, a.view);
   AddNameRules(*command, a.view.names);
   AddEventOption(*command, a.event);
   AddSourceOption(*command, a.source);

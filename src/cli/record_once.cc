@@ -123,48 +123,54 @@ void GiveWay(const RecordArguments& arguments) {
   if (!arguments.repeat) LowerPriority();
 }
 
+// How naming a file went.
+struct Named {
+  bool is_whole = true;  // false where the user has ended it
+  std::string missing;   // Embedded::missing
+};
+
 // Looks the recorded addresses up and puts their names behind the recording, which is the file
 // `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
-// goes wrong here is a warning. False where the user has ended it.
-absl::StatusOr<bool> NameLastFile(const RecordArguments& arguments, const Kept& kept,
-                                  const std::string& path, naming::StreamNames& stream,
-                                  record::RecordSession& session) {
+// goes wrong here is a warning.
+absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept& kept,
+                                   const std::string& path, naming::StreamNames& stream,
+                                   record::RecordSession& session) {
   const auto began = std::chrono::steady_clock::now();
   perf_data::Writer& file = session.last_file();
-  absl::StatusOr<std::string> found;
+  absl::StatusOr<Embedded> embedded;
   bool is_whole = true;
   GiveWay(arguments);
   {
     NamingMonitor monitor(!arguments.quiet && ErrorsAreShownLive());
-    found = file.readable_file() >= 0
-                ? EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
-                             NamingOptionsOf(arguments, kept), monitor.callback())
-                : EmbedNames(file, std::move(stream).Collect(monitor.callback()));
+    embedded = file.readable_file() >= 0
+                   ? EmbedNames(file, path, naming::EmbeddingOf(arguments.embed),
+                                NamingOptionsOf(arguments, kept), monitor.callback())
+                   : EmbedNames(file, std::move(stream).Collect(monitor.callback()));
     is_whole = !monitor.was_ended();
   }
-  PROFILER_RETURN_IF_ERROR(found.status());
+  PROFILER_RETURN_IF_ERROR(embedded.status());
   if (!arguments.quiet) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    PrintNote(absl::StrFormat("%s; %.2f s", *found, took.count()));
+    PrintNote(absl::StrFormat("%s; %.2f s", embedded->found, took.count()));
   }
-  return is_whole;
+  return Named{.is_whole = is_whole, .missing = std::move(embedded->missing)};
 }
 
-// Whether all names that could be found are in the last file.
-bool HasNames(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
-              record::RecordSession& session) {
+// Whether all names that could be found are in the last file, and which the program did not give.
+Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
+                    record::RecordSession& session) {
+  constexpr bool kNo = false, kYes = true;
   const record::RecordSummary& summary = session.summary();
   const bool has_reader = summary.stop_reason != record::StopReason::kReaderLeft;
-  if (!has_reader) return false;
+  if (!has_reader) return {kNo, {}};
   const bool is_readable = stream.has_events() || session.last_file().readable_file() >= 0;
-  if (!is_readable) return false;
-  if (summary.last_file_samples == 0) return true;
-  const absl::StatusOr<bool> named =
-      NameLastFile(arguments, kept, summary.last_file, stream, session);
+  if (!is_readable) return {kNo, {}};
+  if (summary.last_file_samples == 0) return {kYes, {}};
+  absl::StatusOr<Named> named = NameLastFile(arguments, kept, summary.last_file, stream, session);
   if (!named.ok()) {
     PrintWarning(absl::StrCat("names are not in the recording: ", named.status().message()));
   }
-  return named.value_or(false);
+  return named.ok() ? *std::move(named) : Named{kNo, {}};
 }
 
 // Last of all, for a command may run on as long as it likes.
@@ -244,7 +250,9 @@ Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions opti
   FinishNaming(arguments, files);
   Recorded recorded = {.status = status};
   if (status.ok() && names_follow) {
-    recorded.has_all_names = HasNames(arguments, kept, stream, **session);
+    Named named = NameRecording(arguments, kept, stream, **session);
+    recorded.has_all_names = named.is_whole;
+    recorded.missing_names = std::move(named.missing);
   }
   recorded.status.Update(AwaitCommand(arguments, **session));
   recorded.summary = summary;

@@ -16,6 +16,9 @@ struct Recorded {
   absl::Status status;            // of recording; names that are missing are a warning alone
   record::RecordSummary summary;  // after an error, what there is
   bool has_all_names = false;     // in its last file; false also where none were asked for
+  // Those that the program would have to give, and how, in a line that has not been printed: the
+  // closing summary says the same. Empty: none.
+  std::string missing_names;
 };
 
 // Lines for the user that hold for several recordings and are said of the first one.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/cli/closing_summary.h"
 #include "src/cli/load_run.h"
 #include "src/cli/output.h"
 #include "src/cli/record_once.h"
@@ -94,6 +95,7 @@ int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptio
       WarnOfFailure(last.summary);
     }
   }
+  PrintMissingNames(arguments, last);
   if (!arguments.quiet) PrintMean(arguments, whole);
   return ExitCodeOf(last);
 }

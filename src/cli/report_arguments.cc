@@ -128,6 +128,7 @@ void AddLayoutOptions(CLI::App& command, ReportArguments& a) {
                   "widths of the columns, from the first on; 0: as wide as it needs to be")
       ->type_name("WIDTH,…");
   AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
   command.add_flag("--no-fde", a.no_fde,
                    "show every address without a symbol by itself, as perf does, and not under "
                    "where its function starts (.eh_frame)");

@@ -103,6 +103,12 @@ void AddInlineOption(CLI::App& command, ViewArguments& arguments) {
   command.add_flag("--no-inline", arguments.no_inline, "do not show inlined functions");
 }
 
+void AddFoldOption(CLI::App& command, ViewArguments& arguments) {
+  command.add_flag("--fold-native", arguments.fold_native,
+                   "leave out what an interpreter (node, python, java, …) itself does between and "
+                   "below named functions of its language; it counts as theirs");
+}
+
 CLI::Option* AddJsonOption(CLI::App& command, bool& json) {
   return command.add_flag("--json", json, "as JSON, for programs (docs/json.md)");
 }
@@ -120,6 +126,7 @@ absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
   load.keep_thread = load.filter.NeedsThreads();
   load.names = arguments.names.rules;
+  load.fold_native = arguments.fold_native;
   load.naming.inlines = !arguments.no_inline;
   load.naming.demangle = !arguments.names.no_demangle;
   load.naming.places = arguments.places;

@@ -40,6 +40,7 @@ struct ViewArguments {
   SampleText samples;
   NameOptions names;
   bool no_inline = false;
+  bool fold_native = false;
   naming::FilePlaces places;
   naming::FetchOptions fetch;
 };
@@ -56,6 +57,8 @@ void AddRecordingOptions(CLI::App& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
 // --no-inline.
 void AddInlineOption(CLI::App& command, ViewArguments& arguments);
+// --fold-native, for views that put stacks together.
+void AddFoldOption(CLI::App& command, ViewArguments& arguments);
 // --json. `json` must outlive the parsing.
 CLI::Option* AddJsonOption(CLI::App& command, bool& json);
 // --event, for views of one event.

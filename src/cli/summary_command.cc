@@ -52,6 +52,7 @@ void AddSummaryCommand(CLI::App& app, Commands& commands) {
   AddEventOption(*command, a.event);
   AddJsonOption(*command, a.json);
   AddInlineOption(*command, a.view);
+  AddFoldOption(*command, a.view);
   AddNameRules(*command, a.view.names);
   commands[command] = [arguments] { return WriteSummary(*arguments); };
 }

@@ -87,6 +87,7 @@ CollectedNames NameCollector::Finish(const profile::Profile& named) {
   for (const auto& image : collected_.names.images) {
     collected_.addresses += image.addresses.size();
   }
+  if (collected_.names.is_complete) collected_.python = query::FindUnnamedPython(named);
   if (embedding_ == Embedding::kCode && collected_.names.is_complete) {
     AddRecordedCode(features_, *names_);
     CollectCode(named);

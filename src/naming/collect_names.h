@@ -16,6 +16,7 @@
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/read/written_stream.h"
 #include "src/profile/profile_builder.h"
+#include "src/query/unnamed_python.h"
 #include "symbolize/names/name_facts.h"
 
 namespace profiler::naming {
@@ -45,6 +46,8 @@ struct CollectedNames {
   // The section SUMS, where the samples are so many that reading them again would take a while.
   std::optional<std::string> sums;
   absl::Status reading;  // what ended the reading early
+  // Whose functions have none; not looked for where naming was cut short.
+  std::optional<query::UnnamedPython> python;
 };
 
 // What goes into the recording, by feature bit.

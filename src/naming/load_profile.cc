@@ -19,6 +19,7 @@
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
+#include "src/query/fold_native.h"
 
 namespace profiler::naming {
 
@@ -252,6 +253,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   read.names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
+  if (options.fold_native) query::FoldNative(loaded.profile);
   query::SimplifyNames(loaded.profile, options.names);
   if (options.keep_names) loaded.names = std::move(read.names);
   return loaded;

@@ -40,7 +40,8 @@ struct LoadOptions {
   query::Filter filter;  // by name and id, for the view to apply
   NamingOptions naming;
   query::NameRules names;
-  bool keep_names = false;  // for who asks for more than names
+  bool fold_native = false;  // query::FoldNative
+  bool keep_names = false;   // for who asks for more than names
 };
 
 struct LoadedProfile {

@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
 #include "src/base/text.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"
 #include "symbolize/image_file.h"
 #include "symbolize/process_memory.h"
+#include "symbolize/v8/frames.h"
+#include "symbolize/v8/metadata.h"
 
 namespace profiler::record {
 namespace {
@@ -53,23 +56,28 @@ bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOption
   return began && written + symbolize::kTimeSlack >= *began;
 }
 
+// By the names that Node.js has as a program and as a library; what is in the file is seen when it
+// is needed.
+bool MayHaveV8(std::string_view path) {
+  const std::string_view name = BaseName(path);
+  return name == "node" || name == "nodejs" || name.starts_with("node-") ||
+         name.starts_with("libnode.so") || name == "node (deleted)";
+}
+
 }  // namespace
 
-// One that has mapped a virtual machine's library.
+// One that has mapped a virtual machine.
 class ManagedProcesses::Process {
  public:
-  Process(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap,
-          symbolize::CodeSink& sink)
-      : start_{mmap.addr},
-        offset_{mmap.pgoff},
+  Process(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap)
+      : files_(files),
         spec_{.kind = symbolize::ImageKind::kUser,
               .path = std::string(mmap.filename),
               .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
-              .pid = mmap.pid},
-        memory_(mmap.pid),
-        frames_(
-            memory_, [this](std::string_view name) { return Find(name); }, sink),
-        files_(files) {}
+              .pid = mmap.pid,
+              .life = {}},
+        memory_(mmap.pid) {}
+  virtual ~Process() = default;
 
   // Whether the process had written a map of its code by the first time that this was asked.
   bool HasMap() {
@@ -77,12 +85,42 @@ class ManagedProcesses::Process {
     return *has_map_;
   }
 
+  // Null where there is none after all.
   symbolize::ManagedCode* code(uint64_t look) {
-    if (std::exchange(look_, look) != look) frames_.Refresh();
-    return &frames_;
+    symbolize::ManagedCode* const machine = Machine();
+    if (std::exchange(look_, look) != look && machine != nullptr) machine->Refresh();
+    return machine;
   }
 
+ protected:
+  // That of the virtual machine.
+  symbolize::OpenedImage OpenImage() const { return symbolize::OpenImage(spec_, files_); }
+  const symbolize::ImageSpec& spec() const { return spec_; }
+  LiveMemory& memory() { return memory_; }
+
  private:
+  virtual symbolize::ManagedCode* Machine() = 0;
+
+  const symbolize::SymbolizerOptions& files_;
+  const symbolize::ImageSpec spec_;
+  LiveMemory memory_;
+  uint64_t look_ = 0;
+  std::optional<bool> has_map_;
+};
+
+class ManagedProcesses::HotSpotProcess final : public Process {
+ public:
+  HotSpotProcess(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap,
+                 symbolize::CodeSink& sink)
+      : Process(files, mmap),
+        start_{mmap.addr},
+        offset_{mmap.pgoff},
+        frames_(
+            memory(), [this](std::string_view name) { return Find(name); }, sink) {}
+
+ private:
+  symbolize::ManagedCode* Machine() override { return &frames_; }
+
   std::optional<uint64_t> Find(std::string_view name) {
     if (!is_opened_) ReadExports();
     const auto found = exports_.find(View(name));
@@ -92,7 +130,7 @@ class ManagedProcesses::Process {
 
   void ReadExports() {
     is_opened_ = true;
-    const symbolize::OpenedImage image = symbolize::OpenImage(spec_, files_);
+    const symbolize::OpenedImage image = OpenImage();
     if (!image.file) return;
     const std::optional<ElfAddress> start = image.file->elf.AddressOf(offset_);
     if (!start) return;
@@ -102,15 +140,43 @@ class ManagedProcesses::Process {
 
   const RuntimeAddress start_;
   const FileOffset offset_;
-  const symbolize::ImageSpec spec_;
-  LiveMemory memory_;
   symbolize::hotspot::HotSpotFrames frames_;
-  const symbolize::SymbolizerOptions& files_;
   bool is_opened_ = false;
   uint64_t bias_ = 0;
   absl::flat_hash_map<std::string, ElfAddress> exports_;
-  uint64_t look_ = 0;
-  std::optional<bool> has_map_;
+};
+
+class ManagedProcesses::V8Process final : public Process {
+ public:
+  V8Process(const symbolize::SymbolizerOptions& files, V8Images& images,
+            const perf_event::Mmap2& mmap, symbolize::CodeSink& sink)
+      : Process(files, mmap), images_(images), sink_(sink) {}
+
+ private:
+  symbolize::ManagedCode* Machine() override {
+    if (!std::exchange(is_opened_, true)) {
+      if (const auto& data = MetadataOfImage()) frames_.emplace(memory(), *data, sink_);
+    }
+    return frames_ ? &*frames_ : nullptr;
+  }
+
+  // Of Node.js it takes ten milliseconds, and many processes may run it.
+  const std::optional<symbolize::v8::Metadata>& MetadataOfImage() {
+    constexpr size_t kMostImages = 256;
+    if (images_.size() >= kMostImages) images_.clear();
+    const auto [known, is_new] =
+        images_.try_emplace({spec().path, std::string(TextOf(spec().build_id))});
+    if (is_new || spec().build_id.empty()) {
+      const symbolize::OpenedImage image = OpenImage();
+      known->second = image.file ? symbolize::v8::Metadata::Read(image.file->elf) : std::nullopt;
+    }
+    return known->second;
+  }
+
+  V8Images& images_;
+  symbolize::CodeSink& sink_;
+  bool is_opened_ = false;
+  std::optional<symbolize::v8::Frames> frames_;
 };
 
 ManagedProcesses::ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps)
@@ -119,10 +185,16 @@ ManagedProcesses::~ManagedProcesses() = default;
 
 void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) {
   if (kind == symbolize::ImageKind::kJit) return dumps_.Mapped(mmap.pid);
-  if (kind != symbolize::ImageKind::kUser || !mmap.filename.ends_with("/libjvm.so")) return;
+  if (kind != symbolize::ImageKind::kUser) return;
+  const bool has_hotspot = mmap.filename.ends_with("/libjvm.so");
+  if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
-  if (process == nullptr) {
-    process = std::make_unique<Process>(files_, mmap, dumps_.Of(mmap.pid, mmap.sample_id.time));
+  if (process != nullptr) return;
+  symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
+  if (has_hotspot) {
+    process = std::make_unique<HotSpotProcess>(files_, mmap, sink);
+  } else {
+    process = std::make_unique<V8Process>(files_, v8_images_, mmap, sink);
   }
 }
 

@@ -1,12 +1,14 @@
 // The virtual machines in the processes of a recording, each read from outside while it runs: by
-// what is mapped it is known that there is one (libjvm.so), and when the first frame in code
-// without an image is met, it is looked at.
+// what is mapped it is known that there may be one (libjvm.so, node), and when the first frame is
+// met of which no image tells anything, it is looked at.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,6 +16,7 @@
 #include "src/record/code_dumps.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/managed_code.h"
+#include "symbolize/v8/metadata.h"
 
 namespace profiler::record {
 
@@ -39,11 +42,17 @@ class ManagedProcesses {
 
  private:
   class Process;
+  class HotSpotProcess;
+  class V8Process;
 
   const symbolize::SymbolizerOptions& files_;
   CodeDumps& dumps_;
   uint64_t look_ = 0;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
+  // Of images, by path and build-id; nothing where they are no V8.
+  using V8Images = absl::flat_hash_map<std::pair<std::string, std::string>,
+                                       std::optional<symbolize::v8::Metadata>>;
+  V8Images v8_images_;
 };
 
 }  // namespace profiler::record

@@ -70,6 +70,7 @@ class Summarizer {
     summary_.losses = profile_.losses;
     summary_.chains = profile_.chains;
     summary_.has_chains = profile_[event_].callchains;
+    summary_.python = query::FindUnnamedPython(profile_, event_);
     return std::move(summary_);
   }
 

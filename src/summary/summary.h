@@ -11,6 +11,7 @@
 #include "src/estimate/share.h"
 #include "src/json/recording.h"
 #include "src/profile/profile.h"
+#include "src/query/unnamed_python.h"
 
 namespace profiler::summary {
 
@@ -76,6 +77,7 @@ struct Summary {
   bool has_chains = false;
   double named = 0;                        // the part whose function has a name
   std::optional<ImageShare> most_unnamed;  // the image with most of the rest
+  std::optional<query::UnnamedPython> python;
 };
 
 // The profile has the order of its samples and tells threads apart.

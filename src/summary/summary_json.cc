@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "src/query/amount.h"
 #include "src/summary/summary.h"
 
@@ -69,6 +70,10 @@ std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& re
   if (summary.most_unnamed) {
     document["most_unnamed"] = {{"image", summary.most_unnamed->name},
                                 {"share", summary.most_unnamed->part}};
+  }
+  if (summary.python) {
+    document["unnamed_python"] = {{"version", absl::StrCat("3.", summary.python->minor)},
+                                  {"share", summary.python->part}};
   }
   return json::Text(document);
 }

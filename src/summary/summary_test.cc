@@ -64,6 +64,21 @@ TEST(Summary, SaysWhichFunctionsChanceMayHaveRankedAndWhatWouldTell) {
               HasSubstr("do not tell which has more, two or\n  one; some "));
 }
 
+TEST(Summary, SaysThatPythonsFunctionsHaveNoNames) {
+  ProfileBuilder builder = Program();
+  EXPECT_THAT(TextOf(builder.profile()), Not(HasSubstr("Python")));
+  for (int i = 0; i < 100; ++i) {
+    builder.Thread(9, 9).Sample("app", {"main@python3.11", "eval@python3.11"}, 10);
+  }
+  for (profile::Dso& dso : builder.profile().dsos) {
+    if (builder.profile().text(dso.name) == "python3.11") dso.kind = profile::DsoKind::kUser;
+  }
+  EXPECT_THAT(TextOf(builder.profile()),
+              HasSubstr(".\nPython 3.11 took 50.0 %, and its functions have no names:\n"
+                        "  Python 3.12 or later, started as python3 -X perf, or with "
+                        "PYTHONPERFSUPPORT=1, would name them.\n"));
+}
+
 TEST(Summary, FollowsTheHeaviestCalleeAsLongAsItHasMost) {
   ProfileBuilder builder = Program();
   std::string path;

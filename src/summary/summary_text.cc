@@ -217,6 +217,9 @@ class Text {
                       " (", Percent(summary_.most_unnamed->part), ")");
     }
     Line(line + ".");
+    if (!summary_.python) return;
+    Line(query::MissingText(*summary_.python) + ":");
+    Line(absl::StrCat("  ", query::RemedyText(*summary_.python), "."));
   }
 
   struct Advice {

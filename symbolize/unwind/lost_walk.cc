@@ -76,11 +76,12 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
 
 // By what the virtual machine says that made the code. Nothing where that says nothing.
 std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
-  if (!in_code_ || code_.cfi != nullptr) return std::nullopt;
+  if (!in_code_) return std::nullopt;
   ManagedCode* const machine = space_.Managed();
-  if (machine == nullptr) return std::nullopt;
+  const bool is_in_image = code_.cfi != nullptr;
+  if (machine == nullptr || (is_in_image && !machine->HasCodeInImages())) return std::nullopt;
   const bool was_late = late_;
-  const ManagedStep step = machine->StepFrom({registers_, is_return_address_}, *this);
+  const ManagedStep step = machine->StepFrom({registers_, is_return_address_, is_in_image}, *this);
   switch (step.kind) {
     case ManagedStep::Kind::kUnknown:
       late_ = was_late;

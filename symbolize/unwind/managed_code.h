@@ -8,7 +8,8 @@
 //   compiled  Java  main ──▶  the instruction in main
 //   libjvm.so            ──▶  by call frame information, as always
 //
-// The engine asks only where it is in memory without an image, so native frames cost what they did.
+// The engine asks only where it is in memory without an image, or where a machine has code in its
+// image, at addresses without call frame information, so native frames cost what they did.
 
 #pragma once
 
@@ -27,6 +28,7 @@ struct ManagedFrame {
   // has come before.
   const RegisterSet& registers;
   bool is_return_address = false;  // pc is one; else the frame was interrupted there
+  bool is_in_image = false;        // where HasCodeInImages
 };
 
 struct ManagedStep {
@@ -52,6 +54,9 @@ struct ManagedStep {
 class ManagedCode {
  public:
   virtual ~ManagedCode() = default;
+
+  // Whether frames of its code may be in images as well.
+  virtual bool HasCodeInImages() const { return false; }
 
   // Some milliseconds have gone by: what was read before may be otherwise by now.
   virtual void Refresh() {}

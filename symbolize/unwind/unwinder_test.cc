@@ -855,6 +855,7 @@ TEST(RegisterSetTest, OnAArch64NumbersAreThoseOfPerf) {
 // elsewhere.
 class FakeMachine : public ManagedCode {
  public:
+  bool HasCodeInImages() const override { return has_code_in_images; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override {
     ++asked;
     ManagedStep step{.kind = kind};
@@ -870,6 +871,7 @@ class FakeMachine : public ManagedCode {
   ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
   uint64_t grown = 0;  // what the caller's frame has more by now
   RuntimeAddress listed;
+  bool has_code_in_images = false;
   int asked = 0;
 };
 
@@ -922,6 +924,17 @@ TEST_F(ManagedFramesTest, AreGuessedAtWhereTheirMachineSaysNothing) {
   machine_.kind = ManagedStep::Kind::kUnknown;
   registers_.Set(NumbersOf(registers_.architecture()).fp, kStack);
   EXPECT_EQ(Unwind(kJit + 0x10, {0, InFunction(2)}), "900010 403010r? thread start");
+}
+
+TEST_F(ManagedFramesTest, AreAskedForInImagesWithoutARuleIfTheMachineHasSuch) {
+  constexpr uint64_t kWithoutRule = kCode + 0x100;
+  EXPECT_EQ(Unwind(kWithoutRule, {1, 2, InFunction(2)}), "400100 no call frame information");
+  EXPECT_EQ(machine_.asked, 0);
+  machine_.has_code_in_images = true;
+  EXPECT_EQ(Unwind(kWithoutRule, {1, 2, InFunction(2)}), "400100 403010r thread start");
+  EXPECT_EQ(machine_.asked, 1);
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(2)}), "401010 403010r thread start");
+  EXPECT_EQ(machine_.asked, 1) << "there is a rule";
 }
 
 TEST_F(ManagedFramesTest, NobodyIsAskedInAnImage) {

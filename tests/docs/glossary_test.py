@@ -10,14 +10,16 @@ import sys
 
 PLAIN = set("""
 a all and annotate are around as before began below busiest by call called caller chance code counted do done each early
-elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known left lines
+elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known later left lines
 loses make many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
-recorded rest see share shares so some source taken tell than that the them they those threads times to too types unknown up
+recorded rest see share shares so some source started taken tell than that the them they those threads times to too took types unknown up
 visibly was were what where which who whole whom why with would
 """.split())
 # Names of commands and options of the program, which --help explains.
 COMMANDS = {"profiler", "report", "record", "annotate", "flamegraph", "summary", "flame", "svg", "unresolved", "chains",
             "no-children", "comm", "tid", "command", "perf", "data", "map"}
+# What names of other programs are made of, which their own pages explain.
+OTHERS = {"python", "pythonperfsupport", "py"}
 
 
 def explained(readme):
@@ -35,7 +37,7 @@ def printed(path):
 
 
 def main(readme, *files):
-    known = PLAIN | COMMANDS | explained(readme)
+    known = PLAIN | COMMANDS | OTHERS | explained(readme)
     known |= {word + "s" for word in known} | {word[:-1] for word in known if word.endswith("s")}
     words = {word for path in files for word in printed(path)}
     if len(words) < 50:

@@ -25,6 +25,7 @@ std::vector<FuzzTarget>& AllTargets() {
       DemangleTarget(),
       CodeTarget(),
       UnwindTarget(),
+      V8Target(),
       EventTarget(),
       ImportTarget(),
       ImportFoldedTarget(),

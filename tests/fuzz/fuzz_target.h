@@ -55,6 +55,7 @@ FuzzTarget KallsymsTarget();
 FuzzTarget DemangleTarget();
 FuzzTarget CodeTarget();
 FuzzTarget UnwindTarget();
+FuzzTarget V8Target();
 FuzzTarget EventTarget();
 FuzzTarget ImportTarget();
 FuzzTarget ImportFoldedTarget();

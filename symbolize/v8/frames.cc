@@ -1,0 +1,197 @@
+#include "symbolize/v8/frames.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "symbolize/v8/leaf_frame.h"
+
+namespace profiler::symbolize::v8 {
+namespace {
+
+constexpr uint64_t kWord = 8;
+// No frame is larger: V8's stack has a megabyte.
+constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
+// What a piece of the interpreter may have pushed.
+constexpr uint64_t kMostPushed = 16;
+constexpr std::array<char, 3> kMarks = {'~', '^', '*'};
+constexpr std::array<std::byte, 3> kListed{};
+
+uint64_t At(uint64_t fp, int32_t offset) { return fp + static_cast<uint64_t>(int64_t{offset}); }
+
+}  // namespace
+
+void Frames::Refresh() {
+  ++look_;
+  heap_.Refresh();
+}
+
+ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
+  const RegisterSet& registers = frame.registers;
+  const uint64_t fp = registers.fp(), sp = registers.sp();
+  // The words of a function's frame lie between the two.
+  if (fp % kWord != 0 || fp < sp || fp - sp > kLargestFrame) return {};
+  if (At(fp, data_.frame_function) < sp) return {};
+  const std::optional<Found> found = FunctionOf(frame, stack);
+  if (!found) return {};
+  if (frame.is_in_image && !frame.is_return_address) return ToInterpreter(frame, stack);
+  ManagedStep step;
+  if (!stack.ReadWord(fp, &step.fp) || !stack.ReadWord(fp + kWord, &step.pc)) {
+    step.kind = ManagedStep::Kind::kUnreadable;
+    return step;
+  }
+  if (frame.is_in_image) {
+    const uint64_t pc = registers.pc();
+    if (std::find(returns_.begin(), returns_.end(), pc) == returns_.end()) {
+      returns_[next_return_++ % kReturns] = pc;
+    }
+  }
+  Give(*found);
+  const auto way = static_cast<uint64_t>(found->way);
+  step.kind = ManagedStep::Kind::kCaller;
+  step.sp = step.frame_end = fp + 2 * kWord;
+  step.listed = RuntimeAddress{*heap_.AddressOf(found->shared) + way};
+  return step;
+}
+
+// A piece of the interpreter that has no frame of its own was called from it.
+ManagedStep Frames::ToInterpreter(const ManagedFrame& frame, MemoryReader& stack) {
+  const uint64_t fp = frame.registers.fp();
+  const uint64_t end = At(fp, data_.frame_bytecode);
+  uint64_t slot = frame.registers.sp();
+  for (uint64_t i = 0; i < kMostPushed && slot < end; ++i, slot += kWord) {
+    uint64_t word = 0;
+    if (!stack.ReadWord(slot, &word)) break;
+    if (word == 0 || std::find(returns_.begin(), returns_.end(), word) == returns_.end()) continue;
+    return {.kind = ManagedStep::Kind::kCaller,
+            .pc = word,
+            .sp = slot + kWord,
+            .fp = fp,
+            .frame_end = slot + kWord,
+            .listed = {}};
+  }
+  return {};
+}
+
+std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, MemoryReader& stack) {
+  const uint64_t fp = frame.registers.fp();
+  Words words;
+  if (!stack.ReadWord(At(fp, data_.frame_context), &words.context) ||
+      !stack.ReadWord(At(fp, data_.frame_function), &words.function)) {
+    return std::nullopt;
+  }
+  // What lies below the stack pointer is no longer, or not yet, of the frame.
+  const uint64_t bytecode = At(fp, data_.frame_bytecode);
+  if (bytecode >= frame.registers.sp() && !stack.ReadWord(bytecode, &words.bytecode)) {
+    return std::nullopt;
+  }
+  if (!heap_.AddressOf(words.context) || !heap_.AddressOf(words.function)) return std::nullopt;
+  // Read at once: it may be moved between two looks.
+  const auto map = heap_.Field(words.function, data_.object_map);
+  const auto shared = heap_.Field(words.function, data_.function_shared);
+  const auto context = heap_.Field(words.function, data_.function_context);
+  if (!map || !shared || !context || heap_.TypeOfMap(*map) != data_.function_type) {
+    return std::nullopt;
+  }
+  if (!frame.is_return_address && !frame.is_in_image && !HasFrameNow(frame)) return std::nullopt;
+  Known* const known = LookAt(*shared);
+  if (known == nullptr) return std::nullopt;
+  const std::optional<Way> way = WayOf(frame, words, *context, *known);
+  if (!way) return std::nullopt;
+  if (*way == Way::kOptimised && !IsOptimisedCodeOf(frame.registers.pc(), *shared)) {
+    return std::nullopt;
+  }
+  return Found{*shared, *way, known};
+}
+
+std::optional<Frames::Way> Frames::WayOf(const ManagedFrame& frame, const Words& words,
+                                         Word context, const Known& known) {
+  if (known.bytecode != 0 && known.bytecode == words.bytecode) {
+    const bool is_compiled = !frame.is_in_image && known.has_baseline;
+    return is_compiled ? Way::kBaseline : Way::kInterpreted;
+  }
+  // Functions that are part of V8 have such frames as well, but their names are those of the image.
+  if (frame.is_in_image || context != words.context) return std::nullopt;
+  return Way::kOptimised;
+}
+
+// Known as of this look; null where it has no name.
+Frames::Known* Frames::LookAt(Word shared) {
+  auto found = known_.find(shared);
+  if (found != known_.end() && found->second.look == look_) return &found->second;
+  bool is_new = false;
+  const Function* const function = functions_.Find(shared, &is_new);
+  if (function == nullptr) {
+    if (found != known_.end()) known_.erase(found);
+    return nullptr;
+  }
+  if (found == known_.end()) {
+    if (known_.size() >= kMostKnown) known_.clear();
+    found = known_.try_emplace(shared).first;
+    is_new = true;
+  }
+  Known& known = found->second;
+  if (is_new) known = {.name = function->name, .file = function->script};
+  known.look = look_;
+  ReadBytecode(shared, &known);
+  return &known;
+}
+
+void Frames::ReadBytecode(Word shared, Known* known) {
+  known->bytecode = 0;
+  known->has_baseline = false;
+  const auto data = heap_.Field(shared, data_.shared_data);
+  if (!data) return;
+  known->bytecode = BytecodeIn(*data);
+  if (known->bytecode != 0 || !heap_.IsOfType(*data, data_.code_type)) return;
+  const auto of_code = heap_.Field(*data, data_.code_bytecode);
+  if (of_code) known->bytecode = BytecodeIn(*of_code);
+  known->has_baseline = known->bytecode != 0;
+}
+
+// A BytecodeArray, or InterpreterData, which has one behind its map; 0 where it is neither.
+Word Frames::BytecodeIn(Word data) {
+  const std::optional<int32_t> type = heap_.TypeOf(data);
+  if (type == data_.bytecode_type) return data;
+  if (type != data_.interpreter_data_type) return 0;
+  const auto bytecode = heap_.Field(data, data_.object_map + static_cast<int32_t>(kWord));
+  return bytecode && heap_.IsOfType(*bytecode, data_.bytecode_type) ? *bytecode : 0;
+}
+
+bool Frames::HasFrameNow(const ManagedFrame& frame) {
+  if (frame.registers.architecture() != Architecture::kX86_64) return false;
+  std::array<uint8_t, kLeafCode> code{};
+  std::span<uint8_t> bytes(code);
+  // Less where the mapping ends.
+  if (!memory_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
+    bytes = bytes.first(kWord);
+    if (!memory_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
+  }
+  return HasFrame(bytes);
+}
+
+// Code is one function's as long as it is there. If a place of it was another one's before, it may
+// have been replaced, or one of the two was a mistake: then this time nobody is named.
+bool Frames::IsOptimisedCodeOf(uint64_t pc, Word shared) {
+  constexpr size_t kMostPlaces = size_t{1} << 14;
+  if (code_.size() >= kMostPlaces) code_.clear();
+  const auto [known, is_new] = code_.try_emplace(pc, shared);
+  return is_new || std::exchange(known->second, shared) == shared;
+}
+
+void Frames::Give(const Found& found) {
+  const auto way = static_cast<size_t>(found.way);
+  const uint64_t generation = sink_.Generation();
+  if (std::exchange(found.known->given[way], generation) == generation) return;
+  const std::string name = absl::StrCat("JS:", std::string(1, kMarks[way]), found.known->name);
+  sink_.Add({.start = RuntimeAddress{*heap_.AddressOf(found.shared) + way},
+             .bytes = std::span(kListed).first(1),
+             .is_bytecode = true,
+             .name = name,
+             .file = found.known->file,
+             .calls = {},
+             .places = {}});
+}
+
+}  // namespace profiler::symbolize::v8

@@ -1,0 +1,210 @@
+#include "symbolize/v8/frames.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "symbolize/v8/fake_heap.h"
+
+namespace profiler::symbolize::v8 {
+namespace {
+
+constexpr uint64_t kStack = 0x7000000;
+constexpr size_t kWords = 64;
+constexpr uint64_t kInterpreter = 0x400000, kCompiled = 0x900000;
+
+class FakeStack : public MemoryReader {
+ public:
+  bool ReadBytes(uint64_t address, std::span<std::byte> bytes) override {
+    const uint64_t offset = address - kStack;
+    if (offset > sizeof(words) || bytes.size() > sizeof(words) - offset) return false;
+    std::memcpy(bytes.data(), reinterpret_cast<const std::byte*>(words.data()) + offset,
+                bytes.size());
+    return true;
+  }
+  std::array<uint64_t, kWords> words{};
+};
+
+class Names : public CodeSink {
+ public:
+  void Add(const MadeCode& code) override {
+    EXPECT_TRUE(code.is_bytecode);
+    EXPECT_FALSE(code.bytes.empty());
+    EXPECT_EQ(code.name.find('\0'), code.name.npos);
+    by_address[code.start.value] = std::string(code.name);
+    ++given;
+  }
+  uint64_t Generation() const override { return generation; }
+
+  std::map<uint64_t, std::string> by_address;
+  int given = 0;
+  uint64_t generation = 1;
+};
+
+// A frame whose frame pointer is at word 20 of the stack, and the stack pointer at word 10.
+class FramesTest : public testing::Test {
+ protected:
+  static constexpr size_t kFp = 20, kSp = 10;
+
+  void SetFrame(Word function, Word context, Word bytecode) {
+    stack_.words[kFp - 4] = bytecode;
+    stack_.words[kFp - 2] = function;
+    stack_.words[kFp - 1] = context;
+    stack_.words[kFp] = kStack + 8 * 30;
+    stack_.words[kFp + 1] = 0x1234;
+  }
+
+  ManagedStep StepAt(uint64_t pc, bool is_return_address = true, size_t sp = kSp) {
+    RegisterSet registers(Architecture::kX86_64);
+    const RegisterNumbers numbers = NumbersOf(Architecture::kX86_64);
+    registers.Set(numbers.pc, pc);
+    registers.Set(numbers.sp, kStack + 8 * sp);
+    registers.Set(numbers.fp, kStack + 8 * kFp);
+    return frames_.StepFrom({registers, is_return_address, pc < kCompiled}, stack_);
+  }
+
+  // "JS:~f /app.js:1:11, to 1234".
+  std::string Step(uint64_t pc, bool is_return_address = true, size_t sp = kSp) {
+    const ManagedStep step = StepAt(pc, is_return_address, sp);
+    if (step.kind != ManagedStep::Kind::kCaller) return "unknown";
+    const auto found = names_.by_address.find(step.listed.value);
+    const std::string name = found == names_.by_address.end() ? "itself" : found->second;
+    return absl::StrCat(name, ", to ", absl::Hex(step.pc));
+  }
+
+  FakeHeap heap_;
+  FakeStack stack_;
+  Names names_;
+  Frames frames_{heap_, heap_.metadata(), names_};
+};
+
+TEST_F(FramesTest, AnInterpretedFunctionIsNamedByItsBytecodes) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, code), context), heap_.Context(), code);
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
+  const ManagedStep step = StepAt(kInterpreter);
+  EXPECT_EQ(step.sp, kStack + 8 * (kFp + 2));
+  EXPECT_EQ(step.fp, kStack + 8 * 30);
+}
+
+TEST_F(FramesTest, OtherBytecodesThanTheFramesOwnAreAnotherFunction) {
+  const Word context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, heap_.Bytecode()), context), context, heap_.Bytecode());
+  EXPECT_EQ(Step(kInterpreter), "unknown");
+}
+
+TEST_F(FramesTest, BaselineCodeIsToldFromTheInterpreter) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, heap_.Baseline(code)), context), context, code);
+  EXPECT_EQ(Step(kCompiled), "JS:^f /app.js:1:11, to 1234");
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, OptimisedCodeIsNamedWhereTheContextIsTheFunctionsOwn) {
+  const Word context = heap_.Context();
+  const Word function = heap_.Function(heap_.Shared({}, heap_.Bytecode()), context);
+  SetFrame(function, context, FakeHeap::Small(3));
+  EXPECT_EQ(Step(kCompiled), "JS:*f /app.js:1:11, to 1234");
+  SetFrame(function, heap_.Context(), FakeHeap::Small(3));
+  EXPECT_EQ(Step(kCompiled), "unknown");
+}
+
+TEST_F(FramesTest, OptimisedCodeOfTwoFunctionsIsNobodysTheFirstTime) {
+  const Word context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, heap_.Bytecode()), context), context, 0);
+  EXPECT_EQ(Step(kCompiled), "JS:*f /app.js:1:11, to 1234");
+  SetFrame(heap_.Function(heap_.Shared({.name = "g"}, heap_.Bytecode()), context), context, 0);
+  EXPECT_EQ(Step(kCompiled), "unknown");
+  EXPECT_EQ(Step(kCompiled), "JS:*g /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, FramesThatAreNoFunctionsAreLeftAlone) {
+  const Word context = heap_.Context();
+  const Word function = heap_.Function(heap_.Shared({}, heap_.Bytecode()), context);
+  SetFrame(function, FakeHeap::Small(17), FakeHeap::Small(0));
+  EXPECT_EQ(Step(kCompiled), "unknown");
+  SetFrame(heap_.String("f"), context, FakeHeap::Small(0));
+  EXPECT_EQ(Step(kCompiled), "unknown");
+}
+
+TEST_F(FramesTest, OptimisedCodeOfTheImageHasTheNamesOfTheImage) {
+  const Word context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, heap_.Bytecode()), context), context, 0);
+  EXPECT_EQ(Step(kInterpreter), "unknown");
+}
+
+TEST_F(FramesTest, WordsBelowTheStackPointerAreNotTheFrames) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, code), context), heap_.Context(), code);
+  EXPECT_EQ(Step(kCompiled, true, kFp - 3), "unknown") << "the bytecodes are below it";
+  EXPECT_EQ(Step(kCompiled, true, kFp - 1), "unknown") << "so is the function";
+}
+
+TEST_F(FramesTest, AnInterruptedPieceOfTheInterpreterWasCalledFromIt) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, code), context), context, code);
+  stack_.words[kSp + 1] = kInterpreter + 0x100;
+  EXPECT_EQ(Step(kInterpreter + 0x5000, false), "unknown") << "where it returns to is not known";
+  EXPECT_EQ(Step(kInterpreter + 0x100), "JS:~f /app.js:1:11, to 1234");
+  EXPECT_EQ(Step(kInterpreter + 0x5000, false), "itself, to 400100");
+  EXPECT_EQ(StepAt(kInterpreter + 0x5000, false).sp, kStack + 8 * (kSp + 2));
+}
+
+TEST_F(FramesTest, ANameIsGivenOnceUntilItMayBeCovered) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, code), context), context, code);
+  Step(kInterpreter), Step(kInterpreter);
+  EXPECT_EQ(names_.given, 1);
+  ++names_.generation;
+  Step(kInterpreter);
+  EXPECT_EQ(names_.given, 2);
+}
+
+TEST_F(FramesTest, WhatIsFoundAtAnAddressAfterARefreshIsNamedAnew) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  const Word shared = heap_.Shared({}, code);
+  SetFrame(heap_.Function(shared, context), context, code);
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
+  heap_.Set(shared, heap_.metadata().shared_name_or_scope_info, heap_.ScopeInfo({.name = "g"}));
+  frames_.Refresh();
+  EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
+}
+
+// Whatever is in memory, a step ends soon, and a name is that of the function or a part of what its
+// strings say by now.
+TEST_F(FramesTest, DamagedMemoryIsRead) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  const Word shared =
+      heap_.Shared({.name = "", .inferred = "a", .locals = 4}, heap_.Baseline(code));
+  SetFrame(heap_.Function(shared, context), context, code);
+  const std::vector<std::byte> sound = heap_.bytes();
+  std::mt19937_64 random(1);
+  int named = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    heap_.bytes() = sound;
+    for (uint64_t i = 0; i <= random() % 4; ++i) {
+      const size_t at = random() % (sound.size() / 8) * 8;
+      // Another word of the heap, or any.
+      uint64_t word = random() >> random() % 64;
+      if (random() % 2 != 0) {
+        std::memcpy(&word, sound.data() + random() % (sound.size() / 8) * 8, sizeof(word));
+      }
+      std::memcpy(heap_.bytes().data() + at, &word, sizeof(word));
+    }
+    frames_.Refresh();
+    const size_t before = heap_.reads();
+    named += Step(kCompiled) != "unknown" ? 1 : 0;
+    EXPECT_LT(heap_.reads() - before, 2000u);
+  }
+  EXPECT_GT(named, 0);
+  EXPECT_LT(named, 20'000);
+}
+
+}  // namespace
+}  // namespace profiler::symbolize::v8

@@ -1,0 +1,208 @@
+// Programs in interpreted languages, as their own interpreters run them here.
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string Runfile(const std::string& path) {
+  const char* root = std::getenv("TEST_SRCDIR");
+  return std::string(root ? root : ".") + "/profiler/" + path;
+}
+
+class InterpretersTest : public ::testing::Test {
+ protected:
+  InterpretersTest() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+
+  void Write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+  Finished Profiler(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), profiler_);
+    return tests::Run(std::move(arguments), folder_);
+  }
+  // What the program prints; nothing where it is not there, or fails.
+  std::string OutputOf(const std::vector<std::string>& command) const {
+    const Finished run = tests::Run(command, folder_);
+    return run.exit_code == 0 ? run.out : "";
+  }
+
+  const std::string folder_ = testing::TempDir() + "/interpreters_" +
+                              testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::string profiler_ = Runfile("profiler");
+};
+
+// ---- Node.js
+
+// `count` is optimised soon, `outer` calls it over and over, and main is interpreted. Ends when it
+// has done so many rounds; 0: never.
+constexpr const char* kNodeProgram = R"(
+function count(n) {
+  let sum = 0;
+  for (let i = 0; i < n; ++i) sum += Math.sqrt(i) % 3;
+  return sum;
+}
+class Worker {
+  outer(n) { return count(n) + count(n / 2); }
+}
+function main() {
+  const worker = new Worker(), rounds = Number(process.argv[2]);
+  let sum = 0;
+  for (let i = 0; rounds === 0 || i < rounds; ++i) sum += worker.outer(20000 + i % 10);
+  console.log(sum > 0);
+}
+main();
+)";
+
+class NodeTest : public InterpretersTest {
+ protected:
+  void SetUp() override {
+    if (!OutputOf({"node", "--version"}).starts_with("v20.")) {
+      GTEST_SKIP() << "there is no Node.js 20, of which it is known what it tells debuggers";
+    }
+    Write("program.js", kNodeProgram);
+  }
+
+  // Samples whose stack has each of the names, as a part of a function's, in this order.
+  int SamplesWith(const std::vector<std::string>& names) const {
+    const Finished folded = Profiler({"folded", "--full-names"});
+    EXPECT_EQ(folded.exit_code, 0) << folded.err;
+    std::istringstream lines(folded.out);
+    int samples = 0;
+    for (std::string line; std::getline(lines, line);) {
+      size_t at = 0;
+      for (const std::string& name : names) at = at == line.npos ? at : line.find(name, at);
+      if (at != line.npos) ++samples;
+    }
+    return samples;
+  }
+
+  // Of the functions of program.js, what is told of each: "count:2:15". Names of others are wrong.
+  std::set<std::string> FunctionsOfProgram() const {
+    const Finished report = Profiler({"report", "--children", "-g", "none", "-s", "symbol"});
+    std::set<std::string> functions;
+    const std::regex function("JS:[~^*](\\S*) \\S*program\\.js:(\\d+:\\d+)");
+    for (std::sregex_iterator it(report.out.begin(), report.out.end(), function), end; it != end;
+         ++it) {
+      functions.insert((*it)[1].str() + ":" + (*it)[2].str());
+    }
+    return functions;
+  }
+
+  void ExpectNames() const {
+    EXPECT_GT(SamplesWith({"main /", "outer /", "count /"}), 0);
+    EXPECT_THAT(FunctionsOfProgram(), ::testing::IsSupersetOf({"main:10:14", "outer:8:8"}));
+    EXPECT_THAT(FunctionsOfProgram(),
+                ::testing::Each(::testing::AnyOf("count:2:15", "outer:8:8", "main:10:14", ":1:1")));
+  }
+};
+
+TEST_F(NodeTest, FunctionsOfAProgramThatIsStartedWithoutOptionsAreNamed) {
+  const Finished recorded =
+      Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "node", "program.js", "500"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  ExpectNames();
+}
+
+TEST_F(NodeTest, FunctionsOfAProgramThatRunsAlreadyAreNamed) {
+  Running node({"node", "program.js", "0"}, folder_);
+  const Finished recorded = Profiler({"record", "--call-graph", "dwarf", "-F", "499", "-p",
+                                      std::to_string(node.pid()), "--duration", "3"});
+  node.Signal(SIGKILL);
+  node.Wait();
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  ExpectNames();
+}
+
+TEST_F(NodeTest, TheInterpretersOwnFunctionsAreFoldedIntoThoseOfTheLanguage) {
+  const Finished recorded =
+      Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "node", "program.js", "500"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const Finished folded = Profiler({"folded", "--full-names", "--fold-native"});
+  ASSERT_EQ(folded.exit_code, 0) << folded.err;
+  // Node's own functions stand above the outermost one of JavaScript alone.
+  EXPECT_THAT(folded.out, Not(::testing::ContainsRegex("JS:[^;\n]*;[^\n]*Builtins_")));
+  EXPECT_THAT(folded.out, HasSubstr("JS:"));
+}
+
+// ---- Python
+
+constexpr const char* kPythonProgram = R"(
+def count(n):
+    total = 0
+    for i in range(n):
+        total += i * i % 7
+    return total
+def outer(n):
+    return count(n) + count(n // 2)
+for _ in range(300):
+    outer(20000)
+)";
+
+class PythonTest : public InterpretersTest {
+ protected:
+  void SetUp() override { Write("program.py", kPythonProgram); }
+
+  // Which of 3 the program "python3" or another one is; -1: none.
+  int MinorOf(const std::string& python) const {
+    const std::string minor = OutputOf({python, "-c", "import sys; print(sys.version_info[1])"});
+    return minor.empty() ? -1 : std::atoi(minor.c_str());
+  }
+};
+
+TEST_F(PythonTest, ThatFunctionsHaveNoNamesIsSaidWithWhatWouldNameThem) {
+  if (MinorOf("python3") < 0) GTEST_SKIP() << "there is no python3";
+  const Finished recorded =
+      Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "python3", "program.py"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string is_missing = "Python 3." + std::to_string(MinorOf("python3")) + " took ";
+  EXPECT_THAT(recorded.err, HasSubstr(is_missing));
+  EXPECT_THAT(recorded.err, HasSubstr("python3 -X perf, or with PYTHONPERFSUPPORT=1"));
+  EXPECT_THAT(Profiler({"summary"}).out, HasSubstr(is_missing));
+}
+
+TEST_F(PythonTest, NothingIsSaidOfOtherPrograms) {
+  const Finished recorded = Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "sh",
+                                      "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, Not(HasSubstr("Python")));
+}
+
+TEST_F(PythonTest, FunctionsThatHaveNamesAreFoldedIntoWhole) {
+  std::string python;
+  for (const char* const name : {"python3", "python3.12", "python3.13", "python3.14"}) {
+    if (MinorOf(name) >= 12) python = name;
+  }
+  if (python.empty()) GTEST_SKIP() << "there is no Python that knows -X perf";
+  const Finished recorded = Profiler(
+      {"record", "--call-graph", "dwarf", "-F", "499", "--", python, "-X", "perf", "program.py"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_THAT(recorded.err, Not(HasSubstr("have no names")));
+  const std::string outer_and_count = "py::outer:[^;\n]*program.py;py::count:[^;\n]*program.py";
+  EXPECT_THAT(Profiler({"folded", "--full-names"}).out,
+              Not(::testing::ContainsRegex(outer_and_count)));
+  EXPECT_THAT(Profiler({"folded", "--full-names", "--fold-native"}).out,
+              ::testing::ContainsRegex(outer_and_count));
+}
+
+}  // namespace
+}  // namespace profiler::tests
