@@ -33,7 +33,13 @@ bool IsCLibrary(std::string_view path) {
   return name.starts_with("libc.so") || name.starts_with("libc-2") || name.starts_with("ld-musl");
 }
 
-// The executable and the C library of a process.
+// A virtual machine tells more of its frames than frame pointers do (managed_processes.h).
+bool IsJava(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "java" || name == "libjvm.so";
+}
+
+// The executable and the C library of a process, and Java's virtual machine where it has one.
 void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
                  std::vector<Target>* targets) {
   const std::string directory = absl::StrCat(roots.proc, "/", pid);
@@ -47,11 +53,15 @@ void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
   }
   std::string maps;
   if (!procfs::ReadFile(directory + "/maps", &maps).ok()) return;
+  bool has_c_library = false;
   for (procfs::TextScanner lines(maps); !lines.done();) {
     const auto map = procfs::ParseMapsLine(lines.Until('\n'));
-    if (!map || !IsCLibrary(map->name)) continue;
+    if (!map) continue;
+    const bool is_c_library = IsCLibrary(map->name) && !has_c_library;
+    if (!is_c_library && !IsJava(map->name)) continue;
+    has_c_library = has_c_library || is_c_library;
     targets->push_back({static_cast<uint32_t>(pid), procfs::RecordName(*map)});
-    return;
+    if (!is_c_library) return;
   }
 }
 
@@ -120,6 +130,10 @@ CallGraphChoice ChooseCallGraph(const RecordOptions& options, const UnwindingMea
   files.proc_path = options.roots.proc;
   bool any = false;
   for (const Target& target : targets) {
+    if (IsJava(target.path)) {
+      return {CallGraph::kDwarf,
+              absl::StrCat("dwarf, as ", target.path, " tells of Java's frames")};
+    }
     symbolize::ImageSpec spec;
     spec.path = target.path;
     spec.pid = target.pid;

@@ -2,6 +2,9 @@
 
 #include <linux/capability.h>
 
+#include <filesystem>
+#include <string>
+
 #include "gtest/gtest.h"
 
 namespace profiler::record {
@@ -57,6 +60,16 @@ TEST(CallGraphChoiceTest, NotWhereSoMuchMayNotBeLocked) {
             "locked: sudo sysctl kernel.perf_event_mlock_kb=1028");
   means.limits.mlock_kb = 1028;
   EXPECT_EQ(Choice(means), "dwarf, which takes about 2.4 % of a CPU for everything");
+}
+
+TEST(CallGraphChoiceTest, OfJavaStacksAreUnwoundWhateverFramePointersThereAre) {
+  const std::string program = testing::TempDir() + "/java";
+  std::filesystem::copy_file("/proc/self/exe", program,
+                             std::filesystem::copy_options::overwrite_existing);
+  RecordOptions options;
+  options.targets.command = {program};
+  EXPECT_EQ(ChooseCallGraph(options, Means()).reason,
+            "dwarf, as " + program + " tells of Java's frames");
 }
 
 }  // namespace

@@ -17,6 +17,10 @@
 // still those of the system call. Such a sample has the chain of an earlier one in the same call,
 // if there was one; what the former program had mapped is known until the next one runs.
 //
+// Of what a virtual machine makes, its own tables tell frames and names while it runs
+// (managed_processes.h); what they tell for the first time stands in front of the sample that met
+// it (code_dumps.h).
+//
 // With --off-cpu, context switches go through here as well: their samples get their chains and,
 // with SWITCH and the like, go on to the OffCpuStage, whose samples come out in their place.
 
