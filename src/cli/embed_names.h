@@ -16,15 +16,15 @@ struct Embedded {
   std::string missing;  // names that the program would have to give, and how; empty: none
 };
 
-// Reads the finished file again, looks its addresses up and appends their names. The file is the one that was written, whatever `path` means by now: that is for messages.
-// What was recorded is as it was after an error. kFailedPrecondition where it cannot be read
-// (Writer::readable_file).
+// Reads the finished file again, looks its addresses up and appends their names. The file is the
+// one that was written, whatever `path` means by now: that is for messages. What was recorded is as
+// it was after an error. kFailedPrecondition where it cannot be read (Writer::readable_file).
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
-                                       naming::Embedding embedding,
-                                       const naming::NamingOptions& options,
-                                       const naming::NamingProgress& progress);
+                                    naming::Embedding embedding,
+                                    const naming::NamingOptions& options,
+                                    const naming::NamingProgress& progress);
 // Names that were collected already.
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
-                                       const naming::CollectedNames& collected);
+                                    const naming::CollectedNames& collected);
 
 }  // namespace profiler::cli
