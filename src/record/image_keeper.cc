@@ -69,7 +69,9 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
                 .build_id = {build_id.begin(), build_id.end()},
                 .maj = mapping.maj,
                 .min = mapping.min,
-                .ino = mapping.ino};
+                .ino = mapping.ino,
+                .start = mapping.addr,
+                .end = mapping.addr + mapping.len};
   image.is_settled = Settle(wanted, mapping.pid);
   if (image.is_settled || image.tries > 1) return;
   if (waiting_.size() == kMostWaiting) waiting_.pop_front();
@@ -116,20 +118,16 @@ UniqueFd ImageKeeper::OpenBelow(const symbolize::SharedFd& root, const Wanted& w
   return *std::move(file);
 }
 
-// What has no name any more, as the process has it: its program, and, for who may look there, each
-// of its mappings.
+// What has no name any more, as the process has it: its program, and, for who may look there, what
+// is mapped there. A library's code is a mapping of its own, so no other needs to be looked at.
 UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
   const std::string process = absl::StrCat(proc_, "/", pid);
-  const std::string_view name = WithoutMark(wanted.path);
-  const auto open_if_meant = [&](const std::string& link) -> UniqueFd {
-    if (WithoutMark(LinkAt(link)) != name) return {};
+  const std::string range =
+      absl::StrCat("/map_files/", absl::Hex(wanted.start), "-", absl::Hex(wanted.end));
+  for (const std::string& link : {process + "/exe", process + range}) {
+    if (WithoutMark(LinkAt(link)) != WithoutMark(wanted.path)) continue;
     absl::StatusOr<UniqueFd> file = OpenRegularFile(link);
-    return file.ok() && Matches(file->get(), wanted) ? *std::move(file) : UniqueFd();
-  };
-  if (UniqueFd file = open_if_meant(process + "/exe"); file.valid()) return file;
-  for (const std::string& range : NamesIn(process + "/map_files")) {
-    UniqueFd file = open_if_meant(absl::StrCat(process, "/map_files/", range));
-    if (file.valid()) return file;
+    if (file.ok() && Matches(file->get(), wanted)) return *std::move(file);
   }
   return {};
 }
@@ -176,7 +174,8 @@ void ImageKeeper::FindWaitingBelow(const symbolize::SharedFd& root) {
     UniqueFd file = OpenBelow(root, wanted);
     if (!file.valid()) return false;
     MakeKey(wanted.path, wanted.build_id, wanted.maj, wanted.min, wanted.ino);
-    Image& image = images_[key_];
+    // It is there, or else `wanted` would not be: nothing moves.
+    Image& image = images_.find(key_)->second;
     if (!image.is_settled) image.is_settled = Keep(wanted, Candidate{std::move(file), root});
     return true;
   });

@@ -66,6 +66,7 @@ class ImageKeeper {
     procfs::BuildId build_id{};
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
+    uint64_t start = 0, end = 0;  // where the process has mapped it
   };
   struct Candidate {
     UniqueFd file;

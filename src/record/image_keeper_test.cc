@@ -143,6 +143,28 @@ TEST_F(ImageKeeperTest, AProgramThatHasRemovedItselfIsStillToBeHad) {
   EXPECT_TRUE(FileIdOf(Kept()->path).has_value());
 }
 
+TEST_F(ImageKeeperTest, SoIsALibraryByWhereItIsMapped) {
+  const std::string process = Process(7, "/container");
+  fs::create_directories(process + "/map_files");
+  // The name that the link has, seen from where the process is, leads nowhere.
+  const std::string library = Program("/library (deleted)");
+  fs::create_symlink(library, process + "/map_files/7f0012340000-7f0012345000");
+  const procfs::BuildId id = procfs::BuildIdOfFile(library);
+  const auto map = [&](uint64_t address) {
+    keeper_->Take({.pid = 7,
+                   .addr = address,
+                   .len = 0x5000,
+                   .build_id = id,
+                   .prot = PROT_EXEC,
+                   .filename = library});
+  };
+  map(0x7f0000000000);
+  EXPECT_FALSE(Kept().has_value());
+  map(0x7f0012340000);
+  ASSERT_TRUE(Kept().has_value());
+  EXPECT_EQ(FileIdOf(Kept()->path), FileIdOf(library));
+}
+
 TEST_F(ImageKeeperTest, WithoutBuildIdsAFileIsToldByItsDeviceAndInode) {
   Process(7, "/container");
   const std::string program = Program("/container/bin/program");
