@@ -76,6 +76,7 @@ class UnwindWalk final : public MemoryReader {
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
   Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
+  [[gnu::noinline]] UnwindRule MendInterruptedRule(ElfAddress address, UnwindRule told);
   bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
