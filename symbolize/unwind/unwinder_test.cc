@@ -673,6 +673,19 @@ TEST_F(UnwinderTest, AHandlersSignedReturnAddressLeadsToTheReturnFromItsSignal) 
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 402000* thread start");
 }
 
+TEST_F(UnwinderTest, OnAArch64TheReturnFromASignalMayBeUnderWay) {
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64);
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer - 8, Instructions({kNop, kNop}));
+  space_->SetMemory(restorer, Instructions({0xd2801168, 0xd4000001, kNop, kNop, kNop, kNop}));
+  std::vector<uint64_t> stack(39 + 34);
+  stack[39 + 31] = kStack + 512;
+  stack[39 + 32] = InFunction(0, 0);
+  for (const uint64_t at : {0, 4, 8}) {
+    EXPECT_EQ(Unwind(restorer + at, stack), absl::StrCat("40050", at, " 401000* thread start"));
+  }
+}
+
 TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
   // Function 0 says nothing; 1 has its record at the lower end of 48 bytes, 2 at the upper one.
   Functions({kStartOfAArch64,
