@@ -71,7 +71,7 @@ std::optional<WayBack> ToReturn(std::span<const uint8_t> code, bool link_is_know
   int64_t words = 0;  // that the stack pointer has moved
   for (size_t at = 0; at < code.size(); at += kAArch64Instruction) {
     const uint32_t instruction = InstructionAt(code, at);
-    if (IsOneOf(kReturns, instruction)) {
+    if (ReturnsByLink(instruction)) {
       if (words < 0 || (back.in_link_register && !link_is_known)) return std::nullopt;
       back.caller_stack = static_cast<uint64_t>(words);
       return back;
@@ -168,6 +168,8 @@ bool WritesRegister(unsigned number, uint32_t code) {
       IsPair(code) ? (code >> 22 & 1) == 0 : (code >> 27 & 7) == 7 && (code >> 22 & 3) == 0;
   return !is_store && (ArmRt(code) == number || (IsPair(code) && Rt2(code) == number));
 }
+
+bool ReturnsByLink(uint32_t code) { return IsOneOf(kReturns, code); }
 
 bool IsArmEntry(uint32_t code) { return IsOneOf(kEntries, code); }
 

@@ -64,6 +64,8 @@ bool WritesRegister(unsigned number, uint32_t code);
 
 // bti c, bti jc, paciasp, pacibsp: with which a function begins, and nothing else does.
 bool IsArmEntry(uint32_t code);
+// ret, retaa, retab.
+bool ReturnsByLink(uint32_t code);
 constexpr bool IsArmCall(uint32_t code) {
   return code >> 26 == 0x25 || (code & 0xfefff000) == 0xd63f0000;  // bl; blr, blraa …
 }

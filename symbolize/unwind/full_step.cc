@@ -135,13 +135,17 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
   constexpr Code kMovRax = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
   constexpr Code kMovEax = {0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
   constexpr Code kArm = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
-  const auto stands_here = [&](const Code& expected, size_t size) {
+  const auto stands_here = [&](const Code& expected, size_t size, uint64_t behind = 0) {
     Code code{};
-    return memory.ReadBytes(registers.pc(), std::as_writable_bytes(std::span(code)).first(size)) &&
+    return memory.ReadBytes(registers.pc() - behind,
+                            std::as_writable_bytes(std::span(code)).first(size)) &&
            code == expected;
   };
   if (registers.architecture() == Architecture::kAArch64) {
-    if (!stands_here(kArm, 8)) return std::nullopt;
+    // The kernel, while it returns, is behind both instructions.
+    if (!stands_here(kArm, 8) && !stands_here(kArm, 8, 4) && !stands_here(kArm, 8, 8)) {
+      return std::nullopt;
+    }
     return SignalFrame{kArmOffset, kArmOrder};
   }
   if (!stands_here(kMovRax, 9) && !stands_here(kMovEax, 7)) return std::nullopt;

@@ -31,8 +31,8 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
                     uint32_t* expression_steps, RegisterSet* registers);
 
 // The same for a frame that is the kernel's return from a signal handler, of which nothing is said:
-// musl's, Go's, and the vdso's on AArch64. The instructions at its pc tell it, and the interrupted
-// registers are on its stack. kMalformed for any other code.
+// musl's, Go's, and the vdso's on AArch64. The instructions at its pc, or on AArch64 before it,
+// tell it, and the interrupted registers are on its stack. kMalformed for any other code.
 //
 //   x86-64    pc: mov $15, %eax or %rax; syscall      sp: struct ucontext
 //   AArch64   pc: mov x8, #139; svc #0                sp: siginfo (128 bytes), struct ucontext

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <type_traits>
 
 #include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/aarch64_frame_state.h"
 #include "symbolize/unwind/bare_frame.h"
 #include "symbolize/unwind/call_instruction.h"
 #include "symbolize/unwind/frame_state.h"
@@ -156,6 +158,36 @@ bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   };
   return registers_.architecture() == Architecture::kX86_64 ? stands_before(kSyscall)
                                                             : stands_before(kSupervisorCall);
+}
+
+// Of a function of AArch64 that was interrupted. Where call frame information is made for
+// exceptions alone, as by rustc, it is that of calls: what holds at the function's start is said of
+// all of its prologue, and what holds before the epilogue of the return as well.
+UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) {
+  constexpr uint64_t kMostBytes = 128;  // of a prologue
+  const UnwindRule at_ends{.kind = UnwindRule::kFromStackPointer};
+  const RuntimeAddress pc = chain_.frames.back().address;
+  uint32_t code = 0;
+  const auto bytes_of_code = std::as_writable_bytes(std::span(&code, 1));
+  if (told != at_ends) {
+    const bool returns = space_.ReadCode(pc, bytes_of_code) && ReturnsByLink(code);
+    return returns ? at_ends : told;
+  }
+  const auto function = code_.cfi->FunctionAt(address);
+  const uint64_t distance = function ? address.value - function->start.value : 0;
+  std::array<std::byte, kMostBytes> passed;
+  if (distance == 0 || distance > kMostBytes || distance % sizeof(code) != 0 ||
+      !space_.ReadCode(RuntimeAddress{pc.value - distance}, std::span(passed).first(distance))) {
+    return told;
+  }
+  FrameState state = FrameState::AtStart(Architecture::kAArch64);
+  for (uint64_t at = 0; at < distance; at += sizeof(code)) {
+    std::memcpy(&code, &passed[at], sizeof(code));
+    if (ArmFlow(code) != FrameInstruction::Flow::kNext) return told;
+    state = AfterArm(code, state);
+  }
+  const UnwindRule rule = state.Rule();
+  return rule.kind == UnwindRule::kNone ? told : rule;
 }
 
 // Where the next instructions of the last frame show that its frame pointer does not lead on.

@@ -60,6 +60,11 @@ UnwindWalk::Next UnwindWalk::Step() {
     address.value -= 1;
     rule = FindRule(address);
   }
+  if (chain_.frames.size() == 1 && !is_return_address_ &&
+      registers_.architecture() == Architecture::kAArch64 &&
+      rule.kind == UnwindRule::kFromStackPointer) {
+    rule = MendInterruptedRule(address, rule);
+  }
   // A signal handler returns to the first instruction of code that calls nothing.
   if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
   switch (rule.kind) {
@@ -237,21 +242,26 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
     return_address = registers_.Get(numbers_.return_address);
   }
   if (cfa % kWord != 0) return End(ChainEnd::kBadRegister);
+  // Of what linkage tables of AArch64 lead to, glibc says that the frame ends before what they have
+  // pushed, the return address above all.
+  const bool is_pushed_before =
+      return_slot > 0 && registers_.architecture() == Architecture::kAArch64;
+  const uint64_t caller_sp = is_pushed_before ? SlotAddress(cfa, return_slot + 1) : cfa;
   // A leaf on AArch64 may have no frame at all.
-  if (cfa < sp || (cfa == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
-  Prefetch(cfa);
+  if (cfa < sp || (caller_sp == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
+  Prefetch(caller_sp);
   const bool may_repeat = origin == FrameOrigin::kCfi && is_return_address_ && !late_ &&
                           return_slot != 0 && rule.signal_frame == 0 &&
                           rule.kind != UnwindRule::kRealigned;
   const uint64_t pc = registers_.pc();
-  const Next next = GoTo(return_address, cfa, caller_fp, origin, rule.signal_frame == 0);
+  const Next next = GoTo(return_address, caller_sp, caller_fp, origin, rule.signal_frame == 0);
   if (may_repeat && next == Next::kGoOn) {
     known_.Add({.pc = pc,
                 .sp = sp,
                 .fp = fp,
                 .return_slot = SlotAddress(cfa, return_slot),
                 .frame_slot = has_saved_fp ? saved_fp : 0,
-                .caller_sp = cfa});
+                .caller_sp = caller_sp});
   }
   return next;
 }

@@ -80,6 +80,7 @@ class UnwindWalk final : public MemoryReader {
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
   bool IsFunctionStart(ElfAddress address);
   Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
+  [[gnu::noinline]] UnwindRule MendInterruptedRule(ElfAddress address, UnwindRule told);
   bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);

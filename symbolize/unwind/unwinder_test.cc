@@ -707,6 +707,19 @@ TEST_F(UnwinderTest, AHandlersSignedReturnAddressLeadsToTheReturnFromItsSignal) 
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 402000* thread start");
 }
 
+TEST_F(UnwinderTest, OnAArch64TheReturnFromASignalMayBeUnderWay) {
+  Functions({kStartOfAArch64}, kCieOfAArch64, EM_AARCH64);
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer - 8, Instructions({kNop, kNop}));
+  space_->SetMemory(restorer, Instructions({0xd2801168, 0xd4000001, kNop, kNop, kNop, kNop}));
+  std::vector<uint64_t> stack(39 + 34);
+  stack[39 + 31] = kStack + 512;
+  stack[39 + 32] = InFunction(0, 0);
+  for (const uint64_t at : {0, 4, 8}) {
+    EXPECT_EQ(Unwind(restorer + at, stack), absl::StrCat("40050", at, " 401000* thread start"));
+  }
+}
+
 TEST_F(UnwinderTest, OnAArch64AFrameFoundByItsFramePointerMayBeginFurtherOut) {
   // Function 0 says nothing; 1 has its record at the lower end of 48 bytes, 2 at the upper one.
   Functions({kStartOfAArch64,
@@ -768,6 +781,35 @@ TEST_F(UnwinderTest, OnAArch64AFunctionThatHasNotCalledReturnsByItsLinkRegister)
     space_->SetMemory(kJit + 0x18, Instructions({use}));
     EXPECT_EQ(Unwind(kInterrupted, stack), "900020 401010r? thread start");
   }
+}
+
+TEST_F(UnwinderTest, OnAArch64WhatIsNotSaidOfPrologueAndReturnTheirInstructionsTell) {
+  // Told from the end of the prologue on.
+  Functions(
+      {{DW_CFA_advance_loc | 3, DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 30, 4}, kStartOfAArch64},
+      kCieOfAArch64, EM_AARCH64);
+  // sub sp, sp, #16; str x30, [sp, #-16]!; nop; nop; ldr x30, [sp], #32; ret
+  space_->SetMemory(InFunction(0, 0),
+                    Instructions({0xd10043ff, 0xf81f0ffe, kNop, kNop, 0xf84207fe, kRet}));
+  registers_.Set(30, InFunction(1));
+  const std::vector<uint64_t> stack = {InFunction(1), 2, 3, 4};
+  std::vector<uint64_t> stack_pointers;
+  for (const uint64_t at : {0, 4, 8, 12, 16, 20}) {
+    EXPECT_EQ(Unwind(InFunction(0, at), stack),
+              absl::StrCat("4010", at < 16 ? "0" : "", absl::Hex(at), " 402010r thread start"));
+    stack_pointers.push_back(chain_.frames[1].stack_pointer - kStack);
+  }
+  EXPECT_EQ(stack_pointers, (std::vector<uint64_t>{0, 16, 32, 32, 32, 0}));
+}
+
+TEST_F(UnwinderTest, AFrameDoesNotEndBeforeTheReturnAddressThatItHas) {
+  // As glibc describes what binds functions when they are first called: CFA = sp, x30 at CFA + 8.
+  Functions({{DW_CFA_offset_extended_sf, 30, 0x7f},
+             {DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 30, 1},
+             kStartOfAArch64},
+            kCieOfAArch64, EM_AARCH64);
+  EXPECT_EQ(Unwind(InFunction(0), {1, InFunction(1), 2, InFunction(2)}),
+            "401010 402010r 403010r thread start");
 }
 
 TEST_F(UnwinderTest, OnAArch64WhereNothingIsSaidOfAFunctionItsInstructionsTell) {

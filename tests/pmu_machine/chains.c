@@ -45,7 +45,10 @@ FUNCTION uint64_t Descend(int depth) {
     Work(20000);
     return 1;
   }
-  return Descend(depth - 1) + (uint64_t)depth;
+  // The compiler would make a loop of a mere sum.
+  uint64_t inner = Descend(depth - 1);
+  __asm__ volatile("" : "+r"(inner));
+  return inner + (uint64_t)depth;
 }
 
 FUNCTION int Compare(const void* left, const void* right) {
