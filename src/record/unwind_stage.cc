@@ -24,13 +24,6 @@ constexpr uint32_t kFramesAtOnce = 64;
 // stack by their sample or none.
 constexpr uint64_t kWaitsForStack = 5'000'000;
 
-// Of the kernel's call chain, without its marker: the interrupted instruction, and return
-// addresses.
-perf_event::U64Array UserPart(const perf_event::U64Array& chain) {
-  const size_t before = std::min(perf_event::WithoutUserPart(chain).size() + 1, chain.size());
-  return perf_event::U64Array(chain.bytes().subspan(before * sizeof(uint64_t)));
-}
-
 // VG of AArch64, for samples that do not have it: all threads have the same but those that ask for
 // another one. 0 on a CPU without SVE.
 uint64_t OwnVectorGranule() {
@@ -275,61 +268,24 @@ void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_b
 
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
-  if (FollowKernelBehindSwitch(sample, frame_pointer)) return;
-  const UnwoundFrame place = PlaceOfSwitch();
+  LiveSpace& space = spaces_.Enter(sample.pid);
+  const auto behind = switches_.FollowKernel(unwound_, sample.callchain, frame_pointer, space);
+  if (!behind.empty()) {
+    for (const uint64_t instruction : behind) Append(instruction);
+    return CountMended(/*guessed=*/true, /*late=*/false);
+  }
   if (has_memory_ && ReadOuterPart(sample, stack)) {
     // Not where the rest was another chain's.
-    const RuntimeAddress last = frames_.back().address;
-    if (!symbolize::IsInOutermostFunction(spaces_.Enter(sample.pid), last)) return;
-    std::vector<UnwoundFrame> behind = {place};
-    behind.insert(behind.end(),
-                  frames_.begin() + static_cast<std::ptrdiff_t>(unwound_.frames.size()),
-                  frames_.end());
-    return switches_.Remember(sample.tid, 0, behind);
+    const bool is_read =
+        symbolize::IsInOutermostFunction(spaces_.Enter(sample.pid), frames_.back().address);
+    if (is_read) switches_.Remember(sample.tid, unwound_, frames_);
+    return;
   }
-  if (const auto outer = switches_.Find(sample.tid, place)) {
+  if (const auto outer = switches_.Find(sample.tid, unwound_)) {
     for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
     return CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
   }
   CountUnmended(sample, stack);
-}
-
-// The place where the thread's stack begins is the same whoever is behind the switch. So a chain is
-// known by what the function that switches has called, and by the frame pointer of the other stack,
-// which no frame there lies below.
-UnwoundFrame UnwindStage::PlaceOfSwitch() const {
-  constexpr uint64_t kBelowFrames = 1 << 14;
-  const size_t count = unwound_.frames.size();
-  UnwoundFrame place = unwound_.frames[count < 2 ? 0 : count - 2];
-  place.stack_pointer = unwound_.registers.fp() - kBelowFrames;
-  return place;
-}
-
-// The chain ends in a function that went on on another stack, which was not copied. The kernel has
-// followed frame pointers across, when it took the sample:
-//
-//   unwound    pc … work.func1  systemstack
-//   kernel     pc … ········ ,  systemstack,  ·····,  main,  goexit
-//                                             └ called before it goes on in main
-bool UnwindStage::FollowKernelBehindSwitch(const perf_event::Sample& sample,
-                                           uint64_t frame_pointer) {
-  const perf_event::U64Array kernel = UserPart(sample.callchain);
-  const UnwoundFrame& last = unwound_.frames.back();
-  // The first entry is the interrupted instruction, whatever the frame pointer is.
-  size_t outer = unwound_.registers.fp() == frame_pointer ? 1 : 0;
-  for (size_t i = 1; i < kernel.size() && outer == 0; ++i) {
-    if (kernel[i] == last.address.value) outer = i + 1;
-  }
-  if (outer == 0 || outer >= kernel.size() || !last.is_return_address) return false;
-  LiveSpace& space = spaces_.Enter(sample.pid);
-  const auto behind = symbolize::FindBehindSwitch(space, last.address, {kernel[outer]});
-  const bool is_whole =
-      behind && symbolize::IsInOutermostFunction(space, {kernel[kernel.size() - 1]});
-  if (!is_whole) return false;
-  if (behind->caller) Append(behind->caller->value - 1);
-  for (size_t i = outer; i < kernel.size(); ++i) Append(kernel[i] - 1);
-  CountMended(/*guessed=*/true, /*late=*/false);
-  return true;
 }
 
 void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {

@@ -46,6 +46,7 @@
 #include "src/record/live_spaces.h"
 #include "src/record/off_cpu_stage.h"
 #include "src/record/ring_merge.h"
+#include "src/record/stack_switches.h"
 #include "src/record/waiting_thread.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
@@ -113,8 +114,6 @@ class UnwindStage {
   void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
   void FindPartBehindSwitch(const perf_event::Sample& sample, symbolize::StackBytes stack,
                             uint64_t frame_pointer);
-  symbolize::UnwoundFrame PlaceOfSwitch() const;
-  bool FollowKernelBehindSwitch(const perf_event::Sample& sample, uint64_t frame_pointer);
   void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
@@ -134,8 +133,8 @@ class UnwindStage {
   LiveSpaces spaces_;
   symbolize::Unwinder unwinder_;
   ChainJoiner joiner_;
-  ChainJoiner calls_;     // of the kernel: for those whose stack goes away
-  ChainJoiner switches_;  // of stacks: what is behind them
+  ChainJoiner calls_;  // of the kernel: for those whose stack goes away
+  StackSwitches switches_;
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
