@@ -76,22 +76,24 @@ constexpr std::array kGoBuilds = {
     GoBuild{"pie", "-buildmode=pie", false}, GoBuild{"with C", "", true},
     GoBuild{"with C, stripped", "-ldflags='-s -w'", true}};
 
+// Names of functions in assembly language end with their calling convention, in symbols alone.
 const std::array<Path, 4> kPathsOfGo = {
-    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.outerLevel", "main.innerLevel",
-         "main.hotLoop"},
-    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.sortByCallback", "sort.Slice",
+    Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.outerLevel",
+         "main.innerLevel"},
+    Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.sortByCallback", "sort.Slice",
          "main.sortByCallback.func1", "main.compareKeys"},
-    Path{"runtime.goexit", "main.runOnce.func1", "main.descend"},
-    Path{"runtime.goexit", "main.main.func1", "main.runOnce", "main.plant"}};
+    Path{"runtime.goexit*", "main.runOnce.func1", "main.descend"},
+    Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.plant"}};
 
 class GoTest : public MadeProgramTest {
  protected:
-  static constexpr double kGoPercent = 99;
+  // What runs on the stack of a thread, and most of all C, is often gone from the goroutine's stack
+  // when that is read.
+  static constexpr double kGoPercent = 96, kCPercent = 60;
 
   void Check(const GoBuild& build) {
     const std::string what = "go " + std::string(build.name);
     if (build.has_c && !IsInstalled("gcc", "gcc")) return;
-    // Older versions make two calling conventions' names of one function.
     const std::string sources =
         Runfile("tests/live/linked.go") + " " +
         Runfile(build.has_c ? "tests/live/linked_cgo.go" : "tests/live/linked_pure.go");
@@ -100,8 +102,9 @@ class GoTest : public MadeProgramTest {
       return;
     }
     SCOPED_TRACE(what);
-    const std::optional<Stacks> stacks = ExpectWholeChains(what, kGoPercent);
-    if (stacks) ExpectPaths(kPathsOfGo, *stacks);
+    const double least_percent = build.has_c ? kCPercent : kGoPercent;
+    const std::optional<Stacks> stacks = ExpectWholeChains(what, least_percent);
+    if (stacks) ExpectPaths(kPathsOfGo, *stacks, least_percent);
   }
 };
 
@@ -123,13 +126,13 @@ const std::array kLanguages = {
              "gfortran",
              "linked.f90",
              "-O2 -o linked \"$1\"",
-             {{"main", "work::run_once", "work::descend", "work::hot_loop"}}},
+             {{"main", "__work_MOD_descend"}, {"main", "__work_MOD_write_numbers"}}},
     Language{"ocaml",
              "ocamlopt",
              "ocaml",
              "linked.ml",
              "-O3 -o linked -I . linked.ml",
-             {{"main", "camlLinked__run_once", "camlLinked__descend"}}},
+             {{"main", "camlLinked__run_once*", "camlLinked__descend*"}}},
     Language{"d",
              "gdc",
              "gdc",

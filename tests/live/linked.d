@@ -52,7 +52,7 @@ pragma(inline, false) extern (C) void throw_and_catch() {
 }
 
 pragma(inline, false) extern (C) void run_once(uint value) {
-  sink += descend(20);
+  foreach (i; 0 .. 10) sink += descend(20);
   sort_by_callback(value | 1);
   throw_and_catch();
   sink += format("%s %s", value, value * 1.5).length;

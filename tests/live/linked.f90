@@ -29,7 +29,7 @@ contains
     integer, intent(in) :: value
     character(len=20) :: text
     integer :: i
-    do i = 1, 30
+    do i = 1, 5
       write (text, '(F12.4)') value * 1.5d0 + i
       sink = len_trim(text)
     end do

@@ -17,8 +17,10 @@
 namespace profiler::tests {
 
 inline constexpr double kWholePercent = 99.5;
+inline constexpr double kPathPercent = 99;
 
-// A sequence of functions, each of which calls the next one, or code that does.
+// A sequence of functions, each of which calls the next one, or code that does. What ends with a
+// '*' is any function whose name begins so.
 using Path = std::vector<std::string_view>;
 
 // What `profiler folded` says.
@@ -69,7 +71,8 @@ class MadeProgramTest : public ::testing::Test {
                                           double least_percent = kWholePercent);
 
   // Each path is that of many samples, and all that are in its last function came by it.
-  static void ExpectPaths(std::span<const Path> paths, const Stacks& stacks);
+  static void ExpectPaths(std::span<const Path> paths, const Stacks& stacks,
+                          double least_percent = kPathPercent);
 
   std::string folder_;
   int recorded_ = 0;
