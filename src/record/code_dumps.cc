@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -236,8 +237,8 @@ std::optional<std::string> CodeDumps::NewPath(uint32_t pid) {
 // A moment before the sample: what was added by it takes the place of the mapping.
 void CodeDumps::AddMapping(uint32_t pid, uint64_t start, uint64_t size, const std::string& name) {
   perf_event::Mmap2 mapping{.pid = pid, .tid = pid, .addr = start, .len = size};
-  mapping.prot = 5;   // PROT_READ | PROT_EXEC
-  mapping.flags = 2;  // MAP_PRIVATE
+  mapping.prot = PROT_READ | PROT_EXEC;
+  mapping.flags = MAP_PRIVATE;
   mapping.filename = name;
   mapping.sample_id = {.pid = pid, .tid = pid, .time = time_ - std::min<uint64_t>(time_, 1)};
   Encode(perf_event::kRecordMmap2, perf_event::kMiscUser, written_, mapping, &records_);

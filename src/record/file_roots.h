@@ -1,9 +1,8 @@
 // The root directories that processes of a recording have and this one has not, kept open: those of
 // containers and chroots.
 //
-//   process lives   /proc/PID/root ──▶ a descriptor, one for each root directory and mount
-//   namespace process ends                        what it has executed is still to be found below
-//   there
+//   process lives   /proc/PID/root ──▶ a descriptor, for each root directory and mount namespace
+//   process ends                       what it has executed is still found below that
 
 #pragma once
 
