@@ -195,8 +195,8 @@ class ElfBuilder {
     return *this;
   }
   ElfBuilder& Section(const std::string& name, uint64_t address, const ByteBuilder& contents,
-                      uint64_t flags = SHF_ALLOC) {
-    sections_.push_back({name, address, contents, flags});
+                      uint64_t flags = SHF_ALLOC, uint32_t type = SHT_PROGBITS) {
+    sections_.push_back({name, address, contents, flags, type});
     return *this;
   }
 
@@ -220,7 +220,7 @@ class ElfBuilder {
     for (const Part& part : sections_) {
       contents.Pad(8);
       headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
-                         .sh_type = SHT_PROGBITS,
+                         .sh_type = part.type,
                          .sh_flags = part.flags,
                          .sh_addr = part.address,
                          .sh_offset = sizeof(Elf64_Ehdr) + contents.size(),
@@ -269,6 +269,7 @@ class ElfBuilder {
     uint64_t address;
     ByteBuilder contents;
     uint64_t flags;
+    uint32_t type;
   };
   uint16_t machine_;
   uint64_t entry_ = 0;

@@ -69,7 +69,8 @@ struct UnwindRule {
 };
 static_assert(sizeof(UnwindRule) == 8);
 
-// A function, or the part of one that a compiler moved elsewhere: what one FDE describes.
+// A function, or the part of one that a compiler moved elsewhere: what one FDE describes, or one
+// symbol.
 struct FunctionExtent {
   ElfAddress start;
   uint64_t size = 0;

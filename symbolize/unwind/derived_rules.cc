@@ -184,65 +184,125 @@ class DerivedRules::Function {
   size_t gap_ = 0;
 };
 
+// Some functions of the image, in their order, with the rules of those that were asked for.
+class DerivedRules::Functions {
+ public:
+  // `likely`: starts that may lie within them. `code` and `budget`, which may be null, must outlive
+  // this. Without room in the budget there are none.
+  Functions(Architecture architecture, const std::vector<CodeRange>& code,
+            std::vector<FunctionExtent> extents, std::vector<ElfAddress> likely,
+            FrameBudget* budget)
+      : architecture_(architecture), code_(code), budget_(budget) {
+    const uint64_t bytes = extents.size() * (sizeof(FunctionExtent) + RuleRows::kBytesOfFunction) +
+                           likely.size() * sizeof(ElfAddress);
+    if (budget_ != nullptr && !budget_->TakeMemory(bytes)) return;
+    taken_ = bytes;
+    extents_ = std::move(extents);
+    likely_ = std::move(likely);
+    rows_ = std::make_unique<RuleRows>(extents_.size(), budget_);
+  }
+  ~Functions() {
+    if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
+  }
+  Functions(const Functions&) = delete;
+
+  const std::vector<FunctionExtent>& extents() const { return extents_; }
+
+  // The number of the function that has the address; empty where none has.
+  std::optional<size_t> Holding(ElfAddress address) const {
+    const auto after = std::upper_bound(
+        extents_.begin(), extents_.end(), address,
+        [](ElfAddress a, const FunctionExtent& extent) { return a < extent.start; });
+    if (after == extents_.begin()) return std::nullopt;
+    const auto function = static_cast<size_t>(after - extents_.begin()) - 1;
+    const FunctionExtent& extent = extents_[function];
+    if (address.value - extent.start.value >= extent.size) return std::nullopt;
+    return function;
+  }
+
+  UnwindRule Find(size_t function, ElfAddress address, bool* compiled) {
+    if (!rows_->Has(function)) {
+      *compiled = true;
+      Compile(function);
+    }
+    return rows_->Find(function, address.value - extents_[function].start.value);
+  }
+
+  size_t memory_used() const {
+    return sizeof(*this) + extents_.capacity() * sizeof(FunctionExtent) +
+           likely_.capacity() * sizeof(ElfAddress) + (rows_ == nullptr ? 0 : rows_->memory_used());
+  }
+
+ private:
+  void Compile(size_t function) {
+    const FunctionExtent& extent = extents_[function];
+    rows_->Start(function);
+    const CodeRange* const range = FindRange(code_, extent.start);
+    size_t most = rows_->is_full() || range == nullptr ? 0 : kMostInstructions;
+    if (budget_ != nullptr) {
+      most = std::min<uint64_t>(most, budget_->instructions_left() / kCostOfInstruction);
+    }
+    if (most == 0) return rows_->End(0);
+    std::span<const std::byte> bytes =
+        range->bytes.subspan(extent.start.value - range->address.value);
+    bytes = bytes.first(std::min<uint64_t>({bytes.size(), extent.size, kMostBytes}));
+    Function followed(architecture_, extent.start, bytes, most, likely_);
+    followed.Follow();
+    if (budget_ != nullptr) {
+      budget_->TakeInstructions(followed.instructions() * kCostOfInstruction);
+    }
+    followed.AddTo(rows_.get());
+  }
+
+  const Architecture architecture_;
+  const std::vector<CodeRange>& code_;
+  FrameBudget* const budget_;  // null: none
+  uint64_t taken_ = 0;         // of its memory
+  std::vector<FunctionExtent> extents_;
+  std::vector<ElfAddress> likely_;
+  std::unique_ptr<RuleRows> rows_;  // null: no room
+};
+
+namespace {
+
+// Each as far as to the next start, the last one without an end.
+std::vector<FunctionExtent> ExtentsOf(const std::vector<ElfAddress>& starts) {
+  std::vector<FunctionExtent> extents;
+  extents.reserve(starts.size());
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const uint64_t end = i + 1 < starts.size() ? starts[i + 1].value : UINT64_MAX;
+    extents.push_back({starts[i], end - starts[i].value});
+  }
+  return extents;
+}
+
+}  // namespace
+
 DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
     : architecture_(ArchitectureOfElf(image.machine()).value_or(Architecture::kX86_64)),
       budget_(budget),
       code_(CodeOf(image)),
-      starts_(FindFunctionStarts(architecture_, image, code_, budget)) {
-  const uint64_t bytes =
-      starts_.certain.size() * (sizeof(ElfAddress) + RuleRows::kBytesOfFunction) +
-      starts_.likely.size() * sizeof(ElfAddress);
-  if (budget_ != nullptr && !budget_->TakeMemory(bytes)) {
-    starts_ = {};
-    return;
-  }
-  taken_ = bytes;
-  rows_ = std::make_unique<RuleRows>(starts_.certain.size(), budget_);
-}
+      named_(std::make_unique<Functions>(architecture_, code_,
+                                         FindNamedFunctions(image, code_, budget),
+                                         std::vector<ElfAddress>(), budget)) {}
 
-DerivedRules::~DerivedRules() {
-  if (budget_ != nullptr) budget_->GiveMemoryBack(taken_);
-}
+DerivedRules::~DerivedRules() = default;
 
 UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
-  const std::vector<ElfAddress>& starts = starts_.certain;
-  const auto after = std::upper_bound(starts.begin(), starts.end(), address);
-  if (after == starts.begin()) return {};
-  const auto function = static_cast<size_t>(after - starts.begin()) - 1;
-  if (!rows_->Has(function)) {
-    *compiled = true;
-    Compile(function);
+  if (const auto function = named_->Holding(address)) {
+    return named_->Find(*function, address, compiled);
   }
-  return rows_->Find(function, address.value - starts[function].value);
-}
-
-void DerivedRules::Compile(size_t function) {
-  const std::vector<ElfAddress>& starts = starts_.certain;
-  const ElfAddress start = starts[function];
-  rows_->Start(function);
-  const CodeRange* const range = FindRange(code_, start);
-  size_t most = rows_->is_full() || range == nullptr ? 0 : kMostInstructions;
-  if (budget_ != nullptr) {
-    most = std::min<uint64_t>(most, budget_->instructions_left() / kCostOfInstruction);
+  if (found_ == nullptr) {
+    FunctionStarts starts = FindFunctionStarts(architecture_, named_->extents(), code_, budget_);
+    found_ = std::make_unique<Functions>(architecture_, code_, ExtentsOf(starts.certain),
+                                         std::move(starts.likely), budget_);
   }
-  if (most == 0) return rows_->End(0);
-  std::span<const std::byte> bytes = range->bytes.subspan(start.value - range->address.value);
-  if (function + 1 < starts.size()) {
-    bytes = bytes.first(std::min(bytes.size(), starts[function + 1].value - start.value));
-  }
-  Function followed(architecture_, start, bytes.first(std::min(bytes.size(), kMostBytes)), most,
-                    starts_.likely);
-  followed.Follow();
-  if (budget_ != nullptr) {
-    budget_->TakeInstructions(followed.instructions() * kCostOfInstruction);
-  }
-  followed.AddTo(rows_.get());
+  const auto function = found_->Holding(address);
+  return function ? found_->Find(*function, address, compiled) : UnwindRule();
 }
 
 size_t DerivedRules::memory_used() const {
-  return sizeof(*this) +
-         (starts_.certain.capacity() + starts_.likely.capacity()) * sizeof(ElfAddress) +
-         (rows_ == nullptr ? 0 : rows_->memory_used());
+  return sizeof(*this) + named_->memory_used() + (found_ == nullptr ? 0 : found_->memory_used());
 }
 
 }  // namespace profiler::symbolize

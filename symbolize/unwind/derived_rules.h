@@ -2,10 +2,13 @@
 // C libraries that leave it out (musl), of hand-written assembly, and of programs whose sections
 // for it were removed.
 //
-//   function_starts.h ──▶ start of the function ──▶ its instructions, along every path
-//                                                          │ frame_state.h
-//                                                          ▼
-//                                             a rule for each, as cfi_table.h has them
+//   symbols ───────────▶ start and end of the function ──▶ its instructions, along every path
+//   function_starts.h ─┘                                          │ frame_state.h
+//                                                                 ▼
+//                                                    a rule for each, as cfi_table.h has them
+//
+// All code is searched for starts only when an address is asked for that no symbol says the
+// function of: a big program has symbols, or call frame information, of all but little of its code.
 //
 // Paths are followed from the start: behind a branch both ways, behind a call on to the next
 // instruction, not to other functions. What only a jump through a table leads to has the frame that
@@ -37,7 +40,7 @@ namespace profiler::symbolize {
 // Of one image of x86-64 or AArch64. Not thread-safe: look-ups compile.
 class DerivedRules {
  public:
-  // Looks through all code (FindFunctionStarts). The image's bytes and `budget`, which may be null,
+  // Reads the symbols (FindNamedFunctions). The image's bytes and `budget`, which may be null,
   // must outlive this.
   DerivedRules(const ElfImage& image, FrameBudget* budget);
   ~DerivedRules();
@@ -45,7 +48,8 @@ class DerivedRules {
 
   // The rule at an instruction; kNone where none was found. Sets `*compiled` if the function was
   // met for the first time: then its instructions are decoded, at most 2^16, each in a tenth of a
-  // microsecond.
+  // microsecond. The first time that no symbol has the address, all code is looked through
+  // (FindFunctionStarts).
   UnwindRule Find(ElfAddress address, bool* compiled);
 
   // Heap memory, in bytes.
@@ -53,14 +57,13 @@ class DerivedRules {
 
  private:
   class Function;
-  void Compile(size_t function);
+  class Functions;
 
   const Architecture architecture_;
   FrameBudget* const budget_;  // null: none
-  uint64_t taken_ = 0;         // of its memory
   std::vector<CodeRange> code_;
-  FunctionStarts starts_;
-  std::unique_ptr<RuleRows> rows_;  // null: no code, or no room
+  std::unique_ptr<Functions> named_;
+  std::unique_ptr<Functions> found_;  // null: the code was not looked through yet
 };
 
 }  // namespace profiler::symbolize

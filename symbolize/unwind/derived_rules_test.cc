@@ -42,12 +42,27 @@ class DerivedRulesTest : public testing::Test {
   static std::string Rules(const ByteBuilder& code, FrameBudget* budget = nullptr,
                            uint64_t flags = SHF_ALLOC | SHF_EXECINSTR,
                            uint16_t machine = EM_X86_64) {
-    const std::vector<std::byte> file =
-        ElfBuilder(machine).Section(".text", kText, code, flags).Build();
+    return RulesOfFile(ElfBuilder(machine).Section(".text", kText, code, flags).Build(),
+                       code.size(), budget);
+  }
+
+  // The same of code that begins with a function of so many bytes, by the symbol that names it.
+  static std::string RulesWithSymbol(const ByteBuilder& code, uint64_t size) {
+    ByteBuilder symbol;
+    symbol.U32(0).U8(ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)).U8(0).U8(1).U8(0).U64(kText).U64(size);
+    return RulesOfFile(ElfBuilder()
+                           .Section(".text", kText, code, SHF_ALLOC | SHF_EXECINSTR)
+                           .Section(".symtab", 0, symbol, 0, SHT_SYMTAB)
+                           .Build(),
+                       code.size(), nullptr);
+  }
+
+  static std::string RulesOfFile(const std::vector<std::byte>& file, size_t size,
+                                 FrameBudget* budget) {
     const ElfImage image = *ElfImage::Parse(file);
     DerivedRules rules(image, budget);
     std::string text, last;
-    for (uint64_t at = 0; at < code.size(); ++at) {
+    for (uint64_t at = 0; at < size; ++at) {
       bool compiled = false;
       const std::string rule = Text(rules.Find({kText + at}, &compiled));
       if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
@@ -230,6 +245,30 @@ TEST_F(DerivedRulesTest, HalfAnInstructionThatLooksLikeACallStartsNoFunction) {
             "0: sp+8\n"
             "1: sp+16\n"
             "c: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, AFunctionEndsWhereItsSymbolSays) {
+  const ByteBuilder code{
+      0x53,                          // 0  push rbx
+      0xb8, 0xe8, 0x09, 0x00, 0x00,  // 1  mov eax, 0x9e8: from its second byte, call 10
+      0x00, 0x90, 0x90, 0x90, 0x90,  // 6  add [rax], dl …
+      0xe8, 0x00, 0x00, 0x00, 0x00,  // b  call 10, so it is called twice
+      0x5b,                          // 10 pop rbx
+      0xc3,                          // 11 ret
+      0x53,                          // 12 push rbx
+      0xc3,                          // 13 ret
+  };
+  EXPECT_EQ(RulesWithSymbol(code, 0x12),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "11: sp+8\n"
+            "12: none\n");
+  // Without its size all calls are looked at.
+  EXPECT_EQ(RulesWithSymbol(code, 0),
+            "0: sp+8\n"
+            "1: sp+16\n"
+            "10: sp+8\n"
+            "11: none\n");
 }
 
 TEST_F(DerivedRulesTest, NothingIsToldOfWhatIsNoCode) {

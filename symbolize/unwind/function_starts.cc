@@ -27,37 +27,30 @@ constexpr std::byte kLea{0x8d};
 constexpr std::byte kRelative{0x05}, kModeAndOperand{0xc7};
 constexpr size_t kDistance = sizeof(int32_t);
 
+// As many as `budget` has room for, of `most` things of which some cost what an instruction does.
+size_t MostNow(const FrameBudget* budget, size_t most, uint64_t of_instruction) {
+  if (budget == nullptr) return most;
+  return std::min<uint64_t>(most, budget->instructions_left() * of_instruction);
+}
+void Take(FrameBudget* budget, uint64_t count, uint64_t of_instruction) {
+  if (budget != nullptr) budget->TakeInstructions(count / of_instruction);
+}
+
 class StartFinder {
  public:
-  StartFinder(Architecture architecture, const std::vector<CodeRange>& code, FrameBudget* budget)
+  StartFinder(Architecture architecture, const std::vector<FunctionExtent>& named,
+              const std::vector<CodeRange>& code, FrameBudget* budget)
       : architecture_(architecture), code_(code), budget_(budget) {
     for (const CodeRange& range : code) found_.certain.push_back(range.address);
-  }
-
-  void AddSymbols(const ElfImage& image, const ElfSection& section) {
-    const LibelfFile file(image.bytes());
-    const size_t most = MostNow(kMostSymbols, 1) * gelf_fsize(file.get(), ELF_T_SYM, 1, EV_CURRENT);
-    Elf_Data* const table =
-        file.Table(section.contents.first(std::min(section.contents.size(), most)), ELF_T_SYM);
-    GElf_Sym symbol;
-    int count = 0;
-    for (; gelf_getsym(table, count, &symbol) != nullptr; ++count) {
-      const auto type = GELF_ST_TYPE(symbol.st_info);
-      const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-      const bool is_defined = is_function && symbol.st_shndx != SHN_UNDEF;
-      if (is_defined && FindRange(code_, {symbol.st_value}) != nullptr) {
-        found_.certain.push_back({symbol.st_value});
-      }
-    }
-    Take(static_cast<uint64_t>(count), 1);
+    for (const FunctionExtent& function : named) found_.certain.push_back(function.start);
   }
 
   void ReadCode() {
-    size_t left = MostNow(kMostCode, kBytesOfInstruction);
+    size_t left = MostNow(budget_, kMostCode, kBytesOfInstruction);
     for (const CodeRange& range : code_) {
       const size_t size = std::min(left, range.bytes.size());
       ReadRange({range.address, range.bytes.first(size)});
-      Take(size, kBytesOfInstruction);
+      Take(budget_, size, kBytesOfInstruction);
       left -= size;
     }
   }
@@ -81,14 +74,6 @@ class StartFinder {
   struct Taken {
     ElfAddress address, from;
   };
-
-  size_t MostNow(size_t most, uint64_t of_instruction) const {
-    if (budget_ == nullptr) return most;
-    return std::min<uint64_t>(most, budget_->instructions_left() * of_instruction);
-  }
-  void Take(uint64_t count, uint64_t of_instruction) {
-    if (budget_ != nullptr) budget_->TakeInstructions(count / of_instruction);
-  }
 
   void ReadRange(const CodeRange& range) {
     if (architecture_ == Architecture::kAArch64) return ReadRangeOnAArch64(range);
@@ -151,8 +136,8 @@ class StartFinder {
   }
 
   bool LooksLikeStart(ElfAddress address) {
-    if (!IsAlignedAsFunction(architecture_, address) || MostNow(1, 1) == 0) return false;
-    Take(kLookedAt, 1);
+    if (!IsAlignedAsFunction(architecture_, address) || MostNow(budget_, 1, 1) == 0) return false;
+    Take(budget_, kLookedAt, 1);
     const CodeRange& range = *FindRange(code_, address);
     return BeginsFunction(architecture_, range.bytes.subspan(address.value - range.address.value),
                           address);
@@ -170,6 +155,27 @@ class StartFinder {
   std::vector<ElfAddress> called_;
   std::vector<Taken> taken_;
 };
+
+void AddSymbols(const ElfImage& image, const ElfSection& section,
+                const std::vector<CodeRange>& code, FrameBudget* budget,
+                std::vector<FunctionExtent>* named) {
+  const LibelfFile file(image.bytes());
+  const size_t most =
+      MostNow(budget, kMostSymbols, 1) * gelf_fsize(file.get(), ELF_T_SYM, 1, EV_CURRENT);
+  Elf_Data* const table =
+      file.Table(section.contents.first(std::min(section.contents.size(), most)), ELF_T_SYM);
+  GElf_Sym symbol;
+  int count = 0;
+  for (; gelf_getsym(table, count, &symbol) != nullptr; ++count) {
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    const bool is_defined = is_function && symbol.st_shndx != SHN_UNDEF;
+    if (is_defined && FindRange(code, {symbol.st_value}) != nullptr) {
+      named->push_back({{symbol.st_value}, symbol.st_size});
+    }
+  }
+  Take(budget, static_cast<uint64_t>(count), 1);
+}
 
 }  // namespace
 
@@ -210,14 +216,33 @@ bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
   return false;
 }
 
-FunctionStarts FindFunctionStarts(Architecture architecture, const ElfImage& image,
-                                  const std::vector<CodeRange>& code, FrameBudget* budget) {
-  StartFinder finder(architecture, code, budget);
+std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
+                                               const std::vector<CodeRange>& code,
+                                               FrameBudget* budget) {
+  std::vector<FunctionExtent> named;
   for (const uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
     if (const ElfSection* section = image.FindSectionOfType(type)) {
-      finder.AddSymbols(image, *section);
+      AddSymbols(image, *section, code, budget, &named);
     }
   }
+  // Of one start the largest is first.
+  std::sort(named.begin(), named.end(), [](const FunctionExtent& a, const FunctionExtent& b) {
+    return a.start != b.start ? a.start < b.start : a.size > b.size;
+  });
+  const auto is_same = [](const FunctionExtent& a, const FunctionExtent& b) {
+    return a.start == b.start;
+  };
+  named.erase(std::unique(named.begin(), named.end(), is_same), named.end());
+  for (size_t i = 0; i + 1 < named.size(); ++i) {
+    named[i].size = std::min(named[i].size, named[i + 1].start.value - named[i].start.value);
+  }
+  return named;
+}
+
+FunctionStarts FindFunctionStarts(Architecture architecture,
+                                  const std::vector<FunctionExtent>& named,
+                                  const std::vector<CodeRange>& code, FrameBudget* budget) {
+  StartFinder finder(architecture, named, code, budget);
   finder.ReadCode();
   return finder.Finish();
 }
