@@ -1,17 +1,16 @@
 #include "src/record/managed_processes.h"
 
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
+#include "symbolize/files/jit_file.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"
 #include "symbolize/image_file.h"
@@ -40,20 +39,12 @@ class LiveMemory final : public symbolize::ProcessMemory {
   const pid_t pid_;
 };
 
-// Whether there is a map of the process's code (perf-PID.map) that names would be taken from: its
-// user's, root's or our own, and not of an earlier process of that number (files/jit_file.h).
+// Whether there is a map of the process's code (perf-PID.map) that names would be taken from.
 bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOptions& files) {
-  const std::string process = symbolize::DirectoryOfProcess(spec, files);
-  struct stat owner {
-  }, map{};
-  if (process.empty() || stat(process.c_str(), &owner) != 0) return false;
-  const std::string name = absl::StrCat("/perf-", spec.pid, ".map");
-  const std::string path = process + "/root" + files.jit_map_directory + name;
-  if (lstat(path.c_str(), &map) != 0 || !S_ISREG(map.st_mode)) return false;
-  if (map.st_uid != owner.st_uid && map.st_uid != 0 && map.st_uid != geteuid()) return false;
-  const std::optional<int64_t> began = symbolize::BeginOfProcess(process);
-  const int64_t written = int64_t{map.st_mtim.tv_sec} * 1'000'000'000 + map.st_mtim.tv_nsec;
-  return began && written + symbolize::kTimeSlack >= *began;
+  const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
+  return std::ranges::any_of(places.paths, [&](const std::string& path) {
+    return symbolize::OpenJitFile(path, places.root, spec, files).ok();
+  });
 }
 
 // By the names that Node.js has as a program and as a library; what is in the file is seen when it

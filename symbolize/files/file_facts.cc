@@ -66,19 +66,6 @@ struct Image {
   int parts_tried = 0;
 };
 
-// The pid of a process in its own pid namespace: the last number of NSpid in /proc/PID/status.
-std::string NamespacePid(const std::string& process) {
-  constexpr size_t kLongestStatus = 1 << 16;
-  const auto status = ReadTextFile(process + "/status", kLongestStatus);
-  if (!status.ok()) return {};
-  const std::string_view text = TextOf(*status);
-  const size_t line = text.find("\nNSpid:");
-  if (line == std::string_view::npos) return {};
-  const std::string_view numbers = text.substr(line + 1, text.find('\n', line + 1) - line - 1);
-  const std::string_view last = numbers.substr(numbers.rfind('\t') + 1);
-  return std::string(last);
-}
-
 class FileFacts final : public FactSource {
  public:
   explicit FileFacts(const SymbolizerOptions& options) : options_(options), specs_(options_) {}
@@ -404,19 +391,9 @@ void FileFacts::OpenJit(const ImageSpec& spec, OpenImageState& state) {
 }
 
 std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(const ImageSpec& spec) {
-  const uint32_t pid = PidOf(spec.pid);
-  if (pid == 0) return nullptr;
-  std::vector<std::string> paths;
-  const std::string process = DirectoryOfProcess(spec, options_);
-  const std::string root = process.empty() ? "" : process + "/root";
-  if (!process.empty()) {
-    if (const std::string inside = NamespacePid(process); !inside.empty()) {
-      paths.push_back(absl::StrCat(root, options_.jit_map_directory, "/perf-", inside, ".map"));
-    }
-  }
-  paths.push_back(absl::StrCat(options_.jit_map_directory, "/perf-", pid, ".map"));
-  for (const std::string& path : paths) {
-    const absl::StatusOr<UniqueFd> file = OpenJitFile(path, root, spec, options_);
+  const JitMapPlaces places = PlacesOfJitMap(spec, options_);
+  for (const std::string& path : places.paths) {
+    const absl::StatusOr<UniqueFd> file = OpenJitFile(path, places.root, spec, options_);
     if (absl::IsFailedPrecondition(file.status())) {
       warnings_.push_back(absl::StrCat(file.status().message(), ": no names are taken from it"));
     }

@@ -27,22 +27,34 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 int64_t Nanoseconds(const timespec& time) { return time.tv_sec * kSecond + time.tv_nsec; }
 
-// As whom the process runs: its real, effective, saved and file system's user, of the line "Uid:"
-// in /proc/PID/status. None where it has ended.
+// What stands behind "NAME:" in /proc/PID/status, its numbers with tabs between them. Empty where
+// the process has ended.
+std::string StatusField(const std::string& process, std::string_view name) {
+  const auto status = ReadTextFile(process + "/status", kLongestText);
+  if (!status.ok()) return {};
+  const std::string_view text = TextOf(*status);
+  const std::string label = absl::StrCat("\n", View(name), ":\t");
+  const size_t line = text.find(label);
+  if (line == std::string_view::npos) return {};
+  const std::string_view value = text.substr(line + label.size());
+  return std::string(value.substr(0, value.find('\n')));
+}
+
+// As whom the process runs: its real, effective, saved and file system's user. None where it has
+// ended.
 std::vector<uid_t> UsersOf(const std::string& process) {
   std::vector<uid_t> users;
-  const auto status = ReadTextFile(process + "/status", kLongestText);
-  if (!status.ok()) return users;
-  constexpr std::string_view kLine = "\nUid:\t";
-  const std::string_view text = TextOf(*status);
-  const size_t line = text.find(kLine);
-  if (line == std::string_view::npos) return users;
-  const std::string_view ids = text.substr(line + kLine.size());
-  for (const absl::string_view id : absl::StrSplit(View(ids.substr(0, ids.find('\n'))), '\t')) {
+  for (const absl::string_view id : absl::StrSplit(StatusField(process, "Uid"), '\t')) {
     uint32_t user = 0;
     if (absl::SimpleAtoi(id, &user)) users.push_back(user);
   }
   return users;
+}
+
+// The pid of a process in its own pid namespace, the innermost one.
+std::string NamespacePid(const std::string& process) {
+  const std::string pids = StatusField(process, "NSpid");
+  return pids.substr(pids.rfind('\t') + 1);
 }
 
 bool MayBeItsFile(uid_t owner, const std::string& process) {
@@ -80,6 +92,22 @@ bool IsNewer(const timespec& written, const ImageSpec& spec, const std::string& 
 }
 
 }  // namespace
+
+JitMapPlaces PlacesOfJitMap(const ImageSpec& spec, const SymbolizerOptions& options) {
+  JitMapPlaces places;
+  const uint32_t pid = PidOf(spec.pid);
+  if (pid == 0) return places;
+  const std::string process = DirectoryOfProcess(spec, options);
+  if (!process.empty()) {
+    places.root = process + "/root";
+    if (const std::string inside = NamespacePid(process); !inside.empty()) {
+      places.paths.push_back(
+          absl::StrCat(places.root, options.jit_map_directory, "/perf-", inside, ".map"));
+    }
+  }
+  places.paths.push_back(absl::StrCat(options.jit_map_directory, "/perf-", pid, ".map"));
+  return places;
+}
 
 absl::StatusOr<UniqueFd> OpenJitFile(const std::string& path, const std::string& root,
                                      const ImageSpec& spec, const SymbolizerOptions& options) {

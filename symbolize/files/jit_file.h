@@ -10,18 +10,25 @@
 // was written after the process had ended, or had executed another program, of a later one. Where
 // it is not known when that was, files of root and of the effective user are taken, whenever they
 // were written.
-//
-// Private to this package.
 
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/symbolizer.h"
 
 namespace profiler::symbolize {
+
+// Where a process may have written a map of its code, the likeliest place first, and its root
+// directory as OpenRegularFile takes it; no places for the kernel.
+struct JitMapPlaces {
+  std::vector<std::string> paths;
+  std::string root;
+};
+JitMapPlaces PlacesOfJitMap(const ImageSpec& spec, const SymbolizerOptions& options);
 
 // For the process of `spec`; `path` and `root` are as for OpenRegularFile. Errors: those of
 // OpenRegularFile; kPermissionDenied for the file of another user; kFailedPrecondition for one that
