@@ -19,6 +19,7 @@
 #include "src/base/byte_reader.h"
 #include "src/perf_data/recording_builder.h"
 #include "src/procfs/build_id.h"
+#include "tests/live/command.h"
 
 namespace profiler::tests {
 namespace {
@@ -72,10 +73,6 @@ void PrintTo(const FaultToTry& fault, std::ostream* out) { *out << fault.name; }
 ::testing::internal::ParamGenerator<FaultToTry> EachFault() { return testing::ValuesIn(kFaults); }
 
 std::string FaultName(const testing::TestParamInfo<FaultToTry>& info) { return info.param.name; }
-
-std::string Runfile(const std::string& path) {
-  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") + "/" + path;
-}
 
 std::string Contents(const std::string& path) {
   if (!fs::exists(path)) return "";

@@ -25,7 +25,6 @@ void PrintTo(const FaultToTry& fault, std::ostream* out);
 ::testing::internal::ParamGenerator<FaultToTry> EachFault();
 std::string FaultName(const ::testing::TestParamInfo<FaultToTry>& info);
 
-std::string Runfile(const std::string& path);
 std::string Contents(const std::string& path);  // empty where there is no such file
 void Write(const std::string& path, const std::string& bytes);
 // The file has one of these contents, which are too many bytes to be shown.

@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/faults/fault_walk.h"
+#include "tests/live/command.h"
 
 namespace profiler::tests {
 namespace {

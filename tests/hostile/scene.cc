@@ -18,6 +18,7 @@
 #include <sstream>
 
 #include "gmock/gmock.h"
+#include "tests/live/command.h"
 
 namespace profiler::tests {
 namespace {
@@ -41,10 +42,6 @@ constexpr bool kLimitsMemory = true;
 #endif
 constexpr uint64_t kMostMemory = uint64_t{512} << 20;
 constexpr ptrdiff_t kMostErrorLines = 12;
-
-std::string Runfile(const std::string& path) {
-  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") + "/" + path;
-}
 
 // The first bytes, for a message.
 std::string Beginning(const std::string& text) { return text.substr(0, 4000); }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -60,6 +61,11 @@ Finished Running::Wait() {
 
 Finished Run(std::vector<std::string> argv, const std::string& folder) {
   return Running(std::move(argv), folder).Wait();
+}
+
+std::string Runfile(const std::string& path) {
+  const char* const root = std::getenv("TEST_SRCDIR");
+  return std::string(root != nullptr ? root : ".") + "/profiler/" + path;
 }
 
 }  // namespace profiler::tests

@@ -43,4 +43,7 @@ class Running {
 
 Finished Run(std::vector<std::string> argv, const std::string& folder);
 
+// A file of this build that is a test's data, by its path in the source tree.
+std::string Runfile(const std::string& path);
+
 }  // namespace profiler::tests

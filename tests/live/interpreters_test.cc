@@ -21,11 +21,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string Runfile(const std::string& path) {
-  const char* root = std::getenv("TEST_SRCDIR");
-  return std::string(root ? root : ".") + "/profiler/" + path;
-}
-
 class InterpretersTest : public ::testing::Test {
  protected:
   InterpretersTest() {

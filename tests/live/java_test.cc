@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -30,11 +29,6 @@ using ::testing::HasSubstr;
 constexpr double kWholePercent = 95, kNamedPercent = 95;
 // Between the shares of a function in two recordings of one process at one time.
 constexpr double kMostPoints = 3;
-
-std::string Runfile(const std::string& path) {
-  const char* const root = std::getenv("TEST_SRCDIR");
-  return std::string(root != nullptr ? root : ".") + "/profiler/" + path;
-}
 
 class JavaTest : public ::testing::Test {
  protected:

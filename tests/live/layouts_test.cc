@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -46,10 +45,6 @@ class LayoutsTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  static std::string Runfile(const std::string& path) {
-    const char* root = std::getenv("TEST_SRCDIR");
-    return std::string(root ? root : ".") + "/profiler/" + path;
-  }
   Finished Profiler(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), Runfile("profiler"));
     return tests::Run(std::move(arguments), folder_);

@@ -25,11 +25,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string Runfile(const std::string& path) {
-  const char* root = std::getenv("TEST_SRCDIR");
-  return std::string(root ? root : ".") + "/profiler/" + path;
-}
-
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {

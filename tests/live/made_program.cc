@@ -74,11 +74,6 @@ void MadeProgramTest::SetUp() {
 
 void MadeProgramTest::TearDown() { std::filesystem::remove_all(folder_); }
 
-std::string MadeProgramTest::Runfile(const std::string& path) {
-  const char* root = std::getenv("TEST_SRCDIR");
-  return std::string(root ? root : ".") + "/profiler/" + path;
-}
-
 std::string MadeProgramTest::Home() {
   const char* const home = std::getenv("HOME");
   return home ? home : getpwuid(getuid())->pw_dir;

@@ -52,7 +52,6 @@ class MadeProgramTest : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  static std::string Runfile(const std::string& path);
   // The user's directory, which has what was installed by hand; Bazel does not say it.
   static std::string Home();
   // Whether all combinations are asked for, not only a choice.

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,11 +26,6 @@ using ::testing::Not;
 
 constexpr uid_t kNobody = 65534;
 constexpr uintptr_t kCode = 0x10000000;  // where generated code lies
-
-std::string Runfile(const std::string& path) {
-  const char* root = std::getenv("TEST_SRCDIR");
-  return std::string(root ? root : ".") + "/profiler/" + path;
-}
 
 std::string MapOf(pid_t pid) { return "/tmp/perf-" + std::to_string(pid) + ".map"; }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <initializer_list>
@@ -28,10 +27,6 @@ using ::testing::Not;
 
 constexpr gid_t kGroup = 54321;
 constexpr int kCapPerfmon = 38;  // CAP_PERFMON, where <linux/capability.h> is older than it
-
-std::string Runfile(const std::string& path) {
-  return std::string(std::getenv("TEST_SRCDIR")) + "/profiler/" + path;
-}
 
 // As `setcap …=ep FILE` does. The reason why it cannot be done, or nothing.
 std::string GiveCapabilities(const std::string& path, std::initializer_list<int> capabilities) {

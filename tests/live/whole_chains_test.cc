@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -65,8 +64,7 @@ class WholeChainsTest : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Finished Profiler(std::vector<std::string> arguments) {
-    const char* root = std::getenv("TEST_SRCDIR");
-    arguments.insert(arguments.begin(), std::string(root ? root : ".") + "/profiler/profiler");
+    arguments.insert(arguments.begin(), Runfile("profiler"));
     return tests::Run(std::move(arguments), folder_);
   }
 

@@ -1,7 +1,6 @@
 // Files of other programs, as the program writes them and reads them again. No recording is made
 // here, so this runs wherever it builds.
 
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -18,10 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using perf_event::RecordBuilder;
 using testing::HasSubstr;
-
-std::string Runfile(const std::string& path) {
-  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") + "/" + path;
-}
 
 class ExportTest : public testing::Test {
  protected:

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -30,10 +29,6 @@ using perf_event::RecordBuilder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-std::string Runfile(const std::string& path) {
-  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") + "/" + path;
-}
 
 std::string Contents(const std::string& path) {
   return std::string(TextOf(perf_data::ReadFile(path)));
