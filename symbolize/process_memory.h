@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -23,6 +25,34 @@ class ProcessMemory {
     if (!Read(address, std::as_writable_bytes(std::span(&value, 1)))) return std::nullopt;
     return value;
   }
+};
+
+// Keeps the pages that were read, so that the fields of an object, and of its neighbours, cost one
+// system call. They are as they were when they were first read, until all are forgotten. Not
+// thread-safe. 256 KB once something was read.
+class PagedMemory final : public ProcessMemory {
+ public:
+  // `memory` must outlive it.
+  explicit PagedMemory(ProcessMemory& memory) : memory_(memory) {}
+
+  void Forget() { ++look_; }
+  // What is larger than a page, or in one that cannot be read whole, is read anew each time.
+  bool Read(uint64_t address, std::span<std::byte> bytes) override;
+
+ private:
+  static constexpr uint64_t kPage = 4096;  // no page is smaller
+  static constexpr size_t kPages = 64;     // a page has one place
+  struct Page {
+    uint64_t number = 0;
+    uint64_t look = 0;  // 0: never
+    std::array<std::byte, kPage> bytes;
+  };
+
+  const std::byte* Find(uint64_t number);
+
+  ProcessMemory& memory_;
+  uint64_t look_ = 1;
+  std::unique_ptr<std::array<Page, kPages>> pages_;
 };
 
 }  // namespace profiler::symbolize

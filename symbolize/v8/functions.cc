@@ -30,6 +30,8 @@ const Function* Functions::Find(Word shared, bool* is_new) {
   *is_new = false;
   if (known != functions_.end() && IsStill(shared, known->second)) return &known->second;
   std::optional<Function> function = ReadFunction(shared);
+  // While it was read, something else may have taken its place.
+  if (function) heap_.ReadAnew();
   if (!function || !IsStill(shared, *function)) {
     if (known != functions_.end()) functions_.erase(known);
     return nullptr;
@@ -154,6 +156,7 @@ const Functions::Lines* Functions::LinesOf(Word script) {
   Lines lines{.source = *source, .length = characters->length, .starts = {0}};
   if (!ReadLines(*characters, &lines.starts)) return nullptr;
   // While it was read, the text may have gone elsewhere.
+  heap_.ReadAnew();
   if (heap_.Field(script, data_.script_source) != source) return nullptr;
   if (known_lines_ + lines.starts.size() > kMostLines) {
     lines_.clear();

@@ -31,7 +31,12 @@ class Heap {
 
   const Metadata& metadata() const { return data_; }
   // Which map says what was kept: it has to be asked for again.
-  void Refresh() { types_.clear(); }
+  void Refresh() {
+    types_.clear();
+    ReadAnew();
+  }
+  // What is read from here on is as it is now.
+  void ReadAnew() { memory_.Forget(); }
 
   // Nothing of what is no small integer.
   std::optional<int64_t> SmallInteger(Word word) const;
@@ -67,7 +72,7 @@ class Heap {
   // Of maps; some hundred are in use.
   static constexpr size_t kMostTypes = 4096;
 
-  ProcessMemory& memory_;
+  PagedMemory memory_;
   const Metadata& data_;
   absl::flat_hash_map<Word, int32_t> types_;
 };
