@@ -184,7 +184,9 @@ std::vector<CodeRange> CodeOf(const ElfImage& image) {
   std::vector<CodeRange> code;
   for (const ElfSection& section : image.sections()) {
     const bool is_code = (section.flags & SHF_EXECINSTR) != 0 && !section.contents.empty();
-    if (is_code && code.size() < kMostRanges) code.push_back({section.address, section.contents});
+    if (!is_code || code.size() == kMostRanges) continue;
+    const bool is_function = section.name == ".init" || section.name == ".fini";
+    code.push_back({section.address, section.contents, is_function});
   }
   if (!code.empty()) return code;
   for (const ElfSegment& segment : image.segments()) {
@@ -224,6 +226,9 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
     if (const ElfSection* section = image.FindSectionOfType(type)) {
       AddSymbols(image, *section, code, budget, &named);
     }
+  }
+  for (const CodeRange& range : code) {
+    if (range.is_function) named.push_back({range.address, range.bytes.size()});
   }
   // Of one start the largest is first.
   std::sort(named.begin(), named.end(), [](const FunctionExtent& a, const FunctionExtent& b) {

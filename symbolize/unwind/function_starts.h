@@ -40,6 +40,7 @@ constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address
 struct CodeRange {
   ElfAddress address;
   std::span<const std::byte> bytes;
+  bool is_function = false;  // one: .init, .fini, whose symbols do not say how long they are
 
   bool Holds(ElfAddress a) const { return a >= address && a.value - address.value < bytes.size(); }
 };
@@ -55,9 +56,10 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 inline constexpr size_t kLookedAt = 8;
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code, ElfAddress address);
 
-// What symbols name in `code`, in the order of addresses, each once, with the largest of its sizes,
-// which is 0 where none says it, but only as far as to the next one. Reads at most 2^20 symbols,
-// and no more than `budget` has left, where that is not null. Cost: some ten nanoseconds a symbol.
+// What symbols name in `code`, and ranges that are one function, in the order of addresses, each
+// once, with the largest of its sizes, which is 0 where none says it, but only as far as to the
+// next one. Reads at most 2^20 symbols, and no more than `budget` has left, where that is not null.
+// Cost: some ten nanoseconds a symbol.
 std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
                                                const std::vector<CodeRange>& code,
                                                FrameBudget* budget);
