@@ -19,6 +19,9 @@
 // Other goroutines that have begun in the same function, as far out on their stacks, have come the
 // same way.
 //
+// The same goes for the segments of a stack that was split (-fsplit-stack), but what was read of
+// one later is not held against what was called.
+//
 // The kernel's chain lacks who called the function that switches. Where that cannot be seen in its
 // caller's code, which may call by an address, it is who has called with the same function before.
 

@@ -279,9 +279,12 @@ void UnwindStage::ObserveSwitches(uint32_t pid, const symbolize::UnwoundChain& c
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
   LiveSpace& space = spaces_.Enter(sample.pid);
-  switches_.Meet(sample.pid, unwound_, space);
-  const auto followed =
-      switches_.FollowKernel(sample.pid, unwound_, sample.callchain, frame_pointer, space);
+  const bool is_of_go = symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
+  std::span<const uint64_t> followed;
+  if (is_of_go) {
+    switches_.Meet(sample.pid, unwound_, space);
+    followed = switches_.FollowKernel(sample.pid, unwound_, sample.callchain, frame_pointer, space);
+  }
   if (!followed.empty()) {
     switches_.Remember(sample.pid, unwound_, {followed, /*guessed=*/true}, space);
     for (const uint64_t instruction : followed) Append(instruction);
@@ -300,13 +303,13 @@ void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
   }
   space.BeginLateReads();
   auto known = switches_.Find(sample.pid, unwound_, space);
-  if (!known && has_memory_) known = switches_.ReadStart(unwound_, space);
+  if (!known && is_of_go && has_memory_) known = switches_.ReadStart(unwound_, space);
   space.EndLateReads();
   if (known) {
     for (const uint64_t instruction : known->callers) Append(instruction);
     return CountMended(known->guessed || unwound_.guessed != 0, /*late=*/false);
   }
-  if (!GoOnWithoutC(sample, stack)) CountUnmended(sample, stack);
+  if (!is_of_go || !GoOnWithoutC(sample, stack)) CountUnmended(sample, stack);
 }
 
 // Where C has called Go, to the goroutine that had called C.
@@ -356,9 +359,11 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
   bool guessed = unwound_.guessed != 0;
   std::optional<ChainJoiner::Outer> outer;
   bool whole = false;
-  // Another stack is not the thread's, so its frames are held against each other instead.
+  // Stacks of goroutines are not the thread's, so their frames are held against each other instead.
   const bool is_behind_switch = unwound_.end == ChainEnd::kStackSwitch;
-  bool goes_on = is_behind_switch || StillRuns(frames_.back(), space);
+  const bool is_of_go =
+      is_behind_switch && symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
+  bool goes_on = is_of_go || StillRuns(frames_.back(), space);
   symbolize::RegisterSet registers = unwound_.registers;
   while (goes_on && frames_.size() < kMostEntries) {
     unwinder_.Unwind(registers, stack, space, {.max_frames = kFramesAtOnce}, &piece_,
@@ -374,7 +379,7 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
     goes_on = !whole && piece_.end == ChainEnd::kTooDeep && piece_.frames.size() > 1;
     registers = piece_.registers;
   }
-  if (whole && is_behind_switch) {
+  if (whole && is_of_go) {
     const auto callers = std::span(frames_).subspan(unwound_.frames.size());
     whole = symbolize::CallOneAnother(space, callers) &&
             switches_.MayHaveCalled(sample.pid, callers, unwound_, space);

@@ -134,6 +134,11 @@ bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress r
   return target && LeadsTo(space, *target, function);
 }
 
+bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address) {
+  const std::optional<Code> code = CodeBefore(space, return_address);
+  return code && code->mapped.cfi->StackSwitchAt(code->instruction);
+}
+
 std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress return_address) {
   if (return_address.value < kBranchSize) return std::nullopt;
   return BranchTarget(space, {return_address.value - kBranchSize}, kCall);

@@ -1,4 +1,5 @@
-// The calls by which a goroutine gets to the stack of its thread, found in code (stack_switch.cc).
+// The calls by which a goroutine gets to the stack of its thread, found in code (stack_switch.cc),
+// and what else goes on on another stack.
 
 #pragma once
 
@@ -13,6 +14,18 @@ namespace profiler::symbolize {
 // Whether the instruction before `return_address` calls `function`, or a stub that does nothing but
 // jump to it.
 bool FollowsCallOf(UnwindSpace& space, RuntimeAddress function, RuntimeAddress return_address);
+
+// Whether a rule is that of __morestack, by which programs that were compiled with -fsplit-stack go
+// on with a function on a new segment of their stack. It leaves out that function's first part,
+// which has called it: its frame is a word larger than others with a frame pointer. Source: GCC's
+// libgcc/config/i386/morestack.S.
+constexpr bool StartsSegment(const UnwindRule& rule) {
+  return rule.kind == UnwindRule::kFromFramePointer && rule.cfa_offset == 24 &&
+         rule.frame_slot == -3 && rule.return_slot == -1;
+}
+
+// Whether `return_address` leads into a function of Go that has switched stacks.
+bool IsBehindSwitchOfGo(UnwindSpace& space, RuntimeAddress return_address);
 
 // Where the instruction before `return_address` calls directly; empty where it does not.
 std::optional<RuntimeAddress> CalledBefore(UnwindSpace& space, RuntimeAddress return_address);

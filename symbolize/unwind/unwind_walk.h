@@ -147,6 +147,7 @@ class UnwindWalk final : public MemoryReader {
     return Next::kEnd;
   }
   Next EndUnreadable();
+  [[gnu::noinline]] Next EndUnreadableBy(const UnwindRule& rule);
 
   bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
     const uint64_t offset = address - stack_.start;
