@@ -2,6 +2,7 @@
 // of the goroutine was not copied.
 
 #include <elf.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -22,14 +23,17 @@ namespace {
 // Of the file and, as far as numbers tell, of memory: nothing is mapped there.
 constexpr uint64_t kBias = 0x10000000000;
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
-                   kMain = 0x1400;
+                   kMain = 0x1400, kAsmcgocall = 0x1500, kCgocall = 0x1600, kStub = 0x1700,
+                   kCgocallback = 0x1800, kInCallback = 0x1900, kFunctionOfC = 0x1a00,
+                   kOtherStub = 0x1b00, kOtherFunctionOfC = 0x1c00, kVariables = 0x1d00,
+                   kEnd = 0x1e00;
 constexpr uint64_t kStack = 0x20000000000;
 constexpr uint64_t kOtherFrame = 0x30000000018;  // the frame pointer of main.work
 
 constexpr uint64_t kRegisters = 0xff0fff;
 constexpr size_t kFp = 6, kSp = 7, kPc = 8;
 
-// main.work calls systemstack at its start, and main.main calls main.work.
+// main.main calls main.work and the stubs, which call C.
 std::vector<std::byte> ProgramFile() {
   symbolize::ByteBuilder code;
   const auto pad_to = [&](uint64_t address) {
@@ -39,24 +43,52 @@ std::vector<std::byte> ProgramFile() {
     pad_to(address);
     code.U8(0xe8).U32(static_cast<uint32_t>(function - (address + 5)));
   };
+  const auto stub = [&](uint64_t address, uint64_t variable) {
+    pad_to(address + 0x30);
+    code.U8(0x48).U8(0x8b).U8(0x05).U32(static_cast<uint32_t>(variable - (address + 0x37)));
+    call(address + 0x3b, kCgocall);
+  };
+  call(kWork + 0x1b, kMain);
   call(kWork + 0x3b, kSystemstack);
   call(kMain + 0x3b, kWork);
-  pad_to(0x1500);
+  call(kMain + 0x5b, kStub);
+  call(kMain + 0x7b, kOtherStub);
+  call(kMain + 0x9b, kMain);
+  pad_to(kAsmcgocall + 0x49);
+  for (const int byte : {0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74}) {
+    code.U8(byte);
+  }
+  call(kCgocall + 0x3b, kAsmcgocall);
+  stub(kStub, kVariables);
+  stub(kOtherStub, kVariables + 8);
+  pad_to(kVariables);
+  code.U64(kBias + kFunctionOfC).U64(kBias + kOtherFunctionOfC);
+  pad_to(kEnd);
+  constexpr int kWritesStackPointer = symbolize::GoFunctionSpec::kWritesStackPointer;
   const std::vector<symbolize::GoFunctionSpec> functions = {
       {.name = "runtime.goexit",
        .start = kOutermost,
        .flags = symbolize::GoFunctionSpec::kTopFrame},
-      {.name = "runtime.systemstack",
-       .start = kSystemstack,
-       .flags = symbolize::GoFunctionSpec::kWritesStackPointer},
+      {.name = "runtime.systemstack", .start = kSystemstack, .flags = kWritesStackPointer},
       {.name = "runtime.onThread", .start = kOnThread, .pieces = {{8, 0x100}}},
       {.name = "main.work", .start = kWork, .pieces = {{24, 0x100}}},
-      {.name = "main.main", .start = kMain, .pieces = {{16, 0x100}}}};
+      {.name = "main.main", .start = kMain, .pieces = {{16, 0x100}}},
+      {.name = "runtime.asmcgocall", .start = kAsmcgocall, .flags = kWritesStackPointer},
+      {.name = "runtime.cgocall", .start = kCgocall, .pieces = {{24, 0x100}}},
+      {.name = "main._Cfunc_f", .start = kStub, .pieces = {{16, 0x100}}},
+      {.name = "runtime.cgocallback",
+       .start = kCgocallback,
+       .pieces = {{32, 0x100}},
+       .flags = kWritesStackPointer},
+      {.name = "runtime.cgocallbackg", .start = kInCallback, .pieces = {{8, 0x100}}},
+      {.name = "f", .start = kFunctionOfC, .pieces = {{8, 0x100}}},
+      {.name = "main._Cfunc_g", .start = kOtherStub, .pieces = {{16, 0x100}}},
+      {.name = "g", .start = kOtherFunctionOfC, .pieces = {{8, 0x100}}}};
   // The first section begins behind the file's header.
   constexpr uint64_t kTextOffset = 64;
   return symbolize::ElfBuilder()
       .Section(".text", kOutermost, code, SHF_ALLOC | SHF_EXECINSTR)
-      .Section(".gopclntab", 0x8000, symbolize::GoTable(functions, 0x1500))
+      .Section(".gopclntab", 0x8000, symbolize::GoTable(functions, kEnd))
       .Segment(kTextOffset, kOutermost, code.size(), PF_X | PF_R)
       .Build();
 }
@@ -72,9 +104,11 @@ class GoroutinesTest : public testing::Test {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()),
                static_cast<std::streamsize>(file.size()));
-    perf_event::RecordBuilder records(Opened());
-    records.At(1).By(kPid, kPid).Mmap2(kBias + kOutermost, 0x500, 64, path);
-    Publish(records);
+    for (const uint32_t pid : {kPid, static_cast<uint32_t>(getpid())}) {
+      perf_event::RecordBuilder records(Opened());
+      records.At(1).By(pid, pid).Mmap2(kBias + kOutermost, kEnd - kOutermost, 64, path);
+      Publish(records);
+    }
   }
 
   static perf_event::Attr Written() {
@@ -96,16 +130,35 @@ class GoroutinesTest : public testing::Test {
 
   // In what systemstack called. `kernel`: return addresses that frame pointers led the kernel to.
   std::string Unwind(const std::vector<uint64_t>& kernel) {
+    return UnwindStack(kOnThread, {kOtherFrame, kBias + kSystemstack + 0x49, 1, 2}, kernel);
+  }
+  // In a function of C that a goroutine called, of which the kernel knows nothing.
+  std::string UnwindC(uint64_t function, uint64_t frame_pointer) {
+    return UnwindStack(function, {frame_pointer, kBias + kAsmcgocall + 0x49, 1, 2}, {});
+  }
+  // In what C called, on a goroutine's stack. Its frame of cgocall is at kStack + 80.
+  std::string UnwindCallback(uint64_t stub) {
+    return UnwindStack(
+        kInCallback,
+        {0, kBias + kCgocallback + 0x40, 1, 2, 3, 4, kBias + kSystemstack, kBias + kCgocall + 0x40,
+         5, 6, 7, kBias + stub + 0x40, 8, 9, kBias + kMain + (stub == kStub ? 0x60 : 0x80), 10, 11,
+         kBias + kOutermost + 1},
+        {});
+  }
+
+  std::string UnwindStack(uint64_t function, const std::vector<uint64_t>& words,
+                          const std::vector<uint64_t>& kernel) {
     std::array<uint64_t, 20> registers{};
     registers[kFp] = kStack;
     registers[kSp] = kStack;
-    registers[kPc] = kBias + kOnThread + 0x20;
+    registers[kPc] = kBias + function + 0x20;
     symbolize::ByteBuilder stack;
-    stack.U64(kOtherFrame).U64(kBias + kSystemstack + 0x49).U64(1).U64(2);
+    for (const uint64_t word : words) stack.U64(word);
     std::vector<uint64_t> chain = {perf_event::kContextUser, registers[kPc]};
     chain.insert(chain.end(), kernel.begin(), kernel.end());
     perf_event::Sample sample;
-    sample.pid = sample.tid = kPid;
+    sample.pid = pid_;
+    sample.tid = tid_;
     sample.time = 2;
     sample.ip = registers[kPc];
     sample.callchain = perf_event::U64Array(std::as_bytes(std::span(chain)));
@@ -142,6 +195,7 @@ class GoroutinesTest : public testing::Test {
 
   static constexpr size_t kRing = 1 << 20;
   static constexpr uint32_t kPid = 5'000'000;  // above what the kernel gives
+  uint32_t pid_ = kPid, tid_ = kPid;
   const perf_event::RecordLayout written_{Written()};
   ringbuf::FakeRing ring_{kRing};
   UnwindStage stage_{{{perf_event::RecordLayout(Opened()), written_}}, procfs::Roots()};
@@ -164,6 +218,76 @@ TEST_F(GoroutinesTest, FramePointersThatLeadNowhereAreNotFollowed) {
   EXPECT_EQ(Unwind({kInSystemstack, kInMain, 0x1234}), "1220 1148 guessed 0 cut 2");
   EXPECT_EQ(Unwind({kInMain, kAtStart}), "1220 1148 guessed 0 cut 3");
   EXPECT_EQ(Unwind({}), "1220 1148 guessed 0 cut 4");
+}
+
+TEST_F(GoroutinesTest, WhatWasFoundIsKnownOfTheGoroutineOnAnyThread) {
+  Unwind({kInSystemstack, kInMain, kAtStart});
+  ++tid_;
+  EXPECT_EQ(Unwind({}), "1220 1148 133f 143f 1000 guessed 2 cut 0");
+}
+
+TEST_F(GoroutinesTest, APlaceThatWasReachedInSeveralWaysTellsNothing) {
+  constexpr uint64_t kInMainItself = kBias + kMain + 0xa0;
+  Unwind({kInSystemstack, kInMain, kAtStart});
+  Unwind({kInSystemstack, kInMain, kInMainItself, kAtStart});
+  EXPECT_EQ(Unwind({}), "1220 1148 guessed 2 cut 1");
+}
+
+TEST_F(GoroutinesTest, WhereNothingCallsDirectlyItIsWhoHasCalledWithTheSameFunctionBefore) {
+  Unwind({kInSystemstack, kInMain, kAtStart});
+  EXPECT_EQ(Unwind({kInSystemstack, kAtStart}), "1220 1148 133f 1000 guessed 2 cut 0");
+}
+
+TEST_F(GoroutinesTest, WhereCHasCalledGoTheChainGoesOnWithoutTheC) {
+  EXPECT_EQ(UnwindCallback(kStub), "1920 183f 163f 173f 145f 1000 guessed 1 cut 0");
+}
+
+TEST_F(GoroutinesTest, CIsKnownToBeCalledFromWhereItsStubWasSeen) {
+  EXPECT_EQ(UnwindC(kFunctionOfC, kStack + 80), "1a20 1548 guessed 0 cut 1");
+  UnwindCallback(kStub);
+  EXPECT_EQ(UnwindC(kFunctionOfC, kStack + 80), "1a20 1548 163f 173f 145f 1000 guessed 1 cut 1");
+  EXPECT_EQ(UnwindC(kOtherFunctionOfC, kStack + 80), "1c20 1548 guessed 1 cut 2");
+  EXPECT_EQ(UnwindC(kFunctionOfC, kStack + 88), "1a20 1548 guessed 1 cut 3");
+}
+
+// The goroutine's stack is this process's memory, from cgocall's return address on.
+TEST_F(GoroutinesTest, AStackThatIsReadLaterIsTakenIfItHasTheStubOfTheFunction) {
+  pid_ = tid_ = static_cast<uint32_t>(getpid());
+  UnwindC(kOtherFunctionOfC, 0);
+  UnwindCallback(kOtherStub);
+  const auto stack =
+      std::to_array<uint64_t>({kBias + kCgocall + 0x40, 1, 2, 3, kBias + kStub + 0x40, 4, 5,
+                               kBias + kMain + 0x60, 6, 7, kBias + kOutermost + 1});
+  const auto frame_pointer = reinterpret_cast<uint64_t>(&stack[3]);
+  EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 163f 173f 145f 1000 guessed 1 cut 1");
+  EXPECT_EQ(UnwindC(kOtherFunctionOfC, frame_pointer),
+            "1c20 1548 163f 1b3f 147f 1000 guessed 1 cut 1");
+}
+
+// Of other goroutines at other places of memory, as deep below where they began.
+TEST_F(GoroutinesTest, AGoroutineThatBeganInTheSameFunctionHasComeTheSameWay) {
+  pid_ = tid_ = static_cast<uint32_t>(getpid());
+  UnwindC(kFunctionOfC, 0);
+  UnwindCallback(kStub);
+  // By now it has called something else.
+  auto stack = std::to_array<uint64_t>(
+      {0, 0, 0, 0, 0, 0, 0, kBias + kMain + 0x40, 6, 7, kBias + kOutermost + 1});
+  const auto frame_pointer = reinterpret_cast<uint64_t>(&stack[3]);
+  EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 163f 173f 145f 1000 guessed 1 cut 1");
+  stack[7] = kBias + kWork + 0x20;
+  EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 guessed 1 cut 2");
+}
+
+TEST_F(GoroutinesTest, TheFirstFunctionIsFoundByWhateverItCallsLater) {
+  pid_ = tid_ = static_cast<uint32_t>(getpid());
+  auto stack = std::to_array<uint64_t>({kBias + kWork + 0x20, 1, 2, 3, kBias + kOutermost + 1});
+  const auto frame_pointer = reinterpret_cast<uint64_t>(&stack[3]);
+  const std::vector<uint64_t> words = {frame_pointer, kBias + kSystemstack + 0x49, 1, 2};
+  EXPECT_EQ(UnwindStack(kOnThread, words, {}), "1220 1148 133f 1000 guessed 1 cut 0");
+  // A function that does not call systemstack.
+  stack[0] = 0;
+  stack[1] = kBias + kMain + 0x40;
+  EXPECT_EQ(UnwindStack(kOnThread, words, {}), "1220 1148 guessed 1 cut 1");
 }
 
 }  // namespace

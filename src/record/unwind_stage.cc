@@ -264,28 +264,65 @@ void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_b
       unwound_.frames.back().stack_pointer - unwound_.frames.front().stack_pointer;
   if (depth > stack_bytes / 2) joiner_.Remember(sample.tid, 0, unwound_.frames);
   if (kernel_entries_ != 0) calls_.Remember(sample.tid, 0, unwound_.frames);
+  ObserveSwitches(sample.pid, unwound_);
+}
+
+// Of a whole chain.
+void UnwindStage::ObserveSwitches(uint32_t pid, const symbolize::UnwoundChain& chain) {
+  if (!switches_.CallsC(pid)) return;
+  LiveSpace& space = spaces_.Enter(pid);
+  space.BeginLateReads();
+  switches_.Observe(pid, chain.frames, space);
+  space.EndLateReads();
 }
 
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
   LiveSpace& space = spaces_.Enter(sample.pid);
-  const auto behind = switches_.FollowKernel(unwound_, sample.callchain, frame_pointer, space);
-  if (!behind.empty()) {
-    for (const uint64_t instruction : behind) Append(instruction);
+  const bool is_of_go = symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
+  std::span<const uint64_t> followed;
+  if (is_of_go) {
+    switches_.Meet(sample.pid, unwound_, space);
+    followed = switches_.FollowKernel(sample.pid, unwound_, sample.callchain, frame_pointer, space);
+  }
+  if (!followed.empty()) {
+    switches_.Remember(sample.pid, unwound_, {followed, /*guessed=*/true}, space);
+    for (const uint64_t instruction : followed) Append(instruction);
     return CountMended(/*guessed=*/true, /*late=*/false);
   }
   if (has_memory_ && ReadOuterPart(sample, stack)) {
     // Not where the rest was another chain's.
-    const bool is_read =
-        symbolize::IsInOutermostFunction(spaces_.Enter(sample.pid), frames_.back().address);
-    if (is_read) switches_.Remember(sample.tid, unwound_, frames_);
-    return;
+    if (!symbolize::IsInOutermostFunction(space, frames_.back().address)) return;
+    behind_.clear();
+    bool guessed = false;
+    for (size_t i = unwound_.frames.size(); i < frames_.size(); ++i) {
+      behind_.push_back(frames_[i].instruction().value);
+      guessed = guessed || frames_[i].origin == symbolize::FrameOrigin::kGuess;
+    }
+    return switches_.Remember(sample.pid, unwound_, {behind_, guessed}, space);
   }
-  if (const auto outer = switches_.Find(sample.tid, unwound_)) {
-    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
-    return CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
+  space.BeginLateReads();
+  auto known = switches_.Find(sample.pid, unwound_, space);
+  if (!known && is_of_go && has_memory_) known = switches_.ReadStart(unwound_, space);
+  space.EndLateReads();
+  if (known) {
+    for (const uint64_t instruction : known->callers) Append(instruction);
+    return CountMended(known->guessed || unwound_.guessed != 0, /*late=*/false);
   }
-  CountUnmended(sample, stack);
+  if (!is_of_go || !GoOnWithoutC(sample, stack)) CountUnmended(sample, stack);
+}
+
+// Where C has called Go, to the goroutine that had called C.
+bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack) {
+  LiveSpace& space = spaces_.Enter(sample.pid);
+  unwinder_.Unwind(unwound_.registers, stack, space,
+                   {.max_frames = kMostEntries, .leaves_out_c = true}, &piece_,
+                   /*pc_is_return_address=*/true);
+  if (!piece_.whole()) return false;
+  ObserveSwitches(sample.pid, piece_);
+  for (size_t i = 1; i < piece_.frames.size(); ++i) Append(piece_.frames[i].instruction().value);
+  CountMended(/*guessed=*/true, /*late=*/false);
+  return true;
 }
 
 void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
@@ -322,7 +359,11 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
   bool guessed = unwound_.guessed != 0;
   std::optional<ChainJoiner::Outer> outer;
   bool whole = false;
-  bool goes_on = StillRuns(frames_.back(), space);
+  // Stacks of goroutines are not the thread's, so their frames are held against each other instead.
+  const bool is_behind_switch = unwound_.end == ChainEnd::kStackSwitch;
+  const bool is_of_go =
+      is_behind_switch && symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
+  bool goes_on = is_of_go || StillRuns(frames_.back(), space);
   symbolize::RegisterSet registers = unwound_.registers;
   while (goes_on && frames_.size() < kMostEntries) {
     unwinder_.Unwind(registers, stack, space, {.max_frames = kFramesAtOnce}, &piece_,
@@ -332,11 +373,16 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
     frames_.back().is_return_address = piece_.frames.front().is_return_address;
     for (size_t i = 1; i < piece_.frames.size() && !outer; ++i) {
       frames_.push_back(piece_.frames[i]);
-      outer = joiner_.Find(sample.tid, frames_.back());
+      if (!is_behind_switch) outer = joiner_.Find(sample.tid, frames_.back());
     }
     whole = piece_.whole() || outer;
     goes_on = !whole && piece_.end == ChainEnd::kTooDeep && piece_.frames.size() > 1;
     registers = piece_.registers;
+  }
+  if (whole && is_of_go) {
+    const auto callers = std::span(frames_).subspan(unwound_.frames.size());
+    whole = symbolize::CallOneAnother(space, callers) &&
+            switches_.MayHaveCalled(sample.pid, callers, unwound_, space);
   }
   space.EndLateReads();
   if (!whole) return false;

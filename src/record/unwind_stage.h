@@ -112,8 +112,10 @@ class UnwindStage {
                     bool in_user_code);
   bool EnterDuringExec(const perf_event::Sample& sample, bool in_user_code, uint64_t user_ip);
   void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
+  void ObserveSwitches(uint32_t pid, const symbolize::UnwoundChain& chain);
   void FindPartBehindSwitch(const perf_event::Sample& sample, symbolize::StackBytes stack,
                             uint64_t frame_pointer);
+  bool GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack);
   void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
   bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
@@ -151,6 +153,7 @@ class UnwindStage {
   symbolize::UnwoundChain unwound_;
   symbolize::UnwoundChain piece_;  // of what late reads find
   std::vector<symbolize::UnwoundFrame> frames_;
+  std::vector<uint64_t> behind_;  // a switch of stacks
 };
 
 }  // namespace profiler::record

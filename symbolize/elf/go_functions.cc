@@ -32,6 +32,11 @@ struct GoFunctions::Header {
 namespace {
 
 constexpr std::array<std::string_view, 2> kSections = {".gopclntab", ".data.rel.ro.gopclntab"};
+// Where the linker for C has put the table among others, in a program that may lie anywhere and has
+// C: it begins there somewhere, so far apart from the section's start as it has to be aligned. All
+// programs of Go have the other one.
+constexpr std::string_view kMergedSection = ".data.rel.ro", kMarkOfGo = ".go.buildinfo";
+constexpr size_t kAlignment = 32;
 // Ten times what the largest programs have.
 constexpr uint64_t kMostFunctions = 1 << 22;
 constexpr int kMostRelocations = 1 << 22;
@@ -91,24 +96,38 @@ uint64_t TextStart(const ElfImage& image, uint64_t said, uint64_t said_at) {
 }  // namespace
 
 std::optional<GoFunctions> GoFunctions::Find(const ElfImage& image) {
+  if (!image.is_64_bit()) return std::nullopt;
+  for (const std::string_view name : kSections) {
+    if (const ElfSection* const section = image.FindSection(name)) {
+      return Read(image, section->address, section->contents);
+    }
+  }
+  const ElfSection* const merged = image.FindSection(kMergedSection);
+  if (merged == nullptr || image.FindSection(kMarkOfGo) == nullptr) return std::nullopt;
+  const std::span<const std::byte> all = merged->contents;
+  for (size_t at = -merged->address.value % kAlignment; at < all.size(); at += kAlignment) {
+    if (const auto table = Read(image, {merged->address.value + at}, all.subspan(at))) return table;
+  }
+  return std::nullopt;
+}
+
+// The table that `all` begins with, if it does.
+std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress address,
+                                             std::span<const std::byte> all) {
   static constexpr std::array kLayouts = {
       Layout{0xfffffffa, false, 8, 8, 20, 41},
       Layout{0xfffffff0, true, 4, 4, 16, 37},
       Layout{0xfffffff1, true, 4, 4, 16, 41},
   };
-  const ElfSection* section = nullptr;
-  for (const std::string_view name : kSections) {
-    if (section == nullptr) section = image.FindSection(name);
-  }
-  if (section == nullptr || !image.is_64_bit()) return std::nullopt;
-  ByteReader reader(section->contents);
+  ByteReader reader(all);
   const auto magic = reader.Read<uint32_t>();
   const auto layout = std::find_if(kLayouts.begin(), kLayouts.end(),
                                    [magic](const Layout& l) { return l.magic == magic; });
+  if (layout == kLayouts.end()) return std::nullopt;
   reader.Skip(2);
   const auto quantum = reader.Read<uint8_t>();
   const auto word_size = reader.Read<uint8_t>();
-  if (layout == kLayouts.end() || word_size != sizeof(uint64_t)) return std::nullopt;
+  if (word_size != sizeof(uint64_t)) return std::nullopt;
 
   Header header{};
   header.functions = reader.Read<uint64_t>();
@@ -119,7 +138,6 @@ std::optional<GoFunctions> GoFunctions::Find(const ElfImage& image) {
   reader.Read<uint64_t>();  // names of files
   header.pc_tables = reader.Read<uint64_t>();
   header.entries = reader.Read<uint64_t>();
-  const std::span<const std::byte> all = section->contents;
   const bool is_inside = reader.ok() && header.names <= all.size() &&
                          header.pc_tables <= all.size() && header.entries <= all.size();
   if (!is_inside || header.functions > kMostFunctions) return std::nullopt;
@@ -133,7 +151,7 @@ std::optional<GoFunctions> GoFunctions::Find(const ElfImage& image) {
   table.quantum_ = quantum;
   if ((2 * table.count_ + 1) * layout->word > table.functions_.size()) return std::nullopt;
   if (layout->has_text_start) {
-    table.text_ = TextStart(image, header.text_start, section->address.value + kTextStartOffset);
+    table.text_ = TextStart(image, header.text_start, address.value + kTextStartOffset);
   }
   return table;
 }

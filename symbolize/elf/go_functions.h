@@ -64,6 +64,8 @@ class GoFunctions {
   struct Header;
 
   GoFunctions() = default;
+  static std::optional<GoFunctions> Read(const ElfImage& image, ElfAddress address,
+                                         std::span<const std::byte> all);
   uint64_t EntryWord(size_t index, size_t word) const;
   uint64_t StartOf(size_t index) const;
 

@@ -93,6 +93,23 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheSectionDoes) {
   EXPECT_EQ(Text(*GoFunctions::Find(*ElfImage::Parse(without))), Text(*GoFunctions::Find(image)));
 }
 
+// As GNU ld makes programs that may lie anywhere.
+TEST(GoFunctionsTest, ATableThatWasMergedIntoAnotherSectionIsFoundInProgramsOfGo) {
+  for (const bool is_of_go : {true, false}) {
+    ByteBuilder merged;
+    merged.U64(5).U64(0xfffffff1).U64(0).U64(6).Bytes(GoTable(kFunctions, kEnd));
+    ElfBuilder file;
+    file.Section(".data.rel.ro", 0x8000, merged).Segment(0, kText, 0x1000, PF_X | PF_R);
+    if (is_of_go) file.Section(".go.buildinfo", 0x9000, ByteBuilder().U64(0));
+    const std::vector<std::byte> bytes = file.Build();
+    const std::optional<GoFunctions> functions = GoFunctions::Find(*ElfImage::Parse(bytes));
+    ASSERT_EQ(functions.has_value(), is_of_go);
+    if (is_of_go) {
+      EXPECT_EQ(functions->At({0x1250})->name, "main.(*node).sum");
+    }
+  }
+}
+
 TEST(GoFunctionsTest, OtherTablesAreNone) {
   ByteBuilder old_table = GoTable(kFunctions, kEnd);
   old_table.Patch32(0, 0xfffffffb);

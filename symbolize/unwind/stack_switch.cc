@@ -15,6 +15,16 @@
 //
 // Both have to be so, or the chain ends. Where the function that switches has a frame itself, the
 // frame pointer is its own.
+//
+// Where C calls Go, the goroutine's stack goes on where that had called C. In between is only an
+// address, of a function that nobody calls, by which Go knows the place:
+//
+//   the goroutine's stack
+//   │ …              │
+//   ├─ cgocallback ──┤ ── frame pointer ──▶ on the thread's stack, as it is called by C
+//   │ the address    │
+//   │ return address │ ◀ behind a call of asmcgocall, which has called C
+//   ├─ cgocall ──────┤
 
 #include "symbolize/unwind/switching_call.h"
 #include "symbolize/unwind/unwind_walk.h"
@@ -35,10 +45,16 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
     const uint64_t slot = sp + stack_switch.frame_size;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
-    if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
-    return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kCfi, true);
+    if (IsReturnAddress(address)) {
+      return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kCfi, true);
+    }
+    const auto next = StepOverC(slot);
+    return next ? *next : End(ChainEnd::kStackSwitch);
   }
   const uint64_t fp = registers_.fp();
+  if (stack_switch.frame_size != 0 && limits_.leaves_out_c) {
+    if (const auto next = StepOverC(sp + stack_switch.frame_size)) return *next;
+  }
   if (fp == 0 || fp % kWord != 0) return End(ChainEnd::kStackSwitch);
   if (stack_switch.frame_size != 0) {
     uint64_t address = 0, caller_fp = 0;
@@ -59,6 +75,26 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
     }
   }
   return End(ChainEnd::kStackSwitch);
+}
+
+// Out of the function that C has called, whose frame on the goroutine's stack ends there. Nothing
+// where it is another one.
+std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
+  uint64_t place = 0, address = 0;
+  if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + kWord, &address)) {
+    return std::nullopt;
+  }
+  if (!code_.Holds({place}) || !code_.Holds({address - 1})) return std::nullopt;
+  const std::optional<RuntimeAddress> called = CalledBefore(space_, {address});
+  if (!called || !code_.Holds(*called) || !code_.cfi->StackSwitchAt({called->value - code_.bias})) {
+    return std::nullopt;
+  }
+  const uint64_t sp = frame_end + 2 * kWord;
+  const UnwindRule rule = code_.cfi->Find({address - 1 - code_.bias});
+  const bool has_frame = rule.kind == UnwindRule::kFromStackPointer && rule.frame_slot != 0;
+  const uint64_t fp =
+      has_frame ? SlotAddress(Displaced(sp, rule.cfa_offset), rule.frame_slot) : registers_.fp();
+  return GoTo(address, sp, fp, FrameOrigin::kGuess, true);
 }
 
 // Whether a function that called before `return_address`, and whose stack pointer was `sp` then,

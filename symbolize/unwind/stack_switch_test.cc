@@ -24,7 +24,8 @@ constexpr uint64_t kOther = 0xc000010000;  // of the goroutine: where main.work'
 
 // ELF addresses of functions, 0x100 bytes each.
 constexpr uint64_t kOutermost = 0x1000, kSystemstack = 0x1100, kOnThread = 0x1200, kWork = 0x1300,
-                   kMain = 0x1400, kClock = 0x1500, kEnlarge = 0x1600, kEnlargeStub = 0x1700;
+                   kMain = 0x1400, kClock = 0x1500, kEnlarge = 0x1600, kEnlargeStub = 0x1700,
+                   kCalledByC = 0x1800, kCallsC = 0x1900;
 
 const std::vector<GoFunctionSpec> kFunctions = {
     {.name = "runtime.goexit", .start = kOutermost, .flags = GoFunctionSpec::kTopFrame},
@@ -39,7 +40,12 @@ const std::vector<GoFunctionSpec> kFunctions = {
      .pieces = {{24, 0x100}},
      .flags = GoFunctionSpec::kWritesStackPointer},
     {.name = "runtime.morestack", .start = kEnlarge, .flags = GoFunctionSpec::kWritesStackPointer},
-    {.name = "runtime.morestack_noctxt", .start = kEnlargeStub}};
+    {.name = "runtime.morestack_noctxt", .start = kEnlargeStub},
+    {.name = "runtime.cgocallback",
+     .start = kCalledByC,
+     .pieces = {{32, 0x100}},
+     .flags = GoFunctionSpec::kWritesStackPointer},
+    {.name = "runtime.cgocall", .start = kCallsC, .pieces = {{24, 0x100}}}};
 
 // A program of Go, and memory of its process.
 class FakeProgram : public UnwindSpace {
@@ -47,7 +53,7 @@ class FakeProgram : public UnwindSpace {
   FakeProgram() {
     code_.resize(0x1000);
     file_ = ElfBuilder()
-                .Section(".gopclntab", 0x8000, GoTable(kFunctions, 0x1800))
+                .Section(".gopclntab", 0x8000, GoTable(kFunctions, 0x1a00))
                 .Segment(0, 0x1000, 0x1000, PF_X | PF_R)
                 .Build();
     table_ = *CfiTable::Create(*ElfImage::Parse(file_));
@@ -168,6 +174,30 @@ TEST_F(StackSwitchTest, AFunctionWithAFrameHasItsOwnFramePointer) {
   EXPECT_EQ(Unwind(kOther, kClock), "1220 1549 1440 1001 thread start");
   program_.SetMemory(kOther + 8, {kCode + kWork + 0x60});
   EXPECT_EQ(Unwind(kOther, kClock), "1220 1549 stack switch");
+}
+
+// The interrupted instruction is in runtime.cgocallback, on the goroutine's stack.
+TEST_F(StackSwitchTest, WhereCHasCalledGoItGoesOnWhereCWasCalled) {
+  program_.BranchBefore(kCallsC + 0x40, 0xe8, kSystemstack);
+  const auto unwind = [this](uint64_t place, uint64_t caller) {
+    RegisterSet registers(Architecture::kX86_64);
+    const RegisterNumbers numbers = NumbersOf(Architecture::kX86_64);
+    registers.Set(numbers.pc, kCode + kCalledByC + 0x20);
+    registers.Set(numbers.sp, kOther);
+    registers.Set(numbers.fp, kStack);
+    ByteBuilder stack;
+    stack.U64(1).U64(2).U64(3).U64(4).U64(place).U64(caller);
+    stack.U64(5).U64(6).U64(kOther + 88).U64(kCode + kMain + 0x40);
+    stack.U64(7).U64(8).U64(kCode + kOutermost + 1);
+    unwinder_.Unwind(registers, {kOther, stack.bytes()}, program_, {.leaves_out_c = true}, &chain_,
+                     /*pc_is_return_address=*/true);
+    return std::string(ChainEndName(chain_.end));
+  };
+  EXPECT_EQ(unwind(kCode + kSystemstack, kCode + kCallsC + 0x40), "thread start");
+  EXPECT_EQ(chain_.frames.size(), 4u);
+  EXPECT_EQ(chain_.guessed, 1u);
+  EXPECT_EQ(unwind(kCode + kSystemstack, kCode + kCallsC + 0x41), "stack switch");
+  EXPECT_EQ(unwind(1, kCode + kCallsC + 0x40), "stack switch");
 }
 
 TEST_F(StackSwitchTest, InterruptedBeforeItHasSwitchedItReturnsToItsCaller) {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <optional>
 
+#include "symbolize/unwind/switching_call.h"
+
 namespace profiler::symbolize {
 
 void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
@@ -233,10 +235,12 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   const bool has_saved_fp = (rule.frame_slot != 0 || rule.kind == UnwindRule::kRealigned) &&
                             (saved_fp >= sp || is_return_address_);
   uint64_t caller_fp = fp;
-  if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadable();
+  if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadableBy(rule);
   uint64_t return_address = 0;
   if (return_slot != 0) {
-    if (!ReadStackWord(SlotAddress(cfa, return_slot), &return_address)) return EndUnreadable();
+    if (!ReadStackWord(SlotAddress(cfa, return_slot), &return_address)) {
+      return EndUnreadableBy(rule);
+    }
   } else {
     if (!knows_link_) return End(ChainEnd::kBadRegister);
     return_address = registers_.Get(numbers_.return_address);
@@ -316,6 +320,10 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
   complete_ = true;
   Push(FrameOrigin::kCfi, is_return_address);
   return Next::kGoOn;
+}
+
+UnwindWalk::Next UnwindWalk::EndUnreadableBy(const UnwindRule& rule) {
+  return StartsSegment(rule) ? End(ChainEnd::kStackSwitch) : EndUnreadable();
 }
 
 UnwindWalk::Next UnwindWalk::EndUnreadable() {

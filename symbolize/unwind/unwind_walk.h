@@ -90,6 +90,7 @@ class UnwindWalk final : public MemoryReader {
   Next StepWithoutRule(ElfAddress address);
   Next StepOverStackSwitch(const StackSwitch& stack_switch);
   bool LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp);
+  std::optional<Next> StepOverC(uint64_t frame_end);
   std::optional<Next> StepByMachine();
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
@@ -146,6 +147,7 @@ class UnwindWalk final : public MemoryReader {
     return Next::kEnd;
   }
   Next EndUnreadable();
+  [[gnu::noinline]] Next EndUnreadableBy(const UnwindRule& rule);
 
   bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
     const uint64_t offset = address - stack_.start;

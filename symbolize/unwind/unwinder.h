@@ -144,6 +144,8 @@ struct StackBytes {
 struct UnwindLimits {
   uint32_t max_frames = 127;   // at least 1
   bool frame_pointers = true;  // guess where there is no rule
+  // Where C that a goroutine has called, on another stack, has called Go: without that C.
+  bool leaves_out_c = false;
 };
 
 // Has the last rules used, by image and address, over all processes, and the last chains. Not

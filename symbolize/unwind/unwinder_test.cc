@@ -578,6 +578,17 @@ TEST_F(UnwinderTest, EndsAtRegistersThatPointNowhere) {
   EXPECT_EQ(Unwind(InFunction(0), {1, 2, 3, 4}), "401010 bad register");
 }
 
+// As __morestack of -fsplit-stack does.
+TEST_F(UnwinderTest, ASegmentOfTheStackWhoseFormerOneWasNotCopiedEndsWithASwitch) {
+  Functions({{}, ByteBuilder{DW_CFA_def_cfa, 6, 24, DW_CFA_offset | 6, 3}, kThreadStart});
+  constexpr uint64_t kFormer = kStack + 0x1000;
+  registers_.Set(6, kFormer);
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2}), "401010 402010r stack switch");
+  EXPECT_EQ(chain_.registers.fp(), kFormer);
+  space_->SetMemory(kFormer, ByteBuilder().U64(5).U64(InFunction(0, 4)).U64(InFunction(2)));
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, 2}), "401010 402010r 403010r* thread start");
+}
+
 TEST_F(UnwinderTest, EndsWhereTheStackDoesNotShrink) {
   Functions({{DW_CFA_def_cfa_offset, 0, DW_CFA_offset_extended_sf, 16, 0x7f}});
   EXPECT_EQ(Unwind(InFunction(0), {1, InFunction(0), InFunction(0)}), "401010 no progress");

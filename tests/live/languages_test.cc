@@ -3,7 +3,7 @@
 // where frames are.
 //
 //   rustc     debug release stripped panic=abort, by its own choice of linker and by lld
-//   go        pure stripped pie, with C, with C stripped
+//   go        pure stripped pie, with C, with C stripped, with C pie
 //   gfortran, ocamlopt, gdc, nim
 
 #include <array>
@@ -71,10 +71,12 @@ struct GoBuild {
   std::string_view name, options;
   bool has_c;
 };
-constexpr std::array kGoBuilds = {
-    GoBuild{"", "", false}, GoBuild{"stripped", "-ldflags='-s -w'", false},
-    GoBuild{"pie", "-buildmode=pie", false}, GoBuild{"with C", "", true},
-    GoBuild{"with C, stripped", "-ldflags='-s -w'", true}};
+constexpr std::array kGoBuilds = {GoBuild{"", "", false},
+                                  GoBuild{"stripped", "-ldflags='-s -w'", false},
+                                  GoBuild{"pie", "-buildmode=pie", false},
+                                  GoBuild{"with C", "", true},
+                                  GoBuild{"with C, stripped", "-ldflags='-s -w'", true},
+                                  GoBuild{"with C, pie", "-buildmode=pie", true}};
 
 // Names of functions in assembly language end with their calling convention, in symbols alone.
 const std::array<Path, 4> kPathsOfGo = {
@@ -85,11 +87,19 @@ const std::array<Path, 4> kPathsOfGo = {
     Path{"runtime.goexit*", "main.runOnce.func1", "main.descend"},
     Path{"runtime.goexit*", "main.main.func1", "main.runOnce", "main.plant"}};
 
+// C functions of programs that are stripped have no names.
+const std::array<Path, 1> kPathsOfC = {Path{"runtime.goexit*", "main.main.func1", "main.runOnce",
+                                            "main.callC", "main._Cfunc_c_sort*",
+                                            "runtime.cgocall"}};
+
 class GoTest : public MadeProgramTest {
  protected:
-  // What runs on the stack of a thread, and most of all C, is often gone from the goroutine's stack
-  // when that is read.
-  static constexpr double kGoPercent = 96, kCPercent = 60;
+  // What runs on the stack of a thread is sometimes gone from the goroutine's stack when that is
+  // read. Until it was seen once who calls C, chains end there: on a busy machine, which takes few
+  // samples and reads late, some five of four hundred.
+  static constexpr double kGoPercent = 96, kCPercent = 97;
+  // C calls a function that Go calls as well.
+  static constexpr double kPathPercentBesideC = 60;
 
   void Check(const GoBuild& build) {
     const std::string what = "go " + std::string(build.name);
@@ -104,7 +114,9 @@ class GoTest : public MadeProgramTest {
     SCOPED_TRACE(what);
     const double least_percent = build.has_c ? kCPercent : kGoPercent;
     const std::optional<Stacks> stacks = ExpectWholeChains(what, least_percent);
-    if (stacks) ExpectPaths(kPathsOfGo, *stacks, least_percent);
+    if (!stacks) return;
+    ExpectPaths(kPathsOfGo, *stacks, build.has_c ? kPathPercentBesideC : kGoPercent);
+    if (build.has_c) ExpectPaths(kPathsOfC, *stacks, kGoPercent);
   }
 };
 

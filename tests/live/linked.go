@@ -85,7 +85,7 @@ func runOnce(value uint32) {
 }
 
 func main() {
-	end := time.Now().Add(600 * time.Millisecond)
+	end := time.Now().Add(1500 * time.Millisecond)
 	var all sync.WaitGroup
 	for worker := uint32(0); worker < 3; worker++ {
 		all.Add(1)
