@@ -63,7 +63,10 @@ class CodeCache {
   CodeCache(ProcessMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
 
   // What was found has to be looked at again before it is believed.
-  void Refresh() { ++look_; }
+  void Refresh() {
+    ++look_;
+    memory_.Forget();
+  }
 
   // What has the code at `pc`; null where none is known to. Valid until the next call. `number` of
   // it is another one where it is not what was there before.
@@ -86,7 +89,7 @@ class CodeCache {
   std::optional<Blob> ReadBlob(uint64_t address);
   std::optional<std::string> ReadName(uint64_t address);
 
-  ProcessMemory& memory_;
+  PagedMemory memory_;
   const Layout& layout_;
   uint64_t look_ = 1, heaps_look_ = 0;
   std::vector<Heap> heaps_;
