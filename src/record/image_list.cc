@@ -16,6 +16,10 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
       sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
   const bool is_vdso = kind == symbolize::ImageKind::kVdso;
   if (!is_vdso && kind != symbolize::ImageKind::kUser) return;
+  // The table has one entry of that name.
+  const bool is_of_32_bit =
+      sideband::NameOfUserImage(mapping.filename, mapping.addr) != mapping.filename;
+  if (is_of_32_bit) return;
   const absl::string_view name(mapping.filename.data(), mapping.filename.size());
   if (const auto known = images_.find(name); known != images_.end()) {
     known->second.in_file = true;
