@@ -91,7 +91,8 @@ class DerivedRules::Function {
     while (place.at < bytes_.size() && found_[place.at].length == 0) {
       FrameInstruction instruction(architecture_);
       if (!Decode(place.at, &instruction)) return;
-      found_[place.at] = {place.state.Rule(), static_cast<uint8_t>(instruction.length())};
+      found_[place.at] = {place.state.Rule(architecture_),
+                          static_cast<uint8_t>(instruction.length())};
       const FrameState after = instruction.After(place.state);
       const size_t next = place.at + instruction.length();
       switch (instruction.flow()) {
@@ -162,8 +163,8 @@ class DerivedRules::Function {
       }
       const bool is_padding =
           instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
-      const bool is_aligned =
-          architecture_ == Architecture::kX86_64 && (start_.value + gap_) % kFunctionAlignment == 0;
+      const bool is_aligned = architecture_ != Architecture::kAArch64 &&
+                              (start_.value + gap_) % kFunctionAlignment == 0;
       if (!is_padding && (at_far_jump_ || is_aligned || MayBegin(gap_))) return gap_;
       gap_ += instruction.length();
     }
@@ -185,7 +186,8 @@ class DerivedRules::Function {
 };
 
 DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
-    : architecture_(ArchitectureOfElf(image.machine()).value_or(Architecture::kX86_64)),
+    : architecture_(
+          ArchitectureOfElf(image.machine(), image.is_64_bit()).value_or(Architecture::kX86_64)),
       budget_(budget),
       code_(CodeOf(image)),
       starts_(FindFunctionStarts(architecture_, image, code_, budget)) {

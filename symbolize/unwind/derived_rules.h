@@ -34,7 +34,7 @@
 
 namespace profiler::symbolize {
 
-// Of one image of x86-64 or AArch64. Not thread-safe: look-ups compile.
+// Of one image. Not thread-safe: look-ups compile.
 class DerivedRules {
  public:
   // Looks through all code (FindFunctionStarts). The image's bytes and `budget`, which may be null,

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,14 @@
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/function_starts.h"
 
 namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kText = 0x1000;
 
-std::string Text(const UnwindRule& rule) {
+std::string Text(const UnwindRule& rule, int word = 8) {
   std::string text;
   switch (rule.kind) {
     case UnwindRule::kNone:
@@ -31,8 +33,8 @@ std::string Text(const UnwindRule& rule) {
     default:
       return "?";
   }
-  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * 8);
-  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * 8);
+  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
+  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * word);
   return text;
 }
 
@@ -49,7 +51,7 @@ class DerivedRulesTest : public testing::Test {
     std::string text, last;
     for (uint64_t at = 0; at < code.size(); ++at) {
       bool compiled = false;
-      const std::string rule = Text(rules.Find({kText + at}, &compiled));
+      const std::string rule = Text(rules.Find({kText + at}, &compiled), machine == EM_386 ? 4 : 8);
       if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
       last = rule;
     }
@@ -329,6 +331,66 @@ TEST_F(DerivedRulesTest, OnAArch64BothWaysOfABranchAreFollowedAndWhatBeginsAFunc
             "c: sp+0 return at 0\n"
             "10: sp+16\n"
             "18: sp+0 return at 0\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386WordsHaveFourBytes) {
+  ByteBuilder code{0x55,              // push %ebp
+                   0x89, 0xe5,        // mov %esp, %ebp
+                   0x83, 0xec, 0x18,  // sub $24, %esp
+                   0xc9,              // leave
+                   0xc3,              // ret
+                   0x57,              // push %edi
+                   0x83, 0xec, 0x08,  // sub $8, %esp
+                   0x83, 0xc4, 0x08,  // add $8, %esp
+                   0x5f,              // pop %edi
+                   0xc3};
+  // Two functions: the second one starts where it is aligned.
+  ByteBuilder aligned;
+  aligned.Bytes(code);
+  EXPECT_EQ(Rules(aligned, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n"
+            "1: sp+8 fp at -8\n"
+            "3: fp+8 fp at -8\n"
+            "7: sp+4\n"
+            "8: none\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386ACallOfTheNextInstructionAsksWhereItIs) {
+  EXPECT_EQ(Rules({0x53,              // push %ebx
+                   0xe8, 0, 0, 0, 0,  // call +0
+                   0x5b,              // pop %ebx
+                   0x90,              // nop
+                   0x5b,              // pop %ebx
+                   0xc3},             // ret
+                  nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n1: sp+8\n6: sp+12\n7: sp+8\n9: sp+4\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386AFunctionWhoseAddressIsTakenStartsThere) {
+  constexpr uint64_t kTable = 0x8000;
+  constexpr size_t kOther = 0x20;
+  const auto rules_with = [&](const ByteBuilder& taking, uint16_t type) {
+    ByteBuilder code{taking};
+    code.U8(0xc3).Pad(kOther, 0xcc).Bytes({0x53, 0x53, 0x58, 0x58, 0xc3});
+    const std::vector<std::byte> file =
+        ElfBuilder(EM_386)
+            .Type(type)
+            .Section(".got.plt", kTable, ByteBuilder().U32(0))
+            .Section(".text", kText, code, SHF_ALLOC | SHF_EXECINSTR)
+            .Build();
+    const ElfImage image = *ElfImage::Parse(file);
+    const FunctionStarts starts =
+        FindFunctionStarts(Architecture::kI386, image, CodeOf(image), nullptr);
+    return std::binary_search(starts.certain.begin(), starts.certain.end(),
+                              ElfAddress{kText + kOther});
+  };
+  const uint32_t other = kText + kOther;
+  EXPECT_TRUE(rules_with(ByteBuilder{0x68}.U32(other), ET_EXEC));              // push
+  EXPECT_TRUE(rules_with(ByteBuilder{0xba}.U32(other), ET_EXEC));              // mov to %edx
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x04, 0x24}.U32(other), ET_EXEC));  // mov to (%esp)
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x44, 0x24, 8}.U32(other), ET_EXEC));
+  EXPECT_TRUE(rules_with(ByteBuilder{0x8d, 0x83}.U32(other - kTable), ET_DYN));  // lea …(%ebx)
+  EXPECT_FALSE(rules_with(ByteBuilder{0x68}.U32(other), ET_DYN)) << "there it is a number";
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ struct FrameState {
   // At a function's first instruction.
   static FrameState AtStart(Architecture architecture) {
     FrameState state;
-    if (architecture == Architecture::kAArch64) state.depth = state.saved_return = 0;
+    state.saved_return =
+        HasLinkRegister(architecture) ? 0 : static_cast<int32_t>(WordSize(architecture));
+    state.depth = state.saved_return;
     return state;
   }
 
@@ -59,7 +61,7 @@ struct FrameState {
   bool operator==(const FrameState&) const = default;
 
   // Where nothing leads to the caller, kNone.
-  UnwindRule Rule() const;
+  UnwindRule Rule(Architecture architecture) const;
 };
 
 // By how far `depth` grows; empty where it was not known, and for frames that none is.
@@ -88,13 +90,17 @@ class FrameInstruction {
   std::optional<ElfAddress> target() const;
   bool IsPadding() const;
   // Whether it saves a register of the caller's (on AArch64 the link register), takes room on the
-  // stack, or is the mark of what may be called from anywhere (endbr64, bti c).
+  // stack, or is the mark of what may be called from anywhere (endbr64, endbr32, bti c).
   bool IsPrologue() const;
 
   // Behind it.
   FrameState After(FrameState state) const;
 
  private:
+  int32_t Word() const { return static_cast<int32_t>(WordSize(architecture_)); }
+  bool IsI386() const { return architecture_ == Architecture::kI386; }
+  ZydisRegister Sp() const { return IsI386() ? ZYDIS_REGISTER_ESP : ZYDIS_REGISTER_RSP; }
+  ZydisRegister Fp() const { return IsI386() ? ZYDIS_REGISTER_EBP : ZYDIS_REGISTER_RBP; }
   bool IsRegister(size_t i, ZydisRegister reg) const {
     return operands_[i].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[i].reg.value == reg;
   }
@@ -110,7 +116,7 @@ class FrameInstruction {
 
   const Architecture architecture_;
   ElfAddress address_;
-  uint32_t code_ = 0;  // on AArch64; the others on x86-64
+  uint32_t code_ = 0;  // on AArch64; the others on x86
   ZydisDecodedInstruction instruction_{};
   ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
 };

@@ -36,26 +36,26 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
     if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
-    return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kCfi, true);
+    return GoTo(address, slot + word_, registers_.fp(), FrameOrigin::kCfi, true);
   }
   const uint64_t fp = registers_.fp();
-  if (fp == 0 || fp % kWord != 0) return End(ChainEnd::kStackSwitch);
+  if (fp == 0 || !IsAligned(fp)) return End(ChainEnd::kStackSwitch);
   if (stack_switch.frame_size != 0) {
     uint64_t address = 0, caller_fp = 0;
-    if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + kWord, &address)) {
+    if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + word_, &address)) {
       return End(ChainEnd::kStackSwitch);
     }
     if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
-    return GoTo(address, fp + 2 * kWord, caller_fp, FrameOrigin::kCfi, true);
+    return GoTo(address, fp + 2 * word_, caller_fp, FrameOrigin::kCfi, true);
   }
   const RuntimeAddress function{stack_switch.function.value + code_.bias};
   for (uint64_t words = 1; words <= kMostWords; ++words) {
-    const uint64_t slot = fp - words * kWord;
+    const uint64_t slot = fp - words * word_;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) break;
     if (code_.Holds({address - 1}) && FollowsCallOf(space_, function, {address}) &&
-        LeadsToFrame(address, slot + kWord, fp)) {
-      return GoTo(address, slot + kWord, fp, FrameOrigin::kCfi, true);
+        LeadsToFrame(address, slot + word_, fp)) {
+      return GoTo(address, slot + word_, fp, FrameOrigin::kCfi, true);
     }
   }
   return End(ChainEnd::kStackSwitch);
@@ -68,7 +68,7 @@ bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp)
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;
     const RuntimeAddress call{return_address - 1};
-    if (!space_.FindCode(call, &code) || code.cfi == nullptr) return false;
+    if (!FindCode(call, &code) || code.cfi == nullptr) return false;
     const UnwindRule rule = code.cfi->Find({call.value - code.bias});
     if (rule.kind != UnwindRule::kFromStackPointer || rule.cfa_offset <= 0) return false;
     const uint64_t cfa = Displaced(sp, rule.cfa_offset);
