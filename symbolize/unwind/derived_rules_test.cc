@@ -30,6 +30,10 @@ std::string Text(const UnwindRule& rule, int word = 8) {
     case UnwindRule::kFromFramePointer:
       text = absl::StrCat("fp+", rule.cfa_offset);
       break;
+    case UnwindRule::kRealigned:
+      text = absl::StrCat("at fp", rule.cfa_offset, " fp at fp+", rule.frame_slot * word);
+      if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
+      return text;
     default:
       return "?";
   }
@@ -334,25 +338,40 @@ TEST_F(DerivedRulesTest, OnAArch64BothWaysOfABranchAreFollowedAndWhatBeginsAFunc
 }
 
 TEST_F(DerivedRulesTest, OnI386WordsHaveFourBytes) {
-  ByteBuilder code{0x55,              // push %ebp
-                   0x89, 0xe5,        // mov %esp, %ebp
-                   0x83, 0xec, 0x18,  // sub $24, %esp
-                   0xc9,              // leave
-                   0xc3,              // ret
-                   0x57,              // push %edi
-                   0x83, 0xec, 0x08,  // sub $8, %esp
-                   0x83, 0xc4, 0x08,  // add $8, %esp
-                   0x5f,              // pop %edi
-                   0xc3};
-  // Two functions: the second one starts where it is aligned.
-  ByteBuilder aligned;
-  aligned.Bytes(code);
-  EXPECT_EQ(Rules(aligned, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+  const ByteBuilder code{0x55,              // push %ebp
+                         0x89, 0xe5,        // mov %esp, %ebp
+                         0x83, 0xec, 0x18,  // sub $24, %esp
+                         0xc9,              // leave
+                         0xc3};             // ret
+  EXPECT_EQ(Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
             "0: sp+4\n"
-            "1: sp+8 fp at -8\n"
+            "1: sp+8\n"
             "3: fp+8 fp at -8\n"
-            "7: sp+4\n"
-            "8: none\n");
+            "7: sp+4\n");
+}
+
+TEST_F(DerivedRulesTest, AFrameThatIsAlignedIsWhereItHasSavedTheCallersStackPointer) {
+  EXPECT_EQ(Rules({0x8d, 0x4c, 0x24, 0x04,  // lea 4(%esp), %ecx
+                   0x83, 0xe4, 0xf0,        // and $-16, %esp
+                   0xff, 0x71, 0xfc,        // push -4(%ecx)
+                   0x55,                    // push %ebp
+                   0x89, 0xe5,              // mov %esp, %ebp
+                   0x57,                    // push %edi
+                   0xe8, 0x20, 0, 0, 0,     // call __x86.get_pc_thunk.di
+                   0x51,                    // push %ecx
+                   0x83, 0xec, 0x10,        // sub $16, %esp
+                   0x89, 0xc1,              // mov %eax, %ecx
+                   0x90},
+                  nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n7: none\n14: at fp-8 fp at fp+0\n");
+  EXPECT_EQ(Rules({0x4c, 0x8d, 0x54, 0x24, 0x08,  // lea 8(%rsp), %r10
+                   0x48, 0x83, 0xe4, 0xe0,        // and $-32, %rsp
+                   0x41, 0xff, 0x72, 0xf8,        // push -8(%r10)
+                   0x55,                          // push %rbp
+                   0x48, 0x89, 0xe5,              // mov %rsp, %rbp
+                   0x41, 0x52,                    // push %r10
+                   0x90}),
+            "0: sp+8\n9: none\n13: at fp-8 fp at fp+0\n");
 }
 
 TEST_F(DerivedRulesTest, OnI386ACallOfTheNextInstructionAsksWhereItIs) {
@@ -384,13 +403,15 @@ TEST_F(DerivedRulesTest, OnI386AFunctionWhoseAddressIsTakenStartsThere) {
     return std::binary_search(starts.certain.begin(), starts.certain.end(),
                               ElfAddress{kText + kOther});
   };
-  const uint32_t other = kText + kOther;
-  EXPECT_TRUE(rules_with(ByteBuilder{0x68}.U32(other), ET_EXEC));              // push
-  EXPECT_TRUE(rules_with(ByteBuilder{0xba}.U32(other), ET_EXEC));              // mov to %edx
-  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x04, 0x24}.U32(other), ET_EXEC));  // mov to (%esp)
-  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x44, 0x24, 8}.U32(other), ET_EXEC));
-  EXPECT_TRUE(rules_with(ByteBuilder{0x8d, 0x83}.U32(other - kTable), ET_DYN));  // lea …(%ebx)
-  EXPECT_FALSE(rules_with(ByteBuilder{0x68}.U32(other), ET_DYN)) << "there it is a number";
+  constexpr auto kOtherAddress = static_cast<uint32_t>(kText + kOther);
+  EXPECT_TRUE(rules_with(ByteBuilder{0x68}.U32(kOtherAddress), ET_EXEC));  // push
+  EXPECT_TRUE(rules_with(ByteBuilder{0xba}.U32(kOtherAddress), ET_EXEC));  // mov to %edx
+  EXPECT_TRUE(
+      rules_with(ByteBuilder{0xc7, 0x04, 0x24}.U32(kOtherAddress), ET_EXEC));  // mov to (%esp)
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x44, 0x24, 8}.U32(kOtherAddress), ET_EXEC));
+  EXPECT_TRUE(rules_with(ByteBuilder{0x8d, 0x83}.U32(kOtherAddress - uint32_t{kTable}),
+                         ET_DYN));  // lea …(%ebx)
+  EXPECT_FALSE(rules_with(ByteBuilder{0x68}.U32(kOtherAddress), ET_DYN)) << "there it is a number";
 }
 
 }  // namespace

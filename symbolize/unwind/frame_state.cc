@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "symbolize/unwind/aarch64_frame_state.h"
@@ -64,6 +65,15 @@ UnwindRule FrameState::Rule(Architecture architecture) const {
     return {};
   }
   UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -saved_return / word};
+  if (is_aligned) {
+    const int32_t above_fp = fp_depth - saved_fp;
+    const bool is_known = fp == kOfFrame && saved_fp != 0 && saved_cfa != 0;
+    if (!is_known || above_fp % word != 0 || std::abs(above_fp / word) >= kMostSlots) return {};
+    rule.kind = UnwindRule::kRealigned;
+    rule.frame_slot = above_fp / word;
+    rule.cfa_offset = fp_depth - saved_cfa;
+    return rule;
+  }
   // As compilers do that say where a frame is: once there is a frame pointer, by that.
   if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
     rule.kind = UnwindRule::kFromFramePointer;
@@ -170,6 +180,9 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
 
 FrameState FrameInstruction::After(FrameState state) const {
   if (architecture_ == Architecture::kAArch64) return AfterArm(code_, state);
+  // Calls before it is saved leave it alone: they ask where the code is.
+  const bool has_cfa = state.cfa_register != ZYDIS_REGISTER_NONE;
+  if (has_cfa && Writes(state.cfa_register)) state.cfa_register = ZYDIS_REGISTER_NONE;
   switch (instruction_.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
     case ZYDIS_MNEMONIC_PUSHFD:
@@ -190,6 +203,9 @@ FrameState FrameInstruction::After(FrameState state) const {
       } else {
         Clobber(&state);
       }
+      break;
+    case ZYDIS_MNEMONIC_AND:
+      Align(&state);
       break;
     case ZYDIS_MNEMONIC_LEA:
       Load(&state);
@@ -228,6 +244,19 @@ void FrameInstruction::Push(FrameState* state) const {
   if (is_fp && state->depth && state->fp == FrameState::kOfCaller && state->saved_fp == 0) {
     state->saved_fp = *state->depth;
   }
+  const bool has_cfa =
+      state->cfa_register != ZYDIS_REGISTER_NONE && IsRegister(0, state->cfa_register);
+  if (has_cfa && state->depth && state->saved_cfa == 0) state->saved_cfa = *state->depth;
+}
+
+// Once, before the caller's frame pointer is saved: else the frame pointer says where the frame is.
+void FrameInstruction::Align(FrameState* state) const {
+  const bool is_known = IsRegister(0, Sp()) && state->cfa_register != ZYDIS_REGISTER_NONE &&
+                        !state->is_aligned && state->fp == FrameState::kOfCaller &&
+                        state->saved_fp == 0;
+  if (!is_known) return Clobber(state);
+  state->is_aligned = true;
+  state->depth = 0;
 }
 
 void FrameInstruction::Pop(FrameState* state) const {
@@ -255,6 +284,10 @@ void FrameInstruction::Load(FrameState* state) const {
     state->fp = depth ? FrameState::kOfFrame : FrameState::kOther;
     state->fp_depth = depth.value_or(0);
   } else {
+    const bool is_cfa = from_sp && !state->is_aligned && state->depth == displacement;
+    if (is_cfa && operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      state->cfa_register = operands_[0].reg.value;
+    }
     Clobber(state);
   }
 }

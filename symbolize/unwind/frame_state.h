@@ -7,6 +7,17 @@
 //   sub rsp, 24        │ locals             │
 //                      │                    │ ◀ rsp = CFA − 40
 //
+// A function that aligns its stack for more than its callers do, as main does on i386, keeps the
+// CFA in a register, and saves that. How far it moves the stack pointer does not show, so depths
+// count from where it is moved to:
+//
+//   lea ecx, [esp + 4]         │ return address         │  CFA − 4
+//   and esp, -16               │ …                      │
+//                              ├────────────────────────┤  where depths count from
+//   push dword ptr [ecx - 4]   │ return address         │
+//   push ebp                   │ caller's ebp           │ ◀ ebp
+//   mov ebp, esp; push ecx     │ CFA                    │
+//
 // On AArch64 the return address is in the link register at first, and both are saved somewhere in
 // the frame, side by side:
 //
@@ -57,6 +68,9 @@ struct FrameState {
   int32_t saved_fp = 0;      // the caller's frame pointer is that far below the CFA; 0: nowhere
   int32_t saved_return = 8;  // and so the return address; 0: nowhere
   bool keeps_link = true;    // it is in the link register as well
+  bool is_aligned = false;   // depths but that of the return address count from the aligned stack
+  ZydisRegister cfa_register = ZYDIS_REGISTER_NONE;  // has the CFA; NONE: no register
+  int32_t saved_cfa = 0;                             // where that is saved; 0: nowhere
 
   bool operator==(const FrameState&) const = default;
 
@@ -109,8 +123,9 @@ class FrameInstruction {
   int32_t StackWidth() const { return instruction_.operand_width / 8; }
   void Push(FrameState* state) const;
   void Pop(FrameState* state) const;
-  void Load(FrameState* state) const;  // lea
-  void Move(FrameState* state) const;  // mov
+  void Load(FrameState* state) const;   // lea
+  void Align(FrameState* state) const;  // and
+  void Move(FrameState* state) const;   // mov
   void Leave(FrameState* state) const;
   void Clobber(FrameState* state) const;
 

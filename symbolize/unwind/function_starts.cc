@@ -120,6 +120,8 @@ class StartFinder {
       const auto code = bytes.subspan(i);
       const ElfAddress address{range.address.value + i};
       if (code[0] == kCall) {
+        // One of the next instruction asks where it is.
+        if (DistanceAt(code, 1) == 0) continue;
         AddTarget(Relative(code, 1, address), address, /*is_called=*/true);
       } else if (architecture_ == Architecture::kI386) {
         if (const auto taken = TakenOnI386(code)) AddTarget(*taken, address, /*is_called=*/false);

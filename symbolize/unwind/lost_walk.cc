@@ -121,6 +121,8 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
   uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
   if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
+  const bool is_realigned = rule.kind == UnwindRule::kRealigned;
+  if (is_realigned && !ReadCopiedWord(cfa, &cfa)) return std::nullopt;
   if (rule.return_slot == 0 && !knows_link_) return std::nullopt;
   uint64_t return_address = registers_.Get(numbers_.return_address);
   const bool is_copied =

@@ -919,7 +919,7 @@ TEST_F(UnwinderTest, OnI386BothReturnsFromASignalAreRecognizedByTheirCode) {
 TEST_F(UnwinderTest, OnI386FramePointersAreFollowedWhereThereIsNoRule) {
   Functions({kStartOfI386}, CieOfI386(), EM_386);
   registers_.Set(5, kStack + 4);
-  EXPECT_EQ(Unwind(kJit, {1, kStack + 12, kJit + 0x20, 4, 0, InFunction(0)}),
+  EXPECT_EQ(Unwind(kJit, {1, kStack + 12, kJit + 0x20, 4, InFunction(0)}),
             "900000 900020r? 401010r? thread start");
 }
 
