@@ -351,16 +351,16 @@ TEST_F(DerivedRulesTest, OnI386WordsHaveFourBytes) {
 }
 
 TEST_F(DerivedRulesTest, AFrameThatIsAlignedIsWhereItHasSavedTheCallersStackPointer) {
-  EXPECT_EQ(Rules({0x8d, 0x4c, 0x24, 0x04,  // lea 4(%esp), %ecx
-                   0x83, 0xe4, 0xf0,        // and $-16, %esp
-                   0xff, 0x71, 0xfc,        // push -4(%ecx)
-                   0x55,                    // push %ebp
-                   0x89, 0xe5,              // mov %esp, %ebp
-                   0x57,                    // push %edi
-                   0xe8, 0x20, 0, 0, 0,     // call __x86.get_pc_thunk.di
-                   0x51,                    // push %ecx
-                   0x83, 0xec, 0x10,        // sub $16, %esp
-                   0x89, 0xc1,              // mov %eax, %ecx
+  EXPECT_EQ(Rules({0x8d, 0x4c, 0x24, 0x04,     // lea 4(%esp), %ecx
+                   0x83, 0xe4, 0xf0,           // and $-16, %esp
+                   0xff, 0x71, 0xfc,           // push -4(%ecx)
+                   0x55,                       // push %ebp
+                   0x89, 0xe5,                 // mov %esp, %ebp
+                   0x57,                       // push %edi
+                   0xe8, 0x20, 0,    0,    0,  // call __x86.get_pc_thunk.di
+                   0x51,                       // push %ecx
+                   0x83, 0xec, 0x10,           // sub $16, %esp
+                   0x89, 0xc1,                 // mov %eax, %ecx
                    0x90},
                   nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
             "0: sp+4\n7: none\n14: at fp-8 fp at fp+0\n");

@@ -45,16 +45,20 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     chain_.frames.back().is_return_address = false;
     return Arrive(stepped, caller, false);
   }
-  if (in_code_ && code_.cfi != nullptr && address >= code_.cfi->entry() &&
-      code_.cfi->entry().value != 0 && address.value - code_.cfi->entry().value < kEntryCode) {
-    return End(ChainEnd::kThreadStart);
-  }
+  const bool is_entry = in_code_ && code_.cfi != nullptr && code_.cfi->entry().value != 0 &&
+                        address >= code_.cfi->entry() &&
+                        address.value - code_.cfi->entry().value < kEntryCode;
   late_ = false;
-  if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  if (!limits_.frame_pointers) {
+    if (is_entry) return End(ChainEnd::kThreadStart);
+    return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  }
   if (const auto rule = FindDerivedRule(address)) {
     if (rule->kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
     return StepByRule(*rule, FrameOrigin::kGuess);
   }
+  // Only now: what stands behind it may be a function that others call.
+  if (is_entry) return End(ChainEnd::kThreadStart);
   const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
   if (in_code_ && is_return_address_ && EndsThread(chain_.frames.back().address)) {
     return End(ChainEnd::kThreadStart);
@@ -314,6 +318,20 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   if (stripped != 0 && !FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
   registers_.KeepOnly(FollowedRegisters());
   return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
+}
+
+// Whether a walk that got no further than the interrupted function can go on as its instructions
+// say. Call frame information that was written by hand may be wrong: that of glibc's memcpy for
+// i386 leaves a push out (sysdeps/i386/i686/memcpy.S, 2.36).
+bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
+  const bool is_lost = chain_.end == ChainEnd::kBadReturnAddress && chain_.frames.size() == 1;
+  if (!is_lost || pc_is_return_address || !limits_.frame_pointers) return false;
+  Start(registers, pc_is_return_address, /*all_registers=*/false);
+  const RuntimeAddress pc = chain_.frames.back().address;
+  in_code_ = FindCode(pc, &code_);
+  const auto rule = FindDerivedRule({pc.value - code_.bias});
+  return rule && rule->kind != UnwindRule::kThreadStart &&
+         StepByRule(*rule, FrameOrigin::kGuess) == Next::kGoOn;
 }
 
 // Whether a walk that is lost can go on, as it met an exception that is being handed over. What

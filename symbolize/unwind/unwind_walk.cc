@@ -12,7 +12,7 @@ void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
     while (next == Next::kGoOn) next = Step();
     if (next == Next::kEnd) break;
   }
-  if (FindCatchingFrame()) {
+  if (LeaveByInstructions(registers, pc_is_return_address) || FindCatchingFrame()) {
     while (Step() == Next::kGoOn) {
     }
   }

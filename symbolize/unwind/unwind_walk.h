@@ -114,6 +114,7 @@ class UnwindWalk final : public MemoryReader {
   Next ReturnBy(const WayBack& back);
   Next GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp);
   Next FollowFramePointer();
+  bool LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address);
   bool FindCatchingFrame();
   bool HandsOver(RuntimeAddress instruction);
   bool GoOnWhereCaught(size_t frame);

@@ -62,7 +62,8 @@ class UnwinderTest : public testing::Test {
  protected:
   // `text`: code at ELF address 0x100, of which nothing else is said.
   void Functions(const std::vector<ByteBuilder>& instructions, const CieSpec& cie = {},
-                 uint16_t machine = EM_X86_64, const ByteBuilder& text = {}) {
+                 uint16_t machine = EM_X86_64, const ByteBuilder& text = {},
+                 uint64_t entry = 0x8000) {
     EhFrameBuilder frames(0x50000, cie);
     uint64_t start = 0x1000;
     for (const ByteBuilder& function : instructions) {
@@ -70,7 +71,7 @@ class UnwinderTest : public testing::Test {
       start += 0x1000;
     }
     file_ = ElfBuilder(machine)
-                .Entry(0x8000)
+                .Entry(entry)
                 .Section(".eh_frame", 0x50000, frames.section())
                 .Section(".text", 0x100, text, SHF_ALLOC | SHF_EXECINSTR)
                 .Build();
@@ -511,6 +512,33 @@ TEST_F(UnwinderTest, TheEntryPointHasNoCaller) {
   Functions({{}});
   registers_.Set(6, 1);
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x8010}), "401010 408010r thread start");
+}
+
+TEST_F(UnwinderTest, WhatOthersCallMayStandBehindTheEntryPoint) {
+  ByteBuilder text{0x31, 0xed, 0xf4};  // xor %ebp, %ebp; hlt
+  text.Pad(16, 0x90).Bytes({0x48, 0x8b, 0x1c, 0x24, 0xc3});
+  Functions({kThreadStart}, {}, EM_X86_64, text, /*entry=*/0x100);
+  space_->SetMemory(InFunction(0) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
+  EXPECT_EQ(Unwind(kCode + 0x110, {InFunction(0)}), "400110 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {InFunction(0)}), "400100 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {1}), "400100 thread start");
+}
+
+TEST_F(UnwinderTest, WhereAFunctionIsWrongAboutItselfItsInstructionsTell) {
+  const ByteBuilder text{0x50, 0x90, 0x58, 0xc3};  // push %rax; nop; pop %rax; ret
+  EhFrameBuilder frames(0x50000, {});
+  frames.Add({.start = 0x100, .size = 4}).Add({.start = 0x1000, .instructions = kThreadStart});
+  file_ = ElfBuilder()
+              .Section(".eh_frame", 0x50000, frames.section())
+              .Section(".text", 0x100, text, SHF_ALLOC | SHF_EXECINSTR)
+              .Build();
+  table_ = *CfiTable::Create(*ElfImage::Parse(file_));
+  space_ = std::make_unique<FakeSpace>(table_.get());
+  registers_.Set(7, kStack);
+  space_->SetMemory(InFunction(0) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
+  EXPECT_EQ(Unwind(kCode + 0x101, {7, InFunction(0)}), "400101 401010r? thread start");
+  EXPECT_EQ(chain_.guessed, 1u);
+  EXPECT_EQ(Unwind(kCode + 0x101, {7, 8}), "400101 bad return address");
 }
 
 TEST_F(UnwinderTest, EndsWhereNothingIsMapped) {
