@@ -36,8 +36,8 @@ TEST(VdsoTest, EachIsOpenedByItsName) {
   ASSERT_TRUE(own.file.has_value());
   EXPECT_TRUE(own.file->elf.is_64_bit());
   const OpenedImage other = OpenVdso({.kind = ImageKind::kVdso, .path = std::string(kVdsoOf32Bit)});
-  EXPECT_EQ(other.file.has_value(), !VdsoOf32Bit().empty());
-  if (other.file) EXPECT_FALSE(other.file->elf.is_64_bit());
+  ASSERT_EQ(other.file.has_value(), !VdsoOf32Bit().empty());
+  EXPECT_FALSE(other.file && other.file->elf.is_64_bit());
 }
 
 }  // namespace

@@ -45,20 +45,15 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     chain_.frames.back().is_return_address = false;
     return Arrive(stepped, caller, false);
   }
-  const bool is_entry = in_code_ && code_.cfi != nullptr && code_.cfi->entry().value != 0 &&
-                        address >= code_.cfi->entry() &&
-                        address.value - code_.cfi->entry().value < kEntryCode;
-  late_ = false;
-  if (!limits_.frame_pointers) {
-    if (is_entry) return End(ChainEnd::kThreadStart);
-    return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
+  if (in_code_ && code_.cfi != nullptr && IsInEntryPoint(address)) {
+    return End(ChainEnd::kThreadStart);
   }
+  late_ = false;
+  if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
   if (const auto rule = FindDerivedRule(address)) {
     if (rule->kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
     return StepByRule(*rule, FrameOrigin::kGuess);
   }
-  // Only now: what stands behind it may be a function that others call.
-  if (is_entry) return End(ChainEnd::kThreadStart);
   const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
   if (in_code_ && is_return_address_ && EndsThread(chain_.frames.back().address)) {
     return End(ChainEnd::kThreadStart);
@@ -80,6 +75,28 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     }
   }
   return next;
+}
+
+// What stands behind the entry point may be functions that others call, as is on i386 the one that
+// asks where the code is: behind an instruction that goes elsewhere.
+bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
+  const ElfAddress entry = code_.cfi->entry();
+  if (entry.value == 0 || address < entry || address.value - entry.value >= kEntryCode) {
+    return false;
+  }
+  std::array<std::byte, kEntryCode> bytes{};
+  std::span<std::byte> code = std::span(bytes).first(address.value - entry.value);
+  if (!space_.ReadCode(RuntimeAddress{entry.value + code_.bias}, code)) return true;
+  FrameInstruction instruction(registers_.architecture());
+  while (!code.empty() && instruction.Decode(code, {})) {
+    const FrameInstruction::Flow flow = instruction.flow();
+    if (flow != FrameInstruction::Flow::kNext && flow != FrameInstruction::Flow::kCall &&
+        flow != FrameInstruction::Flow::kBranch) {
+      return false;
+    }
+    code = code.subspan(instruction.length());
+  }
+  return true;
 }
 
 // By what the virtual machine says that made the code. Nothing where that says nothing.

@@ -107,6 +107,7 @@ class UnwindWalk final : public MemoryReader {
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
   bool EndsThread(RuntimeAddress address);
+  bool IsInEntryPoint(ElfAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);

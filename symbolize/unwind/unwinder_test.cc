@@ -518,10 +518,11 @@ TEST_F(UnwinderTest, WhatOthersCallMayStandBehindTheEntryPoint) {
   ByteBuilder text{0x31, 0xed, 0xf4};  // xor %ebp, %ebp; hlt
   text.Pad(16, 0x90).Bytes({0x48, 0x8b, 0x1c, 0x24, 0xc3});
   Functions({kThreadStart}, {}, EM_X86_64, text, /*entry=*/0x100);
+  space_->SetMemory(kCode + 0x100, text);
   space_->SetMemory(InFunction(0) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
   EXPECT_EQ(Unwind(kCode + 0x110, {InFunction(0)}), "400110 401010r? thread start");
-  EXPECT_EQ(Unwind(kCode + 0x100, {InFunction(0)}), "400100 401010r? thread start");
-  EXPECT_EQ(Unwind(kCode + 0x100, {1}), "400100 thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {InFunction(0)}), "400100 thread start");
+  EXPECT_EQ(Unwind(kCode + 0x102, {InFunction(0)}), "400102 thread start");
 }
 
 TEST_F(UnwinderTest, WhereAFunctionIsWrongAboutItselfItsInstructionsTell) {
