@@ -148,24 +148,31 @@ class DerivedRules::Function {
   }
 
   // The next instruction, but for padding, that was not reached and can be told of: it may be where
-  // a jump through a table leads, or is aligned as a function is. On AArch64 much else is aligned
+  // a jump through a table leads, or is aligned as a function is, or begins like one where another
+  // one ends, as functions do that were made as small as can be. On AArch64 much else is aligned
   // so: where loops begin, and one in four of what only an exception leads to.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
+        is_behind_found_ = true;
         gap_ += found_[gap_].length;
         continue;
       }
       FrameInstruction instruction(architecture_);
       if (!Decode(gap_, &instruction)) {
+        is_behind_found_ = false;
         ++gap_;
         continue;
       }
       const bool is_padding =
           instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
-      const bool is_aligned = architecture_ != Architecture::kAArch64 &&
-                              (start_.value + gap_) % kFunctionAlignment == 0;
-      if (!is_padding && (at_far_jump_ || is_aligned || MayBegin(gap_))) return gap_;
+      const bool is_x86 = architecture_ != Architecture::kAArch64;
+      const bool is_aligned = is_x86 && (start_.value + gap_) % kFunctionAlignment == 0;
+      const bool is_prologue = is_x86 && is_behind_found_ && instruction.IsPrologue();
+      if (!is_padding && (at_far_jump_ || is_aligned || is_prologue || MayBegin(gap_))) {
+        return gap_;
+      }
+      is_behind_found_ = false;
       gap_ += instruction.length();
     }
     return std::nullopt;
@@ -183,6 +190,7 @@ class DerivedRules::Function {
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
   std::optional<FrameState> at_far_jump_;
   size_t gap_ = 0;
+  bool is_behind_found_ = false;  // gap_ is where code ends that was reached
 };
 
 DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)

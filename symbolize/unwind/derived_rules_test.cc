@@ -374,6 +374,18 @@ TEST_F(DerivedRulesTest, AFrameThatIsAlignedIsWhereItHasSavedTheCallersStackPoin
             "0: sp+8\n9: none\n13: at fp-8 fp at fp+0\n");
 }
 
+TEST_F(DerivedRulesTest, WhatBeginsLikeAFunctionWhereAnotherOneEndsIsOne) {
+  EXPECT_EQ(Rules({0x53,        // push %rbx
+                   0x5b,        // pop %rbx
+                   0xc3,        // ret
+                   0x55,        // push %rbp
+                   0x53,        // push %rbx
+                   0x90,        // nop
+                   0x5b, 0x5d,  // pop %rbx; pop %rbp
+                   0xc3}),      // ret
+            "0: sp+8\n1: sp+16\n2: sp+8\n4: sp+16\n5: sp+24\n7: sp+16\n8: sp+8\n");
+}
+
 TEST_F(DerivedRulesTest, OnI386ACallOfTheNextInstructionAsksWhereItIs) {
   EXPECT_EQ(Rules({0x53,              // push %ebx
                    0xe8, 0, 0, 0, 0,  // call +0
@@ -409,6 +421,8 @@ TEST_F(DerivedRulesTest, OnI386AFunctionWhoseAddressIsTakenStartsThere) {
   EXPECT_TRUE(
       rules_with(ByteBuilder{0xc7, 0x04, 0x24}.U32(kOtherAddress), ET_EXEC));  // mov to (%esp)
   EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x44, 0x24, 8}.U32(kOtherAddress), ET_EXEC));
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x40, 8}.U32(kOtherAddress), ET_EXEC));  // to 8(%eax)
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x05}.U32(0).U32(kOtherAddress), ET_EXEC));
   EXPECT_TRUE(rules_with(ByteBuilder{0x8d, 0x83}.U32(kOtherAddress - uint32_t{kTable}),
                          ET_DYN));  // lea …(%ebx)
   EXPECT_FALSE(rules_with(ByteBuilder{0x68}.U32(kOtherAddress), ET_DYN)) << "there it is a number";

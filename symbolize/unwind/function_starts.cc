@@ -32,8 +32,14 @@ constexpr size_t kDistance = sizeof(int32_t);
 // Of i386: ModRM of an operand at a distance of four bytes from a register.
 constexpr uint8_t kFromRegister = 0x80, kMode = 0xc0;
 constexpr uint8_t kPushImmediate = 0x68, kMoveImmediate = 0xb8, kStoreImmediate = 0xc7;
-// ModRM and SIB of the stack pointer, and at a distance of one byte from it.
-constexpr uint8_t kToMemory = 0x04, kToMemoryNear = 0x44, kStackPointer = 0x24;
+
+// Where a value stands behind an opcode of one byte, ModRM, maybe SIB, maybe a displacement.
+size_t BehindOperand(uint8_t modrm, uint8_t sib) {
+  const unsigned mode = modrm >> 6, operand = modrm & 7;
+  const bool has_sib = mode != 3 && operand == 4;
+  const bool has_no_base = mode == 0 && (has_sib ? (sib & 7) == 5 : operand == 5);
+  return 2 + (has_sib ? 1 : 0) + (mode == 2 || has_no_base ? 4 : mode == 1 ? 1 : 0);
+}
 
 // What addresses of i386 in code that may lie anywhere are relative to, _GLOBAL_OFFSET_TABLE_; 0
 // for code that has its place.
@@ -152,8 +158,8 @@ class StartFinder {
       if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;
     } else if (code[0] == kPushImmediate || (code[0] & 0xf8) == kMoveImmediate) {
       at = 1;
-    } else if (code[0] == kStoreImmediate && code[2] == kStackPointer) {
-      at = code[1] == kToMemory ? 3 : code[1] == kToMemoryNear ? 4 : 0;
+    } else if (code[0] == kStoreImmediate && (code[1] & 0x38) == 0) {
+      at = BehindOperand(code[1], code[2]);
     }
     if (at == 0 || at + kDistance > code.size()) return std::nullopt;
     const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});

@@ -8,8 +8,8 @@
 //   i386
 //   e8 rel32                                call f
 //   8d ModRM disp32                         lea r, [b + f − GOT], where b has the GOT's address
-//   68 imm32, b8 … bf imm32, c7 … imm32     push f, mov r, f, or mov [esp + n], f: not in code that
-//                                           may lie anywhere
+//   68 imm32, b8 … bf imm32, c7 … imm32     push f, mov r, f, or mov [m], f: not in code that may
+//                                           lie anywhere
 //
 // On x86 they are searched byte by byte, as decoding all code takes too long, so some that are
 // found are none: half of an instruction may look like a call; on AArch64 data may. What is found
