@@ -133,15 +133,24 @@ class DerivedRules::Function {
   }
 
   // Whether there is padding up to where a function begins: then a call before it does not return.
+  // On i386 code for arguments looks like a function's start, so there has to be padding, or one
+  // that is known.
   bool IsBehindPadding(size_t at) {
+    const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
     while (Decode(at, &instruction) && instruction.IsPadding()) at += instruction.length();
-    return at < bytes_.size() && MayBegin(at);
+    if (at >= bytes_.size()) return false;
+    const bool may_be_arguments = architecture_ == Architecture::kI386 && at == behind_call;
+    return may_be_arguments ? IsLikely({start_.value + at}) : MayBegin(at);
+  }
+
+  bool IsLikely(ElfAddress address) const {
+    return std::binary_search(likely_.begin(), likely_.end(), address);
   }
 
   bool MayBegin(size_t at) {
     const ElfAddress address{start_.value + at};
-    if (std::binary_search(likely_.begin(), likely_.end(), address)) return true;
+    if (IsLikely(address)) return true;
     if (!IsAlignedAsFunction(architecture_, address)) return false;
     decoded_ += std::min(kLookedAt, most_ - decoded_);
     return BeginsFunction(architecture_, bytes_.subspan(at), address);

@@ -386,6 +386,15 @@ TEST_F(DerivedRulesTest, WhatBeginsLikeAFunctionWhereAnotherOneEndsIsOne) {
             "0: sp+8\n1: sp+16\n2: sp+8\n4: sp+16\n5: sp+24\n7: sp+16\n8: sp+8\n");
 }
 
+TEST_F(DerivedRulesTest, OnI386RoomForArgumentsBehindACallIsNoFunction) {
+  ByteBuilder code{0x53};                      // push %ebx
+  code.Pad(11, 0x90).U8(0xe8).U32(0x1000);     // nop …; call, up to where functions are aligned
+  code.Bytes({0x83, 0xec, 0x0c,                // sub $12, %esp
+              0x83, 0xc4, 0x0c, 0x5b, 0xc3});  // add $12, %esp; pop %ebx; ret
+  EXPECT_EQ(Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n1: sp+8\n13: sp+20\n16: sp+8\n17: sp+4\n");
+}
+
 TEST_F(DerivedRulesTest, OnI386ACallOfTheNextInstructionAsksWhereItIs) {
   EXPECT_EQ(Rules({0x53,              // push %ebx
                    0xe8, 0, 0, 0, 0,  // call +0

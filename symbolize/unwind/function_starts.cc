@@ -260,8 +260,10 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
                     ElfAddress address) {
   if (!IsAlignedAsFunction(architecture, address)) return false;
+  // On i386 registers are pushed as arguments, too, and room is made for them.
+  const size_t most = architecture == Architecture::kI386 ? 1 : kLookedAt;
   size_t at = 0;
-  for (size_t i = 0; i < kLookedAt && at < code.size(); ++i) {
+  for (size_t i = 0; i < most && at < code.size(); ++i) {
     FrameInstruction instruction(architecture);
     if (!instruction.Decode(code.subspan(at), {address.value + at})) return false;
     if (instruction.IsPrologue()) return true;
