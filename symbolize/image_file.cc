@@ -1,7 +1,5 @@
 #include "symbolize/image_file.h"
 
-#include <sys/auxv.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "symbolize/elf/embedded_elf.h"
 #include "symbolize/elf/file_holes.h"
 #include "symbolize/elf/libelf_file.h"
+#include "symbolize/vdso.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -198,20 +197,15 @@ bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options) {
 
 namespace {
 
-OpenedImage OwnVdso(const ImageSpec& spec) {
+OpenedImage VdsoOfKernel(const ImageSpec& spec) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells the address as a number.
-  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
-  if (base == nullptr) return opened;
-  // The section headers are the last thing in the file.
-  const LibelfFile start({base, sizeof(Elf64_Ehdr)});
-  GElf_Ehdr header;
-  if (gelf_getehdr(start.get(), &header) == nullptr) return opened;
-  const size_t size = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+  const bool is_32_bit = spec.path == kVdsoOf32Bit;
+  const std::span<const std::byte> bytes = is_32_bit ? VdsoOf32Bit() : OwnVdso();
+  if (bytes.empty()) return opened;
   ImageFile image;
   image.path = "[vdso]";
-  image.bytes.assign(base, base + size);
+  image.bytes.assign(bytes.begin(), bytes.end());
   absl::StatusOr<ElfImage> elf = ElfImage::Parse(image.bytes);
   if (!elf.ok()) return opened;
   image.elf = *std::move(elf);
@@ -229,7 +223,7 @@ OpenedImage OwnVdso(const ImageSpec& spec) {
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
-  if (options.symfs.empty()) opened = OwnVdso(spec);
+  if (options.symfs.empty()) opened = VdsoOfKernel(spec);
   if (opened.file || spec.build_id.size() < 2) return opened;
   for (const std::string& cache : options.build_id_caches) {
     absl::StatusOr<ImageFile> file = OpenElf(BuildIdPath(cache, spec.build_id) + "/vdso");

@@ -67,8 +67,8 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
 // and takes some microseconds.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// This process's own [vdso], which the kernel has in memory only; where the recorded build-id is
-// another one, what perf's caches have of it.
+// The [vdso] that this kernel gives programs like this one, or those with 32 bits (kVdsoOf32Bit);
+// where the recorded build-id is another one, what perf's caches have of it.
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options = {});
 
 }  // namespace profiler::symbolize

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -20,10 +21,15 @@ constexpr size_t kMaxBuildId = 20;             // what an MMAP2 record has room 
 constexpr size_t kMaxProgramHeaders = 256;     // real images have a dozen
 constexpr size_t kMaxNoteSegment = 64 * 1024;  // and their notes are some hundred bytes
 
-bool IsNativeElf64(const Elf64_Ehdr& header) {
-  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-         header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phnum <= kMaxProgramHeaders;
+using Identity = std::array<unsigned char, EI_NIDENT>;
+
+bool IsNativeElf(const unsigned char* identity) {
+  return std::memcmp(identity, ELFMAG, SELFMAG) == 0 && identity[EI_DATA] == ELFDATA2LSB;
+}
+
+template <class Segment, class Header>
+bool HasSegments(const Header& header) {
+  return header.e_phentsize == sizeof(Segment) && header.e_phnum <= kMaxProgramHeaders;
 }
 
 bool ReadAt(int fd, uint64_t offset, void* out, size_t size) {
@@ -36,20 +42,34 @@ BuildId BuildIdOf(std::span<const std::byte> notes) {
   return id.size() <= kMaxBuildId ? BuildId(id.begin(), id.end()) : BuildId();
 }
 
-}  // namespace
-
-BuildId BuildIdOfFd(int fd) {
-  Elf64_Ehdr header;
-  if (!ReadAt(fd, 0, &header, sizeof(header)) || !IsNativeElf64(header)) return {};
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (!ReadAt(fd, header.e_phoff, segments.data(), segments.size() * sizeof(Elf64_Phdr))) return {};
-  for (const Elf64_Phdr& segment : segments) {
+template <class Header, class Segment>
+BuildId BuildIdOfElf(int fd) {
+  Header header;
+  if (!ReadAt(fd, 0, &header, sizeof(header)) || !HasSegments<Segment>(header)) return {};
+  std::vector<Segment> segments(header.e_phnum);
+  if (!ReadAt(fd, header.e_phoff, segments.data(), segments.size() * sizeof(Segment))) return {};
+  for (const Segment& segment : segments) {
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNoteSegment) continue;
     std::vector<std::byte> notes(segment.p_filesz);
     if (!ReadAt(fd, segment.p_offset, notes.data(), notes.size())) continue;
     if (BuildId id = BuildIdOf(notes); !id.empty()) return id;
   }
   return {};
+}
+
+}  // namespace
+
+BuildId BuildIdOfFd(int fd) {
+  Identity identity;
+  if (!ReadAt(fd, 0, identity.data(), identity.size()) || !IsNativeElf(identity.data())) return {};
+  switch (identity[EI_CLASS]) {
+    case ELFCLASS32:
+      return BuildIdOfElf<Elf32_Ehdr, Elf32_Phdr>(fd);
+    case ELFCLASS64:
+      return BuildIdOfElf<Elf64_Ehdr, Elf64_Phdr>(fd);
+    default:
+      return {};
+  }
 }
 
 BuildId BuildIdOfFile(const std::string& path, const std::string& root,
@@ -73,7 +93,8 @@ BuildId BuildIdOfVdso() {
   // The kernel's own image, mapped whole: nothing here is untrusted.
   Elf64_Ehdr header;
   std::memcpy(&header, base, sizeof(header));
-  if (!IsNativeElf64(header)) return {};
+  const bool is_known = IsNativeElf(header.e_ident) && header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (!is_known || !HasSegments<Elf64_Phdr>(header)) return {};
   for (size_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     std::memcpy(&segment, base + header.e_phoff + i * sizeof(segment), sizeof(segment));

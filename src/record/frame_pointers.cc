@@ -18,6 +18,7 @@ std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image) {
   if (!table.ok()) return std::nullopt;
   uint64_t with = 0;
   uint64_t without = 0;
+  const auto leaf = static_cast<int32_t>(2 * symbolize::WordSize((*table)->architecture()));
   const bool is_aarch64 = (*table)->architecture() == symbolize::Architecture::kAArch64;
   for (uint64_t i = 0; i < kSampledAddresses; ++i) {
     const uint64_t distance = text->size / kSampledAddresses * i;
@@ -28,7 +29,7 @@ std::optional<bool> KeepsFramePointers(const symbolize::ElfImage& image) {
       // On AArch64 a frame is found by the stack pointer even where x29 points to its record.
       if (is_aarch64 && rule.frame_slot != 0) ++with;
       // Nothing can be told of a leaf that keeps nothing, or of a prologue.
-      if (rule.cfa_offset > 16 && !(is_aarch64 && rule.frame_slot != 0)) ++without;
+      if (rule.cfa_offset > leaf && !(is_aarch64 && rule.frame_slot != 0)) ++without;
     }
   }
   if (with + without == 0) return std::nullopt;

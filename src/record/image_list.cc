@@ -7,8 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/abi.h"
 #include "src/sideband/user_image.h"
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/vdso.h"
 
 namespace profiler::record {
+namespace {
+
+procfs::BuildId BuildIdOfVdsoOf32Bit() {
+  const auto image = symbolize::ElfImage::Parse(symbolize::VdsoOf32Bit());
+  if (!image.ok()) return {};
+  return {image->build_id().begin(), image->build_id().end()};
+}
+
+}  // namespace
 
 void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   if ((mapping.prot & PROT_EXEC) == 0) return;
@@ -16,7 +27,8 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
       sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
   const bool is_vdso = kind == symbolize::ImageKind::kVdso;
   if (!is_vdso && kind != symbolize::ImageKind::kUser) return;
-  const absl::string_view name(mapping.filename.data(), mapping.filename.size());
+  const std::string_view named = sideband::NameOfUserImage(mapping.filename, mapping.addr);
+  const absl::string_view name(named.data(), named.size());
   if (const auto known = images_.find(name); known != images_.end()) {
     known->second.in_file = true;
     return;
@@ -24,7 +36,8 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   if (!budget_.Take(mapping.pid, sizeof(Images::value_type) + name.size())) return;
   Image image;
   if (is_vdso) {
-    image.build_id = procfs::BuildIdOfVdso();
+    image.build_id =
+        named == symbolize::kVdsoOf32Bit ? BuildIdOfVdsoOf32Bit() : procfs::BuildIdOfVdso();
   } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {

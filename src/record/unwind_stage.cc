@@ -34,6 +34,17 @@ uint64_t OwnVectorGranule() {
   return own;
 }
 
+// By the code where it stands; where nothing is known of that, by whether 32 bits reach it and its
+// stack.
+symbolize::Architecture ArchitectureOf(const WaitingThread& thread, LiveSpace& space) {
+  symbolize::MappedCode code;
+  const bool is_known = space.FindCode(RuntimeAddress{thread.pc}, &code) && code.cfi != nullptr;
+  if (is_known) return code.cfi->architecture();
+  const bool is_i386 = symbolize::kNativeArchitecture == symbolize::Architecture::kX86_64 &&
+                       (thread.pc | thread.sp) >> 32 == 0;
+  return is_i386 ? symbolize::Architecture::kI386 : symbolize::kNativeArchitecture;
+}
+
 }  // namespace
 
 UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
@@ -118,7 +129,7 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       const uint16_t cpumode = record.misc() & perf_event::kMiscCpumodeMask;
       UnwindSample(sample, *registers, cpumode == perf_event::kMiscUser);
     } else {
-      // A 32-bit program.
+      // A program with 32 bits on AArch64.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
     }
@@ -174,8 +185,9 @@ void UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t(
 void UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThread& thread) {
   LiveSpace& space = spaces_.Enter(waiting.pid);
   space.BeginLateReads();
-  const auto numbers = symbolize::NumbersOf(symbolize::kNativeArchitecture);
-  symbolize::RegisterSet registers;
+  const symbolize::Architecture architecture = ArchitectureOf(thread, space);
+  const auto numbers = symbolize::NumbersOf(architecture);
+  symbolize::RegisterSet registers(architecture);
   registers.Set(numbers.pc, thread.pc);
   registers.Set(numbers.sp, thread.sp);
   unwinder_.Unwind(registers, {thread.sp, {}}, space, {.max_frames = kMostEntries}, &unwound_);
@@ -401,11 +413,12 @@ bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::Sta
 // Whether the return address that brought us to this frame is still where it was. If the function
 // has returned meanwhile, what stands outside of it is the stack of something else.
 bool UnwindStage::StillRuns(const UnwoundFrame& frame, LiveSpace& space) const {
-  if (symbolize::kNativeArchitecture != symbolize::Architecture::kX86_64) return true;
+  if (symbolize::HasLinkRegister(symbolize::kNativeArchitecture)) return true;
   if (!frame.is_return_address) return true;
+  const uint64_t size = symbolize::WordSize(unwound_.registers.architecture());
   uint64_t word = 0;
-  return space.ReadMemory(frame.stack_pointer - sizeof(word),
-                          std::as_writable_bytes(std::span(&word, 1))) &&
+  return space.ReadMemory(frame.stack_pointer - size,
+                          std::as_writable_bytes(std::span(&word, 1)).first(size)) &&
          word == frame.address.value;
 }
 

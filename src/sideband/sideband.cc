@@ -79,10 +79,10 @@ void Sideband::Fork(const perf_event::Task& task) {
   }
 }
 
-void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
+void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
   switch (misc & perf_event::kMiscCpumodeMask) {
     case perf_event::kMiscKernel:
-      return user_.FoundKernelCode(mmap);
+      return user_.FoundKernelCode(recorded);
     case perf_event::kMiscHypervisor:
     case perf_event::kMiscGuestKernel:
     case perf_event::kMiscGuestUser:
@@ -90,6 +90,8 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& mmap) {
     default:
       break;
   }
+  perf_event::Mmap2 mmap = recorded;
+  mmap.filename = NameOfUserImage(recorded.filename, recorded.addr);
   const symbolize::ImageKind kind = KindOfUserImage(mmap.filename, !mmap.build_id.empty());
   if (kind == symbolize::ImageKind::kJitDump) return user_.FoundJitDump(mmap);
   symbolize::AddressSpace& process = spaces_.Process(mmap.pid);

@@ -98,5 +98,14 @@ TEST_F(SidebandTest, AChildHasItsParentsProgramUntilItExecutesAnother) {
   EXPECT_EQ(At(0x42000, kChild), "/bin/other");
 }
 
+TEST_F(SidebandTest, TheVdsoOfAProgramWithThirtyTwoBitsIsAnotherImage) {
+  Take(Records()
+           .Mmap2(0xf7eee000, 0x2000, 0, "[vdso]")
+           .By(kChild, kChild)
+           .Mmap2(0x7ffff7fc5000, 0x2000, 0, "[vdso]"));
+  EXPECT_EQ(At(0xf7eee000), "[vdso32]");
+  EXPECT_EQ(At(0x7ffff7fc5000, kChild), "[vdso]");
+}
+
 }  // namespace
 }  // namespace profiler::sideband

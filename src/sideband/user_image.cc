@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "src/perf_event/code_memory.h"
+#include "symbolize/vdso.h"
 
 namespace profiler::sideband {
 namespace {
@@ -25,6 +26,12 @@ bool IsJitDump(std::string_view filename) {
 }
 
 }  // namespace
+
+std::string_view NameOfUserImage(std::string_view filename, uint64_t address) {
+  constexpr uint64_t kEndOf32Bit = uint64_t{1} << 32;
+  const bool is_of_32_bit = filename == "[vdso]" && address < kEndOf32Bit;
+  return is_of_32_bit ? symbolize::kVdsoOf32Bit : filename;
+}
 
 ImageKind KindOfUserImage(std::string_view filename, bool has_build_id) {
   // What imported profiles have named code of, without its image: one image for all processes.

@@ -13,11 +13,17 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "symbolize/symbolizer.h"
 
 namespace profiler::sideband {
+
+// What the image of a mapping is called: as its record says, but for the vdso of a program with 32
+// bits, kVdsoOf32Bit, which the kernel calls [vdso] as well. It is mapped where such a program can
+// reach it, far below the other one.
+std::string_view NameOfUserImage(std::string_view filename, uint64_t address);
 
 // Thread-safe.
 symbolize::ImageKind KindOfUserImage(std::string_view filename, bool has_build_id = false);

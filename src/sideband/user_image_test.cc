@@ -63,5 +63,11 @@ TEST(UserImageTest, MemoryWithABuildIdIsAnElfFile) {
   EXPECT_EQ(KindOfUserImage("[vdso]", true), ImageKind::kVdso);
 }
 
+TEST(UserImageTest, TheVdsoOfAProgramWithThirtyTwoBitsIsKnownByWhereItIs) {
+  EXPECT_EQ(NameOfUserImage("[vdso]", 0xf7eee000), "[vdso32]");
+  EXPECT_EQ(NameOfUserImage("[vdso]", 0x7ffff7fc5000), "[vdso]");
+  EXPECT_EQ(NameOfUserImage("/usr/lib/libc.so.6", 0xf7cbf000), "/usr/lib/libc.so.6");
+}
+
 }  // namespace
 }  // namespace profiler::sideband

@@ -18,6 +18,7 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/files/image_table.h"
 #include "symbolize/image_file.h"
+#include "symbolize/vdso.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -153,6 +154,8 @@ class ConfinedFacts final : public FactSource {
 
   ImageId AddImage(const ImageSpec& spec) override {
     const ImageId id = specs_.Add(spec);
+    // What it is read by, none of the two processes may do.
+    if (spec.path == kVdsoOf32Bit) VdsoOf32Bit();
     if (static_cast<uint32_t>(id) == images_.size()) images_.emplace_back();
     return id;
   }

@@ -76,6 +76,10 @@ class SymbolSection {
     }
     const auto visibility = GELF_ST_VISIBILITY(raw.st_other);
     if (label && (visibility == STV_HIDDEN || visibility == STV_INTERNAL)) return false;
+    // What compilers call places within functions. On i386 GNU as keeps such names where addresses
+    // are relative to the offset table.
+    const bool is_local = label && TextOf(names_.subspan(raw.st_name)).starts_with(".L");
+    if (is_local) return false;
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));
   }
 

@@ -33,24 +33,36 @@ T ValueAt(std::span<const std::byte> bytes, size_t offset) {
 }
 
 // x86-64:  [endbr64] [bnd] jmp *disp32(%rip)      f3 0f 1e fa | f2 | ff 25 disp32
-// The slot is relative to the end of the instruction. 0 when the code is another.
-uint64_t X86Slot(std::span<const std::byte> code, uint64_t address) {
-  constexpr uint32_t kEndbr64 = 0xfa1e0ff3;
-  size_t at = ValueAt<uint32_t>(code, 0) == kEndbr64 ? 4 : 0;
+// i386:    [endbr32] jmp *slot                    f3 0f 1e fb | ff 25 imm32
+//          [endbr32] jmp *disp32(%ebx)            …           | ff a3 disp32
+// The slot is relative to the end of the instruction, or to what %ebx has, the GOT's address. 0
+// when the code is another.
+uint64_t X86Slot(const ElfImage& image, std::span<const std::byte> code, uint64_t address) {
+  constexpr uint32_t kEndbr64 = 0xfa1e0ff3, kEndbr32 = 0xfb1e0ff3;
+  const auto first = ValueAt<uint32_t>(code, 0);
+  size_t at = first == kEndbr64 || first == kEndbr32 ? 4 : 0;
   if (ValueAt<uint8_t>(code, at) == 0xf2) ++at;
-  if (ValueAt<uint16_t>(code, at) != 0x25ff || code.size() < at + 6) return 0;
-  const auto displacement = static_cast<int64_t>(ValueAt<int32_t>(code, at + 2));
-  return address + at + 6 + static_cast<uint64_t>(displacement);
+  if (code.size() < at + 6) return 0;
+  const auto jump = ValueAt<uint16_t>(code, at);
+  const auto displacement =
+      static_cast<uint64_t>(static_cast<int64_t>(ValueAt<int32_t>(code, at + 2)));
+  if (image.machine() != EM_386) return jump == 0x25ff ? address + at + 6 + displacement : 0;
+  if (jump == 0x25ff) return displacement & 0xffffffff;
+  const ElfSection* table = image.FindSection(".got.plt");
+  if (table == nullptr) table = image.FindSection(".got");
+  if (jump != 0xa3ff || table == nullptr) return 0;
+  return (table->address.value + displacement) & 0xffffffff;
 }
 
 // Stubs of equal size one after another. The lazy-binding code at the start of .plt is one or more
 // of them that jump through no slot of a symbol.
-void FindX86Stubs(const ElfSection& section, uint64_t default_size, std::vector<Stub>& stubs) {
+void FindX86Stubs(const ElfImage& image, const ElfSection& section, uint64_t default_size,
+                  std::vector<Stub>& stubs) {
   const uint64_t size =
       section.entry_size >= 8 && section.entry_size <= 64 ? section.entry_size : default_size;
   for (uint64_t at = 0; at + size <= section.contents.size(); at += size) {
     const uint64_t address = section.address.value + at;
-    stubs.push_back({address, size, X86Slot(section.contents.subspan(at, size), address)});
+    stubs.push_back({address, size, X86Slot(image, section.contents.subspan(at, size), address)});
   }
 }
 
@@ -96,7 +108,7 @@ class RelocationReader {
     for (int i = 0; Get(table, i, has_addends, &relocation); ++i) {
       const auto index = static_cast<int>(GELF_R_SYM(relocation.r_info));
       const bool irelative = IsIrelative(GELF_R_TYPE(relocation.r_info));
-      const auto resolver = irelative ? static_cast<uint64_t>(relocation.r_addend) : 0;
+      const uint64_t resolver = irelative ? AddendOf(relocation, has_addends) : 0;
       if (index == 0 && resolver == 0) continue;
       if (!std::binary_search(slots_.begin(), slots_.end(), relocation.r_offset)) continue;
       const auto named = index != 0 ? NameOf(symbols, index) : NameOfResolver(resolver);
@@ -114,8 +126,23 @@ class RelocationReader {
     return true;
   }
 
+  // What has no addend has it where it is applied.
+  uint64_t AddendOf(const GElf_Rela& relocation, bool has_addends) const {
+    if (has_addends) return static_cast<uint64_t>(relocation.r_addend);
+    const ElfAddress place{relocation.r_offset};
+    return image_.is_64_bit() ? ValueAt<uint64_t>(image_.BytesAt(place, sizeof(uint64_t)), 0)
+                              : ValueAt<uint32_t>(image_.BytesAt(place, sizeof(uint32_t)), 0);
+  }
+
   bool IsIrelative(uint64_t type) const {
-    return type == (image_.machine() == EM_X86_64 ? R_X86_64_IRELATIVE : R_AARCH64_IRELATIVE);
+    switch (image_.machine()) {
+      case EM_X86_64:
+        return type == R_X86_64_IRELATIVE;
+      case EM_386:
+        return type == R_386_IRELATIVE;
+      default:
+        return type == R_AARCH64_IRELATIVE;
+    }
   }
 
   std::optional<Symbol> NameOf(const ElfSection* symbols, int index) const {
@@ -173,14 +200,14 @@ Symbol PltSymbol(const Stub& stub) {
 }  // namespace
 
 void AddPltSymbols(const ElfImage& image, SymbolTableBuilder& builder) {
-  const bool x86 = image.machine() == EM_X86_64;
-  if (!image.is_64_bit() || (!x86 && image.machine() != EM_AARCH64)) return;
+  const bool x86 = image.machine() == (image.is_64_bit() ? EM_X86_64 : EM_386);
+  if (!x86 && (!image.is_64_bit() || image.machine() != EM_AARCH64)) return;
   const ElfSection* plt = image.FindSection(".plt");
   std::vector<Stub> stubs;
   if (x86) {
-    if (plt != nullptr) FindX86Stubs(*plt, 16, stubs);
-    if (const ElfSection* sec = image.FindSection(".plt.sec")) FindX86Stubs(*sec, 16, stubs);
-    if (const ElfSection* got = image.FindSection(".plt.got")) FindX86Stubs(*got, 8, stubs);
+    if (plt != nullptr) FindX86Stubs(image, *plt, 16, stubs);
+    if (const ElfSection* sec = image.FindSection(".plt.sec")) FindX86Stubs(image, *sec, 16, stubs);
+    if (const ElfSection* got = image.FindSection(".plt.got")) FindX86Stubs(image, *got, 8, stubs);
   } else if (plt != nullptr) {
     FindArm64Stubs(*plt, stubs);
   }

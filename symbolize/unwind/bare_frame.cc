@@ -11,17 +11,19 @@ namespace {
 
 using Code = std::span<const uint8_t>;
 
-constexpr uint64_t kWord = 8;
-constexpr std::array<uint8_t, 4> kEndBranch = {0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
-constexpr uint8_t kPushFp = 0x55;                                        // push rbp
+// By the names of x86-64. Of i386 they are the same, without kWide.
+constexpr std::array<uint8_t, 3> kEndBranch = {0xf3, 0x0f, 0x1e};
+constexpr uint8_t kEndBranch64 = 0xfa, kEndBranch32 = 0xfb;  // what follows it
+constexpr uint8_t kPushFp = 0x55;                            // push rbp
+constexpr uint8_t kWide = 0x48;                              // in front of what has 64 bits
 // mov rbp, rsp, in either encoding.
-constexpr std::array<uint8_t, 3> kMoveStore = {0x48, 0x89, 0xe5};
-constexpr std::array<uint8_t, 3> kMoveLoad = {0x48, 0x8b, 0xec};
-constexpr std::array<uint8_t, 3> kSubtractByte = {0x48, 0x83, 0xec};  // sub rsp, imm8
-constexpr std::array<uint8_t, 3> kAddByte = {0x48, 0x83, 0xc4};       // add rsp, imm8
-constexpr std::array<uint8_t, 3> kAddWord = {0x48, 0x81, 0xc4};       // add rsp, imm32
-constexpr uint8_t kPop = 0x58;                                        // and the register
-constexpr uint8_t kPopOfUpper = 0x41;                                 // pop r8 … r15, then kPop
+constexpr std::array<uint8_t, 2> kMoveStore = {0x89, 0xe5};
+constexpr std::array<uint8_t, 2> kMoveLoad = {0x8b, 0xec};
+constexpr std::array<uint8_t, 2> kSubtractByte = {0x83, 0xec};  // sub rsp, imm8
+constexpr std::array<uint8_t, 2> kAddByte = {0x83, 0xc4};       // add rsp, imm8
+constexpr std::array<uint8_t, 2> kAddWord = {0x81, 0xc4};       // add rsp, imm32
+constexpr uint8_t kPop = 0x58;                                  // and the register
+constexpr uint8_t kUpper = 0x41;                                // in front of one of r8 … r15
 constexpr uint8_t kStackPointer = 4, kFramePointer = 5;
 constexpr uint8_t kReturn = 0xc3;
 constexpr uint8_t kReturnAndPop = 0xc2;
@@ -32,45 +34,59 @@ bool BeginsWith(Code code, const std::array<uint8_t, size>& instruction) {
   return code.size() >= size && std::equal(instruction.begin(), instruction.end(), code.begin());
 }
 
+// The instruction behind the prefix that all of those have which count with 64 bits; empty for one
+// that does not.
+Code OfFullWidth(Architecture architecture, Code code) {
+  if (architecture == Architecture::kI386) return code;
+  return code[0] == kWide ? code.subspan(1) : Code();
+}
+
 // The length of a call through a register; 0 for all else.
-size_t LengthOfCall(Code code) {
-  const size_t prefix = code[0] == 0x41 ? 1 : 0;
+size_t LengthOfCall(Architecture architecture, Code code) {
+  const bool is_upper = architecture == Architecture::kX86_64 && code[0] == kUpper;
+  const size_t prefix = is_upper ? 1 : 0;
   return code[prefix] == 0xff && (code[prefix + 1] & 0xf8) == 0xd0 ? prefix + 2 : 0;
 }
 
 // The first instructions of a function.
-std::optional<WayBack> WayBackFromStart(Code code) {
-  if (BeginsWith(code, kEndBranch) || code[0] == kPushFp || BeginsWith(code, kSubtractByte)) {
+std::optional<WayBack> WayBackFromStart(Architecture architecture, Code code) {
+  const uint8_t end_branch = architecture == Architecture::kI386 ? kEndBranch32 : kEndBranch64;
+  const bool is_end_branch = BeginsWith(code, kEndBranch) && code[kEndBranch.size()] == end_branch;
+  const Code wide = OfFullWidth(architecture, code);
+  if (is_end_branch || code[0] == kPushFp || BeginsWith(wide, kSubtractByte)) {
     return WayBack{0, std::nullopt};
   }
-  if (BeginsWith(code, kMoveStore) || BeginsWith(code, kMoveLoad)) return WayBack{1, 0};
+  if (BeginsWith(wide, kMoveStore) || BeginsWith(wide, kMoveLoad)) return WayBack{1, 0};
   return std::nullopt;
 }
 
 // What takes a frame down, up to the return.
-std::optional<WayBack> WayBackToReturn(Code code) {
+std::optional<WayBack> WayBackToReturn(Architecture architecture, Code code) {
+  const uint64_t word = WordSize(architecture);
   WayBack back;
   while (code.size() >= sizeof(uint64_t)) {
-    const auto add = [&](int64_t bytes, size_t length) {
-      if (bytes < 0 || bytes % kWord != 0) return false;
-      back.return_address += static_cast<uint64_t>(bytes) / kWord;
-      code = code.subspan(length);
+    const Code wide = OfFullWidth(architecture, code);
+    const auto add = [&](int64_t bytes, Code behind) {
+      if (bytes < 0 || static_cast<uint64_t>(bytes) % word != 0) return false;
+      back.return_address += static_cast<uint64_t>(bytes) / word;
+      code = behind;
       return true;
     };
     if (code[0] == kReturn || code[0] == kReturnAndPop || BeginsWith(code, kLongReturn)) {
       return back;
     }
-    if (BeginsWith(code, kAddByte)) {
-      if (!add(static_cast<int8_t>(code[3]), 4)) return std::nullopt;
-    } else if (BeginsWith(code, kAddWord)) {
+    if (BeginsWith(wide, kAddByte)) {
+      if (!add(static_cast<int8_t>(wide[2]), wide.subspan(3))) return std::nullopt;
+    } else if (BeginsWith(wide, kAddWord)) {
       int32_t bytes;
-      std::memcpy(&bytes, &code[3], sizeof(bytes));
-      if (!add(bytes, 7)) return std::nullopt;
-    } else if (code[0] == kPopOfUpper && (code[1] & 0xf8) == kPop) {
-      add(kWord, 2);
+      std::memcpy(&bytes, &wide[2], sizeof(bytes));
+      if (!add(bytes, wide.subspan(6))) return std::nullopt;
+    } else if (architecture == Architecture::kX86_64 && code[0] == kUpper &&
+               (code[1] & 0xf8) == kPop) {
+      add(static_cast<int64_t>(word), code.subspan(2));
     } else if ((code[0] & 0xf8) == kPop && (code[0] & 7) != kStackPointer) {
       if ((code[0] & 7) == kFramePointer) back.frame_pointer = back.return_address;
-      add(kWord, 1);
+      add(static_cast<int64_t>(word), code.subspan(1));
     } else {
       return std::nullopt;
     }
@@ -84,9 +100,9 @@ std::optional<WayBack> WayBackOf(Architecture architecture,
                                  std::span<const uint8_t, kBareFrameCode> code,
                                  bool is_interrupted) {
   if (architecture == Architecture::kAArch64) return WayBackOnAArch64(code, is_interrupted);
-  if (!is_interrupted) return WayBackToReturn(code);
-  if (const auto back = WayBackFromStart(code)) return back;
-  return WayBackToReturn(Code(code).subspan(LengthOfCall(code)));
+  if (!is_interrupted) return WayBackToReturn(architecture, code);
+  if (const auto back = WayBackFromStart(architecture, code)) return back;
+  return WayBackToReturn(architecture, Code(code).subspan(LengthOfCall(architecture, code)));
 }
 
 }  // namespace profiler::symbolize

@@ -19,6 +19,8 @@
 //   add rsp, 8
 //   ret
 //
+// On i386 the same instructions have no prefix for 64 bits, and words of 4 bytes.
+//
 // On AArch64 the return address is in the link register until a function saves it, and where it is
 // saved does not say where the frame ends:
 //
@@ -49,7 +51,7 @@ struct WayBack {
   uint64_t return_address = 0;
   std::optional<uint64_t> frame_pointer;  // the caller's, where it is saved; else it is in place
   bool in_link_register = false;          // the return address; then it is not on the stack
-  // The caller's stack pointer, on AArch64, where that shows. On x86-64 it is above the return
+  // The caller's stack pointer, on AArch64, where that shows. On x86 it is above the return
   // address.
   std::optional<uint64_t> caller_stack = std::nullopt;
   bool operator==(const WayBack&) const = default;

@@ -37,7 +37,7 @@ bool EndsInIndirectCall(std::span<const uint8_t, kLongestCall> code) {
 }  // namespace
 
 bool EndsInCall(Architecture architecture, std::span<const uint8_t, kLongestCall> code) {
-  if (architecture == Architecture::kX86_64) {
+  if (architecture != Architecture::kAArch64) {
     return code[kLongestCall - kCallRelativeSize] == kCallRelative || EndsInIndirectCall(code);
   }
   uint32_t last = 0;

@@ -81,8 +81,16 @@ struct CieSpec {
   uint64_t code_alignment = 1;
   int64_t data_alignment = -8;
   int return_address = 16;
+  int address_size = 8;
   ByteBuilder instructions = {0x0c, 7, 8, 0x90, 1};  // CFA = rsp + 8; the return address at CFA − 8
 };
+
+inline CieSpec CieOfI386() {
+  return {.data_alignment = -4,
+          .return_address = 8,
+          .address_size = 4,
+          .instructions = {0x0c, 4, 4, 0x88, 1}};
+}
 
 struct FdeSpec {
   uint64_t start = 0x1000;
@@ -97,7 +105,7 @@ class EhFrameBuilder {
   EhFrameBuilder(uint64_t address, const CieSpec& cie) : address_(address), cie_(cie) {
     ByteBuilder body;
     body.U32(0).U8(cie.version).Text(cie.augmentation);
-    if (cie.version == 4) body.U8(8).U8(0);
+    if (cie.version == 4) body.U8(cie.address_size).U8(0);
     body.Uleb(cie.code_alignment).Sleb(cie.data_alignment);
     if (cie.version == 1) {
       body.U8(cie.return_address);
@@ -126,6 +134,8 @@ class EhFrameBuilder {
     if (cie_.augmentation.find('R') != std::string::npos) {
       body.U32(static_cast<uint32_t>(fde.start - (address_ + here + 4)));
       body.U32(static_cast<uint32_t>(fde.size));
+    } else if (cie_.address_size == 4) {
+      body.U32(static_cast<uint32_t>(fde.start)).U32(static_cast<uint32_t>(fde.size));
     } else {
       body.U64(fde.start).U64(fde.size);
     }
@@ -184,12 +194,29 @@ inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
   return section;
 }
 
+struct Elf32Types {
+  using Ehdr = Elf32_Ehdr;
+  using Shdr = Elf32_Shdr;
+  using Phdr = Elf32_Phdr;
+  static constexpr unsigned char kClass = ELFCLASS32;
+};
+struct Elf64Types {
+  using Ehdr = Elf64_Ehdr;
+  using Shdr = Elf64_Shdr;
+  using Phdr = Elf64_Phdr;
+  static constexpr unsigned char kClass = ELFCLASS64;
+};
+
 // An ELF file of sections, and of segments where a test adds some: those are headers alone, and the
-// bytes that they promise need not be there.
+// bytes that they promise need not be there. With 32 bits for i386, else with 64.
 class ElfBuilder {
  public:
   explicit ElfBuilder(uint16_t machine = EM_X86_64) : machine_(machine) {}
 
+  ElfBuilder& Type(uint16_t type) {
+    type_ = type;
+    return *this;
+  }
   ElfBuilder& Entry(uint64_t address) {
     entry_ = address;
     return *this;
@@ -202,65 +229,12 @@ class ElfBuilder {
 
   // A PT_LOAD; `flags` are PF_….
   ElfBuilder& Segment(uint64_t offset, uint64_t address, uint64_t size, uint32_t flags) {
-    segments_.push_back({.p_type = PT_LOAD,
-                         .p_flags = flags,
-                         .p_offset = offset,
-                         .p_vaddr = address,
-                         .p_paddr = address,
-                         .p_filesz = size,
-                         .p_memsz = size,
-                         .p_align = 4096});
+    segments_.push_back({offset, address, size, flags});
     return *this;
   }
 
   std::vector<std::byte> Build() const {
-    ByteBuilder names{0};
-    ByteBuilder contents;
-    std::vector<Elf64_Shdr> headers(1);
-    for (const Part& part : sections_) {
-      contents.Pad(8);
-      headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
-                         .sh_type = part.type,
-                         .sh_flags = part.flags,
-                         .sh_addr = part.address,
-                         .sh_offset = sizeof(Elf64_Ehdr) + contents.size(),
-                         .sh_size = part.contents.size()});
-      names.Text(part.name);
-      contents.Bytes(part.contents);
-    }
-    headers.push_back({.sh_name = static_cast<Elf64_Word>(names.size()),
-                       .sh_type = SHT_STRTAB,
-                       .sh_offset = sizeof(Elf64_Ehdr) + contents.size()});
-    names.Text(".shstrtab");
-    headers.back().sh_size = names.size();
-    contents.Bytes(names).Pad(8);
-
-    Elf64_Ehdr header{};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = machine_;
-    header.e_entry = entry_;
-    header.e_shoff = sizeof(Elf64_Ehdr) + contents.size();
-    header.e_phoff = header.e_shoff + headers.size() * sizeof(Elf64_Shdr);
-    header.e_phentsize = sizeof(Elf64_Phdr);
-    header.e_phnum = static_cast<Elf64_Half>(segments_.size());
-    header.e_ehsize = sizeof(Elf64_Ehdr);
-    header.e_shentsize = sizeof(Elf64_Shdr);
-    header.e_shnum = static_cast<Elf64_Half>(headers.size());
-    header.e_shstrndx = static_cast<Elf64_Half>(headers.size() - 1);
-
-    std::vector<std::byte> file(header.e_phoff + segments_.size() * sizeof(Elf64_Phdr));
-    std::memcpy(file.data(), &header, sizeof(header));
-    std::memcpy(file.data() + sizeof(header), contents.bytes().data(), contents.size());
-    std::memcpy(file.data() + header.e_shoff, headers.data(), headers.size() * sizeof(Elf64_Shdr));
-    if (!segments_.empty()) {
-      std::memcpy(file.data() + header.e_phoff, segments_.data(),
-                  segments_.size() * sizeof(Elf64_Phdr));
-    }
-    return file;
+    return machine_ == EM_386 ? BuildAs<Elf32Types>() : BuildAs<Elf64Types>();
   }
 
  private:
@@ -271,10 +245,85 @@ class ElfBuilder {
     uint64_t flags;
     uint32_t type;
   };
+  struct Load {
+    uint64_t offset, address, size;
+    uint32_t flags;
+  };
+
+  // A number of a header, which has less room for it in some files.
+  template <class T>
+  static void Set(T& field, uint64_t value) {
+    field = static_cast<T>(value);
+  }
+
+  template <class Elf>
+  std::vector<std::byte> BuildAs() const {
+    ByteBuilder names{0};
+    ByteBuilder contents;
+    std::vector<typename Elf::Shdr> headers(1);
+    const auto add = [&](uint32_t type, const std::string& name, size_t size) {
+      auto& header = headers.emplace_back();
+      Set(header.sh_name, names.size());
+      Set(header.sh_type, type);
+      Set(header.sh_offset, sizeof(typename Elf::Ehdr) + contents.size());
+      names.Text(name);
+      Set(header.sh_size, size);
+    };
+    for (const Part& part : sections_) {
+      contents.Pad(8);
+      add(part.type, part.name, part.contents.size());
+      Set(headers.back().sh_flags, part.flags);
+      Set(headers.back().sh_addr, part.address);
+      contents.Bytes(part.contents);
+    }
+    add(SHT_STRTAB, ".shstrtab", 0);
+    Set(headers.back().sh_size, names.size());
+    contents.Bytes(names).Pad(8);
+
+    std::vector<typename Elf::Phdr> loads(segments_.size());
+    for (size_t i = 0; i < segments_.size(); ++i) {
+      Set(loads[i].p_type, PT_LOAD);
+      Set(loads[i].p_flags, segments_[i].flags);
+      Set(loads[i].p_offset, segments_[i].offset);
+      Set(loads[i].p_vaddr, segments_[i].address);
+      Set(loads[i].p_paddr, segments_[i].address);
+      Set(loads[i].p_filesz, segments_[i].size);
+      Set(loads[i].p_memsz, segments_[i].size);
+      Set(loads[i].p_align, 4096);
+    }
+
+    typename Elf::Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = Elf::kClass;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = type_;
+    header.e_machine = machine_;
+    Set(header.e_entry, entry_);
+    Set(header.e_shoff, sizeof(header) + contents.size());
+    Set(header.e_phoff, header.e_shoff + headers.size() * sizeof(headers[0]));
+    Set(header.e_phentsize, sizeof(typename Elf::Phdr));
+    Set(header.e_phnum, loads.size());
+    Set(header.e_ehsize, sizeof(header));
+    Set(header.e_shentsize, sizeof(typename Elf::Shdr));
+    Set(header.e_shnum, headers.size());
+    Set(header.e_shstrndx, headers.size() - 1);
+
+    std::vector<std::byte> file(header.e_phoff + loads.size() * sizeof(typename Elf::Phdr));
+    std::memcpy(file.data(), &header, sizeof(header));
+    std::memcpy(file.data() + sizeof(header), contents.bytes().data(), contents.size());
+    std::memcpy(file.data() + header.e_shoff, headers.data(), headers.size() * sizeof(headers[0]));
+    if (!loads.empty()) {
+      std::memcpy(file.data() + header.e_phoff, loads.data(), loads.size() * sizeof(loads[0]));
+    }
+    return file;
+  }
+
   uint16_t machine_;
+  uint16_t type_ = ET_DYN;
   uint64_t entry_ = 0;
   std::vector<Part> sections_;
-  std::vector<Elf64_Phdr> segments_;
+  std::vector<Load> segments_;
 };
 
 }  // namespace profiler::symbolize

@@ -45,7 +45,7 @@ CfiProgram::Outcome CfiProgram::Run(Architecture architecture, const FrameSectio
 
 void CfiProgram::RunFunction(std::span<const std::byte> instructions, uint64_t end,
                              RowVisitor visit) {
-  DwarfReader code(instructions);
+  DwarfReader code(instructions, section_->address_size());
   code_address_ =
       section_->address() + static_cast<uint64_t>(instructions.data() - section_->bytes().data());
   while (code.remaining() != 0) {
@@ -69,7 +69,7 @@ void CfiProgram::RunFunction(std::span<const std::byte> instructions, uint64_t e
 }
 
 bool CfiProgram::RunCommon(std::span<const std::byte> instructions) {
-  DwarfReader code(instructions);
+  DwarfReader code(instructions, section_->address_size());
   while (code.remaining() != 0) {
     if (!MayRunOneMore() || Execute(code) != Step::kNext) return false;
   }

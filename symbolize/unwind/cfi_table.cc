@@ -212,10 +212,8 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
                                                            const ElfImage* debug,
                                                            ChangeCheck has_changed,
                                                            FrameBudget* budget) {
-  const std::optional<Architecture> architecture = ArchitectureOfElf(image.machine());
-  if (!architecture || !image.is_64_bit()) {
-    return absl::UnimplementedError("no unwinding on this machine");
-  }
+  const auto architecture = ArchitectureOfElf(image.machine(), image.is_64_bit());
+  if (!architecture) return absl::UnimplementedError("no unwinding on this machine");
   std::unique_ptr<CfiTable> table(new CfiTable());
   table->file_ = image.bytes();
   table->architecture_ = *architecture;
@@ -227,7 +225,8 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
       section != nullptr && !section->contents.empty()) {
-    const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value);
+    const FrameSection frames(FrameSection::kEhFrame, section->contents, section->address.value,
+                              WordSize(*architecture));
     table->eh_frame_ = table->MakeSection(frames, image.FindSection(".eh_frame_hdr"), {});
   }
 
@@ -273,7 +272,7 @@ CfiTable::Section* CfiTable::DebugFrame() {
   debug_source_.reset();
   if (contents.bytes.empty()) return nullptr;
   if (budget_ != nullptr) budget_->TakeInstructions(contents.owned.size() / kBytesOfInstruction);
-  const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0);
+  const FrameSection frames(FrameSection::kDebugFrame, contents.bytes, 0, WordSize(architecture_));
   debug_frame_ = MakeSection(frames, nullptr, std::move(contents.owned));
   return debug_frame_.get();
 }
@@ -367,9 +366,10 @@ void CfiTable::AddLinkageTables(const ElfImage& image) {
     const bool is_code = (section.flags & SHF_EXECINSTR) != 0;
     if (!is_code || (!section.name.starts_with(".plt") && section.name != ".iplt")) continue;
     UnwindRule rule{.kind = UnwindRule::kFromStackPointer};
-    if (architecture_ == Architecture::kAArch64) AddTableHeader(section);
-    if (architecture_ == Architecture::kX86_64) {
-      rule.cfa_offset = sizeof(uint64_t);
+    if (HasLinkRegister(architecture_)) {
+      AddTableHeader(section);
+    } else {
+      rule.cfa_offset = static_cast<int32_t>(WordSize(architecture_));
       rule.return_slot = -1;
       if (section.name == ".plt") {
         rule.kind = UnwindRule::kLinkageTable;

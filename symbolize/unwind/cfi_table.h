@@ -43,7 +43,8 @@ class FrameSection;
 struct FrameRules;
 
 // How to come from a frame to its caller, where that takes the stack and frame pointers alone: all
-// rows of compilers' code but very few. Slots are distances from the CFA in words of 8 bytes.
+// rows of compilers' code but very few. Slots are distances from the CFA in words of the
+// architecture.
 struct UnwindRule {
   enum Kind : uint32_t {
     kNone,              // no function is known here
@@ -51,10 +52,11 @@ struct UnwindRule {
     kFromStackPointer,  // CFA = sp + cfa_offset
     kFromFramePointer,  // CFA = fp + cfa_offset
     // A procedure linkage table, 16 bytes an entry, that pushes in each of them:
-    // CFA = sp + cfa_offset + ((pc & 15) >= return_slot ? 8 : 0), the return address is under it.
+    // CFA = sp + cfa_offset + ((pc & 15) >= return_slot ? a word : 0), the return address is under
+    // it.
     kLinkageTable,
     // A function that realigned its stack: CFA = word at fp + cfa_offset, the caller's frame
-    // pointer is at fp + 8 * frame_slot.
+    // pointer is frame_slot words from fp.
     kRealigned,
     kFull,     // ask FullRules
     kTooLong,  // what is said of the function is more than is read

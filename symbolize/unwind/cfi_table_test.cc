@@ -320,6 +320,28 @@ TEST(CfiTableTest, OnAArch64TheReturnAddressMayBeInItsRegister) {
   EXPECT_EQ(RuleOf({DW_CFA_undefined, 30}, kArm, EM_AARCH64), "thread start");
 }
 
+TEST(CfiTableTest, OnI386SlotsHaveFourBytes) {
+  EXPECT_EQ(RuleOf({}, CieOfI386(), EM_386), "sp 4 return -1");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 5, 8, DW_CFA_offset | 5, 2}, CieOfI386(), EM_386),
+            "fp 8 return -1 frame -2");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa_expression, 3, DW_OP_breg0 + 5, 0x7c, DW_OP_deref,
+                    DW_CFA_expression, 5, 2, DW_OP_breg0 + 5, 0},
+                   CieOfI386(), EM_386),
+            "realigned -4 return -1");
+  EXPECT_EQ(RuleOf({DW_CFA_def_cfa, 1, 0}, CieOfI386(), EM_386), "full");
+  EXPECT_EQ(RuleOf({DW_CFA_undefined, 8}, CieOfI386(), EM_386), "thread start");
+}
+
+TEST(CfiTableTest, OnI386AddressesHaveFourBytes) {
+  CieSpec absolute = CieOfI386();
+  absolute.augmentation = "z";
+  EXPECT_EQ(RuleOf({}, absolute, EM_386), "sp 4 return -1");
+  absolute.version = 4;
+  EXPECT_EQ(RuleOf({}, absolute, EM_386), "sp 4 return -1");
+  absolute.address_size = 8;
+  EXPECT_EQ(RuleOf({}, absolute, EM_386), "none");
+}
+
 TEST(CfiTableTest, FullRulesHaveAllRegisters) {
   EhFrameBuilder frames(kFrames, {});
   frames.Add({.instructions = {DW_CFA_offset | 3, 2, DW_CFA_advance_loc | 1, DW_CFA_restore | 3}});

@@ -91,7 +91,8 @@ class DerivedRules::Function {
     while (place.at < bytes_.size() && found_[place.at].length == 0) {
       FrameInstruction instruction(architecture_);
       if (!Decode(place.at, &instruction)) return;
-      found_[place.at] = {place.state.Rule(), static_cast<uint8_t>(instruction.length())};
+      found_[place.at] = {place.state.Rule(architecture_),
+                          static_cast<uint8_t>(instruction.length())};
       const FrameState after = instruction.After(place.state);
       const size_t next = place.at + instruction.length();
       switch (instruction.flow()) {
@@ -132,39 +133,55 @@ class DerivedRules::Function {
   }
 
   // Whether there is padding up to where a function begins: then a call before it does not return.
+  // On i386 code for arguments looks like a function's start, so there has to be padding, or one
+  // that is known.
   bool IsBehindPadding(size_t at) {
+    const size_t behind_call = at;
     FrameInstruction instruction(architecture_);
     while (Decode(at, &instruction) && instruction.IsPadding()) at += instruction.length();
-    return at < bytes_.size() && MayBegin(at);
+    if (at >= bytes_.size()) return false;
+    const bool may_be_arguments = architecture_ == Architecture::kI386 && at == behind_call;
+    return may_be_arguments ? IsLikely({start_.value + at}) : MayBegin(at);
+  }
+
+  bool IsLikely(ElfAddress address) const {
+    return std::binary_search(likely_.begin(), likely_.end(), address);
   }
 
   bool MayBegin(size_t at) {
     const ElfAddress address{start_.value + at};
-    if (std::binary_search(likely_.begin(), likely_.end(), address)) return true;
+    if (IsLikely(address)) return true;
     if (!IsAlignedAsFunction(architecture_, address)) return false;
     decoded_ += std::min(kLookedAt, most_ - decoded_);
     return BeginsFunction(architecture_, bytes_.subspan(at), address);
   }
 
   // The next instruction, but for padding, that was not reached and can be told of: it may be where
-  // a jump through a table leads, or is aligned as a function is. On AArch64 much else is aligned
+  // a jump through a table leads, or is aligned as a function is, or begins like one where another
+  // one ends, as functions do that were made as small as can be. On AArch64 much else is aligned
   // so: where loops begin, and one in four of what only an exception leads to.
   std::optional<size_t> NextGap() {
     while (gap_ < bytes_.size() && decoded_ != most_) {
       if (found_[gap_].length != 0) {
+        is_behind_found_ = true;
         gap_ += found_[gap_].length;
         continue;
       }
       FrameInstruction instruction(architecture_);
       if (!Decode(gap_, &instruction)) {
+        is_behind_found_ = false;
         ++gap_;
         continue;
       }
       const bool is_padding =
           instruction.IsPadding() || instruction.flow() == FrameInstruction::Flow::kEnd;
-      const bool is_aligned =
-          architecture_ == Architecture::kX86_64 && (start_.value + gap_) % kFunctionAlignment == 0;
-      if (!is_padding && (at_far_jump_ || is_aligned || MayBegin(gap_))) return gap_;
+      const bool is_x86 = architecture_ != Architecture::kAArch64;
+      const bool is_aligned = is_x86 && (start_.value + gap_) % kFunctionAlignment == 0;
+      const bool is_prologue = is_x86 && is_behind_found_ && instruction.IsPrologue();
+      if (!is_padding && (at_far_jump_ || is_aligned || is_prologue || MayBegin(gap_))) {
+        return gap_;
+      }
+      is_behind_found_ = false;
       gap_ += instruction.length();
     }
     return std::nullopt;
@@ -182,6 +199,7 @@ class DerivedRules::Function {
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
   std::optional<FrameState> at_far_jump_;
   size_t gap_ = 0;
+  bool is_behind_found_ = false;  // gap_ is where code ends that was reached
 };
 
 // Some functions of the image, in their order, with the rules of those that were asked for.
@@ -279,8 +297,10 @@ std::vector<FunctionExtent> ExtentsOf(const std::vector<ElfAddress>& starts) {
 }  // namespace
 
 DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
-    : architecture_(ArchitectureOfElf(image.machine()).value_or(Architecture::kX86_64)),
+    : architecture_(
+          ArchitectureOfElf(image.machine(), image.is_64_bit()).value_or(Architecture::kX86_64)),
       budget_(budget),
+      offset_table_(GlobalOffsetTable(image)),
       code_(CodeOf(image)),
       named_(std::make_unique<Functions>(architecture_, code_,
                                          FindNamedFunctions(image, code_, budget),
@@ -293,7 +313,8 @@ UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
     return named_->Find(*function, address, compiled);
   }
   if (found_ == nullptr) {
-    FunctionStarts starts = FindFunctionStarts(architecture_, named_->extents(), code_, budget_);
+    FunctionStarts starts =
+        FindFunctionStarts(architecture_, offset_table_, named_->extents(), code_, budget_);
     found_ = std::make_unique<Functions>(architecture_, code_, ExtentsOf(starts.certain),
                                          std::move(starts.likely), budget_);
   }

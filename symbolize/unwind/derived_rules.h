@@ -37,7 +37,7 @@
 
 namespace profiler::symbolize {
 
-// Of one image of x86-64 or AArch64. Not thread-safe: look-ups compile.
+// Of one image. Not thread-safe: look-ups compile.
 class DerivedRules {
  public:
   // Reads the symbols (FindNamedFunctions). The image's bytes and `budget`, which may be null,
@@ -61,6 +61,7 @@ class DerivedRules {
 
   const Architecture architecture_;
   FrameBudget* const budget_;  // null: none
+  const uint64_t offset_table_;
   std::vector<CodeRange> code_;
   std::unique_ptr<Functions> named_;
   std::unique_ptr<Functions> found_;  // null: the code was not looked through yet

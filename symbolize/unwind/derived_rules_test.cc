@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,14 @@
 #include "gtest/gtest.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/unwind/cfi_builder.h"
+#include "symbolize/unwind/function_starts.h"
 
 namespace profiler::symbolize {
 namespace {
 
 constexpr uint64_t kText = 0x1000;
 
-std::string Text(const UnwindRule& rule) {
+std::string Text(const UnwindRule& rule, int word = 8) {
   std::string text;
   switch (rule.kind) {
     case UnwindRule::kNone:
@@ -28,11 +30,15 @@ std::string Text(const UnwindRule& rule) {
     case UnwindRule::kFromFramePointer:
       text = absl::StrCat("fp+", rule.cfa_offset);
       break;
+    case UnwindRule::kRealigned:
+      text = absl::StrCat("at fp", rule.cfa_offset, " fp at fp+", rule.frame_slot * word);
+      if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
+      return text;
     default:
       return "?";
   }
-  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * 8);
-  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * 8);
+  if (rule.return_slot != -1) absl::StrAppend(&text, " return at ", rule.return_slot * word);
+  if (rule.frame_slot != 0) absl::StrAppend(&text, " fp at ", rule.frame_slot * word);
   return text;
 }
 
@@ -64,7 +70,8 @@ class DerivedRulesTest : public testing::Test {
     std::string text, last;
     for (uint64_t at = 0; at < size; ++at) {
       bool compiled = false;
-      const std::string rule = Text(rules.Find({kText + at}, &compiled));
+      const std::string rule =
+          Text(rules.Find({kText + at}, &compiled), image.machine() == EM_386 ? 4 : 8);
       if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
       last = rule;
     }
@@ -368,6 +375,106 @@ TEST_F(DerivedRulesTest, OnAArch64BothWaysOfABranchAreFollowedAndWhatBeginsAFunc
             "c: sp+0 return at 0\n"
             "10: sp+16\n"
             "18: sp+0 return at 0\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386WordsHaveFourBytes) {
+  const ByteBuilder code{0x55,              // push %ebp
+                         0x89, 0xe5,        // mov %esp, %ebp
+                         0x83, 0xec, 0x18,  // sub $24, %esp
+                         0xc9,              // leave
+                         0xc3};             // ret
+  EXPECT_EQ(Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n"
+            "1: sp+8\n"
+            "3: fp+8 fp at -8\n"
+            "7: sp+4\n");
+}
+
+TEST_F(DerivedRulesTest, AFrameThatIsAlignedIsWhereItHasSavedTheCallersStackPointer) {
+  EXPECT_EQ(Rules({0x8d, 0x4c, 0x24, 0x04,     // lea 4(%esp), %ecx
+                   0x83, 0xe4, 0xf0,           // and $-16, %esp
+                   0xff, 0x71, 0xfc,           // push -4(%ecx)
+                   0x55,                       // push %ebp
+                   0x89, 0xe5,                 // mov %esp, %ebp
+                   0x57,                       // push %edi
+                   0xe8, 0x20, 0,    0,    0,  // call __x86.get_pc_thunk.di
+                   0x51,                       // push %ecx
+                   0x83, 0xec, 0x10,           // sub $16, %esp
+                   0x89, 0xc1,                 // mov %eax, %ecx
+                   0x90},
+                  nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n7: none\n14: at fp-8 fp at fp+0\n");
+  EXPECT_EQ(Rules({0x4c, 0x8d, 0x54, 0x24, 0x08,  // lea 8(%rsp), %r10
+                   0x48, 0x83, 0xe4, 0xe0,        // and $-32, %rsp
+                   0x41, 0xff, 0x72, 0xf8,        // push -8(%r10)
+                   0x55,                          // push %rbp
+                   0x48, 0x89, 0xe5,              // mov %rsp, %rbp
+                   0x41, 0x52,                    // push %r10
+                   0x90}),
+            "0: sp+8\n9: none\n13: at fp-8 fp at fp+0\n");
+}
+
+TEST_F(DerivedRulesTest, WhatBeginsLikeAFunctionWhereAnotherOneEndsIsOne) {
+  EXPECT_EQ(Rules({0x53,        // push %rbx
+                   0x5b,        // pop %rbx
+                   0xc3,        // ret
+                   0x55,        // push %rbp
+                   0x53,        // push %rbx
+                   0x90,        // nop
+                   0x5b, 0x5d,  // pop %rbx; pop %rbp
+                   0xc3}),      // ret
+            "0: sp+8\n1: sp+16\n2: sp+8\n4: sp+16\n5: sp+24\n7: sp+16\n8: sp+8\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386RoomForArgumentsBehindACallIsNoFunction) {
+  ByteBuilder code{0x53};                      // push %ebx
+  code.Pad(11, 0x90).U8(0xe8).U32(0x1000);     // nop …; call, up to where functions are aligned
+  code.Bytes({0x83, 0xec, 0x0c,                // sub $12, %esp
+              0x83, 0xc4, 0x0c, 0x5b, 0xc3});  // add $12, %esp; pop %ebx; ret
+  EXPECT_EQ(Rules(code, nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n1: sp+8\n13: sp+20\n16: sp+8\n17: sp+4\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386ACallOfTheNextInstructionAsksWhereItIs) {
+  EXPECT_EQ(Rules({0x53,              // push %ebx
+                   0xe8, 0, 0, 0, 0,  // call +0
+                   0x5b,              // pop %ebx
+                   0x90,              // nop
+                   0x5b,              // pop %ebx
+                   0xc3},             // ret
+                  nullptr, SHF_ALLOC | SHF_EXECINSTR, EM_386),
+            "0: sp+4\n1: sp+8\n6: sp+12\n7: sp+8\n9: sp+4\n");
+}
+
+TEST_F(DerivedRulesTest, OnI386AFunctionWhoseAddressIsTakenStartsThere) {
+  constexpr uint64_t kTable = 0x8000;
+  constexpr size_t kOther = 0x20;
+  const auto rules_with = [&](const ByteBuilder& taking, uint16_t type) {
+    ByteBuilder code{taking};
+    code.U8(0xc3).Pad(kOther, 0xcc).Bytes({0x53, 0x53, 0x58, 0x58, 0xc3});
+    const std::vector<std::byte> file =
+        ElfBuilder(EM_386)
+            .Type(type)
+            .Section(".got.plt", kTable, ByteBuilder().U32(0))
+            .Section(".text", kText, code, SHF_ALLOC | SHF_EXECINSTR)
+            .Build();
+    const ElfImage image = *ElfImage::Parse(file);
+    const FunctionStarts starts = FindFunctionStarts(Architecture::kI386, GlobalOffsetTable(image),
+                                                     {}, CodeOf(image), nullptr);
+    return std::binary_search(starts.certain.begin(), starts.certain.end(),
+                              ElfAddress{kText + kOther});
+  };
+  constexpr auto kOtherAddress = static_cast<uint32_t>(kText + kOther);
+  EXPECT_TRUE(rules_with(ByteBuilder{0x68}.U32(kOtherAddress), ET_EXEC));  // push
+  EXPECT_TRUE(rules_with(ByteBuilder{0xba}.U32(kOtherAddress), ET_EXEC));  // mov to %edx
+  EXPECT_TRUE(
+      rules_with(ByteBuilder{0xc7, 0x04, 0x24}.U32(kOtherAddress), ET_EXEC));  // mov to (%esp)
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x44, 0x24, 8}.U32(kOtherAddress), ET_EXEC));
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x40, 8}.U32(kOtherAddress), ET_EXEC));  // to 8(%eax)
+  EXPECT_TRUE(rules_with(ByteBuilder{0xc7, 0x05}.U32(0).U32(kOtherAddress), ET_EXEC));
+  EXPECT_TRUE(rules_with(ByteBuilder{0x8d, 0x83}.U32(kOtherAddress - uint32_t{kTable}),
+                         ET_DYN));  // lea …(%ebx)
+  EXPECT_FALSE(rules_with(ByteBuilder{0x68}.U32(kOtherAddress), ET_DYN)) << "there it is a number";
 }
 
 }  // namespace

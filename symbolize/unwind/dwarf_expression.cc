@@ -15,11 +15,15 @@ constexpr size_t kMaxDepth = 64;
 class Machine {
  public:
   Machine(std::span<const std::byte> expression, const RegisterSet& registers, MemoryReader& memory)
-      : expression_(expression), code_(expression), registers_(registers), memory_(memory) {}
+      : expression_(expression),
+        architecture_(registers.architecture()),
+        code_(expression, WordSize(architecture_)),
+        registers_(registers),
+        memory_(memory) {}
 
   void Push(uint64_t value) {
     if (depth_ == kMaxDepth) return Fail(Evaluation::kMalformed);
-    stack_[depth_++] = value;
+    stack_[depth_++] = WithinWord(architecture_, value);
   }
 
   Evaluation Run(uint32_t* steps_left, uint64_t* result) {
@@ -82,7 +86,7 @@ class Machine {
     if (target < 0 || target > static_cast<int64_t>(expression_.size())) {
       return Fail(Evaluation::kMalformed);
     }
-    code_ = DwarfReader(expression_);
+    code_ = DwarfReader(expression_, WordSize(architecture_));
     code_.Skip(static_cast<size_t>(target));
   }
 
@@ -104,6 +108,7 @@ class Machine {
   bool Constant(uint8_t op) {
     switch (op) {
       case DW_OP_addr:
+        return Push(code_.Address()), true;
       case DW_OP_const8u:
       case DW_OP_const8s:
         return Push(code_.Read<uint64_t>()), true;
@@ -160,14 +165,15 @@ class Machine {
   bool UnaryOperator(uint8_t op) {
     switch (op) {
       case DW_OP_deref:
-        return PushMemory(Pop(), sizeof(uint64_t)), true;
+        return PushMemory(Pop(), WordSize(architecture_)), true;
       case DW_OP_deref_size: {
         const auto size = code_.Read<uint8_t>();
         return PushMemory(Pop(), size), true;
       }
       case DW_OP_abs: {
-        const uint64_t value = Pop();
-        return Push(value >> 63 != 0 ? 0 - value : value), true;
+        const int64_t value = Signed(Pop());
+        return Push(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value)),
+               true;
       }
       case DW_OP_neg:
         return Push(0 - Pop()), true;
@@ -198,16 +204,21 @@ class Machine {
     }
   }
 
-  static uint64_t ShiftedRight(uint64_t value, uint64_t bits, bool sign) {
-    if (sign) return static_cast<uint64_t>(static_cast<int64_t>(value) >> (bits < 64 ? bits : 63));
+  int64_t Signed(uint64_t value) const {
+    return WordSize(architecture_) == 4 ? static_cast<int32_t>(static_cast<uint32_t>(value))
+                                        : static_cast<int64_t>(value);
+  }
+
+  uint64_t ShiftedRight(uint64_t value, uint64_t bits, bool sign) const {
+    if (sign) return static_cast<uint64_t>(Signed(value) >> (bits < 64 ? bits : 63));
     return bits < 64 ? value >> bits : 0;
   }
 
   void BinaryOperator(uint8_t op) {
     const uint64_t right = Pop();
     const uint64_t left = Pop();
-    const auto signed_left = static_cast<int64_t>(left);
-    const auto signed_right = static_cast<int64_t>(right);
+    const int64_t signed_left = Signed(left);
+    const int64_t signed_right = Signed(right);
     switch (op) {
       case DW_OP_and:
         return Push(left & right);
@@ -253,6 +264,7 @@ class Machine {
   }
 
   const std::span<const std::byte> expression_;
+  const Architecture architecture_;
   DwarfReader code_;
   const RegisterSet& registers_;
   MemoryReader& memory_;

@@ -1,5 +1,6 @@
 // Evaluates the DWARF expressions of call frame information: where a register is saved, or what the
-// CFA is. A stack machine of 64-bit numbers that reads registers and memory.
+// CFA is. A stack machine of numbers as wide as the architecture's addresses, which reads registers
+// and memory.
 //
 // Source: DWARF 5, 2.5 and 6.4.2: no operators that need a compilation unit or a call frame.
 //

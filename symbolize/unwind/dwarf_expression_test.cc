@@ -180,5 +180,25 @@ TEST(DwarfExpressionTest, FindsTheCfaOfALinkageTable) {
             "8208");
 }
 
+TEST(DwarfExpressionTest, OnI386NumbersHaveThirtyTwoBits) {
+  RegisterSet registers(Architecture::kI386);
+  registers.Set(4, 0xfffffff0);
+  FakeMemory memory;
+  const auto result = [&](const ByteBuilder& expression) {
+    uint32_t steps = 1000;
+    uint64_t value = 0;
+    EXPECT_EQ(Evaluate(expression.bytes(), registers, memory, std::nullopt, &steps, &value),
+              Evaluation::kDone);
+    return value;
+  };
+  EXPECT_EQ(result({DW_OP_breg0 + 4, 0x20}), 0x10u);
+  EXPECT_EQ(result(ByteBuilder{DW_OP_addr}.U32(0x1234)), 0x1234u);
+  EXPECT_EQ(result({DW_OP_const1s, 0xff}), 0xffffffffu);
+  EXPECT_EQ(result({DW_OP_const1s, 0xff, DW_OP_abs}), 1u);
+  EXPECT_EQ(result({DW_OP_const1s, 0xff, DW_OP_lit0, DW_OP_lt}), 1u);
+  EXPECT_EQ(result({DW_OP_const1s, 0xf8, DW_OP_lit1, DW_OP_shra}), 0xfffffffcu);
+  EXPECT_EQ(result({DW_OP_const1s, 0xf8, DW_OP_lit4, DW_OP_div}), 0xfffffffeu);
+}
+
 }  // namespace
 }  // namespace profiler::symbolize

@@ -25,7 +25,11 @@ inline constexpr uint8_t kPointerSigned4 = 0x0b;
 
 class DwarfReader : public ByteReader {
  public:
-  using ByteReader::ByteReader;
+  // `address_size`: of the image's architecture, 4 or 8.
+  explicit DwarfReader(std::span<const std::byte> bytes, uint64_t address_size = sizeof(uint64_t))
+      : ByteReader(bytes), address_size_(address_size) {}
+
+  uint64_t Address() { return address_size_ == 4 ? Read<uint32_t>() : Read<uint64_t>(); }
 
   // A number of more than 64 bits loses those above.
   uint64_t Uleb() {
@@ -57,11 +61,11 @@ class DwarfReader : public ByteReader {
     const uint64_t value = PointerValue(encoding & kPointerFormat);
     switch (encoding & 0x70) {
       case kPointerAbsolute:
-        return value;
+        return Cut(value);
       case kPointerPcRelative:
-        return value + at;
+        return Cut(value + at);
       case kPointerDataRelative:
-        return value + data;
+        return Cut(value + data);
       default:
         Fail();
         return 0;
@@ -69,9 +73,13 @@ class DwarfReader : public ByteReader {
   }
 
  private:
+  // Addresses are counted modulo what an address has room for.
+  uint64_t Cut(uint64_t value) const { return address_size_ == 4 ? value & 0xffffffff : value; }
+
   uint64_t PointerValue(uint8_t format) {
     switch (format) {
-      case 0x00:  // absptr; both architectures have 8 bytes
+      case 0x00:  // absptr
+        return Address();
       case 0x04:
       case 0x0c:
         return Read<uint64_t>();
@@ -92,6 +100,8 @@ class DwarfReader : public ByteReader {
         return 0;
     }
   }
+
+  uint64_t address_size_;
 };
 
 }  // namespace profiler::symbolize

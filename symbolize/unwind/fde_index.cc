@@ -25,7 +25,7 @@ bool FitsInt32(int64_t value) {
 // count, table
 std::optional<FdeIndex> FdeIndex::FromHeader(std::span<const std::byte> header, uint64_t address,
                                              const FrameSection& section) {
-  DwarfReader reader(header);
+  DwarfReader reader(header, section.address_size());
   if (reader.Read<uint8_t>() != kHeaderVersion) return std::nullopt;
   const auto pointer_encoding = reader.Read<uint8_t>();
   const auto count_encoding = reader.Read<uint8_t>();

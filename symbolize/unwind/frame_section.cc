@@ -92,14 +92,14 @@ std::optional<CommonEntry> FrameSection::ReadCommon(uint64_t offset) const {
 }
 
 std::optional<CommonEntry> FrameSection::ParseCommon(const Entry& entry) const {
-  DwarfReader reader(entry.body);
+  DwarfReader reader(entry.body, address_size_);
   CommonEntry common;
   const auto version = reader.Read<uint8_t>();
   if (version != 1 && version != 3 && version != 4) return std::nullopt;
   const std::string_view augmentation = reader.ReadCString();
   if (version == 4) {
-    if (reader.Read<uint8_t>() != sizeof(uint64_t)) return std::nullopt;  // of an address
-    if (reader.Read<uint8_t>() != 0) return std::nullopt;                 // of a segment
+    if (reader.Read<uint8_t>() != address_size_) return std::nullopt;
+    if (reader.Read<uint8_t>() != 0) return std::nullopt;  // of a segment
   }
   common.code_alignment = reader.Uleb();
   common.data_alignment = reader.Sleb();
@@ -107,7 +107,7 @@ std::optional<CommonEntry> FrameSection::ParseCommon(const Entry& entry) const {
   common.return_address = static_cast<uint8_t>(std::min<uint64_t>(column, kNoColumn));
   if (augmentation.starts_with('z')) {
     common.has_augmentation_data = true;
-    const DwarfReader data(reader.ReadBytes(reader.Uleb()));
+    const DwarfReader data(reader.ReadBytes(reader.Uleb()), address_size_);
     ReadAugmentation(augmentation.substr(1), data, &common);
   } else if (!augmentation.empty()) {
     return std::nullopt;  // where the instructions begin cannot be known
@@ -124,7 +124,7 @@ std::optional<FunctionEntry> FrameSection::ReadFunction(uint64_t offset) const {
   if (!common) return std::nullopt;
   FunctionEntry function;
   function.common = *common;
-  DwarfReader reader(entry->body);
+  DwarfReader reader(entry->body, address_size_);
   const uint8_t encoding = common->pointer_encoding;
   function.start = reader.Pointer(encoding, address_ + entry->body_offset);
   function.size = reader.Pointer(encoding & kPointerFormat, 0);

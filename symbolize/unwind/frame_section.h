@@ -48,12 +48,14 @@ struct FunctionEntry {
 class FrameSection {
  public:
   enum Kind { kEhFrame, kDebugFrame };
-  // `address` is where the section is in memory.
-  FrameSection(Kind kind, std::span<const std::byte> bytes, uint64_t address)
-      : kind_(kind), bytes_(bytes), address_(address) {}
+  // `address` is where the section is in memory, `address_size` how many bytes addresses have.
+  FrameSection(Kind kind, std::span<const std::byte> bytes, uint64_t address,
+               uint64_t address_size = sizeof(uint64_t))
+      : kind_(kind), bytes_(bytes), address_(address), address_size_(address_size) {}
 
   std::span<const std::byte> bytes() const { return bytes_; }
   uint64_t address() const { return address_; }
+  uint64_t address_size() const { return address_size_; }
 
   // The FDE at `offset`; empty for a CIE and for what makes no sense.
   std::optional<FunctionEntry> ReadFunction(uint64_t offset) const;
@@ -71,6 +73,7 @@ class FrameSection {
   Kind kind_;
   std::span<const std::byte> bytes_;
   uint64_t address_;
+  uint64_t address_size_;
   // Neighbours share their CIE.
   mutable uint64_t last_common_offset_ = ~uint64_t{0};
   mutable std::optional<CommonEntry> last_common_;

@@ -1,5 +1,8 @@
 #include "symbolize/unwind/frame_state.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 
 #include "symbolize/unwind/aarch64_frame_state.h"
@@ -7,17 +10,38 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr int32_t kWord = 8;
 // Of a frame. What is larger is not followed.
 constexpr int64_t kMostDepth = int64_t{1} << 30;
 
-const ZydisDecoder& Decoder() {
-  static const ZydisDecoder decoder = [] {
-    ZydisDecoder made;
-    ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return made;
-  }();
-  return decoder;
+ZydisMachineMode ModeOf(Architecture architecture) {
+  return architecture == Architecture::kI386 ? ZYDIS_MACHINE_MODE_LEGACY_32
+                                             : ZYDIS_MACHINE_MODE_LONG_64;
+}
+
+ZydisDecoder MakeDecoder(Architecture architecture) {
+  ZydisDecoder made;
+  ZydisDecoderInit(
+      &made, ModeOf(architecture),
+      architecture == Architecture::kI386 ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64);
+  return made;
+}
+
+const ZydisDecoder& DecoderOf(Architecture architecture) {
+  static const ZydisDecoder x86_64 = MakeDecoder(Architecture::kX86_64);
+  static const ZydisDecoder i386 = MakeDecoder(Architecture::kI386);
+  return architecture == Architecture::kI386 ? i386 : x86_64;
+}
+
+// That functions have to keep for their callers.
+bool IsCallersRegister(Architecture architecture, ZydisRegister reg) {
+  constexpr std::array kOfX86_64 = {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12,
+                                    ZYDIS_REGISTER_R13, ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15};
+  constexpr std::array kOfI386 = {ZYDIS_REGISTER_EBX, ZYDIS_REGISTER_EBP, ZYDIS_REGISTER_ESI,
+                                  ZYDIS_REGISTER_EDI};
+  const auto is_among = [reg](const auto& registers) {
+    return std::find(registers.begin(), registers.end(), reg) != registers.end();
+  };
+  return architecture == Architecture::kI386 ? is_among(kOfI386) : is_among(kOfX86_64);
 }
 
 }  // namespace
@@ -31,15 +55,25 @@ std::optional<int32_t> Deeper(std::optional<int32_t> depth, int64_t bytes) {
   return static_cast<int32_t>(deeper);
 }
 
-UnwindRule FrameState::Rule() const {
+UnwindRule FrameState::Rule(Architecture architecture) const {
+  const auto word = static_cast<int32_t>(WordSize(architecture));
   if (fp == kOutermost) return {.kind = UnwindRule::kThreadStart};
   // As many as a rule has room for.
   constexpr int32_t kMostReturnSlots = 1 << 12, kMostSlots = 1 << 13;
-  if ((saved_return == 0 && !keeps_link) || saved_return % kWord != 0 ||
-      saved_return / kWord >= kMostReturnSlots) {
+  if ((saved_return == 0 && !keeps_link) || saved_return % word != 0 ||
+      saved_return / word >= kMostReturnSlots) {
     return {};
   }
-  UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -saved_return / kWord};
+  UnwindRule rule{.kind = UnwindRule::kFromStackPointer, .return_slot = -saved_return / word};
+  if (is_aligned) {
+    const int32_t above_fp = fp_depth - saved_fp;
+    const bool is_known = fp == kOfFrame && saved_fp != 0 && saved_cfa != 0;
+    if (!is_known || above_fp % word != 0 || std::abs(above_fp / word) >= kMostSlots) return {};
+    rule.kind = UnwindRule::kRealigned;
+    rule.frame_slot = above_fp / word;
+    rule.cfa_offset = fp_depth - saved_cfa;
+    return rule;
+  }
   // As compilers do that say where a frame is: once there is a frame pointer, by that.
   if (fp == kOfFrame && (!depth || fp_depth == saved_fp)) {
     rule.kind = UnwindRule::kFromFramePointer;
@@ -50,8 +84,8 @@ UnwindRule FrameState::Rule() const {
     return {};
   }
   if (fp == kOfCaller) return rule;
-  if (saved_fp % kWord != 0 || saved_fp / kWord >= kMostSlots) return {};
-  rule.frame_slot = -saved_fp / kWord;
+  if (saved_fp % word != 0 || saved_fp / word >= kMostSlots) return {};
+  rule.frame_slot = -saved_fp / word;
   return rule;
 }
 
@@ -62,8 +96,8 @@ bool FrameInstruction::Decode(std::span<const std::byte> code, ElfAddress addres
     std::memcpy(&code_, code.data(), sizeof(code_));
     return true;
   }
-  return ZYAN_SUCCESS(
-      ZydisDecoderDecodeFull(&Decoder(), code.data(), code.size(), &instruction_, operands_));
+  return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&DecoderOf(architecture_), code.data(), code.size(),
+                                             &instruction_, operands_));
 }
 
 size_t FrameInstruction::length() const {
@@ -107,23 +141,21 @@ std::optional<ElfAddress> FrameInstruction::target() const {
       operands_[0].imm.is_relative == 0) {
     return std::nullopt;
   }
-  return ElfAddress{address_.value + instruction_.length + operands_[0].imm.value.u};
+  return ElfAddress{
+      WithinWord(architecture_, address_.value + instruction_.length + operands_[0].imm.value.u)};
 }
 
 bool FrameInstruction::IsPrologue() const {
   if (architecture_ == Architecture::kAArch64) return IsArmPrologue(code_);
   switch (instruction_.mnemonic) {
+    case ZYDIS_MNEMONIC_ENDBR32:
     case ZYDIS_MNEMONIC_ENDBR64:
       return true;
     case ZYDIS_MNEMONIC_PUSH:
-      for (const ZydisRegister kept :
-           {ZYDIS_REGISTER_RBX, ZYDIS_REGISTER_RBP, ZYDIS_REGISTER_R12, ZYDIS_REGISTER_R13,
-            ZYDIS_REGISTER_R14, ZYDIS_REGISTER_R15}) {
-        if (IsRegister(0, kept)) return true;
-      }
-      return false;
+      return operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+             IsCallersRegister(architecture_, operands_[0].reg.value);
     case ZYDIS_MNEMONIC_SUB:
-      return IsRegister(0, ZYDIS_REGISTER_RSP);
+      return IsRegister(0, Sp());
     default:
       return false;
   }
@@ -139,8 +171,7 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
   for (size_t i = 0; i < instruction_.operand_count; ++i) {
     const bool is_written = (operands_[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
     if (is_written && operands_[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, operands_[i].reg.value) ==
-            reg) {
+        ZydisRegisterGetLargestEnclosing(ModeOf(architecture_), operands_[i].reg.value) == reg) {
       return true;
     }
   }
@@ -149,24 +180,32 @@ bool FrameInstruction::Writes(ZydisRegister reg) const {
 
 FrameState FrameInstruction::After(FrameState state) const {
   if (architecture_ == Architecture::kAArch64) return AfterArm(code_, state);
+  // Calls before it is saved leave it alone: they ask where the code is.
+  const bool has_cfa = state.cfa_register != ZYDIS_REGISTER_NONE;
+  if (has_cfa && Writes(state.cfa_register)) state.cfa_register = ZYDIS_REGISTER_NONE;
   switch (instruction_.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_PUSHFD:
     case ZYDIS_MNEMONIC_PUSHFQ:
       Push(&state);
       break;
     case ZYDIS_MNEMONIC_POP:
+    case ZYDIS_MNEMONIC_POPFD:
     case ZYDIS_MNEMONIC_POPFQ:
       Pop(&state);
       break;
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_ADD:
-      if (IsRegister(0, ZYDIS_REGISTER_RSP) && operands_[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+      if (IsRegister(0, Sp()) && operands_[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
         const int64_t bytes = operands_[1].imm.value.s;
         const bool is_add = instruction_.mnemonic == ZYDIS_MNEMONIC_ADD;
         state.depth = Deeper(state.depth, is_add ? -bytes : bytes);
       } else {
         Clobber(&state);
       }
+      break;
+    case ZYDIS_MNEMONIC_AND:
+      Align(&state);
       break;
     case ZYDIS_MNEMONIC_LEA:
       Load(&state);
@@ -180,8 +219,7 @@ FrameState FrameInstruction::After(FrameState state) const {
     case ZYDIS_MNEMONIC_XOR: {
       const bool is_zeroed = operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                              operands_[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                             operands_[0].reg.value == operands_[1].reg.value &&
-                             Writes(ZYDIS_REGISTER_RBP);
+                             operands_[0].reg.value == operands_[1].reg.value && Writes(Fp());
       const bool keeps_callers = state.fp != FrameState::kOfCaller || state.saved_fp != 0;
       Clobber(&state);
       if (is_zeroed && !keeps_callers) state.fp = FrameState::kOutermost;
@@ -190,7 +228,7 @@ FrameState FrameInstruction::After(FrameState state) const {
     case ZYDIS_MNEMONIC_CALL:
       // It takes what it pushed off again, but for one that asks where it is.
       if (target() == ElfAddress{address_.value + instruction_.length}) {
-        state.depth = Deeper(state.depth, kWord);
+        state.depth = Deeper(state.depth, Word());
       }
       break;
     default:
@@ -202,21 +240,33 @@ FrameState FrameInstruction::After(FrameState state) const {
 
 void FrameInstruction::Push(FrameState* state) const {
   state->depth = Deeper(state->depth, StackWidth());
-  const bool is_fp =
-      instruction_.mnemonic == ZYDIS_MNEMONIC_PUSH && IsRegister(0, ZYDIS_REGISTER_RBP);
+  const bool is_fp = instruction_.mnemonic == ZYDIS_MNEMONIC_PUSH && IsRegister(0, Fp());
   if (is_fp && state->depth && state->fp == FrameState::kOfCaller && state->saved_fp == 0) {
     state->saved_fp = *state->depth;
   }
+  const bool has_cfa =
+      state->cfa_register != ZYDIS_REGISTER_NONE && IsRegister(0, state->cfa_register);
+  if (has_cfa && state->depth && state->saved_cfa == 0) state->saved_cfa = *state->depth;
+}
+
+// Once, before the caller's frame pointer is saved: else the frame pointer says where the frame is.
+void FrameInstruction::Align(FrameState* state) const {
+  const bool is_known = IsRegister(0, Sp()) && state->cfa_register != ZYDIS_REGISTER_NONE &&
+                        !state->is_aligned && state->fp == FrameState::kOfCaller &&
+                        state->saved_fp == 0;
+  if (!is_known) return Clobber(state);
+  state->is_aligned = true;
+  state->depth = 0;
 }
 
 void FrameInstruction::Pop(FrameState* state) const {
   const std::optional<int32_t> popped = state->depth;
   state->depth = Deeper(state->depth, -StackWidth());
   if (instruction_.mnemonic != ZYDIS_MNEMONIC_POP) return;
-  if (IsRegister(0, ZYDIS_REGISTER_RBP)) {
+  if (IsRegister(0, Fp())) {
     const bool is_callers = popped && *popped == state->saved_fp;
     state->fp = is_callers ? FrameState::kOfCaller : FrameState::kOther;
-  } else if (IsRegister(0, ZYDIS_REGISTER_RSP)) {
+  } else if (IsRegister(0, Sp())) {
     state->depth.reset();
   }
   // What is popped is no longer there.
@@ -225,35 +275,37 @@ void FrameInstruction::Pop(FrameState* state) const {
 
 void FrameInstruction::Load(FrameState* state) const {
   const int64_t displacement = operands_[1].mem.disp.value;
-  const bool from_sp = IsMemoryAt(1, ZYDIS_REGISTER_RSP);
-  const bool from_fp = IsMemoryAt(1, ZYDIS_REGISTER_RBP) && state->fp == FrameState::kOfFrame;
-  if (IsRegister(0, ZYDIS_REGISTER_RSP) && (from_sp || from_fp)) {
+  const bool from_sp = IsMemoryAt(1, Sp());
+  const bool from_fp = IsMemoryAt(1, Fp()) && state->fp == FrameState::kOfFrame;
+  if (IsRegister(0, Sp()) && (from_sp || from_fp)) {
     state->depth = Deeper(from_sp ? state->depth : state->fp_depth, -displacement);
-  } else if (IsRegister(0, ZYDIS_REGISTER_RBP) && from_sp && state->depth) {
+  } else if (IsRegister(0, Fp()) && from_sp && state->depth) {
     const std::optional<int32_t> depth = Deeper(state->depth, -displacement);
     state->fp = depth ? FrameState::kOfFrame : FrameState::kOther;
     state->fp_depth = depth.value_or(0);
   } else {
+    const bool is_cfa = from_sp && !state->is_aligned && state->depth == displacement;
+    if (is_cfa && operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      state->cfa_register = operands_[0].reg.value;
+    }
     Clobber(state);
   }
 }
 
 void FrameInstruction::Move(FrameState* state) const {
   const auto slot = [&](size_t i) {
-    return IsMemoryAt(i, ZYDIS_REGISTER_RSP) ? Deeper(state->depth, -operands_[i].mem.disp.value)
-                                             : std::nullopt;
+    return IsMemoryAt(i, Sp()) ? Deeper(state->depth, -operands_[i].mem.disp.value) : std::nullopt;
   };
-  if (IsRegister(0, ZYDIS_REGISTER_RBP) && IsRegister(1, ZYDIS_REGISTER_RSP)) {
+  if (IsRegister(0, Fp()) && IsRegister(1, Sp())) {
     state->fp = state->depth ? FrameState::kOfFrame : FrameState::kOther;
     state->fp_depth = state->depth.value_or(0);
-  } else if (IsRegister(0, ZYDIS_REGISTER_RSP) && IsRegister(1, ZYDIS_REGISTER_RBP)) {
+  } else if (IsRegister(0, Sp()) && IsRegister(1, Fp())) {
     state->depth.reset();
     if (state->fp == FrameState::kOfFrame) state->depth = state->fp_depth;
-  } else if (IsRegister(1, ZYDIS_REGISTER_RBP) && state->fp == FrameState::kOfCaller &&
-             state->saved_fp == 0 && slot(0)) {
+  } else if (IsRegister(1, Fp()) && state->fp == FrameState::kOfCaller && state->saved_fp == 0 &&
+             slot(0)) {
     state->saved_fp = *slot(0);
-  } else if (IsRegister(0, ZYDIS_REGISTER_RBP) && state->saved_fp != 0 &&
-             slot(1) == state->saved_fp) {
+  } else if (IsRegister(0, Fp()) && state->saved_fp != 0 && slot(1) == state->saved_fp) {
     state->fp = FrameState::kOfCaller;
   } else {
     Clobber(state);
@@ -263,14 +315,14 @@ void FrameInstruction::Move(FrameState* state) const {
 void FrameInstruction::Leave(FrameState* state) const {
   const bool is_frame = state->fp == FrameState::kOfFrame;
   const bool is_callers = is_frame && state->fp_depth == state->saved_fp;
-  state->depth = is_frame ? Deeper(state->fp_depth, -kWord) : std::nullopt;
+  state->depth = is_frame ? Deeper(state->fp_depth, -Word()) : std::nullopt;
   state->fp = is_callers ? FrameState::kOfCaller : FrameState::kOther;
   if (is_callers) state->saved_fp = 0;
 }
 
 void FrameInstruction::Clobber(FrameState* state) const {
-  if (Writes(ZYDIS_REGISTER_RSP)) state->depth.reset();
-  if (Writes(ZYDIS_REGISTER_RBP)) state->fp = FrameState::kOther;
+  if (Writes(Sp())) state->depth.reset();
+  if (Writes(Fp())) state->fp = FrameState::kOther;
 }
 
 }  // namespace profiler::symbolize

@@ -7,6 +7,17 @@
 //   sub rsp, 24        │ locals             │
 //                      │                    │ ◀ rsp = CFA − 40
 //
+// A function that aligns its stack for more than its callers do, as main does on i386, keeps the
+// CFA in a register, and saves that. How far it moves the stack pointer does not show, so depths
+// count from where it is moved to:
+//
+//   lea ecx, [esp + 4]         │ return address         │  CFA − 4
+//   and esp, -16               │ …                      │
+//                              ├────────────────────────┤  where depths count from
+//   push dword ptr [ecx - 4]   │ return address         │
+//   push ebp                   │ caller's ebp           │ ◀ ebp
+//   mov ebp, esp; push ecx     │ CFA                    │
+//
 // On AArch64 the return address is in the link register at first, and both are saved somewhere in
 // the frame, side by side:
 //
@@ -38,7 +49,9 @@ struct FrameState {
   // At a function's first instruction.
   static FrameState AtStart(Architecture architecture) {
     FrameState state;
-    if (architecture == Architecture::kAArch64) state.depth = state.saved_return = 0;
+    state.saved_return =
+        HasLinkRegister(architecture) ? 0 : static_cast<int32_t>(WordSize(architecture));
+    state.depth = state.saved_return;
     return state;
   }
 
@@ -55,11 +68,14 @@ struct FrameState {
   int32_t saved_fp = 0;      // the caller's frame pointer is that far below the CFA; 0: nowhere
   int32_t saved_return = 8;  // and so the return address; 0: nowhere
   bool keeps_link = true;    // it is in the link register as well
+  bool is_aligned = false;   // depths but that of the return address count from the aligned stack
+  ZydisRegister cfa_register = ZYDIS_REGISTER_NONE;  // has the CFA; NONE: no register
+  int32_t saved_cfa = 0;                             // where that is saved; 0: nowhere
 
   bool operator==(const FrameState&) const = default;
 
   // Where nothing leads to the caller, kNone.
-  UnwindRule Rule() const;
+  UnwindRule Rule(Architecture architecture) const;
 };
 
 // By how far `depth` grows; empty where it was not known, and for frames that none is.
@@ -88,13 +104,17 @@ class FrameInstruction {
   std::optional<ElfAddress> target() const;
   bool IsPadding() const;
   // Whether it saves a register of the caller's (on AArch64 the link register), takes room on the
-  // stack, or is the mark of what may be called from anywhere (endbr64, bti c).
+  // stack, or is the mark of what may be called from anywhere (endbr64, endbr32, bti c).
   bool IsPrologue() const;
 
   // Behind it.
   FrameState After(FrameState state) const;
 
  private:
+  int32_t Word() const { return static_cast<int32_t>(WordSize(architecture_)); }
+  bool IsI386() const { return architecture_ == Architecture::kI386; }
+  ZydisRegister Sp() const { return IsI386() ? ZYDIS_REGISTER_ESP : ZYDIS_REGISTER_RSP; }
+  ZydisRegister Fp() const { return IsI386() ? ZYDIS_REGISTER_EBP : ZYDIS_REGISTER_RBP; }
   bool IsRegister(size_t i, ZydisRegister reg) const {
     return operands_[i].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[i].reg.value == reg;
   }
@@ -103,14 +123,15 @@ class FrameInstruction {
   int32_t StackWidth() const { return instruction_.operand_width / 8; }
   void Push(FrameState* state) const;
   void Pop(FrameState* state) const;
-  void Load(FrameState* state) const;  // lea
-  void Move(FrameState* state) const;  // mov
+  void Load(FrameState* state) const;   // lea
+  void Align(FrameState* state) const;  // and
+  void Move(FrameState* state) const;   // mov
   void Leave(FrameState* state) const;
   void Clobber(FrameState* state) const;
 
   const Architecture architecture_;
   ElfAddress address_;
-  uint32_t code_ = 0;  // on AArch64; the others on x86-64
+  uint32_t code_ = 0;  // on AArch64; the others on x86
   ZydisDecodedInstruction instruction_{};
   ZydisDecodedOperand operands_[ZYDIS_MAX_OPERAND_COUNT];
 };

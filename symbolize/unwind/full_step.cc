@@ -30,7 +30,8 @@ Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryRea
       return Stepped::kMalformed;
     case CfaRule::kRegister:
       if (!registers.Knows(rules.cfa.number)) return Stepped::kUnknownRegister;
-      *cfa = registers.Get(rules.cfa.number) + static_cast<uint64_t>(rules.cfa.offset);
+      *cfa = WithinWord(registers.architecture(),
+                        registers.Get(rules.cfa.number) + static_cast<uint64_t>(rules.cfa.offset));
       return Stepped::kCaller;
     case CfaRule::kExpression:
       return FromEvaluation(Evaluate(rules.Expression(rules.cfa.offset, rules.cfa.expression_size),
@@ -63,7 +64,7 @@ class Frame {
       case RegisterRule::kOffset:
         return Load(number, cfa_ + offset, value);
       case RegisterRule::kValueOffset:
-        *value = cfa_ + offset;
+        *value = WithinWord(registers_.architecture(), cfa_ + offset);
         return Stepped::kCaller;
       case RegisterRule::kRegister:
         return Copy(offset, value);
@@ -96,7 +97,9 @@ class Frame {
     if (may_be_epilogue_ && !is_in_frame && number != rules_.return_address) {
       return Copy(number, value);
     }
-    return memory_.ReadWord(address, value) ? Stepped::kCaller : Stepped::kUnreadable;
+    const bool is_read = memory_.ReadWord(WithinWord(registers_.architecture(), address), value,
+                                          WordSize(registers_.architecture()));
+    return is_read ? Stepped::kCaller : Stepped::kUnreadable;
   }
 
   const FrameRules& rules_;
@@ -112,7 +115,7 @@ bool IsRestored(const FrameRules& rules, Architecture architecture, unsigned num
          IsCalleeSaved(architecture, number);
 }
 
-// Where ucontext has register n of `order`: from `offset` on, one word each.
+// Where the stack has register n of `order`: from `offset` on, one word each.
 struct SignalFrame {
   uint64_t offset;
   std::span<const uint8_t> order;  // DWARF numbers
@@ -129,12 +132,20 @@ constexpr std::array<uint8_t, 33> kArmOrder = {0,  1,  2,  3,  4,  5,  6,  7,  8
 // fault_address.
 constexpr uint64_t kArmOffset = 128 + 176 + 8;
 
+// Where kRegisters stands is the trap's number and error code.
+constexpr std::array<uint8_t, 11> kI386Order = {7, 6, 5, 4, 3, 2, 1, 0, kRegisters, kRegisters, 8};
+// Segment registers come first. With siginfo: number, two pointers, siginfo; uc_flags, uc_link,
+// uc_stack.
+constexpr uint64_t kI386Offset = 4 + 16, kI386OffsetWithInfo = 12 + 128 + 20 + 16;
+
 std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
                                                  const RegisterSet& registers) {
   using Code = std::array<uint8_t, 9>;
   constexpr Code kMovRax = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
   constexpr Code kMovEax = {0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
   constexpr Code kArm = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+  constexpr Code kI386 = {0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80};
+  constexpr Code kI386WithInfo = {0xb8, 0xad, 0x00, 0x00, 0x00, 0xcd, 0x80};
   const auto stands_here = [&](const Code& expected, size_t size, uint64_t behind = 0) {
     Code code{};
     return memory.ReadBytes(registers.pc() - behind,
@@ -147,6 +158,11 @@ std::optional<SignalFrame> RecognizeSignalReturn(MemoryReader& memory,
       return std::nullopt;
     }
     return SignalFrame{kArmOffset, kArmOrder};
+  }
+  if (registers.architecture() == Architecture::kI386) {
+    if (stands_here(kI386, 8)) return SignalFrame{kI386Offset, kI386Order};
+    if (stands_here(kI386WithInfo, 7)) return SignalFrame{kI386OffsetWithInfo, kI386Order};
+    return std::nullopt;
   }
   if (!stands_here(kMovRax, 9) && !stands_here(kMovEax, 7)) return std::nullopt;
   return SignalFrame{kX86Offset, kX86Order};
@@ -193,12 +209,13 @@ Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers) {
   if (!frame) return Stepped::kMalformed;
   RegisterSet caller(registers->architecture());
   caller.SetVectorGranule(registers->vector_granule());
+  const uint64_t word = WordSize(registers->architecture());
   uint64_t address = registers->sp() + frame->offset;
   for (const uint8_t number : frame->order) {
     uint64_t value = 0;
-    if (!memory.ReadWord(address, &value)) return Stepped::kUnreadable;
+    if (!memory.ReadWord(address, &value, word)) return Stepped::kUnreadable;
     caller.Set(number, value);
-    address += sizeof(value);
+    address += word;
   }
   *registers = caller;
   return Stepped::kCaller;

@@ -36,9 +36,11 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
 //
 //   x86-64    pc: mov $15, %eax or %rax; syscall      sp: struct ucontext
 //   AArch64   pc: mov x8, #139; svc #0                sp: siginfo (128 bytes), struct ucontext
+//   i386      pc: mov $173, %eax; int $0x80           sp: number, two pointers, siginfo, ucontext
+//             pc: pop %eax; mov $119, %eax; int …     sp: number, struct sigcontext
 //
-// Sources: arch/x86/include/asm/sigframe.h, arch/arm64/kernel/signal.c and the two uapi/asm
-// sigcontext.h, Linux 6.1.
+// Sources: arch/x86/include/asm/sigframe.h, arch/arm64/kernel/signal.c and the uapi/asm
+// sigcontext.h of both, Linux 6.1.
 Stepped StepOverSignalReturn(MemoryReader& memory, RegisterSet* registers);
 
 }  // namespace profiler::symbolize

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "symbolize/elf/libelf_file.h"
@@ -21,10 +23,10 @@ constexpr size_t kMostFound = size_t{1} << 21;  // of calls, and of addresses th
 // That are looked at for what an instruction of a budget costs, as each symbol does.
 constexpr uint64_t kBytesOfInstruction = 4;
 
-constexpr std::byte kCall{0xe8};
-constexpr std::byte kLea{0x8d};
+constexpr uint8_t kCall = 0xe8;
+constexpr uint8_t kLea = 0x8d;
 // ModRM of an operand at a distance from the next instruction: any register, mode 0, 5.
-constexpr std::byte kRelative{0x05}, kModeAndOperand{0xc7};
+constexpr uint8_t kRelative = 0x05, kModeAndOperand = 0xc7;
 constexpr size_t kDistance = sizeof(int32_t);
 
 // As many as `budget` has room for, of `most` things of which some cost what an instruction does.
@@ -36,11 +38,24 @@ void Take(FrameBudget* budget, uint64_t count, uint64_t of_instruction) {
   if (budget != nullptr) budget->TakeInstructions(count / of_instruction);
 }
 
+// Of i386: ModRM of an operand at a distance of four bytes from a register.
+constexpr uint8_t kFromRegister = 0x80, kMode = 0xc0;
+constexpr uint8_t kPushImmediate = 0x68, kMoveImmediate = 0xb8, kStoreImmediate = 0xc7;
+
+// Where a value stands behind an opcode of one byte, ModRM, maybe SIB, maybe a displacement.
+size_t BehindOperand(uint8_t modrm, uint8_t sib) {
+  const unsigned mode = modrm >> 6, operand = modrm & 7;
+  const bool has_sib = mode != 3 && operand == 4;
+  const bool has_no_base = mode == 0 && (has_sib ? (sib & 7) == 5 : operand == 5);
+  return 2 + (has_sib ? 1 : 0) + (mode == 2 || has_no_base ? 4 : mode == 1 ? 1 : 0);
+}
+
 class StartFinder {
  public:
-  StartFinder(Architecture architecture, const std::vector<FunctionExtent>& named,
-              const std::vector<CodeRange>& code, FrameBudget* budget)
-      : architecture_(architecture), code_(code), budget_(budget) {
+  StartFinder(Architecture architecture, uint64_t offset_table,
+              const std::vector<FunctionExtent>& named, const std::vector<CodeRange>& code,
+              FrameBudget* budget)
+      : architecture_(architecture), offset_table_(offset_table), code_(code), budget_(budget) {
     for (const CodeRange& range : code) found_.certain.push_back(range.address);
     for (const FunctionExtent& function : named) found_.certain.push_back(function.start);
   }
@@ -77,18 +92,50 @@ class StartFinder {
 
   void ReadRange(const CodeRange& range) {
     if (architecture_ == Architecture::kAArch64) return ReadRangeOnAArch64(range);
-    const std::span<const std::byte> bytes = range.bytes;
+    const auto bytes =
+        std::span(reinterpret_cast<const uint8_t*>(range.bytes.data()), range.bytes.size());
     for (size_t i = 0; i + 1 + kDistance <= bytes.size(); ++i) {
-      const bool is_lea = bytes[i] == kLea && (bytes[i + 1] & kModeAndOperand) == kRelative;
-      if (!is_lea && bytes[i] != kCall) continue;
-      const size_t at = i + (is_lea ? 2 : 1);  // of the distance
-      if (at + kDistance > bytes.size()) continue;
-      int32_t distance;
-      std::memcpy(&distance, &bytes[at], sizeof(distance));
-      const ElfAddress from{range.address.value + at};
-      const ElfAddress target{from.value + kDistance + static_cast<uint64_t>(int64_t{distance})};
-      AddTarget(target, from, /*is_called=*/!is_lea);
+      const auto code = bytes.subspan(i);
+      const ElfAddress address{range.address.value + i};
+      if (code[0] == kCall) {
+        // One of the next instruction asks where it is.
+        if (DistanceAt(code, 1) == 0) continue;
+        AddTarget(Relative(code, 1, address), address, /*is_called=*/true);
+      } else if (architecture_ == Architecture::kI386) {
+        if (const auto taken = TakenOnI386(code)) AddTarget(*taken, address, /*is_called=*/false);
+      } else if (code[0] == kLea && (code[1] & kModeAndOperand) == kRelative &&
+                 code.size() >= 2 + kDistance) {
+        AddTarget(Relative(code, 2, address), address, /*is_called=*/false);
+      }
     }
+  }
+
+  static int32_t DistanceAt(std::span<const uint8_t> code, size_t at) {
+    int32_t distance;
+    std::memcpy(&distance, &code[at], sizeof(distance));
+    return distance;
+  }
+
+  // Where an instruction at `address` leads that ends with a distance, `at` bytes from its start.
+  ElfAddress Relative(std::span<const uint8_t> code, size_t at, ElfAddress address) const {
+    const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
+    return {WithinWord(architecture_, address.value + at + kDistance + distance)};
+  }
+
+  // `code` has one byte and a distance at least.
+  std::optional<ElfAddress> TakenOnI386(std::span<const uint8_t> code) const {
+    size_t at = 0;  // of the four bytes
+    if (offset_table_ != 0) {
+      const bool has_sib = (code[1] & 7) == 4;
+      if (code[0] == kLea && (code[1] & kMode) == kFromRegister && !has_sib) at = 2;
+    } else if (code[0] == kPushImmediate || (code[0] & 0xf8) == kMoveImmediate) {
+      at = 1;
+    } else if (code[0] == kStoreImmediate && (code[1] & 0x38) == 0) {
+      at = BehindOperand(code[1], code[2]);
+    }
+    if (at == 0 || at + kDistance > code.size()) return std::nullopt;
+    const auto distance = static_cast<uint64_t>(int64_t{DistanceAt(code, at)});
+    return ElfAddress{WithinWord(architecture_, offset_table_ + distance)};
   }
 
   void ReadRangeOnAArch64(const CodeRange& range) {
@@ -149,6 +196,7 @@ class StartFinder {
   }
 
   const Architecture architecture_;
+  const uint64_t offset_table_;  // of i386
   const std::vector<CodeRange>& code_;
   FrameBudget* const budget_;  // null: none
   FunctionStarts found_;
@@ -179,6 +227,14 @@ void AddSymbols(const ElfImage& image, const ElfSection& section,
 
 }  // namespace
 
+uint64_t GlobalOffsetTable(const ElfImage& image) {
+  if (image.type() == ET_EXEC) return 0;
+  for (const std::string_view name : {".got.plt", ".got"}) {
+    if (const ElfSection* const section = image.FindSection(name)) return section->address.value;
+  }
+  return 0;
+}
+
 std::vector<CodeRange> CodeOf(const ElfImage& image) {
   constexpr size_t kMostRanges = 64;
   std::vector<CodeRange> code;
@@ -207,8 +263,10 @@ const CodeRange* FindRange(const std::vector<CodeRange>& code, ElfAddress addres
 bool BeginsFunction(Architecture architecture, std::span<const std::byte> code,
                     ElfAddress address) {
   if (!IsAlignedAsFunction(architecture, address)) return false;
+  // On i386 registers are pushed as arguments, too, and room is made for them.
+  const size_t most = architecture == Architecture::kI386 ? 1 : kLookedAt;
   size_t at = 0;
-  for (size_t i = 0; i < kLookedAt && at < code.size(); ++i) {
+  for (size_t i = 0; i < most && at < code.size(); ++i) {
     FrameInstruction instruction(architecture);
     if (!instruction.Decode(code.subspan(at), {address.value + at})) return false;
     if (instruction.IsPrologue()) return true;
@@ -244,10 +302,10 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
   return named;
 }
 
-FunctionStarts FindFunctionStarts(Architecture architecture,
+FunctionStarts FindFunctionStarts(Architecture architecture, uint64_t offset_table,
                                   const std::vector<FunctionExtent>& named,
                                   const std::vector<CodeRange>& code, FrameBudget* budget) {
-  StartFinder finder(architecture, named, code, budget);
+  StartFinder finder(architecture, offset_table, named, code, budget);
   finder.ReadCode();
   return finder.Finish();
 }

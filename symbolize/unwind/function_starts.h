@@ -5,7 +5,13 @@
 //   e8 rel32             call f             bl f
 //   48 8d ModRM rel32    lea r, [f]         adrp r, page; add r, r, #place, or adr r, f
 //
-// On x86-64 they are searched byte by byte, as decoding all code takes too long, so some that are
+//   i386
+//   e8 rel32                                call f
+//   8d ModRM disp32                         lea r, [b + f − GOT], where b has the GOT's address
+//   68 imm32, b8 … bf imm32, c7 … imm32     push f, mov r, f, or mov [m], f: not in code that may
+//                                           lie anywhere
+//
+// On x86 they are searched byte by byte, as decoding all code takes too long, so some that are
 // found are none: half of an instruction may look like a call; on AArch64 data may. What is found
 // is certain if it is called from two places, or is aligned and looks like the start of a function.
 // An address that is taken within the function where it is is a label's, to which a computed jump
@@ -28,11 +34,11 @@
 
 namespace profiler::symbolize {
 
-// In bytes, by compilers' defaults for x86-64. For AArch64 some functions are aligned as little as
+// In bytes, by compilers' defaults for x86. For AArch64 some functions are aligned as little as
 // instructions are.
 inline constexpr uint64_t kFunctionAlignment = 16;
 constexpr bool IsAlignedAsFunction(Architecture architecture, ElfAddress address) {
-  return address.value % (architecture == Architecture::kX86_64 ? kFunctionAlignment : 4) == 0;
+  return address.value % (architecture == Architecture::kAArch64 ? 4 : kFunctionAlignment) == 0;
 }
 
 // A run of code that lies in the file in one piece: an executable section, or a segment where there
@@ -64,15 +70,19 @@ std::vector<FunctionExtent> FindNamedFunctions(const ElfImage& image,
                                                const std::vector<CodeRange>& code,
                                                FrameBudget* budget);
 
+// What addresses of i386 in code that may lie anywhere are relative to, _GLOBAL_OFFSET_TABLE_; 0
+// for code that has its place.
+uint64_t GlobalOffsetTable(const ElfImage& image);
+
 // Each in their order, each once, and none in both.
 struct FunctionStarts {
   std::vector<ElfAddress> certain;  // with those that have names, and the start of each range
   std::vector<ElfAddress> likely;
 };
 
-// Reads at most 64 MB of code, and no more than `budget` has left, where that is not null. Cost: a
-// few milliseconds a megabyte.
-FunctionStarts FindFunctionStarts(Architecture architecture,
+// `offset_table`: GlobalOffsetTable. Reads at most 64 MB of code, and no more than `budget` has
+// left, where that is not null. Cost: a few milliseconds a megabyte.
+FunctionStarts FindFunctionStarts(Architecture architecture, uint64_t offset_table,
                                   const std::vector<FunctionExtent>& named,
                                   const std::vector<CodeRange>& code, FrameBudget* budget);
 

@@ -18,6 +18,8 @@ namespace {
 
 // An image's entry point has no caller, and often says nothing of itself.
 constexpr uint64_t kEntryCode = 64;
+// Of an instruction and what follows it, in bytes, where a mapping ends.
+constexpr size_t kLeastCode = 8;
 // Words on top of the stack among which the return address of hand-written code is searched: more
 // than there are registers to be saved.
 constexpr uint64_t kSearchedWords = 8;
@@ -43,8 +45,7 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     chain_.frames.back().is_return_address = false;
     return Arrive(stepped, caller, false);
   }
-  if (in_code_ && code_.cfi != nullptr && address >= code_.cfi->entry() &&
-      code_.cfi->entry().value != 0 && address.value - code_.cfi->entry().value < kEntryCode) {
+  if (in_code_ && code_.cfi != nullptr && IsInEntryPoint(address)) {
     return End(ChainEnd::kThreadStart);
   }
   late_ = false;
@@ -69,11 +70,33 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     }
     for (uint64_t words = 0; words < kSearchedWords; ++words) {
       uint64_t address = 0;
-      if (!ReadCopiedWord(registers_.sp() + words * kWord, &address)) break;
+      if (!ReadCopiedWord(registers_.sp() + words * word_, &address)) break;
       if (IsReturnAddress(address)) return ReturnBy({words, std::nullopt});
     }
   }
   return next;
+}
+
+// What stands behind the entry point may be functions that others call, as is on i386 the one that
+// asks where the code is: behind an instruction that goes elsewhere.
+bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
+  const ElfAddress entry = code_.cfi->entry();
+  if (entry.value == 0 || address < entry || address.value - entry.value >= kEntryCode) {
+    return false;
+  }
+  std::array<std::byte, kEntryCode> bytes{};
+  std::span<std::byte> code = std::span(bytes).first(address.value - entry.value);
+  if (!space_.ReadCode(RuntimeAddress{entry.value + code_.bias}, code)) return true;
+  FrameInstruction instruction(registers_.architecture());
+  while (!code.empty() && instruction.Decode(code, {})) {
+    const FrameInstruction::Flow flow = instruction.flow();
+    if (flow != FrameInstruction::Flow::kNext && flow != FrameInstruction::Flow::kCall &&
+        flow != FrameInstruction::Flow::kBranch) {
+      return false;
+    }
+    code = code.subspan(instruction.length());
+  }
+  return true;
 }
 
 // By what the virtual machine says that made the code. Nothing where that says nothing.
@@ -95,7 +118,7 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
     case ManagedStep::Kind::kCaller:
       break;
   }
-  if (step.sp % kWord != 0) return End(ChainEnd::kBadRegister);
+  if (!IsAligned(step.sp)) return End(ChainEnd::kBadRegister);
   if (step.sp <= registers_.sp()) return End(ChainEnd::kNoProgress);
   // Whoever goes on from here later has to know the frame as it was.
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
@@ -119,6 +142,8 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
   uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
   if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
+  const bool is_realigned = rule.kind == UnwindRule::kRealigned;
+  if (is_realigned && !ReadCopiedWord(cfa, &cfa)) return std::nullopt;
   if (rule.return_slot == 0 && !knows_link_) return std::nullopt;
   uint64_t return_address = registers_.Get(numbers_.return_address);
   const bool is_copied =
@@ -132,7 +157,7 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
 bool UnwindWalk::EndsThread(RuntimeAddress address) {
   constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
-  const bool is_known = registers_.architecture() == Architecture::kX86_64 &&
+  const bool is_known = !HasLinkRegister(registers_.architecture()) &&
                         space_.ReadCode(address, bytes) && !MayFollowCall(address.value);
   if (!is_known) return false;
   std::span<const std::byte> code = bytes;
@@ -150,14 +175,22 @@ bool UnwindWalk::EndsThread(RuntimeAddress address) {
 // function: of the C library's code that returns from a signal, for instance.
 bool UnwindWalk::IsBehindSystemCall(uint64_t pc) {
   constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
+  constexpr std::array<uint8_t, 2> kInterrupt = {0xcd, 0x80};                   // int $0x80
   constexpr std::array<uint8_t, 4> kSupervisorCall = {0x01, 0x00, 0x00, 0xd4};  // svc #0
   const auto stands_before = [&](const auto& call) {
     std::remove_cvref_t<decltype(call)> code{};
     return space_.ReadMemory(pc - code.size(), std::as_writable_bytes(std::span(code))) &&
            code == call;
   };
-  return registers_.architecture() == Architecture::kX86_64 ? stands_before(kSyscall)
-                                                            : stands_before(kSupervisorCall);
+  switch (registers_.architecture()) {
+    case Architecture::kX86_64:
+      return stands_before(kSyscall);
+    case Architecture::kAArch64:
+      return stands_before(kSupervisorCall);
+    case Architecture::kI386:
+      return stands_before(kInterrupt);
+  }
+  return false;
 }
 
 // Of a function of AArch64 that was interrupted. Where call frame information is made for
@@ -186,7 +219,7 @@ UnwindRule UnwindWalk::MendInterruptedRule(ElfAddress address, UnwindRule told) 
     if (ArmFlow(code) != FrameInstruction::Flow::kNext) return told;
     state = AfterArm(code, state);
   }
-  const UnwindRule rule = state.Rule();
+  const UnwindRule rule = state.Rule(Architecture::kAArch64);
   return rule.kind == UnwindRule::kNone ? told : rule;
 }
 
@@ -196,7 +229,7 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(code));
   const RuntimeAddress pc = chain_.frames.back().address;
   // Less where the mapping ends.
-  if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kWord))) {
+  if (!space_.ReadCode(pc, bytes) && !space_.ReadCode(pc, bytes.first(kLeastCode))) {
     return std::nullopt;
   }
   auto back = WayBackOf(registers_.architecture(), code, is_interrupted);
@@ -204,7 +237,7 @@ std::optional<WayBack> UnwindWalk::FindWayBack(bool is_interrupted) {
   if (!back || (back->in_link_register && !knows_link_)) return std::nullopt;
   uint64_t address = registers_.Get(numbers_.return_address);
   const bool is_known = back->in_link_register ||
-                        ReadCopiedWord(registers_.sp() + back->return_address * kWord, &address);
+                        ReadCopiedWord(registers_.sp() + back->return_address * word_, &address);
   return is_known && !IsReturnAddress(address) ? std::nullopt : back;
 }
 
@@ -238,7 +271,7 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
   address = WithoutSignature(address);
   MappedCode code;
   std::array<uint8_t, kLongestCall> call{};
-  return address > call.size() && space_.FindCode(RuntimeAddress{address - 1}, &code) &&
+  return address > call.size() && FindCode(RuntimeAddress{address - 1}, &code) &&
          space_.ReadCode(RuntimeAddress{address - call.size()},
                          std::as_writable_bytes(std::span(call))) &&
          EndsInCall(registers_.architecture(), call);
@@ -254,19 +287,19 @@ bool UnwindWalk::MayFollowCall(uint64_t address) {
 
 UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
   const uint64_t sp = registers_.sp();
-  const uint64_t slot = sp + back.return_address * kWord;
+  const uint64_t slot = sp + back.return_address * word_;
   uint64_t address = registers_.Get(numbers_.return_address);
   uint64_t caller_fp = registers_.fp();
   if (!back.in_link_register && !ReadStackWord(slot, &address)) return EndUnreadable();
-  if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * kWord, &caller_fp)) {
+  if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * word_, &caller_fp)) {
     return EndUnreadable();
   }
   address = WithoutSignature(address);
   registers_.KeepOnly(FollowedRegisters());
-  if (registers_.architecture() == Architecture::kX86_64) {
-    return GoTo(address, slot + kWord, caller_fp, FrameOrigin::kGuess, true);
+  if (!HasLinkRegister(registers_.architecture())) {
+    return GoTo(address, slot + word_, caller_fp, FrameOrigin::kGuess, true);
   }
-  const Next next = GoTo(address, sp + back.caller_stack.value_or(0) * kWord, caller_fp,
+  const Next next = GoTo(address, sp + back.caller_stack.value_or(0) * word_, caller_fp,
                          FrameOrigin::kGuess, true);
   knows_stack_ = back.caller_stack.has_value();
   return next;
@@ -275,7 +308,7 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
 // What the frame has of its own ends at `sp`, or, on AArch64, there or further out.
 UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp) {
   const Next next = GoTo(pc, sp, fp, FrameOrigin::kGuess, true);
-  knows_stack_ = registers_.architecture() == Architecture::kX86_64;
+  knows_stack_ = !HasLinkRegister(registers_.architecture());
   return next;
 }
 
@@ -289,19 +322,33 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
   if (fp == 0 && in_code_ && is_return_address_) return End(ChainEnd::kThreadStart);
-  if (fp % kWord != 0 || fp < registers_.sp()) return End(unknown);
+  if (!IsAligned(fp) || fp < registers_.sp()) return End(unknown);
   uint64_t caller_fp = 0;
   uint64_t return_address = 0;
-  if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + kWord, &return_address)) {
+  if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + word_, &return_address)) {
     const uint64_t end = stack_.start + stack_.bytes.size();
-    return End(fp - registers_.sp() < kStackReach && fp + 2 * kWord > end ? ChainEnd::kStackTooShort
+    return End(fp - registers_.sp() < kStackReach && fp + 2 * word_ > end ? ChainEnd::kStackTooShort
                                                                           : unknown);
   }
   const uint64_t stripped = WithoutSignature(return_address);
   MappedCode code;
-  if (stripped != 0 && !space_.FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
+  if (stripped != 0 && !FindCode(RuntimeAddress{stripped - 1}, &code)) return End(unknown);
   registers_.KeepOnly(FollowedRegisters());
-  return GoToAboveRecord(stripped, fp + 2 * kWord, caller_fp);
+  return GoToAboveRecord(stripped, fp + 2 * word_, caller_fp);
+}
+
+// Whether a walk that got no further than the interrupted function can go on as its instructions
+// say. Call frame information that was written by hand may be wrong: that of glibc's memcpy for
+// i386 leaves a push out (sysdeps/i386/i686/memcpy.S, 2.36).
+bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
+  const bool is_lost = chain_.end == ChainEnd::kBadReturnAddress && chain_.frames.size() == 1;
+  if (!is_lost || pc_is_return_address || !limits_.frame_pointers) return false;
+  Start(registers, pc_is_return_address, /*all_registers=*/false);
+  const RuntimeAddress pc = chain_.frames.back().address;
+  in_code_ = FindCode(pc, &code_);
+  const auto rule = FindDerivedRule({pc.value - code_.bias});
+  return rule && rule->kind != UnwindRule::kThreadStart &&
+         StepByRule(*rule, FrameOrigin::kGuess) == Next::kGoOn;
 }
 
 // Whether a walk that is lost can go on, as it met an exception that is being handed over. What
@@ -333,14 +380,13 @@ bool UnwindWalk::FindCatchingFrame() {
 }
 
 // Leaves the full rules of the function in rules_. No other one saves the two registers that
-// carry an exception into the function that catches it, __builtin_eh_return_data_regno: nobody
-// has to preserve them.
+// carry an exception into the function that catches it: nobody has to preserve them.
 bool UnwindWalk::HandsOver(RuntimeAddress instruction) {
   MappedCode code;
-  return space_.FindCode(instruction, &code) && code.cfi != nullptr &&
+  return FindCode(instruction, &code) && code.cfi != nullptr &&
          FullRules(*code.cfi, {instruction.value - code.bias}) == CfiTable::Told::kRules &&
-         rules_.registers[0].kind == RegisterRule::kOffset &&
-         rules_.registers[1].kind == RegisterRule::kOffset;
+         rules_.registers[numbers_.exception[0]].kind == RegisterRule::kOffset &&
+         rules_.registers[numbers_.exception[1]].kind == RegisterRule::kOffset;
 }
 
 // The frame that rules_ led to is the catching function's.
@@ -359,19 +405,19 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   known_.Start(0, 0);  // what was walked in vain is not to be known again
   in_code_ = false;
   registers_.KeepOnly(FollowedRegisters());
-  return GoToAboveRecord(address, *slot + kWord, fp) == Next::kGoOn;
+  return GoToAboveRecord(address, *slot + word_, fp) == Next::kGoOn;
 }
 
 // The word from `address` on that leads to behind the instruction `call`, or to where its
 // function catches.
 std::optional<uint64_t> UnwindWalk::FindCatchingCall(uint64_t address, RuntimeAddress call) {
   MappedCode code;
-  if (!space_.FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;
+  if (!FindCode(call, &code) || code.cfi == nullptr) return std::nullopt;
   const auto function = code.cfi->FunctionAt({call.value - code.bias});
   if (!function) return std::nullopt;
   const uint64_t start = function->start.value + code.bias;
-  for (uint64_t word = 0; ReadCopiedWord(address, &word); address += kWord) {
-    word = StripTags(registers_.architecture(), word);
+  for (uint64_t word = 0; ReadCopiedWord(address, &word); address += word_) {
+    word = Stripped(word);
     if (word - start > function->size) continue;
     if (word == call.value + 1 || !MayFollowCall(word)) return address;
   }

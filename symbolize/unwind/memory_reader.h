@@ -15,8 +15,13 @@ class MemoryReader {
   // False where not all of it can be read.
   virtual bool ReadBytes(uint64_t address, std::span<std::byte> bytes) = 0;
 
-  bool ReadWord(uint64_t address, uint64_t* value) {
-    return ReadBytes(address, std::as_writable_bytes(std::span(value, 1)));
+  // A word of `size` bytes, of which a number of 8 bytes is made.
+  bool ReadWord(uint64_t address, uint64_t* value, size_t size = sizeof(uint64_t)) {
+    uint64_t word = 0;
+    const bool is_read =
+        ReadBytes(address, std::as_writable_bytes(std::span(&word, 1)).first(size));
+    if (is_read) *value = word;
+    return is_read;
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -10,13 +11,14 @@
 namespace profiler::symbolize {
 namespace {
 
-constexpr int64_t kWord = 8;
 constexpr int64_t kMostSlots = 1 << 12;  // what 13 bits hold
 
+int64_t WordOf(Architecture architecture) { return static_cast<int64_t>(WordSize(architecture)); }
+
 // The slot of a register that is saved at `offset` from the CFA.
-std::optional<int32_t> SlotOf(int64_t offset) {
-  const int64_t slot = offset / kWord;
-  if (offset % kWord != 0 || slot == 0 || slot < -kMostSlots || slot >= kMostSlots) {
+std::optional<int32_t> SlotOf(int64_t word, int64_t offset) {
+  const int64_t slot = offset / word;
+  if (offset % word != 0 || slot == 0 || slot < -kMostSlots || slot >= kMostSlots) {
     return std::nullopt;
   }
   return static_cast<int32_t>(slot);
@@ -27,10 +29,10 @@ bool IsUnchanged(const RegisterRule& rule) {
 }
 
 // 0 for a register that has its value still; empty for what no slot can say.
-std::optional<int32_t> SavedSlot(const RegisterRule& rule) {
+std::optional<int32_t> SavedSlot(int64_t word, const RegisterRule& rule) {
   if (IsUnchanged(rule)) return 0;
   if (rule.kind != RegisterRule::kOffset) return std::nullopt;
-  return SlotOf(rule.offset);
+  return SlotOf(word, rule.offset);
 }
 
 bool FitsInt32(int64_t value) {
@@ -47,22 +49,24 @@ std::optional<int64_t> ReadBaseRegister(DwarfReader& code, unsigned number) {
 }
 
 // breg7 8; breg16 0; lit15; and; lit N; ge; lit3; shl; plus: each entry of the table is 16 bytes
-// and pushes 8 at its offset N.
-std::optional<UnwindRule> PackLinkageTable(const FrameRules& rules) {
-  constexpr unsigned kStackPointer = 7;
-  constexpr unsigned kPc = 16;
+// and pushes 8 at its offset N. On i386: breg4 4; breg8 0; …; lit2; shl; plus.
+std::optional<UnwindRule> PackLinkageTable(Architecture architecture, const FrameRules& rules) {
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  const int64_t word = WordOf(architecture);
   DwarfReader code(rules.Expression(rules.cfa.offset, rules.cfa.expression_size));
-  const std::optional<int64_t> offset = ReadBaseRegister(code, kStackPointer);
-  if (!offset || ReadBaseRegister(code, kPc) != 0) return std::nullopt;
+  const std::optional<int64_t> offset = ReadBaseRegister(code, numbers.sp);
+  if (!offset || ReadBaseRegister(code, numbers.pc) != 0) return std::nullopt;
   if (code.Read<uint8_t>() != DW_OP_lit15 || code.Read<uint8_t>() != DW_OP_and) return std::nullopt;
   const int threshold = code.Read<uint8_t>() - DW_OP_lit0;
   if (threshold < 0 || threshold > 15) return std::nullopt;
-  for (const uint8_t op : {DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}) {
+  const uint8_t shift = word == 4 ? DW_OP_lit2 : DW_OP_lit3;
+  for (const uint8_t op : std::to_array<uint8_t>({DW_OP_ge, shift, DW_OP_shl, DW_OP_plus})) {
     if (code.Read<uint8_t>() != op) return std::nullopt;
   }
   if (!code.ok() || code.remaining() != 0) return std::nullopt;
-  if (rules.registers[kPc].kind != RegisterRule::kOffset || rules.registers[kPc].offset != -kWord ||
-      !IsUnchanged(rules.registers[NumbersOf(Architecture::kX86_64).fp])) {
+  const RegisterRule& return_address = rules.registers[numbers.pc];
+  if (return_address.kind != RegisterRule::kOffset || return_address.offset != -word ||
+      !IsUnchanged(rules.registers[numbers.fp])) {
     return std::nullopt;
   }
   return UnwindRule{.kind = UnwindRule::kLinkageTable,
@@ -71,7 +75,9 @@ std::optional<UnwindRule> PackLinkageTable(const FrameRules& rules) {
 }
 
 // CFA: breg6 offset; deref. Frame pointer: breg6 offset.
-std::optional<UnwindRule> PackRealigned(const RegisterNumbers& numbers, const FrameRules& rules) {
+std::optional<UnwindRule> PackRealigned(Architecture architecture, const FrameRules& rules) {
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  const int64_t word = WordOf(architecture);
   DwarfReader cfa(rules.Expression(rules.cfa.offset, rules.cfa.expression_size));
   const std::optional<int64_t> cfa_offset = ReadBaseRegister(cfa, numbers.fp);
   if (!cfa_offset || cfa.Read<uint8_t>() != DW_OP_deref || !cfa.ok() || cfa.remaining() != 0) {
@@ -81,22 +87,24 @@ std::optional<UnwindRule> PackRealigned(const RegisterNumbers& numbers, const Fr
   if (frame.kind != RegisterRule::kExpression) return std::nullopt;
   DwarfReader saved(rules.Expression(frame.offset, frame.expression_size));
   const std::optional<int64_t> offset = ReadBaseRegister(saved, numbers.fp);
-  if (!offset || saved.remaining() != 0 || *offset % kWord != 0 || *offset / kWord < -kMostSlots ||
-      *offset / kWord >= kMostSlots) {
+  if (!offset || saved.remaining() != 0 || *offset % word != 0 || *offset / word < -kMostSlots ||
+      *offset / word >= kMostSlots) {
     return std::nullopt;
   }
   const RegisterRule& return_address = rules.registers[rules.return_address];
-  const std::optional<int32_t> slot = SavedSlot(return_address);
+  const std::optional<int32_t> slot = SavedSlot(word, return_address);
   if (!slot || *slot == 0) return std::nullopt;
   return UnwindRule{.kind = UnwindRule::kRealigned,
                     .return_slot = *slot,
-                    .frame_slot = static_cast<int32_t>(*offset / kWord),
+                    .frame_slot = static_cast<int32_t>(*offset / word),
                     .cfa_offset = static_cast<int32_t>(*cfa_offset)};
 }
 
-std::optional<UnwindRule> PackCfaRegister(const RegisterNumbers& numbers, const FrameRules& rules) {
-  const std::optional<int32_t> return_slot = SavedSlot(rules.registers[rules.return_address]);
-  const std::optional<int32_t> frame_slot = SavedSlot(rules.registers[numbers.fp]);
+std::optional<UnwindRule> PackCfaRegister(Architecture architecture, const FrameRules& rules) {
+  const RegisterNumbers numbers = NumbersOf(architecture);
+  const int64_t word = WordOf(architecture);
+  const std::optional<int32_t> return_slot = SavedSlot(word, rules.registers[rules.return_address]);
+  const std::optional<int32_t> frame_slot = SavedSlot(word, rules.registers[numbers.fp]);
   if (!return_slot || !frame_slot || !FitsInt32(rules.cfa.offset)) return std::nullopt;
   UnwindRule rule{.return_slot = *return_slot,
                   .frame_slot = *frame_slot,
@@ -119,8 +127,8 @@ UnwindRule PackRule(Architecture architecture, const FrameRules& rules) {
   const RegisterNumbers numbers = NumbersOf(architecture);
   if (rules.return_address >= kRegisters) return full;
   const RegisterRule& return_address = rules.registers[rules.return_address];
-  // On x86-64 no register has the return address, so no rule is as good as none.
-  const bool is_lost = architecture == Architecture::kX86_64 && IsUnchanged(return_address);
+  // Where no register has the return address, no rule is as good as none.
+  const bool is_lost = !HasLinkRegister(architecture) && IsUnchanged(return_address);
   if (is_lost || return_address.kind == RegisterRule::kUndefined) {
     return {.kind = UnwindRule::kThreadStart};
   }
@@ -130,10 +138,10 @@ UnwindRule PackRule(Architecture architecture, const FrameRules& rules) {
   }
   std::optional<UnwindRule> rule;
   if (rules.cfa.kind == CfaRule::kRegister) {
-    rule = PackCfaRegister(numbers, rules);
+    rule = PackCfaRegister(architecture, rules);
   } else {
-    if (architecture == Architecture::kX86_64) rule = PackLinkageTable(rules);
-    if (!rule) rule = PackRealigned(numbers, rules);
+    if (!HasLinkRegister(architecture)) rule = PackLinkageTable(architecture, rules);
+    if (!rule) rule = PackRealigned(architecture, rules);
   }
   if (!rule) return full;
   rule->signal_frame = rules.signal_frame;

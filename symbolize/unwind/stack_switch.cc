@@ -46,7 +46,7 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) return EndUnreadable();
     if (IsReturnAddress(address)) {
-      return GoTo(address, slot + kWord, registers_.fp(), FrameOrigin::kCfi, true);
+      return GoTo(address, slot + word_, registers_.fp(), FrameOrigin::kCfi, true);
     }
     const auto next = StepOverC(slot);
     return next ? *next : End(ChainEnd::kStackSwitch);
@@ -55,23 +55,23 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
   if (stack_switch.frame_size != 0 && limits_.leaves_out_c) {
     if (const auto next = StepOverC(sp + stack_switch.frame_size)) return *next;
   }
-  if (fp == 0 || fp % kWord != 0) return End(ChainEnd::kStackSwitch);
+  if (fp == 0 || !IsAligned(fp)) return End(ChainEnd::kStackSwitch);
   if (stack_switch.frame_size != 0) {
     uint64_t address = 0, caller_fp = 0;
-    if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + kWord, &address)) {
+    if (!ReadStackWord(fp, &caller_fp) || !ReadStackWord(fp + word_, &address)) {
       return End(ChainEnd::kStackSwitch);
     }
     if (!IsReturnAddress(address)) return End(ChainEnd::kStackSwitch);
-    return GoTo(address, fp + 2 * kWord, caller_fp, FrameOrigin::kCfi, true);
+    return GoTo(address, fp + 2 * word_, caller_fp, FrameOrigin::kCfi, true);
   }
   const RuntimeAddress function{stack_switch.function.value + code_.bias};
   for (uint64_t words = 1; words <= kMostWords; ++words) {
-    const uint64_t slot = fp - words * kWord;
+    const uint64_t slot = fp - words * word_;
     uint64_t address = 0;
     if (!ReadStackWord(slot, &address)) break;
     if (code_.Holds({address - 1}) && FollowsCallOf(space_, function, {address}) &&
-        LeadsToFrame(address, slot + kWord, fp)) {
-      return GoTo(address, slot + kWord, fp, FrameOrigin::kCfi, true);
+        LeadsToFrame(address, slot + word_, fp)) {
+      return GoTo(address, slot + word_, fp, FrameOrigin::kCfi, true);
     }
   }
   return End(ChainEnd::kStackSwitch);
@@ -81,7 +81,7 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
 // where it is another one.
 std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   uint64_t place = 0, address = 0;
-  if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + kWord, &address)) {
+  if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + word_, &address)) {
     return std::nullopt;
   }
   if (!code_.Holds({place}) || !code_.Holds({address - 1})) return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   if (!called || !code_.Holds(*called) || !code_.cfi->StackSwitchAt({called->value - code_.bias})) {
     return std::nullopt;
   }
-  const uint64_t sp = frame_end + 2 * kWord;
+  const uint64_t sp = frame_end + 2 * word_;
   const UnwindRule rule = code_.cfi->Find({address - 1 - code_.bias});
   const bool has_frame = rule.kind == UnwindRule::kFromStackPointer && rule.frame_slot != 0;
   const uint64_t fp =
@@ -104,7 +104,7 @@ bool UnwindWalk::LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp)
   for (int callers = 0; callers < 2; ++callers) {
     MappedCode code;
     const RuntimeAddress call{return_address - 1};
-    if (!space_.FindCode(call, &code) || code.cfi == nullptr) return false;
+    if (!FindCode(call, &code) || code.cfi == nullptr) return false;
     const UnwindRule rule = code.cfi->Find({call.value - code.bias});
     if (rule.kind != UnwindRule::kFromStackPointer || rule.cfa_offset <= 0) return false;
     const uint64_t cfa = Displaced(sp, rule.cfa_offset);

@@ -14,7 +14,7 @@ void UnwindWalk::Run(const RegisterSet& registers, bool pc_is_return_address) {
     while (next == Next::kGoOn) next = Step();
     if (next == Next::kEnd) break;
   }
-  if (FindCatchingFrame()) {
+  if (LeaveByInstructions(registers, pc_is_return_address) || FindCatchingFrame()) {
     while (Step() == Next::kGoOn) {
     }
   }
@@ -28,9 +28,11 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
                        bool all_registers) {
   registers_ = registers;
   numbers_ = NumbersOf(registers.architecture());
+  word_ = WordSize(registers.architecture());
+  pc_mask_ = AddressMask(registers.architecture());
   all_registers_ = all_registers;
   complete_ = true;
-  registers_.Set(numbers_.pc, StripTags(registers.architecture(), registers.pc()));
+  registers_.Set(numbers_.pc, Stripped(registers.pc()));
   knows_link_ = !pc_is_return_address;
   knows_stack_ = true;
   known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
@@ -46,7 +48,7 @@ UnwindWalk::Next UnwindWalk::Step() {
   const uint64_t pc = chain_.frames.back().address.value;
   const bool was_return_address = is_return_address_;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
-  if (!in_code_ || !code_.Holds(instruction)) in_code_ = space_.FindCode(instruction, &code_);
+  if (!in_code_ || !code_.Holds(instruction)) in_code_ = FindCode(instruction, &code_);
   if (!in_code_ && is_return_address_ && chain_.frames.size() > 1) {
     return StripLongSignature() ? Next::kGoOn : DropStrayFrame();
   }
@@ -107,12 +109,12 @@ bool UnwindWalk::StripLongSignature() {
 // where no code is, the next fewer bits are tried. Source: arch/arm64/Kconfig, Linux 6.18,
 // ARM64_VA_BITS.
 uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
-  const uint64_t stripped = StripTags(registers_.architecture(), address);
+  const uint64_t stripped = Stripped(address);
   if (registers_.architecture() != Architecture::kAArch64) return stripped;
   MappedCode code;
   for (const unsigned bits : {48, 47, 42, 39, 36}) {
     const uint64_t shorter = stripped & ((uint64_t{1} << bits) - 1);
-    if (shorter != 0 && space_.FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
+    if (shorter != 0 && FindCode(RuntimeAddress{shorter - 1}, &code)) return shorter;
   }
   return stripped;
 }
@@ -121,7 +123,7 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
 // and what the stack has further out cannot be found from it.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
-  in_code_ = space_.FindCode(chain_.frames.back().instruction(), &code_);
+  in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
   return End(ChainEnd::kBadReturnAddress);
 }
 
@@ -133,10 +135,10 @@ void UnwindWalk::RepeatSteps() {
     uint64_t caller_pc = 0, caller_fp = fp;
     const bool leads_on = chain_.frames.size() < limits_.max_frames &&
                           ReadCopiedWord(step->return_slot, &caller_pc) &&
-                          StripTags(registers_.architecture(), caller_pc) != 0 &&
+                          Stripped(caller_pc) != 0 &&
                           (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
     if (!leads_on) break;
-    pc = StripTags(registers_.architecture(), caller_pc);
+    pc = Stripped(caller_pc);
     sp = step->caller_sp, fp = caller_fp;
     known_.Repeat();
     Prefetch(sp);
@@ -222,7 +224,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
     case UnwindRule::kLinkageTable: {
       const bool has_pushed =
           (registers_.pc() & 15) >= static_cast<uint64_t>(int64_t{rule.return_slot});
-      cfa = Displaced(sp, rule.cfa_offset) + (has_pushed ? kWord : 0);
+      cfa = Displaced(sp, rule.cfa_offset) + (has_pushed ? word_ : 0);
       return_slot = -1;
       break;
     }
@@ -245,7 +247,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
     if (!knows_link_) return End(ChainEnd::kBadRegister);
     return_address = registers_.Get(numbers_.return_address);
   }
-  if (cfa % kWord != 0) return End(ChainEnd::kBadRegister);
+  if (!IsAligned(cfa)) return End(ChainEnd::kBadRegister);
   // Of what linkage tables of AArch64 lead to, glibc says that the frame ends before what they have
   // pushed, the return address above all.
   const bool is_pushed_before =
@@ -280,7 +282,7 @@ UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
   const bool moves_stack = rules_.signal_frame;
   if (stepped == Stepped::kCaller && !moves_stack) {
-    if (caller.sp() % kWord != 0) return End(ChainEnd::kBadRegister);
+    if (!IsAligned(caller.sp())) return End(ChainEnd::kBadRegister);
     // One whose return address is in a register may have nothing on the stack.
     const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
     const bool has_return_slot = kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
@@ -309,7 +311,7 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
     case Stepped::kCaller:
       break;
   }
-  const uint64_t pc = StripTags(registers_.architecture(), caller.pc());
+  const uint64_t pc = Stripped(caller.pc());
   if (pc == 0) return End(ChainEnd::kThreadStart);
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   registers_ = caller;

@@ -50,7 +50,6 @@ class UnwindWalk final : public MemoryReader {
  private:
   enum class Next { kGoOn, kEnd, kFollowAllRegisters };
 
-  static constexpr uint64_t kWord = 8;
   // Stacks come from memory that no one has read yet: how far ahead of the walk they are asked for.
   static constexpr uint64_t kPrefetch = 256;
   static constexpr uint64_t kCacheLine = 64;
@@ -59,14 +58,28 @@ class UnwindWalk final : public MemoryReader {
   // How far behind the copied bytes a register may point and still be taken for one of the stack's.
   static constexpr uint64_t kStackReach = uint64_t{64} << 20;
 
-  static constexpr uint64_t SlotAddress(uint64_t base, int32_t slot) {
-    return base + static_cast<uint64_t>(int64_t{slot}) * kWord;
+  uint64_t SlotAddress(uint64_t base, int32_t slot) const {
+    return base + static_cast<uint64_t>(int64_t{slot}) * word_;
   }
+  bool IsAligned(uint64_t address) const { return (address & (word_ - 1)) == 0; }
+  // An address of code as it is followed: StripTags.
+  uint64_t Stripped(uint64_t pc) const { return pc & pc_mask_; }
   static constexpr uint64_t Displaced(uint64_t base, int32_t offset) {
     return base + static_cast<uint64_t>(int64_t{offset});
   }
 
   void Start(const RegisterSet& registers, bool pc_is_return_address, bool all_registers);
+
+  // As the space has it. Of an image of another architecture nothing is known: a program with 64
+  // bits may go on with 32, as Windows programs do in Wine, and then its images are of both kinds.
+  bool FindCode(RuntimeAddress address, MappedCode* code) {
+    if (!space_.FindCode(address, code)) return false;
+    const bool is_other =
+        code->cfi != nullptr && code->cfi->architecture() != registers_.architecture();
+    if (is_other) [[unlikely]]
+      code->cfi = nullptr;
+    return true;
+  }
 
   // To the caller of the last frame.
   Next Step();
@@ -95,6 +108,7 @@ class UnwindWalk final : public MemoryReader {
   bool IsBehindSystemCall(uint64_t pc);
   std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
   bool EndsThread(RuntimeAddress address);
+  bool IsInEntryPoint(ElfAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);
@@ -102,6 +116,7 @@ class UnwindWalk final : public MemoryReader {
   Next ReturnBy(const WayBack& back);
   Next GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t fp);
   Next FollowFramePointer();
+  bool LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address);
   bool FindCatchingFrame();
   bool HandsOver(RuntimeAddress instruction);
   bool GoOnWhereCaught(size_t frame);
@@ -122,7 +137,7 @@ class UnwindWalk final : public MemoryReader {
 
   // The caller has these registers, and none else is known.
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
-    pc = StripTags(registers_.architecture(), pc);
+    pc = Stripped(pc);
     if (pc == 0) return End(ChainEnd::kThreadStart);
     if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
     SetFollowed(pc, sp, fp);
@@ -151,14 +166,21 @@ class UnwindWalk final : public MemoryReader {
 
   bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
     const uint64_t offset = address - stack_.start;
-    if (offset >= stack_.bytes.size() || kWord > stack_.bytes.size() - offset) return false;
-    std::memcpy(word, stack_.bytes.data() + offset, kWord);
+    if (offset >= stack_.bytes.size() || word_ > stack_.bytes.size() - offset) return false;
+    const std::byte* const bytes = stack_.bytes.data() + offset;
+    if (word_ == sizeof(uint64_t)) [[likely]] {
+      std::memcpy(word, bytes, sizeof(uint64_t));
+    } else {
+      uint32_t half = 0;
+      std::memcpy(&half, bytes, sizeof(half));
+      *word = half;
+    }
     return true;
   }
 
   // The common case of ReadBytes.
   bool ReadStackWord(uint64_t address, uint64_t* word) {
-    return ReadCopiedWord(address, word) || ReadWord(address, word);
+    return ReadCopiedWord(address, word) || ReadWord(address, word, word_);
   }
 
   // Asks for the stack from where that was done last up to somewhat above `address`.
@@ -182,6 +204,8 @@ class UnwindWalk final : public MemoryReader {
 
   RegisterSet registers_;  // of the last frame; its pc without tags
   RegisterNumbers numbers_{};
+  uint64_t word_ = sizeof(uint64_t);  // bytes of one, on its stack
+  uint64_t pc_mask_ = ~uint64_t{0};
   bool all_registers_ = false;  // follow all of them from the leaf on
   bool complete_ = true;        // registers_ has more than pc, sp and fp; else the rest is stale
   bool knows_link_ = true;      // the link register is this frame's

@@ -62,7 +62,8 @@ class UnwinderTest : public testing::Test {
  protected:
   // `text`: code at ELF address 0x100, of which nothing else is said.
   void Functions(const std::vector<ByteBuilder>& instructions, const CieSpec& cie = {},
-                 uint16_t machine = EM_X86_64, const ByteBuilder& text = {}) {
+                 uint16_t machine = EM_X86_64, const ByteBuilder& text = {},
+                 uint64_t entry = 0x8000) {
     EhFrameBuilder frames(0x50000, cie);
     uint64_t start = 0x1000;
     for (const ByteBuilder& function : instructions) {
@@ -70,7 +71,7 @@ class UnwinderTest : public testing::Test {
       start += 0x1000;
     }
     file_ = ElfBuilder(machine)
-                .Entry(0x8000)
+                .Entry(entry)
                 .Section(".eh_frame", 0x50000, frames.section())
                 .Section(".text", 0x100, text, SHF_ALLOC | SHF_EXECINSTR)
                 .Build();
@@ -87,7 +88,9 @@ class UnwinderTest : public testing::Test {
   // The chain as text: addresses of frames with how they were found, and the end.
   std::string Unwind(uint64_t pc, const std::vector<uint64_t>& stack, UnwindLimits limits = {}) {
     ByteBuilder words;
-    for (const uint64_t word : stack) words.U64(word);
+    const bool is_i386 = registers_.architecture() == Architecture::kI386;
+    for (const uint64_t word : stack)
+      is_i386 ? words.U32(static_cast<uint32_t>(word)) : words.U64(word);
     registers_.Set(NumbersOf(registers_.architecture()).pc, pc);
     unwinder_.Unwind(registers_, {kStack, words.bytes()}, *space_, limits, &chain_);
     return Text();
@@ -511,6 +514,34 @@ TEST_F(UnwinderTest, TheEntryPointHasNoCaller) {
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x8010}), "401010 408010r thread start");
 }
 
+TEST_F(UnwinderTest, WhatOthersCallMayStandBehindTheEntryPoint) {
+  ByteBuilder text{0x31, 0xed, 0xf4};  // xor %ebp, %ebp; hlt
+  text.Pad(16, 0x90).Bytes({0x48, 0x8b, 0x1c, 0x24, 0xc3});
+  Functions({kThreadStart}, {}, EM_X86_64, text, /*entry=*/0x100);
+  space_->SetMemory(kCode + 0x100, text);
+  space_->SetMemory(InFunction(0) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
+  EXPECT_EQ(Unwind(kCode + 0x110, {InFunction(0)}), "400110 401010r? thread start");
+  EXPECT_EQ(Unwind(kCode + 0x100, {InFunction(0)}), "400100 thread start");
+  EXPECT_EQ(Unwind(kCode + 0x102, {InFunction(0)}), "400102 thread start");
+}
+
+TEST_F(UnwinderTest, WhereAFunctionIsWrongAboutItselfItsInstructionsTell) {
+  const ByteBuilder text{0x50, 0x90, 0x58, 0xc3};  // push %rax; nop; pop %rax; ret
+  EhFrameBuilder frames(0x50000, {});
+  frames.Add({.start = 0x100, .size = 4}).Add({.start = 0x1000, .instructions = kThreadStart});
+  file_ = ElfBuilder()
+              .Section(".eh_frame", 0x50000, frames.section())
+              .Section(".text", 0x100, text, SHF_ALLOC | SHF_EXECINSTR)
+              .Build();
+  table_ = *CfiTable::Create(*ElfImage::Parse(file_));
+  space_ = std::make_unique<FakeSpace>(table_.get());
+  registers_.Set(7, kStack);
+  space_->SetMemory(InFunction(0) - 8, {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0});
+  EXPECT_EQ(Unwind(kCode + 0x101, {7, InFunction(0)}), "400101 401010r? thread start");
+  EXPECT_EQ(chain_.guessed, 1u);
+  EXPECT_EQ(Unwind(kCode + 0x101, {7, 8}), "400101 bad return address");
+}
+
 TEST_F(UnwinderTest, EndsWhereNothingIsMapped) {
   Functions({{}});
   EXPECT_EQ(Unwind(0x123, {0}), "123 no image");
@@ -866,6 +897,115 @@ TEST_F(UnwinderTest, VectorsOfSaveAreasAreAsLongAsTheThreadSays) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r thread start");
 }
 
+const ByteBuilder kStartOfI386{DW_CFA_undefined, 8};
+const ByteBuilder kFrameOf12OfI386{DW_CFA_def_cfa_offset, 16};
+
+TEST_F(UnwinderTest, OnI386WordsHaveFourBytes) {
+  Functions({{}, kFrameOf12OfI386, {DW_CFA_def_cfa, 5, 8, DW_CFA_offset | 5, 2}, kStartOfI386},
+            CieOfI386(), EM_386);
+  registers_.Set(5, kStack + 24);
+  for (int i = 0; i < 2; ++i) {
+    space_->identity = 1;  // and again, with what is known of the last chain
+    EXPECT_EQ(
+        Unwind(InFunction(0), {InFunction(1), 1, 2, 3, InFunction(2), 5, 0x77, InFunction(3)}),
+        "401010 402010r 403010r 404010r thread start");
+    EXPECT_EQ(chain_.frames[3].stack_pointer, kStack + 32);
+    EXPECT_EQ(chain_.registers.fp(), 0x77u);
+  }
+  EXPECT_EQ(Unwind(InFunction(1), {1, 2, 3}), "402010 stack too short");
+}
+
+TEST_F(UnwinderTest, OnI386ATableOfLinkagesPushesFourBytes) {
+  ByteBuilder linkage{DW_CFA_def_cfa_expression};
+  linkage.Block({DW_OP_breg0 + 4, 4, DW_OP_breg0 + 8, 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11,
+                 DW_OP_ge, DW_OP_lit2, DW_OP_shl, DW_OP_plus});
+  Functions({linkage, kStartOfI386}, CieOfI386(), EM_386);
+  EXPECT_EQ(Unwind(InFunction(0, 0x2a), {InFunction(1), 0}), "40102a 402010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0, 0x2b), {5, InFunction(1)}), "40102b 402010r thread start");
+}
+
+TEST_F(UnwinderTest, OnI386ARealignedFrameSaysWhereItsCallersStackIs) {
+  // As GCC begins main: lea 4(%esp), %ecx; and $-16, %esp; pushl -4(%ecx); push %ebp; …
+  Functions({{DW_CFA_def_cfa, 1, 0, DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_expression, 3,
+              DW_OP_breg0 + 5, 0x7c, DW_OP_deref, DW_CFA_expression, 5, 2, DW_OP_breg0 + 5, 0},
+             kStartOfI386},
+            CieOfI386(), EM_386);
+  registers_.Set(1, kStack + 24);
+  registers_.Set(5, kStack + 8);
+  const std::vector<uint64_t> stack = {0, kStack + 24, 0x77, 0, 0, InFunction(1)};
+  EXPECT_EQ(Unwind(InFunction(0, 0x10), stack), "401010 402010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0, 0x20), stack), "401020 402010r thread start");
+  EXPECT_EQ(chain_.registers.fp(), 0x77u);
+}
+
+TEST_F(UnwinderTest, OnI386BothReturnsFromASignalAreRecognizedByTheirCode) {
+  Functions({{}, kStartOfI386}, CieOfI386(), EM_386);
+  const uint64_t restorer = kCode + 0x500;
+  const auto stack_with = [&](size_t registers) {
+    std::vector<uint64_t> stack(80);
+    stack[0] = restorer;
+    stack[registers + 3] = kStack + 4 * 70;    // esp
+    stack[registers + 10] = InFunction(0, 0);  // eip
+    stack[70] = InFunction(1);
+    return stack;
+  };
+  constexpr auto kChain = "401010 400500 401000* 402010r thread start";
+  space_->SetMemory(restorer, {0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80});
+  EXPECT_EQ(Unwind(InFunction(0), stack_with(1 + 1 + 4)), kChain);
+  space_->SetMemory(restorer, {0xb8, 0xad, 0, 0, 0, 0xcd, 0x80});
+  EXPECT_EQ(Unwind(InFunction(0), stack_with(1 + 3 + 32 + 5 + 4)), kChain);
+}
+
+TEST_F(UnwinderTest, OnI386FramePointersAreFollowedWhereThereIsNoRule) {
+  Functions({kStartOfI386}, CieOfI386(), EM_386);
+  registers_.Set(5, kStack + 4);
+  EXPECT_EQ(Unwind(kJit, {1, kStack + 12, kJit + 0x20, 4, InFunction(0)}),
+            "900000 900020r? 401010r? thread start");
+}
+
+TEST_F(UnwinderTest, OnI386AnInterruptedFunctionThatHasNoFrameKeepsItsCaller) {
+  Functions({kStartOfI386}, CieOfI386(), EM_386);
+  constexpr uint64_t kCaller = kJit + 0x80;
+  space_->SetMemory(kJit, ByteBuilder().Pad(1));
+  for (uint64_t i = 0; i < 0x100; ++i) space_->SetMemory(kJit + i, {0x90});
+  space_->SetMemory(kCaller - 5, {0xe8, 0, 0, 0, 0});
+  registers_.Set(5, kStack + 16);
+  const auto chain_at = [&](const ByteBuilder& code, const std::vector<uint64_t>& top) {
+    space_->SetMemory(kJit + 0x10, code);
+    std::vector<uint64_t> stack = top;
+    stack.resize(4);
+    stack.insert(stack.end(), {0, InFunction(0)});
+    return Unwind(kJit + 0x10, stack);
+  };
+  constexpr auto kWhole = "900010 900080r? 401010r? thread start";
+  EXPECT_EQ(chain_at({0xf3, 0x0f, 0x1e, 0xfb}, {kCaller}), kWhole);               // endbr32
+  EXPECT_EQ(chain_at({0x55, 0x89, 0xe5}, {kCaller}), kWhole);                     // push %ebp
+  EXPECT_EQ(chain_at({0x89, 0xe5, 0x90, 0x90}, {kStack + 16, kCaller}), kWhole);  // mov
+  EXPECT_EQ(chain_at({0x83, 0xc4, 4, 0x5b, 0xc3}, {1, 2, kCaller}), kWhole);      // add, pop, ret
+  EXPECT_EQ(chain_at({0xc2, 4, 0, 0x90}, {kCaller}), kWhole);                     // ret $4
+}
+
+TEST_F(UnwinderTest, OnI386AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
+  // Its two registers are eax and edx.
+  Functions(
+      {{DW_CFA_def_cfa, 5, 8, DW_CFA_offset | 5, 2, DW_CFA_offset | 0, 3, DW_CFA_offset | 2, 4},
+       kFrameOf12OfI386,
+       kStartOfI386},
+      CieOfI386(), EM_386);
+  registers_.Set(5, kStack + 8);
+  const uint64_t call = InFunction(1);
+  EXPECT_EQ(Unwind(InFunction(0), {1, 2, 0x77, call, 5, 3, call, 4, 5, 6, InFunction(2)}),
+            "401010 402010r? 403010r thread start");
+}
+
+TEST_F(UnwinderTest, NothingIsKnownOfAnImageOfAnotherArchitecture) {
+  Functions({{}, kThreadStart});
+  registers_ = RegisterSet(Architecture::kI386);
+  registers_.Set(4, kStack);
+  registers_.Set(5, kStack);
+  EXPECT_EQ(Unwind(InFunction(0), {0, InFunction(1)}), "401010 402010r? thread start");
+}
+
 TEST(RegisterSetTest, ReadsTheOrderOfPerf) {
   ByteBuilder values;
   for (int i = 0; i < 24; ++i) values.U64(static_cast<uint64_t>(100 + i));
@@ -879,14 +1019,29 @@ TEST(RegisterSetTest, ReadsTheOrderOfPerf) {
   EXPECT_EQ(registers->Get(15), 123u);
 }
 
-TEST(RegisterSetTest, NeedsSixtyFourBitsPcAndSp) {
+TEST(RegisterSetTest, OfAProgramWithThirtyTwoBitsItHasThoseOfI386) {
+  ByteBuilder values;
+  constexpr uint64_t kAbove = uint64_t{7} << 32;
+  for (int i = 0; i < 24; ++i) values.U64(kAbove | static_cast<uint64_t>(100 + i));
+  const auto registers = RegisterSet::FromPerf(Architecture::kX86_64, 1, 0xffffff, values.bytes());
+  ASSERT_TRUE(registers.has_value());
+  EXPECT_EQ(registers->architecture(), Architecture::kI386);
+  std::string text;
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    if (registers->Knows(i)) absl::StrAppend(&text, registers->Get(i), " ");
+  }
+  EXPECT_EQ(text, "100 102 103 101 107 106 104 105 108 ");
+  EXPECT_FALSE(RegisterSet::FromPerf(Architecture::kAArch64, 1, 0xffffff, values.bytes()));
+}
+
+TEST(RegisterSetTest, NeedsPcAndSp) {
   const ByteBuilder two = ByteBuilder().U64(1).U64(2);
   constexpr uint64_t kSpAndIp = 0x180;
   const auto read = [&](uint64_t abi, uint64_t mask) {
     return RegisterSet::FromPerf(Architecture::kX86_64, abi, mask, two.bytes()).has_value();
   };
   EXPECT_TRUE(read(2, kSpAndIp));
-  EXPECT_FALSE(read(1, kSpAndIp));
+  EXPECT_TRUE(read(1, kSpAndIp));
   EXPECT_FALSE(read(0, kSpAndIp));
   EXPECT_FALSE(read(2, 0x3));
   EXPECT_FALSE(read(2, kSpAndIp | 1));  // one value too few

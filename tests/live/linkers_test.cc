@@ -7,6 +7,7 @@
 //              -Os -O0 stripped no-header (no .eh_frame_hdr) debug-frame (nothing but .debug_frame)
 //
 // A second program is made without call frame information, or by a C library that has none (musl).
+// Both are made with 32 bits too (i386), for which fewer do.
 //
 // Of the C++ programs a test run takes each linker with each kind, and the compilers in turn, so
 // that every two values meet. With PROFILER_LINKERS=all in the environment it takes all (bazel test
@@ -27,10 +28,14 @@ namespace profiler::tests {
 namespace {
 
 struct Compiler {
-  std::string_view name, command, package;
+  std::string_view name, command, package, options = "";
 };
 constexpr std::array kCompilers = {Compiler{"gcc", "g++", "g++"},
                                    Compiler{"clang", "clang++", "clang"}};
+// Beside a compiler for AArch64, which Debian's multilib packages do not bear.
+constexpr std::array kI386Compilers = {
+    Compiler{"i386 gcc", "i686-linux-gnu-g++", "g++-i686-linux-gnu"},
+    Compiler{"i386 clang", "clang++", "clang", "--target=i686-linux-gnu "}};
 
 struct Linker {
   std::string_view name, command, package;
@@ -67,6 +72,8 @@ const std::array kPathsOfCpp = {
     Path{"run_once", "write_numbers", "std::ostream& std::ostream::_M_insert<double>"}};
 const std::array kStarts = {Path{"_start", "main", "run_once"}, Path{"run_in_thread", "run_once"}};
 
+constexpr Kind kWithFramePointers{"frame pointers", "-fPIE -fno-omit-frame-pointer", "-pie"};
+
 class CppTest : public MadeProgramTest {
  protected:
   void Check(const Compiler& compiler, const Linker& linker, const Kind& kind) {
@@ -78,11 +85,11 @@ class CppTest : public MadeProgramTest {
     const std::string what = text(compiler.name, " ", linker.name, " ", kind.name);
     const std::string object = text(folder_, "/", compiler.name, kind.compile, ".o");
     const std::string compile =
-        text(compiler.command, " -O2 -fomit-frame-pointer -w -pthread ", kind.compile, " -c -o '",
-             object, "' ", Runfile("tests/live/linked.cc"));
+        text(compiler.command, " ", compiler.options, "-O2 -fomit-frame-pointer -w -pthread ",
+             kind.compile, " -c -o '", object, "' ", Runfile("tests/live/linked.cc"));
     if (!std::filesystem::exists(object) && !Make(what, compile)) return;
-    const std::string link = text(compiler.command, " -fuse-ld=", linker.name, " ", kind.link,
-                                  " -O2 -pthread -o linked '", object, "'");
+    const std::string link = text(compiler.command, " ", compiler.options, "-fuse-ld=", linker.name,
+                                  " ", kind.link, " -O2 -pthread -o linked '", object, "'");
     if (!Make(what, link)) return;
     SCOPED_TRACE(what);
     const std::optional<Stacks> stacks = ExpectWholeChains(what);
@@ -107,6 +114,19 @@ TEST_F(CppTest, ChainsAreWholeAndNamesRightHoweverItWasLinked) {
   EXPECT_GT(recorded_, 0) << "not one could be linked";
 }
 
+TEST_F(CppTest, SoTheyAreOfProgramsWithThirtyTwoBits) {
+  for (const Compiler& compiler : kI386Compilers) {
+    Check(compiler, kLinkers[0], kWithFramePointers);
+    for (size_t k = 0; k < kKinds.size(); ++k) {
+      for (size_t l = 0; l < kLinkers.size(); ++l) {
+        const bool is_its_turn = k % kLinkers.size() == l;
+        if (TakesAll() || is_its_turn) Check(compiler, kLinkers[l], kKinds[k]);
+      }
+    }
+  }
+  if (recorded_ == 0) GTEST_SKIP() << "no program with 32 bits was made that runs here";
+}
+
 struct FramelessBuild {
   std::string_view name, command, package, options;
   bool has_names;
@@ -129,6 +149,17 @@ const std::array<Path, 3> kPathsOfC = {Path{"run_once", "sort_by_callback", "com
                                        Path{"run_once", "by_table"},
                                        Path{"run_once", "on_the_stack"}};
 
+constexpr std::array kI386FramelessBuilds = {
+    FramelessBuild{"i386 gcc -O0", "i686-linux-gnu-gcc", "gcc-i686-linux-gnu", "-O0", true},
+    FramelessBuild{"i386 gcc -O2", "i686-linux-gnu-gcc", "gcc-i686-linux-gnu", "-O2", true},
+    FramelessBuild{"i386 gcc no-pie", "i686-linux-gnu-gcc", "gcc-i686-linux-gnu",
+                   "-O2 -fno-pie -no-pie", true},
+    FramelessBuild{"i386 gcc stripped", "i686-linux-gnu-gcc", "gcc-i686-linux-gnu",
+                   "-O2 -static -s", false},
+    FramelessBuild{"i386 clang -O2", "clang", "clang", "--target=i686-linux-gnu -O2", true},
+    FramelessBuild{"i386 clang stripped", "clang", "clang", "--target=i686-linux-gnu -O2 -s",
+                   false}};
+
 class FramelessTest : public MadeProgramTest {
  protected:
   void Check(const FramelessBuild& build) {
@@ -148,6 +179,11 @@ class FramelessTest : public MadeProgramTest {
 TEST_F(FramelessTest, ChainsAreWholeWhereNothingIsSaidOfFrames) {
   for (const FramelessBuild& build : kFramelessBuilds) Check(build);
   EXPECT_GT(recorded_, 0) << "not one could be made";
+}
+
+TEST_F(FramelessTest, SoTheyAreOfProgramsWithThirtyTwoBits) {
+  for (const FramelessBuild& build : kI386FramelessBuilds) Check(build);
+  if (recorded_ == 0) GTEST_SKIP() << "no program with 32 bits was made that runs here";
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+#include "symbolize/vdso.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "src/base/unique_fd.h"
+#include "symbolize/elf/libelf_file.h"
+
+namespace profiler::symbolize {
+namespace {
+
+// The section headers are the last thing in the file.
+size_t SizeOfFile(std::span<const std::byte> start) {
+  const LibelfFile file(start);
+  GElf_Ehdr header;
+  if (gelf_getehdr(file.get(), &header) == nullptr) return 0;
+  return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+}
+
+#if defined(__x86_64__)
+
+constexpr long kMapVdsoOf32Bit = 0x2002;  // ARCH_MAP_VDSO_32 of arch_prctl(2), <asm/prctl.h>
+constexpr uintptr_t kAskedFor = 0x10000000;
+constexpr size_t kPage = 4096;
+constexpr size_t kMostPages = 64;       // of the kernel's data in front of it
+constexpr size_t kMostBytes = 1 << 16;  // what a pipe takes without a reader
+
+struct Range {
+  void* start = nullptr;
+  size_t size = 0;
+};
+
+// A process may have one vdso, so its own has to go, with the data in front of it.
+std::vector<Range> MappingsOfVdso() {
+  std::vector<Range> mappings;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("[vdso]") == std::string::npos && line.find("[vvar") == std::string::npos) {
+      continue;
+    }
+    uintptr_t start = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &start, &end) != 2) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells it as a number.
+    mappings.push_back({reinterpret_cast<void*>(start), end - start});
+  }
+  return mappings;
+}
+
+// In the child, which shares no memory with this process but may have been made while other threads
+// held locks: system calls alone.
+[[noreturn]] void MapAndWrite(std::span<const Range> own, int to) {
+  for (const Range& range : own) munmap(range.start, range.size);
+  const long size = syscall(SYS_arch_prctl, kMapVdsoOf32Bit, kAskedFor);
+  // The image is behind some pages of data, of which not all can be read.
+  for (size_t i = 0; size > 0 && i < kMostPages; ++i) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    auto* const page = reinterpret_cast<std::byte*>(kAskedFor + i * kPage);
+    std::array<char, SELFMAG> magic{};
+    const iovec local{magic.data(), magic.size()}, remote{page, magic.size()};
+    const bool is_read = process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == SELFMAG;
+    if (!is_read || std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) continue;
+    const bool is_written =
+        size <= static_cast<long>(kMostBytes) && write(to, page, static_cast<size_t>(size)) == size;
+    _exit(is_written ? 0 : 1);
+  }
+  _exit(1);
+}
+
+std::vector<std::byte> ReadVdsoOf32Bit() {
+  const std::vector<Range> own = MappingsOfVdso();
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  // Whoever waits for children of this process is not told of this one: it ends without a signal.
+  const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+  if (child == 0) MapAndWrite(own, to.get());
+  to.Reset();
+  if (child < 0) return {};
+  std::vector<std::byte> bytes(kMostBytes);
+  size_t size = 0;
+  for (ssize_t count = 1; count > 0; size += static_cast<size_t>(std::max<ssize_t>(count, 0))) {
+    count = read(from.get(), bytes.data() + size, bytes.size() - size);
+  }
+  while (waitpid(static_cast<pid_t>(child), nullptr, __WALL) < 0 && errno == EINTR) {
+  }
+  bytes.resize(size);
+  bytes.resize(std::min(size, SizeOfFile(bytes)));
+  return bytes;
+}
+
+#else
+
+std::vector<std::byte> ReadVdsoOf32Bit() { return {}; }
+
+#endif
+
+}  // namespace
+
+std::span<const std::byte> OwnVdso() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells the address as a number.
+  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
+  if (base == nullptr) return {};
+  return {base, SizeOfFile({base, sizeof(Elf64_Ehdr)})};
+}
+
+std::span<const std::byte> VdsoOf32Bit() {
+  static const std::vector<std::byte> bytes = ReadVdsoOf32Bit();
+  return bytes;
+}
+
+}  // namespace profiler::symbolize
