@@ -99,7 +99,7 @@ constexpr uint64_t StripTags(Architecture architecture, uint64_t address) {
 class RegisterSet {
  public:
   explicit RegisterSet(Architecture architecture = kNativeArchitecture)
-      : architecture_(architecture) {}
+      : architecture_(architecture), numbers_(NumbersOf(architecture)) {}
 
   // The user registers of a sample that a machine with 64 bits took: `values` has one unaligned u64
   // for each set bit of `mask`, in the order of PERF_REG_X86_* or PERF_REG_ARM64_*
@@ -135,13 +135,14 @@ class RegisterSet {
   uint64_t vector_granule() const { return vector_granule_; }
   void SetVectorGranule(uint64_t value) { vector_granule_ = value; }
 
-  uint64_t pc() const { return values_[NumbersOf(architecture_).pc]; }
-  uint64_t sp() const { return values_[NumbersOf(architecture_).sp]; }
-  uint64_t fp() const { return values_[NumbersOf(architecture_).fp]; }
+  uint64_t pc() const { return values_[numbers_.pc]; }
+  uint64_t sp() const { return values_[numbers_.sp]; }
+  uint64_t fp() const { return values_[numbers_.fp]; }
 
  private:
   Architecture architecture_;
-  uint64_t known_ = 0;  // bit n: register n
+  RegisterNumbers numbers_;  // of it: asked for with each step
+  uint64_t known_ = 0;       // bit n: register n
   uint64_t vector_granule_ = 0;
   std::array<uint64_t, kRegisters> values_{};
 };

@@ -43,8 +43,31 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
   Push(FrameOrigin::kRegisters, pc_is_return_address);
 }
 
+// The steps from the last frame on, as far as they are those of the last chain.
+template <class Word>
+void UnwindWalk::RepeatSteps() {
+  uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
+  const size_t before = chain_.frames.size();
+  while (const KnownStep* const step = known_.Find(pc, sp, fp)) {
+    uint64_t caller_pc = 0, caller_fp = fp;
+    const bool leads_on = chain_.frames.size() < limits_.max_frames &&
+                          ReadCopied<Word>(step->return_slot, &caller_pc) &&
+                          Stripped(caller_pc) != 0 &&
+                          (step->frame_slot == 0 || ReadCopied<Word>(step->frame_slot, &caller_fp));
+    if (!leads_on) break;
+    pc = Stripped(caller_pc);
+    sp = step->caller_sp, fp = caller_fp;
+    known_.Repeat();
+    Prefetch(sp);
+    chain_.frames.push_back({RuntimeAddress{pc}, sp, FrameOrigin::kCfi, true, false});
+  }
+  if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
+}
+
 UnwindWalk::Next UnwindWalk::Step() {
-  if (is_return_address_) RepeatSteps();
+  if (is_return_address_) {
+    word_ == sizeof(uint64_t) ? RepeatSteps<uint64_t>() : RepeatSteps<uint32_t>();
+  }
   const uint64_t pc = chain_.frames.back().address.value;
   const bool was_return_address = is_return_address_;
   const RuntimeAddress instruction{pc - (was_return_address ? 1 : 0)};
@@ -125,26 +148,6 @@ UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
   return End(ChainEnd::kBadReturnAddress);
-}
-
-// The steps from the last frame on, as far as they are those of the last chain.
-void UnwindWalk::RepeatSteps() {
-  uint64_t pc = registers_.pc(), sp = registers_.sp(), fp = registers_.fp();
-  const size_t before = chain_.frames.size();
-  while (const KnownStep* const step = known_.Find(pc, sp, fp)) {
-    uint64_t caller_pc = 0, caller_fp = fp;
-    const bool leads_on = chain_.frames.size() < limits_.max_frames &&
-                          ReadCopiedWord(step->return_slot, &caller_pc) &&
-                          Stripped(caller_pc) != 0 &&
-                          (step->frame_slot == 0 || ReadCopiedWord(step->frame_slot, &caller_fp));
-    if (!leads_on) break;
-    pc = Stripped(caller_pc);
-    sp = step->caller_sp, fp = caller_fp;
-    known_.Repeat();
-    Prefetch(sp);
-    chain_.frames.push_back({RuntimeAddress{pc}, sp, FrameOrigin::kCfi, true, false});
-  }
-  if (chain_.frames.size() != before) SetFollowed(pc, sp, fp);
 }
 
 // The rule of the last frame, whose instruction is at `address`.

@@ -83,6 +83,7 @@ class UnwindWalk final : public MemoryReader {
 
   // To the caller of the last frame.
   Next Step();
+  template <class Word>
   void RepeatSteps();
   [[gnu::noinline]] Next DropStrayFrame();
   [[gnu::noinline]] bool StripLongSignature();
@@ -165,16 +166,19 @@ class UnwindWalk final : public MemoryReader {
   [[gnu::noinline]] Next EndUnreadableBy(const UnwindRule& rule);
 
   bool ReadCopiedWord(uint64_t address, uint64_t* word) const {
+    if (word_ == sizeof(uint64_t)) [[likely]]
+      return ReadCopied<uint64_t>(address, word);
+    return ReadCopied<uint32_t>(address, word);
+  }
+
+  template <class Word>
+  bool ReadCopied(uint64_t address, uint64_t* word) const {
     const uint64_t offset = address - stack_.start;
-    if (offset >= stack_.bytes.size() || word_ > stack_.bytes.size() - offset) return false;
-    const std::byte* const bytes = stack_.bytes.data() + offset;
-    if (word_ == sizeof(uint64_t)) [[likely]] {
-      std::memcpy(word, bytes, sizeof(uint64_t));
-    } else {
-      uint32_t half = 0;
-      std::memcpy(&half, bytes, sizeof(half));
-      *word = half;
-    }
+    const uint64_t size = stack_.bytes.size();
+    if (offset >= size || sizeof(Word) > size - offset) return false;
+    Word read = 0;
+    std::memcpy(&read, stack_.bytes.data() + offset, sizeof(read));
+    *word = read;
     return true;
   }
 

@@ -32,6 +32,7 @@ enum Choice : uint8_t {
   kWithHeader = 8,
   kWithHoles = 16,
   kBare = 32,  // there is no such information, and the input goes on with code
+  kI386 = 64,
 };
 
 struct Parts {
@@ -85,10 +86,15 @@ class OneImage : public symbolize::UnwindSpace {
   const bool has_holes_;
 };
 
+uint16_t MachineOf(uint8_t choice) {
+  if ((choice & kI386) != 0) return EM_386;
+  return (choice & kAArch64) != 0 ? EM_AARCH64 : EM_X86_64;
+}
+
 Bytes ImageOf(const Parts& parts) {
   ByteBuilder frames;
   for (const std::byte byte : parts.frames) frames.U8(std::to_integer<int>(byte));
-  symbolize::ElfBuilder elf((parts.choice & kAArch64) != 0 ? EM_AARCH64 : EM_X86_64);
+  symbolize::ElfBuilder elf(MachineOf(parts.choice));
   if ((parts.choice & kBare) != 0) return elf.Section(".text", kCode, frames).Build();
   if ((parts.choice & kWithHeader) != 0) elf.Section(".eh_frame_hdr", 0x4000, frames);
   if ((parts.choice & kDebugFrame) != 0) {
@@ -112,7 +118,10 @@ Bytes Seed(uint8_t choice, const ByteBuilder& frames) {
   constexpr int kWords = 16;
   constexpr uint64_t kStack = 0x7fff0000;
   seed.U8(choice).U8(kWords);
-  for (unsigned i = 0; i < kRegisters; ++i) seed.U64(i == 16 || i == 32 ? kCode + 4 : kStack);
+  const unsigned pc_of_i386 = (choice & kI386) != 0 ? 8 : 16;
+  for (unsigned i = 0; i < kRegisters; ++i) {
+    seed.U64(i == 16 || i == 32 || i == pc_of_i386 ? kCode + 4 : kStack);
+  }
   for (uint64_t i = 0; i < kWords; ++i) seed.U64(i % 2 == 0 ? kCode + 8 : kStack + 8 * i);
   seed.Bytes(frames);
   return seed.bytes();
@@ -215,10 +224,16 @@ std::vector<Bytes> UnwindSeeds() {
                                        DW_CFA_offset + 29, 2, DW_CFA_offset + 30, 1},
                                       {.return_address = 30, .instructions = {12, 31, 0}})
                                      .section()));
+  for (const ByteBuilder& instructions :
+       {ByteBuilder{DW_CFA_def_cfa, 5, 8, DW_CFA_offset + 5, 2},
+        ByteBuilder{DW_CFA_def_cfa_expression, 3, DW_OP_breg5, 0x7c, DW_OP_deref}}) {
+    seeds.push_back(Seed(kI386, with(instructions, symbolize::CieOfI386()).section()));
+  }
   for (const ByteBuilder& code : BareCodes()) {
     seeds.push_back(Seed(kBare, code));
     seeds.push_back(Seed(kBare | kAArch64, code));
     seeds.push_back(Seed(kBare | kWithHoles, code));
+    seeds.push_back(Seed(kBare | kI386, code));
   }
   return seeds;
 }
