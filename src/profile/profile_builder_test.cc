@@ -644,10 +644,12 @@ TEST_F(ProfileBuilderTest, WhatWasNotReadOfAFileIsToldOf) {
 }
 
 TEST_F(ProfileBuilderTest, TheVdsoIsReadFromItsStartAndSpecialMappingsKeepTheirNames) {
-  records_.At(1).By(7, 7).Mmap2(0x7000, 0x2000, 0x99000, "[vdso]");
+  records_.At(1).By(7, 7).Mmap2(0x7000'0000'7000, 0x2000, 0x99000, "[vdso]");
   records_.Mmap2(0x10000, 0x1000, 0, "[vsyscall]")
       .Mmap2(0x20000, 0x1000, 0, "/memfd:jit (deleted)");
-  for (uint64_t ip : {0x7110, 0x10110, 0x20110}) records_.Sample(ip, {kContextUser, ip});
+  for (const uint64_t ip : std::initializer_list<uint64_t>{0x7000'0000'7110, 0x10110, 0x20110}) {
+    records_.Sample(ip, {kContextUser, ip});
+  }
   const Profile profile = Build();
   EXPECT_EQ(RowsText(profile),
             ":7 7/7: [vdso]+0x100  1 1\n"

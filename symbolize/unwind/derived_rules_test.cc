@@ -257,25 +257,28 @@ TEST_F(DerivedRulesTest, HalfAnInstructionThatLooksLikeACallStartsNoFunction) {
 TEST_F(DerivedRulesTest, AFunctionEndsWhereItsSymbolSays) {
   const ByteBuilder code{
       0x53,                          // 0  push rbx
-      0xb8, 0xe8, 0x09, 0x00, 0x00,  // 1  mov eax, 0x9e8: from its second byte, call 10
+      0xb8, 0xe8, 0x0a, 0x00, 0x00,  // 1  mov eax, 0xae8: from its second byte, call 11
       0x00, 0x90, 0x90, 0x90, 0x90,  // 6  add [rax], dl …
-      0xe8, 0x00, 0x00, 0x00, 0x00,  // b  call 10, so it is called twice
-      0x5b,                          // 10 pop rbx
-      0xc3,                          // 11 ret
-      0x53,                          // 12 push rbx
-      0xc3,                          // 13 ret
+      0xe8, 0x01, 0x00, 0x00, 0x00,  // b  call 11, so it is called twice
+      0x90,                          // 10 nop
+      0x5b,                          // 11 pop rbx
+      0xc3,                          // 12 ret
+      0x53,                          // 13 push rbx
+      0xc3,                          // 14 ret
   };
-  EXPECT_EQ(RulesWithSymbol(code, 0x12),
+  EXPECT_EQ(RulesWithSymbol(code, 0x13),
             "0: sp+8\n"
             "1: sp+16\n"
-            "11: sp+8\n"
-            "12: none\n");
+            "12: sp+8\n"
+            "14: sp+16\n");
   // Without its size all calls are looked at.
   EXPECT_EQ(RulesWithSymbol(code, 0),
             "0: sp+8\n"
             "1: sp+16\n"
-            "10: sp+8\n"
-            "11: none\n");
+            "11: sp+8\n"
+            "12: none\n"
+            "13: sp+8\n"
+            "14: sp+16\n");
 }
 
 TEST_F(DerivedRulesTest, NothingIsToldOfWhatIsNoCode) {
