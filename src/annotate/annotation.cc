@@ -1,5 +1,7 @@
 #include "src/annotate/annotation.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -44,6 +46,9 @@ std::string_view WhyNoFile(DsoKind kind) {
   }
 }
 
+constexpr std::string_view kIsInterpreted =
+    "a virtual machine runs it, so there are no instructions to show (a JIT's own dump has those "
+    "of compiled code: node --perf-prof)";
 constexpr std::string_view kAnotherFile = "the file here is not the one that was recorded";
 
 std::string_view WhyNoCode(DsoKind kind, Reason reason) {
@@ -104,6 +109,7 @@ class Annotator {
     result.function.image = profile_.text(dso_.long_name);
     result.function.cut = symbol_.size > kLongestFunction;
     PROFILER_ASSIGN_OR_RETURN(result.code, ReadCode());
+    if (result.code.machine == EM_NONE) return NoCode(result.function.name, kIsInterpreted);
     PROFILER_ASSIGN_OR_RETURN(const auto disassembler,
                               Disassembler::Create(result.code.machine, syntax));
     shown_start_ = symbol_.start.value;

@@ -1,5 +1,7 @@
 // Functions whose code is in a JIT's dump.
 
+#include <elf.h>
+
 #include <fstream>
 #include <memory>
 #include <string>
@@ -125,6 +127,17 @@ TEST_F(JitDumpAnnotateTest, WhereSeveralFunctionsLayInTurnNoneIsNamed) {
   Add(callee_, 0x8000, 5, 1);
   Add(hot_, 0x8000, 5, 1);
   EXPECT_NE(Listed(*files_).find("call 0x8004\n"), std::string::npos);
+}
+
+TEST_F(JitDumpAnnotateTest, WhatAVirtualMachineRunsHasNoInstructions) {
+  Write(JitDumpBuilder(0x4a695444, 0, EM_NONE)
+            .Lines(0x7000, {{0x7000, 3, "a.js"}, {0x700d, 5, "\xff"}})
+            .Load(10, 0x7000, 1, "hot", std::string(kHot, sizeof(kHot) - 1))
+            .Load(20, 0x8000, 2, "callee", kCallee));
+  Add(hot_, 0x7000, 0, 1);
+  EXPECT_EQ(Listed(*files_),
+            "cannot annotate 'hot': a virtual machine runs it, so there are no instructions to "
+            "show (a JIT's own dump has those of compiled code: node --perf-prof)");
 }
 
 TEST_F(JitDumpAnnotateTest, ADumpOfAnotherProcessThatHadTheNumberIsNotShown) {

@@ -135,6 +135,7 @@ class CodeDumps::Process final : public symbolize::CodeSink {
     if (dump->IsFull()) Flush();
   }
   uint64_t Generation() const override { return generation_; }
+  bool LeavesCompiled() const override { return leaves_compiled_; }
 
   void LeaveCompiled() { leaves_compiled_ = true; }
   void Cover() {

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <elf.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,9 +15,10 @@ namespace profiler::symbolize {
 // Writes one as a JIT does, of process 7.
 class JitDumpBuilder {
  public:
-  explicit JitDumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0) {
+  explicit JitDumpBuilder(uint32_t magic = 0x4a695444, uint64_t flags = 0,
+                          uint32_t machine = EM_X86_64) {
     Put(magic);
-    for (const uint32_t field : {1u, 40u, 62u, 0u, 7u}) Put(field);
+    for (const uint32_t field : {1u, 40u, machine, 0u, 7u}) Put(field);
     Put(uint64_t{1});
     Put(flags);
   }

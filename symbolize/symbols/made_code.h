@@ -40,6 +40,8 @@ class CodeSink {
   // Changes where what was given before may have been covered by something else: it has to be given
   // again when it is met again.
   virtual uint64_t Generation() const = 0;
+  // Whether the process tells of its compiled code itself: then only bytecodes are taken.
+  virtual bool LeavesCompiled() const { return false; }
 };
 
 }  // namespace profiler::symbolize

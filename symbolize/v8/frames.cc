@@ -47,10 +47,12 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
       returns_[next_return_++ % kReturns] = pc;
     }
   }
-  Give(*found);
-  const auto way = static_cast<uint64_t>(found->way);
   step.kind = ManagedStep::Kind::kCaller;
   step.sp = step.frame_end = fp + 2 * kWord;
+  // What the process tells of its code, by a map or a dump, is told by its address.
+  if (found->way != Way::kInterpreted && sink_.LeavesCompiled()) return step;
+  Give(*found);
+  const auto way = static_cast<uint64_t>(found->way);
   step.listed = RuntimeAddress{*heap_.AddressOf(found->shared) + way};
   return step;
 }

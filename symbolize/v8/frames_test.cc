@@ -41,10 +41,12 @@ class Names : public CodeSink {
     ++given;
   }
   uint64_t Generation() const override { return generation; }
+  bool LeavesCompiled() const override { return leaves_compiled; }
 
   std::map<uint64_t, std::string> by_address;
   int given = 0;
   uint64_t generation = 1;
+  bool leaves_compiled = false;
 };
 
 // A frame whose frame pointer is at word 20 of the stack, and the stack pointer at word 10.
@@ -113,6 +115,16 @@ TEST_F(FramesTest, OptimisedCodeIsNamedWhereTheContextIsTheFunctionsOwn) {
   EXPECT_EQ(Step(kCompiled), "JS:*f /app.js:1:11, to 1234");
   SetFrame(function, heap_.Context(), FakeHeap::Small(3));
   EXPECT_EQ(Step(kCompiled), "unknown");
+}
+
+TEST_F(FramesTest, CompiledCodeOfWhichTheProcessTellsIsListedAsItself) {
+  const Word context = heap_.Context(), bytecode = heap_.Bytecode();
+  const Word function = heap_.Function(heap_.Shared({}, bytecode), context);
+  SetFrame(function, context, FakeHeap::Small(3));
+  names_.leaves_compiled = true;
+  EXPECT_EQ(Step(kCompiled), "itself, to 1234");
+  SetFrame(function, context, bytecode);
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
 }
 
 TEST_F(FramesTest, OptimisedCodeOfTwoFunctionsIsNobodysTheFirstTime) {
