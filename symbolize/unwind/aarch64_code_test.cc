@@ -34,7 +34,11 @@ constexpr uint32_t kTest = 0xf240001f;         // tst x0, #1
 
 std::vector<uint8_t> Bytes(std::initializer_list<uint32_t> instructions, size_t size) {
   std::vector<uint8_t> bytes(std::max(size, instructions.size() * kAArch64Instruction));
-  std::memcpy(bytes.data(), std::data(instructions), instructions.size() * kAArch64Instruction);
+  size_t at = 0;
+  for (const uint32_t instruction : instructions) {
+    std::memcpy(&bytes[at], &instruction, kAArch64Instruction);
+    at += kAArch64Instruction;
+  }
   return bytes;
 }
 
