@@ -1,7 +1,6 @@
 #include "src/procfs/build_id.h"
 
 #include <elf.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,13 +22,8 @@ constexpr size_t kMaxNoteSegment = 64 * 1024;  // and their notes are some hundr
 
 using Identity = std::array<unsigned char, EI_NIDENT>;
 
-bool IsNativeElf(const unsigned char* identity) {
-  return std::memcmp(identity, ELFMAG, SELFMAG) == 0 && identity[EI_DATA] == ELFDATA2LSB;
-}
-
-template <class Segment, class Header>
-bool HasSegments(const Header& header) {
-  return header.e_phentsize == sizeof(Segment) && header.e_phnum <= kMaxProgramHeaders;
+bool IsNativeElf(const Identity& identity) {
+  return std::memcmp(identity.data(), ELFMAG, SELFMAG) == 0 && identity[EI_DATA] == ELFDATA2LSB;
 }
 
 bool ReadAt(int fd, uint64_t offset, void* out, size_t size) {
@@ -45,7 +39,10 @@ BuildId BuildIdOf(std::span<const std::byte> notes) {
 template <class Header, class Segment>
 BuildId BuildIdOfElf(int fd) {
   Header header;
-  if (!ReadAt(fd, 0, &header, sizeof(header)) || !HasSegments<Segment>(header)) return {};
+  if (!ReadAt(fd, 0, &header, sizeof(header)) || header.e_phentsize != sizeof(Segment) ||
+      header.e_phnum > kMaxProgramHeaders) {
+    return {};
+  }
   std::vector<Segment> segments(header.e_phnum);
   if (!ReadAt(fd, header.e_phoff, segments.data(), segments.size() * sizeof(Segment))) return {};
   for (const Segment& segment : segments) {
@@ -61,7 +58,7 @@ BuildId BuildIdOfElf(int fd) {
 
 BuildId BuildIdOfFd(int fd) {
   Identity identity;
-  if (!ReadAt(fd, 0, identity.data(), identity.size()) || !IsNativeElf(identity.data())) return {};
+  if (!ReadAt(fd, 0, identity.data(), identity.size()) || !IsNativeElf(identity)) return {};
   switch (identity[EI_CLASS]) {
     case ELFCLASS32:
       return BuildIdOfElf<Elf32_Ehdr, Elf32_Phdr>(fd);
@@ -85,25 +82,6 @@ BuildId BuildIdOfKernel(const Roots& roots) {
   std::string notes;
   if (!ReadFile(absl::StrCat(roots.sys, "/kernel/notes"), &notes).ok()) return {};
   return BuildIdOf(BytesOfText(notes));
-}
-
-BuildId BuildIdOfVdso() {
-  const auto* base = reinterpret_cast<const std::byte*>(getauxval(AT_SYSINFO_EHDR));
-  if (base == nullptr) return {};
-  // The kernel's own image, mapped whole: nothing here is untrusted.
-  Elf64_Ehdr header;
-  std::memcpy(&header, base, sizeof(header));
-  const bool is_known = IsNativeElf(header.e_ident) && header.e_ident[EI_CLASS] == ELFCLASS64;
-  if (!is_known || !HasSegments<Elf64_Phdr>(header)) return {};
-  for (size_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    std::memcpy(&segment, base + header.e_phoff + i * sizeof(segment), sizeof(segment));
-    if (segment.p_type != PT_NOTE) continue;
-    if (BuildId id = BuildIdOf({base + segment.p_offset, segment.p_filesz}); !id.empty()) {
-      return id;
-    }
-  }
-  return {};
 }
 
 }  // namespace profiler::procfs

@@ -31,7 +31,4 @@ BuildId BuildIdOfFd(int fd);
 // The running kernel's, from /sys/kernel/notes.
 BuildId BuildIdOfKernel(const Roots& roots);
 
-// The vdso's, from this process's own copy.
-BuildId BuildIdOfVdso();
-
 }  // namespace profiler::procfs

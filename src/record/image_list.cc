@@ -13,8 +13,9 @@
 namespace profiler::record {
 namespace {
 
-procfs::BuildId BuildIdOfVdsoOf32Bit() {
-  const auto image = symbolize::ElfImage::Parse(symbolize::VdsoOf32Bit());
+procfs::BuildId BuildIdOfVdso(std::string_view name) {
+  const auto image = symbolize::ElfImage::Parse(
+      name == symbolize::kVdsoOf32Bit ? symbolize::VdsoOf32Bit() : symbolize::OwnVdso());
   if (!image.ok()) return {};
   return {image->build_id().begin(), image->build_id().end()};
 }
@@ -36,8 +37,7 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
   if (!budget_.Take(mapping.pid, sizeof(Images::value_type) + name.size())) return;
   Image image;
   if (is_vdso) {
-    image.build_id =
-        named == symbolize::kVdsoOf32Bit ? BuildIdOfVdsoOf32Bit() : procfs::BuildIdOfVdso();
+    image.build_id = BuildIdOfVdso(named);
   } else if ((misc & perf_event::kMiscMmapBuildId) != 0) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {

@@ -10,24 +10,12 @@
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
+#include "symbolize/elf/elf_classes.h"
 
 namespace profiler::symbolize {
 namespace {
 
 constexpr uint32_t kCompressZstd = 2;  // ELFCOMPRESS_ZSTD, newer than this glibc
-
-struct Classes64 {
-  using Ehdr = Elf64_Ehdr;
-  using Shdr = Elf64_Shdr;
-  using Chdr = Elf64_Chdr;
-  static constexpr unsigned char kClass = ELFCLASS64;
-};
-struct Classes32 {
-  using Ehdr = Elf32_Ehdr;
-  using Shdr = Elf32_Shdr;
-  using Chdr = Elf32_Chdr;
-  static constexpr unsigned char kClass = ELFCLASS32;
-};
 
 template <class T>
 std::string Raw(const T& value) {
@@ -95,13 +83,13 @@ std::string Compressed(uint32_t method, uint64_t size, const std::string& packed
 }
 
 std::string Gnu(uint64_t size, const std::string& packed) {
-  return ElfOf<Classes64>(".zdebug_line", "ZLIB" + Raw(__builtin_bswap64(size)) + packed, 0);
+  return ElfOf<Elf64Types>(".zdebug_line", "ZLIB" + Raw(__builtin_bswap64(size)) + packed, 0);
 }
 
 const std::string kPlain = "what compresses, compresses, compresses, compresses, compresses";
 
 TEST(SectionContentsTest, APlainSectionIsAViewOfTheFile) {
-  const std::string file = ElfOf<Classes64>(".debug_line", kPlain, 0);
+  const std::string file = ElfOf<Elf64Types>(".debug_line", kPlain, 0);
   const auto image = ElfImage::Parse(BytesOfText(file));
   ASSERT_TRUE(image.ok()) << image.status();
   const SectionContents contents = ReadSectionContents(*image, ".debug_line", {});
@@ -113,36 +101,36 @@ TEST(SectionContentsTest, APlainSectionIsAViewOfTheFile) {
 TEST(SectionContentsTest, ReadsZlibAndZstdOfEitherClass) {
   const std::string zlib = Deflated(kPlain), zstd = Zstandard(kPlain);
   const size_t size = kPlain.size();
-  EXPECT_EQ(Read(Compressed<Classes64>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), kPlain);
-  EXPECT_EQ(Read(Compressed<Classes64>(kCompressZstd, size, zstd), ".debug_line"), kPlain);
-  EXPECT_EQ(Read(Compressed<Classes32>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), kPlain);
-  EXPECT_EQ(Read(Compressed<Classes32>(kCompressZstd, size, zstd), ".debug_line"), kPlain);
-  EXPECT_EQ(Read(Compressed<Classes64>(77, size, zlib), ".debug_line"), "");
+  EXPECT_EQ(Read(Compressed<Elf64Types>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), kPlain);
+  EXPECT_EQ(Read(Compressed<Elf64Types>(kCompressZstd, size, zstd), ".debug_line"), kPlain);
+  EXPECT_EQ(Read(Compressed<Elf32Types>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), kPlain);
+  EXPECT_EQ(Read(Compressed<Elf32Types>(kCompressZstd, size, zstd), ".debug_line"), kPlain);
+  EXPECT_EQ(Read(Compressed<Elf64Types>(77, size, zlib), ".debug_line"), "");
 }
 
 TEST(SectionContentsTest, ReadsTheOlderForm) {
   EXPECT_EQ(Read(Gnu(kPlain.size(), Deflated(kPlain)), ".debug_line"), kPlain);
   EXPECT_EQ(Read(Gnu(kPlain.size(), Deflated(kPlain)), ".debug_info"), "");
-  EXPECT_EQ(Read(ElfOf<Classes64>(".zdebug_line", "ZLI", 0), ".debug_line"), "");
-  EXPECT_EQ(Read(ElfOf<Classes64>(".zdebug_line", kPlain, 0), ".debug_line"), "");
+  EXPECT_EQ(Read(ElfOf<Elf64Types>(".zdebug_line", "ZLI", 0), ".debug_line"), "");
+  EXPECT_EQ(Read(ElfOf<Elf64Types>(".zdebug_line", kPlain, 0), ".debug_line"), "");
 }
 
 TEST(SectionContentsTest, ASizeThatIsNotTheContentsIsNotBelieved) {
   const std::string zlib = Deflated(kPlain), zstd = Zstandard(kPlain);
   for (const size_t size : {size_t{0}, kPlain.size() - 1, kPlain.size() + 1}) {
-    EXPECT_EQ(Read(Compressed<Classes64>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), "");
-    EXPECT_EQ(Read(Compressed<Classes32>(kCompressZstd, size, zstd), ".debug_line"), "");
+    EXPECT_EQ(Read(Compressed<Elf64Types>(ELFCOMPRESS_ZLIB, size, zlib), ".debug_line"), "");
+    EXPECT_EQ(Read(Compressed<Elf32Types>(kCompressZstd, size, zstd), ".debug_line"), "");
     EXPECT_EQ(Read(Gnu(size, zlib), ".debug_line"), "");
   }
-  EXPECT_EQ(Read(Compressed<Classes64>(ELFCOMPRESS_ZLIB, uint64_t{1} << 60, zlib), ".debug_line"),
+  EXPECT_EQ(Read(Compressed<Elf64Types>(ELFCOMPRESS_ZLIB, uint64_t{1} << 60, zlib), ".debug_line"),
             "");
-  EXPECT_EQ(Read(ElfOf<Classes64>(".debug_line", "short", SHF_COMPRESSED), ".debug_line"), "");
+  EXPECT_EQ(Read(ElfOf<Elf64Types>(".debug_line", "short", SHF_COMPRESSED), ".debug_line"), "");
 }
 
 TEST(SectionContentsTest, NothingBecomesLargerThanItsBounds) {
   const std::string plain(64 << 10, 'x');
   const std::string packed = Deflated(plain);
-  const std::string file = Compressed<Classes64>(ELFCOMPRESS_ZLIB, plain.size(), packed);
+  const std::string file = Compressed<Elf64Types>(ELFCOMPRESS_ZLIB, plain.size(), packed);
   const uint64_t needed = plain.size() / packed.size() + 1;
   EXPECT_EQ(Read(file, ".debug_line", {.expansion = needed}), plain);
   EXPECT_EQ(Read(file, ".debug_line", {.expansion = needed / 2}), "");

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbolize/elf/elf_classes.h"
 #include "symbolize/unwind/registers.h"
 
 namespace profiler::symbolize {
@@ -193,19 +194,6 @@ inline ByteBuilder DebugFrame(const ByteBuilder& common_instructions,
   }
   return section;
 }
-
-struct Elf32Types {
-  using Ehdr = Elf32_Ehdr;
-  using Shdr = Elf32_Shdr;
-  using Phdr = Elf32_Phdr;
-  static constexpr unsigned char kClass = ELFCLASS32;
-};
-struct Elf64Types {
-  using Ehdr = Elf64_Ehdr;
-  using Shdr = Elf64_Shdr;
-  using Phdr = Elf64_Phdr;
-  static constexpr unsigned char kClass = ELFCLASS64;
-};
 
 // An ELF file of sections, and of segments where a test adds some: those are headers alone, and the
 // bytes that they promise need not be there. With 32 bits for i386, else with 64.
