@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "symbolize/elf/libelf_file.h"
+#include "symbolize/elf/offset_table.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -48,8 +49,7 @@ uint64_t X86Slot(const ElfImage& image, std::span<const std::byte> code, uint64_
       static_cast<uint64_t>(static_cast<int64_t>(ValueAt<int32_t>(code, at + 2)));
   if (image.machine() != EM_386) return jump == 0x25ff ? address + at + 6 + displacement : 0;
   if (jump == 0x25ff) return displacement & 0xffffffff;
-  const ElfSection* table = image.FindSection(".got.plt");
-  if (table == nullptr) table = image.FindSection(".got");
+  const ElfSection* const table = FindGlobalOffsetTable(image);
   if (jump != 0xa3ff || table == nullptr) return 0;
   return (table->address.value + displacement) & 0xffffffff;
 }

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "symbolize/elf/libelf_file.h"
+#include "symbolize/elf/offset_table.h"
 #include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/frame_state.h"
 
@@ -229,10 +229,8 @@ void AddSymbols(const ElfImage& image, const ElfSection& section,
 
 uint64_t GlobalOffsetTable(const ElfImage& image) {
   if (image.type() == ET_EXEC) return 0;
-  for (const std::string_view name : {".got.plt", ".got"}) {
-    if (const ElfSection* const section = image.FindSection(name)) return section->address.value;
-  }
-  return 0;
+  const ElfSection* const table = FindGlobalOffsetTable(image);
+  return table == nullptr ? 0 : table->address.value;
 }
 
 std::vector<CodeRange> CodeOf(const ElfImage& image) {
