@@ -1,0 +1,9 @@
+// What most tests include, for cc.bzl to compile beforehand.
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/bazel/cc/common.h"
