@@ -63,8 +63,12 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
     known = images_.emplace(key_, Image()).first;
   }
   Image& image = known->second;
-  // A process of a storm that has ended before it was met is like those before it.
-  if (image.is_settled || !std::has_single_bit(++image.tries)) return;
+  if (image.is_settled) return;
+  // A process of a storm that has ended before it was met is like those before it. One that lives
+  // has what they had, so it is always worth a look; if that finds nothing, the next ones are
+  // fewer.
+  if (image.tries > 0 && !IsAlive(mapping.pid)) return;
+  if (!std::has_single_bit(++image.tries)) return;
   Wanted wanted{.path = std::string(mapping.filename),
                 .build_id = {build_id.begin(), build_id.end()},
                 .maj = mapping.maj,
@@ -76,6 +80,10 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   if (image.is_settled || image.tries > 1) return;
   if (waiting_.size() == kMostWaiting) waiting_.pop_front();
   waiting_.push_back(std::move(wanted));
+}
+
+bool ImageKeeper::IsAlive(uint32_t pid) const {
+  return access(absl::StrCat(proc_, "/", pid).c_str(), F_OK) == 0;
 }
 
 void ImageKeeper::MakeKey(std::string_view path, std::span<const std::byte> build_id, uint32_t maj,

@@ -58,7 +58,7 @@ class ImageKeeper {
   // What is known of an image once it was met.
   struct Image {
     bool is_settled = false;  // it was found, or there is no room for it
-    uint32_t tries = 0;       // else
+    uint32_t tries = 0;       // else: the first, and those in processes that lived
   };
   // What tells the file of an image.
   struct Wanted {
@@ -78,6 +78,7 @@ class ImageKeeper {
   // In `key_`: the name, and what tells files of one name apart.
   void MakeKey(std::string_view path, std::span<const std::byte> build_id, uint32_t maj,
                uint32_t min, uint64_t ino);
+  bool IsAlive(uint32_t pid) const;
   bool Settle(const Wanted& wanted, uint32_t pid);
   std::optional<Candidate> Find(const Wanted& wanted, uint32_t pid);
   UniqueFd OpenBelow(const symbolize::SharedFd& root, const Wanted& wanted) const;

@@ -123,6 +123,15 @@ TEST_F(ImageKeeperTest, AnImageThatNobodyFoundIsLookedForInTheNextRootDirectory)
   EXPECT_TRUE(Kept().has_value());
 }
 
+TEST_F(ImageKeeperTest, HoweverManyEndedBeforeTheyWereMetOneThatLivesIsLookedAt) {
+  Program("/container/bin/program");
+  for (uint32_t pid = 100; pid < 106; ++pid) Map(pid, "/bin/program");  // have ended
+  EXPECT_FALSE(Kept().has_value());
+  Process(106, "/container");
+  Map(106, "/bin/program");
+  EXPECT_TRUE(Kept().has_value());
+}
+
 TEST_F(ImageKeeperTest, ALinkInARootDirectoryLeadsNowhereElse) {
   Process(7, "/container");
   const std::string program = Program("/outside/program");
