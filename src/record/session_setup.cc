@@ -24,8 +24,9 @@
 namespace profiler::record {
 namespace {
 
-// While one thread keeps a CPU busy.
-constexpr uint64_t kWakeUpsPerSecond = 250;
+// While one thread keeps a CPU busy. Of all processes so much of each stack is copied that hardly
+// any is read late, and a wake-up costs as much as the unwinding of some samples.
+constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 50;
 // Ids of the events that are made of context switches. The kernel counts its own up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 
@@ -293,7 +294,9 @@ class SetupSteps {
   // as it was. The kernel wakes us by the watermark of the event that owns the ring; by default
   // when half of it is full.
   void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
-    const uint64_t soon = std::max<uint64_t>(BytesPerSecond() / kWakeUpsPerSecond, 1);
+    const uint64_t times =
+        options_.targets.system_wide ? kWakeUpsPerSecondOfAll : kWakeUpsPerSecond;
+    const uint64_t soon = std::max<uint64_t>(BytesPerSecond() / times, 1);
     sideband->flags |= perf_event::kAttrWatermark;
     sideband->wakeup_events = static_cast<uint32_t>(std::min<uint64_t>(soon, ring_bytes / 2));
   }
