@@ -85,18 +85,14 @@ precompiled_header = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
+def _precompiled(name, copts, deps):
+    """copts and deps with the header `name`, except where there are copts already: GCC takes no other options then."""
+    if copts:
+        return {"copts": copts, "deps": deps}
+    return {"copts": ["-include", name + ".h"], "deps": deps + [_HERE + ":" + name]}
+
 def cc_library(name, copts = [], deps = [], **kwargs):
-    native.cc_library(
-        name = name,
-        copts = ["-include", "precompiled.h"] + copts,
-        deps = deps + [_HERE + ":precompiled"],
-        **kwargs
-    )
+    native.cc_library(name = name, **dict(kwargs, **_precompiled("precompiled", copts, deps)))
 
 def cc_test(name, copts = [], deps = [], **kwargs):
-    native.cc_test(
-        name = name,
-        copts = ["-include", "precompiled_tests.h"] + copts,
-        deps = deps + [_HERE + ":precompiled_tests"],
-        **kwargs
-    )
+    native.cc_test(name = name, **dict(kwargs, **_precompiled("precompiled_tests", copts, deps)))
