@@ -1,9 +1,23 @@
 #include "symbolize/process_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 namespace profiler::symbolize {
+
+size_t ProcessMemory::ReadEach(std::span<const Piece> pieces) {
+  size_t count = 0;
+  while (count < pieces.size() && Read(pieces[count].address, pieces[count].bytes)) ++count;
+  return count;
+}
+
+void PagedMemory::Refresh() {
+  Forget();
+  ++round_;
+  is_to_read_used_ = pages_ != nullptr;
+}
 
 bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
   if (bytes.size() > kPage) return memory_.Read(address, bytes);
@@ -19,16 +33,42 @@ bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
   return true;
 }
 
+// Virtual machines have their areas at multiples of powers of two, so the low bits alone would send
+// the first page of each to one place.
+PagedMemory::Page& PagedMemory::PlaceOf(uint64_t number) {
+  constexpr uint64_t kFibonacci = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
+  return (*pages_)[(number * kFibonacci) >> (64 - std::countr_zero(kPages))];
+}
+
 // Null where it cannot be read.
 const std::byte* PagedMemory::Find(uint64_t number) {
   if (pages_ == nullptr) pages_ = std::make_unique<std::array<Page, kPages>>();
-  Page& page = (*pages_)[number % kPages];
-  if (page.number == number && page.look == look_) return page.bytes.data();
-  page.look = 0;
-  if (!memory_.Read(number * kPage, page.bytes)) return nullptr;
-  page.number = number;
-  page.look = look_;
+  if (std::exchange(is_to_read_used_, false)) ReadUsed();
+  Page& page = PlaceOf(number);
+  const bool is_here = page.number == number && page.look == look_;
+  if (!is_here) {
+    page.look = 0;
+    if (!memory_.Read(number * kPage, page.bytes)) return nullptr;
+    page.number = number;
+    page.look = look_;
+  }
+  page.use = round_;
   return page.bytes.data();
+}
+
+// Those of the last round. One that is not there any more ends it.
+void PagedMemory::ReadUsed() {
+  std::array<Piece, kPages> pieces;
+  std::array<Page*, kPages> pages;
+  size_t count = 0;
+  for (Page& page : *pages_) {
+    if (page.look == 0 || page.use + 1 != round_) continue;
+    page.look = 0;
+    pieces[count] = {page.number * kPage, page.bytes};
+    pages[count++] = &page;
+  }
+  const size_t read = memory_.ReadEach(std::span(pieces).first(count));
+  for (Page* const page : std::span(pages).first(read)) page->look = look_;
 }
 
 }  // namespace profiler::symbolize

@@ -9,18 +9,24 @@ namespace {
 
 constexpr uint64_t kPage = 4096, kStart = 16 * kPage;
 
-// Two pages from kStart on, of which each byte is `value`.
+// `pages` pages from kStart on, of which each byte is `value`.
 class FakeMemory : public ProcessMemory {
  public:
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     ++reads;
-    if (address < kStart || address + bytes.size() > kStart + 2 * kPage) return false;
+    if (address < kStart || address + bytes.size() > kStart + pages * kPage) return false;
     for (std::byte& byte : bytes) byte = value;
     return true;
   }
+  size_t ReadEach(std::span<const Piece> pieces) override {
+    asked_at_once.push_back(pieces.size());
+    return ProcessMemory::ReadEach(pieces);
+  }
 
+  uint64_t pages = 2;
   std::byte value{1};
   int reads = 0;
+  std::vector<size_t> asked_at_once;
 };
 
 class PagedMemoryTest : public testing::Test {
@@ -49,11 +55,55 @@ TEST_F(PagedMemoryTest, WhatIsKeptIsAsItWasUntilItIsForgotten) {
   EXPECT_EQ(paged_.Value<uint8_t>(kStart + 8), 2);
 }
 
-TEST_F(PagedMemoryTest, PagesWithOnePlaceTakeTurns) {
-  EXPECT_FALSE(paged_.Value<uint8_t>(kStart + 64 * kPage).has_value());
+TEST_F(PagedMemoryTest, MorePagesThanThereArePlacesTakeTurns) {
+  memory_.pages = 1000;
+  for (int round = 0; round < 2; ++round) {
+    for (uint64_t page = 0; page < memory_.pages; ++page) {
+      EXPECT_EQ(paged_.Value<uint8_t>(kStart + page * kPage), 1);
+    }
+  }
+}
+
+TEST_F(PagedMemoryTest, WhatWasAskedForIsReadAgainAtOnce) {
   EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
-  EXPECT_FALSE(paged_.Value<uint8_t>(kStart + 64 * kPage).has_value());
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);
+  memory_.value = std::byte{2};
+  paged_.Refresh();
+  EXPECT_EQ(memory_.reads, 2);
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 2);
+  EXPECT_EQ(memory_.asked_at_once, std::vector<size_t>{2});
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 2);
+  EXPECT_EQ(memory_.reads, 4);
+}
+
+TEST_F(PagedMemoryTest, WhatNobodyAskedForLastTimeIsNotReadAgain) {
   EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);
+  paged_.Refresh();
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  paged_.Refresh();
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_EQ(memory_.asked_at_once, (std::vector<size_t>{2, 1}));
+}
+
+TEST_F(PagedMemoryTest, APageThatIsNotThereAnyMoreIsNotReadAgain) {
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);
+  memory_.pages = 1;
+  paged_.Refresh();
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_FALSE(paged_.Value<uint8_t>(kStart + kPage).has_value());
+  memory_.pages = 2;
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);
+}
+
+TEST_F(PagedMemoryTest, WhatIsForgottenIsReadAgainOnlyWhereItIsAskedFor) {
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);
+  paged_.Forget();
+  EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
+  EXPECT_EQ(memory_.reads, 3);
+  EXPECT_TRUE(memory_.asked_at_once.empty());
 }
 
 TEST_F(PagedMemoryTest, WhatIsLargerThanAPageIsReadAsItIs) {

@@ -116,7 +116,10 @@ class LiveSpaces final : private sideband::SidebandUser {
   // The names of code that virtual machines make: the samples' records go with them.
   CodeDumps& dumps() { return dumps_; }
   // What was read of virtual machines may be otherwise by now.
-  void Refresh() { machines_.Refresh(); }
+  void Refresh() {
+    machines_.Refresh();
+    unwind_images_.StartPass();
+  }
 
   // As AddressSpaces has it.
   bool IsExecuting(uint32_t pid) const { return spaces_.IsExecuting(pid); }

@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -33,6 +34,31 @@ class LiveMemory final : public symbolize::ProcessMemory {
     const iovec remote{reinterpret_cast<void*>(address), bytes.size()};
     const ssize_t count = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
     return count >= 0 && static_cast<size_t>(count) == bytes.size();
+  }
+
+  // By one system call for as many as the kernel takes. It reads piece by piece, each as it is
+  // then.
+  size_t ReadEach(std::span<const Piece> pieces) override {
+    constexpr size_t kMost = 128;  // at most UIO_MAXIOV
+    size_t whole = 0;
+    while (whole < pieces.size()) {
+      const auto next = pieces.subspan(whole, std::min(pieces.size() - whole, kMost));
+      std::array<iovec, kMost> local, remote;
+      for (size_t i = 0; i < next.size(); ++i) {
+        local[i] = {next[i].bytes.data(), next[i].bytes.size()};
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+        remote[i] = {reinterpret_cast<void*>(next[i].address), next[i].bytes.size()};
+      }
+      ssize_t left =
+          process_vm_readv(pid_, local.data(), next.size(), remote.data(), next.size(), 0);
+      size_t read = 0;
+      while (read < next.size() && left >= static_cast<ssize_t>(next[read].bytes.size())) {
+        left -= static_cast<ssize_t>(next[read++].bytes.size());
+      }
+      whole += read;
+      if (read < next.size()) break;
+    }
+    return whole;
   }
 
  private:

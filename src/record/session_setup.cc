@@ -26,7 +26,7 @@ namespace {
 
 // While one thread keeps a CPU busy. Of all processes so much of each stack is copied that hardly
 // any is read late, and a wake-up costs as much as the unwinding of some samples.
-constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 50;
+constexpr uint64_t kWakeUpsPerSecond = 250, kWakeUpsPerSecondOfAll = 25;
 // Ids of the events that are made of context switches. The kernel counts its own up from 1.
 constexpr uint64_t kBlockedId = uint64_t{1} << 62, kPreemptedId = kBlockedId + 1;
 

@@ -1,6 +1,7 @@
 #include "symbolize/hotspot/code_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profiler::symbolize::hotspot {
 namespace {
@@ -48,10 +49,18 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
   return &known;
 }
 
-// Heaps grow.
+const CodeCache::Heap* CodeCache::HeapOf(uint64_t pc) {
+  const auto has_code = [pc](const Heap& heap) { return pc >= heap.low && pc < heap.high; };
+  auto found = std::ranges::find_if(heaps_, has_code);
+  // They stay where they are, and grow.
+  if (found == heaps_.end() && std::exchange(heaps_look_, look_) != look_) {
+    ReadHeaps();
+    found = std::ranges::find_if(heaps_, has_code);
+  }
+  return found == heaps_.end() ? nullptr : &*found;
+}
+
 void CodeCache::ReadHeaps() {
-  if (heaps_look_ == look_) return;
-  heaps_look_ = look_;
   heaps_.clear();
   const auto array = memory_.Value<uint64_t>(layout_.heaps);
   if (!array || *array == 0) return;
@@ -71,17 +80,14 @@ void CodeCache::ReadHeaps() {
 }
 
 std::optional<uint64_t> CodeCache::FindBlob(uint64_t pc) {
-  ReadHeaps();
-  for (const Heap& heap : heaps_) {
-    if (pc < heap.low || pc >= heap.high) continue;
-    const auto first = FirstSegment(heap, (pc - heap.low) >> heap.log2_segment);
-    if (!first) return std::nullopt;
-    const uint64_t block = heap.low + (*first << heap.log2_segment);
-    const auto used = memory_.Value<uint8_t>(block + layout_.block_used);
-    if (!used || *used != 1) return std::nullopt;
-    return block + layout_.block_size;
-  }
-  return std::nullopt;
+  const Heap* const heap = HeapOf(pc);
+  if (heap == nullptr) return std::nullopt;
+  const auto first = FirstSegment(*heap, (pc - heap->low) >> heap->log2_segment);
+  if (!first) return std::nullopt;
+  const uint64_t block = heap->low + (*first << heap->log2_segment);
+  const auto used = memory_.Value<uint8_t>(block + layout_.block_used);
+  if (!used || *used != 1) return std::nullopt;
+  return block + layout_.block_size;
 }
 
 // Reads the map in pieces that hold a step back each.

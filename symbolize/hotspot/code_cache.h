@@ -63,10 +63,7 @@ class CodeCache {
   CodeCache(ProcessMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
 
   // What was found has to be looked at again before it is believed.
-  void Refresh() {
-    ++look_;
-    memory_.Forget();
-  }
+  void Refresh() { ++look_; }
 
   // What has the code at `pc`; null where none is known to. Valid until the next call. `number` of
   // it is another one where it is not what was there before.
@@ -83,13 +80,14 @@ class CodeCache {
     uint32_t log2_segment = 0;
   };
 
+  const Heap* HeapOf(uint64_t pc);
   void ReadHeaps();
   std::optional<uint64_t> FindBlob(uint64_t pc);
   std::optional<uint64_t> FirstSegment(const Heap& heap, uint64_t segment);
   std::optional<Blob> ReadBlob(uint64_t address);
   std::optional<std::string> ReadName(uint64_t address);
 
-  PagedMemory memory_;
+  ProcessMemory& memory_;
   const Layout& layout_;
   uint64_t look_ = 1, heaps_look_ = 0;
   std::vector<Heap> heaps_;

@@ -40,11 +40,12 @@ class HotSpotFrames::Machine {
   Machine(ProcessMemory& memory, CodeSink& sink, Layout layout)
       : memory_(memory),
         layout_(std::move(layout)),
-        cache_(memory, layout_),
-        methods_(memory, layout_),
-        told_(memory, layout_, methods_, sink) {}
+        cache_(memory_, layout_),
+        methods_(memory_, layout_),
+        told_(memory_, layout_, methods_, sink) {}
 
   void Refresh() {
+    memory_.Refresh();
     cache_.Refresh();
     methods_.Refresh();
   }
@@ -271,7 +272,7 @@ class HotSpotFrames::Machine {
            IsReturnAddress(address);
   }
 
-  ProcessMemory& memory_;
+  PagedMemory memory_;
   const Layout layout_;
   CodeCache cache_;
   Methods methods_;
@@ -294,9 +295,10 @@ ManagedStep HotSpotFrames::StepFrom(const ManagedFrame& frame, MemoryReader& sta
   if (machine_ == nullptr) {
     if (wait_ > 0 || tries_ >= kMostTries) return {};
     wait_ = uint32_t{1} << tries_++;
-    const auto structs = VmStructs::Read(memory_, find_);
+    PagedMemory paged(memory_);
+    const auto structs = VmStructs::Read(paged, find_);
     if (!structs) return {};
-    const auto layout = Layout::Of(*structs, memory_, &missing_);
+    const auto layout = Layout::Of(*structs, paged, &missing_);
     if (!layout) return {};
     machine_ = std::make_unique<Machine>(memory_, sink_, *layout);
   }

@@ -23,6 +23,7 @@ const ElfSegment* FindCodeSegment(const ElfImage& elf, FileOffset offset) {
 struct UnwindImages::Image {
   std::optional<UnwindImageFiles> files;  // what `table` refers to
   std::unique_ptr<CfiTable> table;
+  uint64_t pass = 0;  // in which it was looked at last
 
   bool HasChanged() const {
     return files &&
@@ -52,7 +53,7 @@ UnwindImages::Image& UnwindImages::Open(uint32_t pid, const Mapping& mapping) {
       // The image stands where it is for as long as the table that asks.
       auto table = CfiTable::Create(
           image->files->image.elf, debug ? &debug->elf : nullptr,
-          [opened = image.get()] { return opened->HasChanged(); },
+          [this, opened = image.get()] { return HasChangedInPass(*opened); },
           image->IsOfOthers() ? &of_others_ : nullptr);
       if (table.ok()) image->table = *std::move(table);
     }
@@ -81,6 +82,11 @@ MappedCode UnwindImages::CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAdd
   code.cfi = image.table.get();
   code.bias = address.value - into_segment - segment->address.value;
   return code;
+}
+
+bool UnwindImages::HasChangedInPass(Image& image) const {
+  if (pass_ != 0 && std::exchange(image.pass, pass_) == pass_) return false;
+  return image.HasChanged();
 }
 
 bool UnwindImages::HasChanged(ImageId image) const {

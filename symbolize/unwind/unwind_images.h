@@ -37,10 +37,17 @@ class UnwindImages {
                                                                const Mapping& mapping)>;
   explicit UnwindImages(Opener open);
   ~UnwindImages();
+  UnwindImages(const UnwindImages&) = delete;
+  UnwindImages& operator=(const UnwindImages&) = delete;
 
   // The code at `address`, which `mapping` holds: as much of the mapping as belongs to the same
   // segment of the image. Its `image` is the ImageId.
   MappedCode CodeAt(uint32_t pid, const Mapping& mapping, RuntimeAddress address);
+
+  // Whether files were overwritten is looked at once from one call to the next, not whenever more
+  // of them was read: for Go code that is with each address. Before the first call it is the
+  // latter.
+  void StartPass() { ++pass_; }
 
   // To be called for each sample: adds to the budget.
   void StartSample() { of_others_.StartSample(); }
@@ -65,9 +72,11 @@ class UnwindImages {
  private:
   struct Image;
   Image& Open(uint32_t pid, const Mapping& mapping);
+  bool HasChangedInPass(Image& image) const;
   const Image* Find(ImageId image) const;  // null: not met
 
   Opener open_;
+  uint64_t pass_ = 0;
   FrameBudget of_others_;                       // outlives the tables
   std::vector<std::unique_ptr<Image>> images_;  // by ImageId; null: not met
 };

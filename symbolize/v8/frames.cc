@@ -166,9 +166,9 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   std::array<uint8_t, kLeafCode> code{};
   std::span<uint8_t> bytes(code);
   // Less where the mapping ends.
-  if (!memory_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
+  if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) {
     bytes = bytes.first(kWord);
-    if (!memory_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
+    if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
   }
   return HasFrame(bytes);
 }

@@ -46,7 +46,7 @@ class Frames final : public ManagedCode {
  public:
   // All must outlive it.
   Frames(ProcessMemory& memory, const Metadata& data, CodeSink& sink)
-      : memory_(memory), data_(data), sink_(sink), heap_(memory, data_), functions_(heap_) {}
+      : data_(data), sink_(sink), heap_(memory, data_), functions_(heap_) {}
   Frames(const Frames&) = delete;
 
   // The interpreter, and what its bytecodes do.
@@ -91,7 +91,6 @@ class Frames final : public ManagedCode {
   // Places in the interpreter to which bytecodes return: V8 has two.
   static constexpr size_t kReturns = 4;
 
-  ProcessMemory& memory_;
   const Metadata data_;
   CodeSink& sink_;
   Heap heap_;

@@ -33,7 +33,7 @@ class Heap {
   // Which map says what was kept: it has to be asked for again.
   void Refresh() {
     types_.clear();
-    ReadAnew();
+    memory_.Refresh();
   }
   // What is read from here on is as it is now.
   void ReadAnew() { memory_.Forget(); }
