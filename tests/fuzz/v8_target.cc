@@ -49,7 +49,7 @@ class Sink : public symbolize::CodeSink {
 void Run(std::span<const std::byte> input) {
   Stack stack;
   const size_t size = std::min(input.size(), sizeof(stack.words));
-  std::memcpy(stack.words.data(), input.data(), size);
+  std::copy_n(input.begin(), size, std::as_writable_bytes(std::span(stack.words)).begin());
   FakeHeap heap;
   heap.bytes().assign(input.begin() + static_cast<std::ptrdiff_t>(size), input.end());
   Sink sink;
