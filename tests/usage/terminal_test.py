@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""terminal_test.py PROFILER: types into bash, zsh and fish on a terminal, presses TAB and looks at what is there then."""
+
+import os
+import pty
+import select
+import shutil
+import sys
+import tempfile
+import time
+
+LIMIT = 60.0  # seconds, for a shell that hangs
+
+
+class Terminal:
+    """A shell on a terminal of its own."""
+
+    def __init__(self, arguments, environment):
+        self.seen = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execvpe(arguments[0], arguments, environment)
+
+    def type(self, text):
+        self.seen = ""
+        os.write(self.fd, text.encode())
+
+    def wait_for(self, text):
+        """Whether it appears."""
+        end = time.monotonic() + LIMIT
+        while text not in self.seen:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.fd], [], [], left)[0]:
+                return False
+            try:
+                self.seen += os.read(self.fd, 4096).decode(errors="replace")
+            except OSError:  # it has ended
+                return False
+        return True
+
+    def close(self):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+def shells(directory):
+    """Of each shell how it is started, and what makes it ready."""
+    return {
+        "bash": (["bash", "--norc", "--noprofile", "-i"],
+                 "source <(profiler completion bash)"),
+        "zsh": (["zsh", "-f", "-i"],
+                f"fpath=({directory} $fpath); autoload -Uz compinit; compinit -u -D; "
+                f"profiler completion zsh > {directory}/_profiler; compinit -u -D"),
+        "fish": (["fish", "--no-config"], "profiler completion fish | source"),
+    }
+
+
+# What is typed before TAB, and what the line then holds or the shell lists.
+TYPED = [
+    ("profiler record --call", "--call-graph"),
+    ("profiler rec", "profiler record"),
+    ("profiler record --call-graph dw", "dwarf"),
+    ("profiler report --symf", "--symfs"),
+]
+
+
+def main():
+    profiler = os.path.realpath(sys.argv[1])
+    failed, skipped = False, []
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink(profiler, f"{directory}/profiler")
+        environment = dict(os.environ, PATH=f"{directory}:{os.environ['PATH']}", TERM="xterm",
+                           HOME=directory, PS1="$ ", COLUMNS="200", LINES="50")
+        for name, (arguments, setup) in shells(directory).items():
+            if not shutil.which(name):
+                skipped.append(name)
+                continue
+            for typed, wanted in TYPED:
+                terminal = Terminal(arguments, environment)
+                # The mark is put together, so that the line that is typed does not show it.
+                terminal.type(setup + "; echo rea''dy\n")
+                if not terminal.wait_for("ready\r"):
+                    print(f"FAILED: {name} was not ready: {terminal.seen!r}")
+                    failed = True
+                terminal.type(typed + "\t")
+                if not terminal.wait_for(wanted):
+                    print(f"FAILED: {name}: '{typed}' gives no '{wanted}': {terminal.seen!r}")
+                    failed = True
+                terminal.close()
+    if skipped:
+        print("SKIPPED: not installed: " + " ".join(skipped))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

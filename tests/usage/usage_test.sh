@@ -1,0 +1,94 @@
+#!/bin/bash
+# usage_test.sh PROFILER: completions and manual pages as shells and man(1) see them.
+set -u
+profiler=$(realpath "$1")
+failed=0
+skipped=''
+
+fail() {
+  printf 'FAILED: %s\n' "$*"
+  failed=1
+}
+
+# complete_words WORD…: what bash offers for the last word, a line each.
+complete_words() {
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  _profiler
+  printf '%s\n' "${COMPREPLY[@]-}"
+}
+
+# offers 'words with the last one unfinished' 'what is to be among the offers' …
+offers() {
+  local line=$1 offered wanted
+  shift
+  # shellcheck disable=SC2086 # words
+  offered=$(IFS=' '; complete_words $line)
+  for wanted; do
+    grep -qxF -- "$wanted" <<< "$offered" || fail "'$line' is not completed to '$wanted' but to: ${offered//$'\n'/ }"
+  done
+}
+
+offers_nothing_like() {
+  local offered
+  # shellcheck disable=SC2086
+  offered=$(complete_words $1)
+  grep -qxF -- "$2" <<< "$offered" && fail "'$1' is completed to '$2'"
+}
+
+source <("$profiler" completion bash) || fail "bash does not understand its completion"
+compopt() { :; } # bash calls the function while it completes; here nobody completes
+unset -f _command_offset
+
+cd "$(mktemp -d)" || exit 1
+mkdir folder
+: > folder/perf.data
+: > recording.data
+
+offers 'profiler rec' record
+offers 'profiler --no-p' --no-pager
+offers 'profiler record --call' --call-graph
+offers 'profiler record --no-p' --no-pager
+offers 'profiler record --call-graph d' dwarf
+offers 'profiler record --call-graph = d' dwarf
+offers 'profiler record --call-graph =' fp dwarf auto none
+offers 'profiler record -g -F 99 -o rec' recording.data
+offers 'profiler record -F 99 bas' bash
+offers 'profiler record -F 99 -- bas' bash
+offers 'profiler record -p '"${$:0:1}" $$
+offers 'profiler report -i fol' folder
+offers 'profiler open rec' recording.data
+offers 'profiler convert rec' recording.data
+offers 'profiler report --symfs fol' folder
+offers 'profiler completion --he' --help
+# The words of the program that is run are its own.
+offers_nothing_like 'profiler record bash --call' --call-graph
+offers_nothing_like 'profiler record -F' --call-graph
+offers_nothing_like 'profiler report --call' --call-graph-of-others
+
+# try PROGRAM …: runs it on standard input, and fails where it says or returns something.
+try() {
+  local said
+  if ! command -v "$1" > /dev/null; then
+    skipped+=" $1"
+    cat > /dev/null
+    return
+  fi
+  said=$("$@" 2>&1) && [[ -z $said ]] || fail "$*: $said"
+}
+"$profiler" completion zsh | try zsh -n /dev/stdin
+"$profiler" completion fish | try fish --no-execute /dev/stdin
+
+commands=$("$profiler" --help | sed -n '/^Subcommands:/,$s/^  \([a-z-]\+\) .*/\1/p')
+for command in '' $commands; do
+  # shellcheck disable=SC2086 # none or one
+  "$profiler" help --man $command | try groff -man -Tutf8 -ww -z
+done
+page=$("$profiler" help --man record)
+[[ $page == *'record where a program spends its time'* ]] || fail "the page of record does not say what it does"
+
+"$profiler" completion csh > /dev/null 2>&1
+(($? == 2)) || fail "completion of a shell that there is not"
+
+[[ -z $skipped ]] || echo "SKIPPED: not installed:$skipped"
+exit $failed
