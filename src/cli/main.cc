@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
       "profiler");
   app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("--version", VersionText());
   char** const end = argv + argc;
   char** const dashes = std::find(argv, end, std::string_view("--"));
   Invocation invocation;

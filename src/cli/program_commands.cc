@@ -1,14 +1,20 @@
 // Of the program itself: its version, and what it can be told, as help, as manual pages and for the
 // shells.
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "ringbuf/kernel.h"
+#include "src/cli/abilities.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
+#include "src/procfs/machine.h"
 #include "src/usage/completion.h"
 #include "src/usage/manual.h"
 #include "src/usage/usage.h"
@@ -42,9 +48,31 @@ std::string ManualOf(CLI::App& app, const CLI::App& shown) {
   return usage::ManualPage(usage);
 }
 
+// What this user may record here.
+std::string AbilitiesText() {
+  const procfs::Roots roots;
+  const procfs::MachineFacts machine = procfs::ReadMachineFacts(roots);
+  std::string text = absl::StrCat("\non this machine (Linux ", machine.osrelease, ", ",
+                                  machine.arch, ", ", machine.cpus_online, " CPUs), as ",
+                                  geteuid() == 0 ? "root" : "an ordinary user", ":\n");
+  for (const Ability& ability : FindAbilities(ringbuf::LinuxKernel(), roots)) {
+    absl::StrAppendFormat(&text, "  %-20s %s%s%s\n", ability.name, ability.works ? "yes" : "no",
+                          ability.text.empty() ? ""
+                          : ability.works      ? ", "
+                                               : ": ",
+                          ability.text);
+  }
+  return text;
+}
+
 void AddVersionCommand(CLI::App& app, Commands& commands) {
-  CLI::App* const version = app.add_subcommand("version", "Print the version");
-  commands[version] = [] { return Print(absl::StrCat(kVersion, "\n")); };
+  CLI::App* const version =
+      app.add_subcommand("version", "Print the version, and what the program was made of");
+  auto verbose = std::make_shared<bool>(false);
+  version->add_flag("-v,--verbose", *verbose, "also what can be recorded here");
+  commands[version] = [verbose] {
+    return Print(absl::StrCat(VersionText(), "\n", *verbose ? AbilitiesText() : ""));
+  };
 }
 
 void AddHelpCommand(CLI::App& app, Commands& commands) {

@@ -94,6 +94,7 @@ Usage UsageOf(CLI::App& app) {
   usage.program = app.get_name();
   usage.text = app.get_description();
   usage.version = app.version();
+  usage.version.resize(std::min(usage.version.find('\n'), usage.version.size()));
   DescribeOptions(app, nullptr, &usage.options);
   for (CLI::App* const command :
        app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {

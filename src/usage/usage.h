@@ -35,7 +35,7 @@ struct CommandUsage {
 struct Usage {
   std::string program;
   std::string text;
-  std::string version;
+  std::string version;  // the first line of what --version prints
   std::vector<OptionUsage> options;
   std::vector<CommandUsage> commands;
 };

@@ -18,7 +18,7 @@ using testing::Not;
 class UsageTest : public testing::Test {
  protected:
   UsageTest() {
-    app_.set_version_flag("--version", "thing 1.2");
+    app_.set_version_flag("--version", "thing 1.2\nof much");
     CLI::App* const run = app_.add_subcommand("run", "Run a program");
     run->prefix_command();
     run->add_option("-m,--mode", text_, "how it is run; see there")->type_name("slow|fast[,N]|N");

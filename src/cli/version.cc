@@ -1,0 +1,54 @@
+#include "src/cli/version.h"
+
+#include <elfutils/version.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <boost/version.hpp>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "absl/base/config.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+// build_stamp.cc
+extern const char profiler_build_commit[];
+
+namespace profiler::cli {
+namespace {
+
+#if defined(__x86_64__)
+constexpr char kArchitecture[] = "x86-64";
+#elif defined(__aarch64__)
+constexpr char kArchitecture[] = "AArch64";
+#endif
+
+#if defined(__clang__)
+constexpr char kCompiler[] = "Clang " __clang_version__;
+#else
+constexpr char kCompiler[] = "GCC " __VERSION__;
+#endif
+
+// 188 is 0.188.
+std::string ElfutilsVersion() { return absl::StrCat("0.", _ELFUTILS_VERSION); }
+
+}  // namespace
+
+std::string VersionText() {
+  std::string text = absl::StrCat(kVersion, "\n");
+  const std::string_view commit = profiler_build_commit;
+  if (!commit.empty() && commit != "0")
+    absl::StrAppend(&text, "commit ", profiler_build_commit, "\n");
+  absl::StrAppend(&text, "built for ", kArchitecture, " by ", kCompiler, "\n");
+  absl::StrAppend(&text, "with Abseil ", ABSL_LTS_RELEASE_VERSION, ", Boost ",
+                  absl::StrReplaceAll(BOOST_LIB_VERSION, {{"_", "."}}), ", elfutils ",
+                  ElfutilsVersion(), ", CLI11 ", CLI11_VERSION, ", nlohmann-json ",
+                  NLOHMANN_JSON_VERSION_MAJOR, ".", NLOHMANN_JSON_VERSION_MINOR, ".",
+                  NLOHMANN_JSON_VERSION_PATCH, ", zlib ", ZLIB_VERSION, ", zstd ",
+                  ZSTD_VERSION_STRING);
+  return text;
+}
+
+}  // namespace profiler::cli
