@@ -49,7 +49,7 @@ void AddAnnotateCommand(CLI::App& app, Commands& commands);
 void AddEvlistCommand(CLI::App& app, Commands& commands);
 void AddBuildIdListCommand(CLI::App& app, Commands& commands);
 void AddListCommand(CLI::App& app, Commands& commands);
-void AddProgramCommands(CLI::App& app, Commands& commands);  // version, help and completion
+void AddProgramCommands(CLI::App& app, Commands& commands);     // version, help and completion
 void AddFlameGraphCommands(CLI::App& app, Commands& commands);  // flamegraph and folded
 
 }  // namespace profiler::cli

@@ -12,18 +12,13 @@
 
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -34,6 +29,7 @@
 #include "src/base/text.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/files/debug_file_source.h"
+#include "symbolize/files/debuginfod_cache.h"
 
 namespace profiler::symbolize {
 namespace {
@@ -84,58 +80,6 @@ const absl::StatusOr<Library>& TheLibrary() {
   static const absl::StatusOr<Library> library = LoadLibrary();
   return library;
 }
-
-std::string_view Variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
-
-// As libdebuginfod finds it.
-std::string CacheDirectory() {
-  if (const auto path = Variable(DEBUGINFOD_CACHE_PATH_ENV_VAR); !path.empty()) {
-    return std::string(path);
-  }
-  std::string home(Variable("HOME"));
-  if (home.empty()) home = "/";
-  const std::string old = home + "/.debuginfod_client_cache";
-  if (access(old.c_str(), F_OK) == 0) return old;
-  std::string caches(Variable("XDG_CACHE_HOME"));
-  if (caches.empty()) caches = home + "/.cache";
-  return caches + "/debuginfod_client";
-}
-
-std::string CachedPath(FileKind kind, std::span<const std::byte> build_id) {
-  return absl::StrCat(CacheDirectory(), "/", HexOf(build_id),
-                      kind == FileKind::kExecutable ? "/executable" : "/debuginfo");
-}
-
-// The folder goes as well, if nothing else is in it.
-void RemoveFromCache(const std::string& path) {
-  unlink(path.c_str());
-  rmdir(path.substr(0, path.rfind('/')).c_str());
-}
-
-// While a file is asked for another one stands beside its place in the cache, empty, whose name has
-// this behind it. Found later, it says that what the cache says of a miss is not to be believed.
-class Unfinished {
- public:
-  explicit Unfinished(std::string of)
-      : mark_(std::move(of) + ".unfinished"), was_there_(access(mark_.c_str(), F_OK) == 0) {
-    std::error_code unwritable;  // then there will be no cache either
-    std::filesystem::create_directories(std::filesystem::path(mark_).parent_path(), unwritable);
-    const UniqueFd created(open(mark_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-  }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
-  ~Unfinished() { RemoveFromCache(mark_); }
-
-  // Whether an earlier process did not come to the end of it.
-  bool was_there() const { return was_there_; }
-
- private:
-  const std::string mark_;
-  const bool was_there_;
-};
 
 // What the library writes about one request, of which these lines say what came of it:
 //
@@ -197,18 +141,16 @@ class DebuginfodSource : public DebugFileSource {
   absl::StatusOr<SourcedFile> Fetch(FileKind kind, std::span<const std::byte> build_id,
                                     const KeepGoing& keep_going) override;
   void Forget(FileKind kind, std::span<const std::byte> build_id) override {
-    RemoveFromCache(CachedPath(kind, build_id));
+    DebuginfodCache().Remove(kind, build_id);
   }
-
- private:
-  void ForgetMiss(FileKind kind, std::span<const std::byte> build_id);
 };
 
 absl::StatusOr<SourcedFile> DebuginfodSource::Fetch(FileKind kind,
                                                     std::span<const std::byte> build_id,
                                                     const KeepGoing& keep_going) {
-  const Unfinished unfinished(CachedPath(kind, build_id));
-  if (unfinished.was_there()) ForgetMiss(kind, build_id);
+  const DebuginfodCache cache;
+  const DebuginfodCache::Unfinished unfinished(cache.PathOf(kind, build_id));
+  if (unfinished.was_there()) cache.RemoveMiss(kind, build_id);
   const Library& library = *TheLibrary();
   debuginfod_client* const client = library.begin();
   if (client == nullptr) return absl::UnknownError("libdebuginfod could not be set up");
@@ -216,7 +158,8 @@ absl::StatusOr<SourcedFile> DebuginfodSource::Fetch(FileKind kind,
   library.set_user_data(client, &request);
   library.set_progressfn(client, OnProgress);
   const UniqueFd transcript(memfd_create("debuginfod", MFD_CLOEXEC));
-  const bool for_a_person = !Variable(DEBUGINFOD_VERBOSE_ENV_VAR).empty();
+  const char* const verbose = std::getenv(DEBUGINFOD_VERBOSE_ENV_VAR);
+  const bool for_a_person = verbose != nullptr && *verbose != '\0';
   if (!for_a_person && transcript.valid()) library.set_verbose_fd(client, transcript.get());
   const auto find =
       kind == FileKind::kExecutable ? library.find_executable : library.find_debuginfo;
@@ -232,15 +175,8 @@ absl::StatusOr<SourcedFile> DebuginfodSource::Fetch(FileKind kind,
     return file;
   }
   const absl::Status failure = Failure(-found, request, ReadAll(transcript.get()));
-  if (!absl::IsNotFound(failure)) ForgetMiss(kind, build_id);
+  if (!absl::IsNotFound(failure)) cache.RemoveMiss(kind, build_id);
   return failure;
-}
-
-void DebuginfodSource::ForgetMiss(FileKind kind, std::span<const std::byte> build_id) {
-  struct stat status;
-  if (stat(CachedPath(kind, build_id).c_str(), &status) == 0 && status.st_size == 0) {
-    Forget(kind, build_id);
-  }
 }
 
 }  // namespace
