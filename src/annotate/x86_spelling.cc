@@ -9,13 +9,33 @@
 namespace profiler::annotate {
 namespace {
 
+// Zydis writes into a buffer of ours, which does not grow, as it does itself: its characters are a
+// vector whose last one is a NUL. With Zycore's functions for that Zycore would be linked in, of
+// which Debian has no static library.
+ZyanStatus AppendText(ZyanVector& characters, std::string_view text) {
+  if (text.size() > characters.capacity - characters.size) {
+    return ZYAN_STATUS_INSUFFICIENT_BUFFER_SIZE;
+  }
+  char* const end = static_cast<char*>(characters.data) + characters.size - 1;
+  *std::copy(text.begin(), text.end(), end) = '\0';
+  characters.size += text.size();
+  return ZYAN_STATUS_SUCCESS;
+}
+
 ZyanStatus Append(ZydisFormatterBuffer* buffer, ZydisTokenType token, std::string_view text) {
   ZYAN_CHECK(ZydisFormatterBufferAppend(buffer, token));
   ZyanString* string = nullptr;
   ZYAN_CHECK(ZydisFormatterBufferGetString(buffer, &string));
-  ZyanStringView view;
-  ZYAN_CHECK(ZyanStringViewInsideBufferEx(&view, text.data(), text.size()));
-  return ZyanStringAppend(string, &view);
+  return AppendText(string->vector, text);
+}
+
+ZyanStatus RemoveLastCharacter(ZydisFormatterBuffer* buffer) {
+  ZyanString* string = nullptr;
+  ZYAN_CHECK(ZydisFormatterBufferGetString(buffer, &string));
+  ZyanVector& characters = string->vector;
+  if (characters.size < 2) return ZYAN_STATUS_INVALID_OPERATION;
+  static_cast<char*>(characters.data)[--characters.size - 1] = '\0';
+  return ZYAN_STATUS_SUCCESS;
 }
 
 std::span<const ZydisDecodedOperand> VisibleOperands(const ZydisFormatterContext& context) {
@@ -331,11 +351,7 @@ ZyanStatus X86Spelling::FormatMemory(const ZydisFormatter* formatter, ZydisForma
   const auto& self = *static_cast<const X86Spelling*>(context->user_data);
   ZYAN_CHECK(self.memory_(formatter, buffer, context));
   if (self.att_ || !HasEncodedZero(*context)) return ZYAN_STATUS_SUCCESS;
-  ZyanString* string = nullptr;
-  ZYAN_CHECK(ZydisFormatterBufferGetString(buffer, &string));
-  ZyanUSize size = 0;
-  ZYAN_CHECK(ZyanStringGetSize(string, &size));
-  ZYAN_CHECK(ZyanStringTruncate(string, size - 1));
+  ZYAN_CHECK(RemoveLastCharacter(buffer));
   return Append(buffer, ZYDIS_TOKEN_DISPLACEMENT, "+0x0]");
 }
 

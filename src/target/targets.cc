@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -23,11 +26,29 @@ absl::Status Missing(const char* what, pid_t id, const absl::Status& status) {
   return ErrnoStatus(ESRCH, absl::StrCat(what, " ", id));
 }
 
+#ifdef PROFILER_PORTABLE
+// getpwnam(3) loads libraries, which a static program cannot: users of this machine alone.
+std::optional<uid_t> FindUser(const std::string& name) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> users(fopen("/etc/passwd", "re"), fclose);
+  while (users != nullptr) {
+    const passwd* const user = fgetpwent(users.get());
+    if (user == nullptr) break;
+    if (user->pw_name == name) return user->pw_uid;
+  }
+  return std::nullopt;
+}
+#else
+std::optional<uid_t> FindUser(const std::string& name) {
+  const passwd* const user = getpwnam(name.c_str());
+  return user == nullptr ? std::nullopt : std::optional(user->pw_uid);
+}
+#endif
+
 absl::StatusOr<uid_t> UserId(const std::string& user) {
   if (const auto id = procfs::ParseNumber<uid_t>(user)) return *id;
-  const passwd* found = getpwnam(user.c_str());
-  if (found == nullptr) return absl::NotFoundError(absl::StrCat("there is no user '", user, "'"));
-  return found->pw_uid;
+  const std::optional<uid_t> found = FindUser(user);
+  if (!found) return absl::NotFoundError(absl::StrCat("there is no user '", user, "'"));
+  return *found;
 }
 
 }  // namespace
