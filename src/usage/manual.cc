@@ -12,8 +12,9 @@ namespace profiler::usage {
 namespace {
 
 std::string Heading(const std::string& title, const Usage& usage) {
+  // Values have long words, which no line can be filled up with.
   return absl::StrCat(".TH ", absl::AsciiStrToUpper(Troff(title)), " 1 \"\" \"",
-                      Troff(usage.version), "\" \"User Commands\"\n");
+                      Troff(usage.version), "\" \"User Commands\"\n.ad l\n");
 }
 
 // "Record where …" as what follows a name and a dash.

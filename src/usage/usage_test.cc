@@ -81,7 +81,7 @@ TEST(ChoicesTest, AreWordsAmongAlternatives) {
 TEST_F(UsageTest, AManualPageHasWhatHelpSays) {
   const Usage usage = Described();
   const std::string page = ManualPage(usage, usage.commands[0]);
-  EXPECT_THAT(page, HasSubstr(".TH THING\\-RUN 1 \"\" \"thing 1.2\" \"User Commands\"\n"
+  EXPECT_THAT(page, HasSubstr(".TH THING\\-RUN 1 \"\" \"thing 1.2\" \"User Commands\"\n.ad l\n"
                               ".SH NAME\nthing\\-run \\- run a program\n"
                               ".SH SYNOPSIS\n\\fBthing\\fR \\fBrun\\fR [\\fIOPTIONS\\fR] "
                               "[\\fB\\-\\-\\fR] [\\fIPROGRAM\\fR [\\fIARGUMENT\\fR ...]]\n"));
