@@ -36,27 +36,21 @@ class LiveMemory final : public symbolize::ProcessMemory {
     return count >= 0 && static_cast<size_t>(count) == bytes.size();
   }
 
-  // By one system call for as many as the kernel takes. It reads piece by piece, each as it is
-  // then.
+  // By one system call, which reads piece by piece, each as it is then.
   size_t ReadEach(std::span<const Piece> pieces) override {
     constexpr size_t kMost = 128;  // at most UIO_MAXIOV
+    pieces = pieces.first(std::min(pieces.size(), kMost));
+    std::array<iovec, kMost> local, remote;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      local[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+      remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].bytes.size()};
+    }
+    ssize_t left =
+        process_vm_readv(pid_, local.data(), pieces.size(), remote.data(), pieces.size(), 0);
     size_t whole = 0;
-    while (whole < pieces.size()) {
-      const auto next = pieces.subspan(whole, std::min(pieces.size() - whole, kMost));
-      std::array<iovec, kMost> local, remote;
-      for (size_t i = 0; i < next.size(); ++i) {
-        local[i] = {next[i].bytes.data(), next[i].bytes.size()};
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-        remote[i] = {reinterpret_cast<void*>(next[i].address), next[i].bytes.size()};
-      }
-      ssize_t left =
-          process_vm_readv(pid_, local.data(), next.size(), remote.data(), next.size(), 0);
-      size_t read = 0;
-      while (read < next.size() && left >= static_cast<ssize_t>(next[read].bytes.size())) {
-        left -= static_cast<ssize_t>(next[read++].bytes.size());
-      }
-      whole += read;
-      if (read < next.size()) break;
+    while (whole < pieces.size() && left >= static_cast<ssize_t>(pieces[whole].bytes.size())) {
+      left -= static_cast<ssize_t>(pieces[whole++].bytes.size());
     }
     return whole;
   }
