@@ -20,13 +20,10 @@ bool Mentions(const std::string& value, std::string_view word) {
 Values ValuesOf(const OptionUsage& option) {
   if (option.value.empty()) return Values::kNone;
   if (!option.choices.empty()) return Values::kChoices;
-  const auto is_called = [&](std::string_view name) {
-    return std::ranges::find(option.names, name) != option.names.end();
-  };
   if (Mentions(option.value, "DIR")) return Values::kDirectories;
-  if (is_called("--pid")) return Values::kProcesses;
+  if (option.IsCalled("--pid")) return Values::kProcesses;
   const bool is_file = Mentions(option.value, "FILE") || Mentions(option.value, "PATH") ||
-                       is_called("--output") || is_called("--input");
+                       option.IsCalled("--output") || option.IsCalled("--input");
   return is_file ? Values::kFiles : Values::kAny;
 }
 
@@ -193,8 +190,7 @@ std::string Bash(const Usage& usage) {
                   Quoted(CommandNames(usage)), "; return; }\n      ;;\n");
   std::vector<OptionUsage> everywhere = usage.options;
   std::erase_if(everywhere, [](const OptionUsage& option) {
-    return std::ranges::find(option.names, "--help") != option.names.end() ||
-           std::ranges::find(option.names, "--version") != option.names.end();
+    return option.IsCalled("--help") || option.IsCalled("--version");
   });
   for (const CommandUsage& command : usage.commands) text += BashCommand(command, everywhere);
   return text + "  esac\n" + absl::StrReplaceAll(View(kBashEnd), {{"PROGRAM", usage.program}});

@@ -173,9 +173,8 @@ std::string ManualPage(const Usage& usage, const CommandUsage& command) {
     page += OptionText(argument, /*is_argument=*/true);
   }
   absl::StrAppend(&page, Options(command.options), View(kExitStatus));
-  const bool may_fail = std::ranges::any_of(command.options, [](const OptionUsage& option) {
-    return std::ranges::find(option.names, "--fail-if") != option.names.end();
-  });
+  const bool may_fail = std::ranges::any_of(
+      command.options, [](const OptionUsage& option) { return option.IsCalled("--fail-if"); });
   if (may_fail) absl::StrAppend(&page, View(kDiffStatus));
   if (command.runs_program) absl::StrAppend(&page, View(kRunStatus));
   page += SeeAlso({usage.program});

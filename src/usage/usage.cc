@@ -74,6 +74,10 @@ bool IsWord(std::string_view text) {
 
 }  // namespace
 
+bool OptionUsage::IsCalled(std::string_view name) const {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::vector<std::string> ChoicesOf(std::string_view value) {
   std::vector<std::string> choices;
   const bool is_set = value.starts_with('{') && value.ends_with('}');

@@ -22,6 +22,8 @@ struct OptionUsage {
   bool repeats = false;
   bool is_required = false;
   std::string text;  // what it does
+
+  bool IsCalled(std::string_view name) const;
 };
 
 struct CommandUsage {
