@@ -40,7 +40,7 @@ class LiveMemory final : public symbolize::ProcessMemory {
   size_t ReadEach(std::span<const Piece> pieces) override {
     constexpr size_t kMost = 128;  // at most UIO_MAXIOV
     pieces = pieces.first(std::min(pieces.size(), kMost));
-    std::array<iovec, kMost> local, remote;
+    std::array<iovec, kMost> local{}, remote{};
     for (size_t i = 0; i < pieces.size(); ++i) {
       local[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
       // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
