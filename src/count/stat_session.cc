@@ -205,7 +205,7 @@ class Counting {
       io_.stop();
     }));
     if (command_ != nullptr) {
-      return target::OnReadable(command_descriptor_, command_->pidfd(), [this] {
+      return target::OnReadable(command_descriptor_, command_->end_fd(), [this] {
         command_exited_ = true;
         io_.stop();
       });

@@ -391,7 +391,7 @@ class Session final : public RecordSession {
 
   absl::Status WatchEnd() {
     if (setup_.command != nullptr) {
-      return target::OnReadable(command_descriptor_, setup_.command->pidfd(), [this] {
+      return target::OnReadable(command_descriptor_, setup_.command->end_fd(), [this] {
         command_exited_ = true;
         Stop(StopReason::kCommandExited);
       });

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
@@ -26,6 +27,28 @@ constexpr char kFailurePayload[] = "profiler/command-exit-code";
 constexpr int kExitNotFound = 127;
 constexpr int kExitNotExecutable = 126;
 constexpr char kDefaultPath[] = "/bin:/usr/bin";  // what execvp(3) takes without PATH
+
+// A descriptor that is readable once our child `pid` has ended. Linux before 5.3 has no
+// pidfd_open(2): there a thread of its own waits for the child, leaves it to be reaped and closes
+// the other end of a pipe.
+absl::StatusOr<UniqueFd> OpenEnd(pid_t pid) {
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (pidfd.valid()) return pidfd;
+  if (errno != ENOSYS) return ErrnoStatus(errno, "pidfd_open");
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
+  UniqueFd read_end(ends[0]);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the thread that asked for them
+  std::thread([pid, write_end = UniqueFd(ends[1])] {
+    siginfo_t info;
+    while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return read_end;
+}
 
 absl::Status ExecFailure(const std::string& name, int error) {
   absl::Status status;
@@ -136,8 +159,7 @@ absl::StatusOr<std::unique_ptr<Command>> Command::Fork(const std::vector<std::st
   command->pid_ = pid;
   command->go_ = std::move(go.write_end);
   command->failed_ = std::move(failed.read_end);
-  command->pidfd_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!command->pidfd_.valid()) return ErrnoStatus(errno, "pidfd_open");
+  PROFILER_ASSIGN_OR_RETURN(command->end_, OpenEnd(pid));
   return command;
 }
 
@@ -172,7 +194,7 @@ void Command::Kill(int signal) {
 }
 
 bool Command::EndsWithin(std::chrono::milliseconds time) const {
-  pollfd watched = {.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  pollfd watched = {.fd = end_.get(), .events = POLLIN, .revents = 0};
   int ready;
   do {
     ready = poll(&watched, 1, static_cast<int>(time.count()));

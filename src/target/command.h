@@ -54,7 +54,7 @@ class Command {
 
   pid_t pid() const { return pid_; }
   // Readable once the child has exited.
-  int pidfd() const { return pidfd_.get(); }
+  int end_fd() const { return end_.get(); }
 
   // Lets the child execute the program; returns when it does.
   absl::Status Start();
@@ -70,7 +70,7 @@ class Command {
 
   std::string name_;
   pid_t pid_ = -1;
-  UniqueFd pidfd_;
+  UniqueFd end_;
   UniqueFd go_;      // write end
   UniqueFd failed_;  // read end
   bool started_ = false;

@@ -6,6 +6,9 @@
 
 #include <boost/asio/post.hpp>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
@@ -16,11 +19,24 @@ namespace {
 constexpr unsigned kPidfdThread = O_EXCL;  // PIDFD_THREAD, Linux 6.9
 constexpr std::chrono::milliseconds kPollInterval{200};
 
+// Of pidfd_open(2), as errno has it: what has gone already is no error.
+absl::Status GoneOrFailed() {
+  return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
+}
+
 int OpenPidfd(pid_t id, unsigned flags) {
   return static_cast<int>(syscall(SYS_pidfd_open, id, flags));
 }
 
-bool ThreadLives(pid_t tid) { return access(absl::StrCat("/proc/", tid).c_str(), F_OK) == 0; }
+// One that has ended may stay until its parent has taken notice of that: a zombie.
+bool Lives(pid_t id) {
+  std::ifstream file(absl::StrCat("/proc/", id, "/stat"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t name_end = text.rfind(") ");
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
+  const char state = text[name_end + 2];
+  return state != 'Z' && state != 'X';
+}
 
 }  // namespace
 
@@ -46,18 +62,19 @@ absl::Status TargetWatch::Watch(const std::vector<pid_t>& pids, const std::vecto
 absl::Status TargetWatch::WatchProcess(pid_t pid) {
   const int pidfd = OpenPidfd(pid, 0);
   if (pidfd >= 0) return Watch(pidfd);
-  return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
+  return errno == ENOSYS ? WatchByPolling(pid) : GoneOrFailed();
 }
 
 absl::Status TargetWatch::WatchThread(pid_t tid) {
   const int pidfd = OpenPidfd(tid, kPidfdThread);
   if (pidfd >= 0) return Watch(pidfd);
-  if (errno == EINVAL) {
-    polled_.push_back(tid);
-    ++alive_;
-    return absl::OkStatus();
-  }
-  return errno == ESRCH ? absl::OkStatus() : ErrnoStatus(errno, "pidfd_open");
+  return errno == EINVAL || errno == ENOSYS ? WatchByPolling(tid) : GoneOrFailed();
+}
+
+absl::Status TargetWatch::WatchByPolling(pid_t id) {
+  polled_.push_back(id);
+  ++alive_;
+  return absl::OkStatus();
 }
 
 absl::Status TargetWatch::Watch(int pidfd) {
@@ -78,20 +95,20 @@ absl::Status TargetWatch::Watch(int pidfd) {
 
 void TargetWatch::Start() {
   if (alive_ == 0) boost::asio::post(io_, on_end_);
-  if (!polled_.empty()) PollThreads();
+  if (!polled_.empty()) Poll();
 }
 
 void TargetWatch::Gone() {
   if (--alive_ == 0) on_end_();
 }
 
-void TargetWatch::PollThreads() {
-  const size_t gone = std::erase_if(polled_, [](pid_t tid) { return !ThreadLives(tid); });
+void TargetWatch::Poll() {
+  const size_t gone = std::erase_if(polled_, [](pid_t id) { return !Lives(id); });
   for (size_t i = 0; i < gone; ++i) Gone();
   if (polled_.empty()) return;
   poll_timer_.expires_after(kPollInterval);
   poll_timer_.async_wait([this](const boost::system::error_code& failed) {
-    if (!failed) PollThreads();
+    if (!failed) Poll();
   });
 }
 

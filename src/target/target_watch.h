@@ -21,8 +21,8 @@ namespace profiler::target {
 absl::Status OnReadable(boost::asio::posix::stream_descriptor& descriptor, int fd,
                         std::function<void()> handler);
 
-// One thread: that of the io_context. A process is watched by its pidfd(2). So is a thread, since
-// Linux 6.9; before that its directory in /proc is looked at five times a second.
+// One thread: that of the io_context. A process is watched by its pidfd, since Linux 5.3, and so is
+// a thread, since 6.9; before that their states in /proc are looked at five times a second.
 class TargetWatch {
  public:
   // `io` must outlive it. Calls `on_end`, once, when all are gone; never from here.
@@ -36,10 +36,11 @@ class TargetWatch {
  private:
   absl::Status WatchProcess(pid_t pid);
   absl::Status WatchThread(pid_t tid);
+  absl::Status WatchByPolling(pid_t id);
   void Start();
   absl::Status Watch(int pidfd);
   void Gone();
-  void PollThreads();
+  void Poll();
 
   boost::asio::io_context& io_;
   std::vector<std::unique_ptr<boost::asio::posix::stream_descriptor>> pidfds_;

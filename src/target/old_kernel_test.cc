@@ -1,0 +1,94 @@
+// What has ended is noticed where the kernel has no pidfd_open(2), as Linux before 5.3.
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "gtest/gtest.h"
+#include "src/target/command.h"
+#include "src/target/target_watch.h"
+
+namespace profiler::target {
+namespace {
+
+constexpr int kCannotFilter = 77;
+
+bool RefusePidfds() {
+  std::array<sock_filter, 4> program = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  sock_fprog filter = {program.size(), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// Runs in a process of its own, since a filter stays until the end.
+void ExpectOnOldKernel(const std::function<bool()>& holds) {
+  const auto child = [&] {
+    if (!RefusePidfds()) _exit(kCannotFilter);
+    _exit(holds() ? 0 : 1);
+  };
+  EXPECT_EXIT(
+      child(),
+      [](int status) {
+        return WIFEXITED(status) &&
+               (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == kCannotFilter);
+      },
+      "");
+}
+
+TEST(OldKernelTest, ACommandsEndIsSeenAndReapedOnce) {
+  ExpectOnOldKernel([] {
+    auto command = Command::Fork({"sh", "-c", "exit 3"}, false);
+    if (!command.ok() || (*command)->EndsWithin(std::chrono::milliseconds(0))) return false;
+    if (!(*command)->Start().ok() || !(*command)->EndsWithin(std::chrono::minutes(1))) return false;
+    const auto end = (*command)->Reap();
+    return end.ok() && end->exit_code == 3;
+  });
+}
+
+TEST(OldKernelTest, ACommandThatRunsHasNotEnded) {
+  ExpectOnOldKernel([] {
+    auto command = Command::Fork({"sleep", "1000"}, false);
+    if (!command.ok() || !(*command)->Start().ok()) return false;
+    const bool runs = !(*command)->EndsWithin(std::chrono::milliseconds(1));
+    (*command)->Kill(SIGKILL);
+    return runs && (*command)->EndsWithin(std::chrono::minutes(1)) &&
+           (*command)->Reap()->signal == SIGKILL;
+  });
+}
+
+TEST(OldKernelTest, AProcessThatNobodyHasReapedHasEnded) {
+  ExpectOnOldKernel([] {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      pause();
+      _exit(0);
+    }
+    boost::asio::io_context io;
+    bool ended = false;
+    TargetWatch watch(io, [&] { ended = true; });
+    if (!watch.Watch({pid}, {}).ok()) return false;
+    if (io.poll(); ended) return false;
+    kill(pid, SIGKILL);
+    io.run();
+    return ended;
+  });
+}
+
+}  // namespace
+}  // namespace profiler::target
