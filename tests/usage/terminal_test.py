@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""terminal_test.py PROFILER: types into bash, zsh and fish on a terminal, presses TAB and looks at what is there then."""
+"""terminal_test.py PROFILER: types into bash, zsh and fish on a terminal, presses TAB and looks at what is there then.
+terminal_test.py --installed: the same with the completions that are installed on this machine, where shells look for them.
+"""
 
 import os
 import pty
@@ -55,6 +57,14 @@ def shells(directory):
     }
 
 
+def shells_with_installed():
+    return {
+        "bash": (["bash", "--norc", "--noprofile", "-i"], "source /usr/share/bash-completion/bash_completion"),
+        "zsh": (["zsh", "-f", "-i"], "autoload -Uz compinit; compinit -u -D"),
+        "fish": (["fish", "--no-config"], "true"),
+    }
+
+
 # What is typed before TAB, and what the line then holds or the shell lists.
 TYPED = [
     ("profiler record --call", "--call-graph"),
@@ -65,13 +75,14 @@ TYPED = [
 
 
 def main():
-    profiler = os.path.realpath(sys.argv[1])
+    installed = sys.argv[1] == "--installed"
     failed, skipped = False, []
     with tempfile.TemporaryDirectory() as directory:
-        os.symlink(profiler, f"{directory}/profiler")
+        if not installed:
+            os.symlink(os.path.realpath(sys.argv[1]), f"{directory}/profiler")
         environment = dict(os.environ, PATH=f"{directory}:{os.environ['PATH']}", TERM="xterm",
                            HOME=directory, PS1="$ ", COLUMNS="200", LINES="50")
-        for name, (arguments, setup) in shells(directory).items():
+        for name, (arguments, setup) in (shells_with_installed() if installed else shells(directory)).items():
             if not shutil.which(name):
                 skipped.append(name)
                 continue

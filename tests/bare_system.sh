@@ -1,0 +1,123 @@
+# A bare Debian in a directory, as a machine of its own, for the scripts beside this that source it. Needs root, and a
+# Debian mirror: the one that this machine installs its own packages from.
+#
+#   choose_system CACHE NAME     NAME is 11, 12, 13, sid, a release's name or musl; below CACHE it stays for the next time.
+#                                Sets $suite and $machine, where it will be
+#   make_base                    installs it, once: with apt and what Debian calls essential; musl has its libc and
+#                                busybox alone
+#   make_machine                 a fresh copy of it at $machine; it is removed when the script ends
+#   run_on_machine COMMAND       by sh, in $at on the machine, with an environment as bare as the rest
+# shellcheck shell=bash
+
+# Where a command starts.
+at=/root
+
+choose_system() {
+  cache=$(realpath -m "$1")
+  case $2 in
+    11 | bullseye) suite=bullseye ;;
+    12 | bookworm) suite=bookworm ;;
+    13 | trixie) suite=trixie ;;
+    sid | unstable) suite=sid ;;
+    musl) suite=musl ;;
+    *) return 1 ;;
+  esac
+  mkdir -p "$cache"
+  base=$cache/$suite
+  machine=$cache/$suite.machine
+  packages=$cache/$suite.packages
+  objects=$cache/$suite.objects
+  mkdir -p "$packages" "$objects"
+  exec {lock}>"$cache/$suite.lock"
+  flock --nonblock "$lock" || { echo "$0: another run uses $machine" >&2; exit 1; }
+}
+
+# Ends what still runs in the machine (Bazel's server), and removes it. Nothing is mounted below it here: mounts
+# are made in a namespace of their own, which ends with its last process.
+remove_machine() {
+  local process
+  for process in /proc/[0-9]*; do
+    if [ "$process/root" -ef "$machine" ]; then kill -KILL "${process#/proc/}" 2>/dev/null || true; fi
+  done
+  rm -rf --one-file-system "$machine"
+}
+
+# unpack_packages DIR PACKAGE…: what is in Debian's packages, without installing them.
+unpack_packages() {
+  local to=$1 work
+  shift
+  work=$(mktemp -d)
+  (cd "$work" && apt-get -qq -o APT::Sandbox::User=root download "$@" && for package in *.deb; do dpkg-deb -x "$package" "$to"; done)
+  rm -rf "$work"
+}
+
+make_base() {
+  [ ! -d "$base" ] || return 0
+  rm -rf --one-file-system "$base.partial"
+  if [ "$suite" = musl ]; then make_musl; else make_debian; fi
+  mv "$base.partial" "$base"
+}
+
+make_musl() {
+  mkdir -p "$base.partial"/{dev,etc,mnt,proc,root,sys,tmp,var/cache/apt/archives}
+  unpack_packages "$base.partial" busybox-static musl
+  chroot "$base.partial" /bin/busybox --install -s /bin
+  printf 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$base.partial/etc/passwd"
+  chmod 1777 "$base.partial/tmp"
+}
+
+make_debian() {
+  if ! command -v debootstrap >/dev/null; then
+    apt-get -qq update && apt-get -qq install -y --no-install-recommends debootstrap >/dev/null
+  fi
+  local mirror
+  mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
+  [ -n "$mirror" ] ||
+    mirror=$(sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list 2>/dev/null | head -n 1)
+  debootstrap --variant=minbase "$suite" "$base.partial" ${mirror:+"$mirror"} >"$cache/$suite.debootstrap.log" ||
+    { tail -n 5 "$cache/$suite.debootstrap.log" >&2; return 1; }
+  rm -f "$base.partial"/var/cache/apt/archives/*.deb
+}
+
+# The machine is behind the same network as this one: name servers, proxies, certificates that npm has to trust.
+environment=(HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+take_over_network() {
+  local name
+  cp /etc/resolv.conf "$machine/etc/resolv.conf"
+  for name in http_proxy https_proxy no_proxy; do
+    [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+  done
+  [ -n "${NODE_EXTRA_CA_CERTS:-}" ] || return 0
+  cp "$NODE_EXTRA_CA_CERTS" "$machine/root/certificates.pem"
+  environment+=(NODE_EXTRA_CA_CERTS=/root/certificates.pem)
+}
+
+run_on_machine() {
+  # shellcheck disable=SC2016
+  machine=$machine packages=$packages objects=$objects at=$at unshare --mount --propagation private sh -euc '
+    command=$1
+    shift
+    mount --bind "$machine" "$machine"
+    mount -t proc proc "$machine/proc"
+    mount -t sysfs sysfs "$machine/sys"
+    mount -t tracefs tracefs "$machine/sys/kernel/tracing" 2>/dev/null || true
+    mount --rbind /dev "$machine/dev"
+    mount --bind "$packages" "$machine/var/cache/apt/archives"
+    mount --bind "$objects" "$machine/root/objects"
+    # Not only chroot: to the kernel this is the root, as a machine of its own has one.
+    cd "$machine"
+    pivot_root . mnt
+    cd "$at"
+    umount -l /mnt
+    exec env -i "$@" sh -c "$command"
+  ' sh "$1" "${environment[@]}" </dev/null {lock}>&-
+}
+
+make_machine() {
+  remove_machine
+  trap remove_machine EXIT
+  trap 'exit 1' INT TERM HUP
+  cp -a "$base" "$machine"
+  mkdir "$machine/root/objects"
+  take_over_network
+}

@@ -1,0 +1,35 @@
+// old_kernel COMMAND…: runs it as if the kernel were Linux 5.0, of 2019: it has none of the system calls that came
+// after that, openat2(2), clone3(2), pidfd_open(2), close_range(2) and Landlock among them. Processor: x86-64.
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+// pidfd_send_signal(2), of Linux 5.1: all architectures number their calls alike from there.
+enum { kFirstNewCall = 424 };
+
+int main(int count, char **arguments) {
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstNewCall, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog filter = {sizeof(program) / sizeof(program[0]), program};
+  if (count < 2) {
+    fputs("usage: old_kernel COMMAND...\n", stderr);
+    return 2;
+  }
+  // Root may set a filter without no_new_privs, which would keep programs from taking capabilities.
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+    perror("old_kernel: seccomp");
+    return 1;
+  }
+  execvp(arguments[1], arguments + 1);
+  perror(arguments[1]);
+  return 127;
+}
