@@ -119,39 +119,37 @@ int Annotate(const AnnotateArguments& arguments) {
 
 }  // namespace
 
-void AddAnnotateCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
-      "annotate", "Show the samples of a function by source line and instruction");
+void AddAnnotateCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("annotate", "Show the samples of a function by source line and instruction");
   auto arguments = std::make_shared<AnnotateArguments>();
   AnnotateArguments& a = *arguments;
-  AddViewOptions(*command, a.view);
+  AddViewOptions(command, a.view);
   command
-      ->add_option("-s,--symbol,symbol", a.symbol,
-                   "function, with or without its parameters (default: the one with the most "
-                   "samples)")
-      ->type_name("SYMBOL");
-  AddEventOption(*command, a.event);
-  command->add_option("-d,--dso", a.dso, "only the function in this image")->type_name("NAME");
-  command->add_option("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
-      ->check(CLI::IsMember({"att", "intel"}))
-      ->capture_default_str();
-  command->add_flag("--no-source{false}", a.listing.source, "instructions alone");
-  command->add_flag("-n,--show-nr-samples", a.listing.sample_counts,
-                    "show the number of samples instead of their percentage");
-  command->add_flag(
+      .AddOption("-s,--symbol,symbol", a.symbol,
+                 "function, with or without its parameters (default: the one with the most "
+                 "samples)")
+      .ValueName("SYMBOL");
+  AddEventOption(command, a.event);
+  command.AddOption("-d,--dso", a.dso, "only the function in this image").ValueName("NAME");
+  command.AddOption("-M,--disassembler-style", a.syntax, "syntax of x86 instructions")
+      .OneOf({"att", "intel"})
+      .ShowDefault();
+  command.AddFlag("--no-source{false}", a.listing.source, "instructions alone");
+  command.AddFlag("-n,--show-nr-samples", a.listing.sample_counts,
+                  "show the number of samples instead of their percentage");
+  command.AddFlag(
       "-l,--print-line", a.listing.line_numbers,
       "show the source line behind each instruction that weighs at least half a percent");
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write; - for standard output; x.html for a page that opens at the "
-                   "function")
-      ->capture_default_str();
-  AddSourceOption(*command, a.source);
-  command->add_flag("--stdio,--stdio2")
-      ->description("plain text, which is the only form; for habit's sake");
-  command->add_flag("-f,--force")
-      ->description("accepted: a recording of another user is read when it can be");
-  commands[command] = [arguments] { return Annotate(*arguments); };
+      .AddOption("-o,--output", a.output,
+                 "file to write; - for standard output; x.html for a page that opens at the "
+                 "function")
+      .ShowDefault();
+  AddSourceOption(command, a.source);
+  command.AddFlag("--stdio,--stdio2", "plain text, which is the only form; for habit's sake");
+  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  commands[&command] = [arguments] { return Annotate(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -69,38 +69,37 @@ int Archive(const ArchiveArguments& arguments) {
 
 }  // namespace
 
-void AddArchiveCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
+void AddArchiveCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand(
       "archive",
       "Put the names of all addresses into a recording, to read it on other machines, and "
       "the sums of its samples, to read it at once");
-  command->footer(
+  command.SetFooter(
       "Everything else stays as it is. Names that the recording has already are kept where the "
       "files that they come from are gone, or are other builds now.");
   auto arguments = std::make_shared<ArchiveArguments>();
   ArchiveArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording, perf's included")->capture_default_str();
+  command.AddOption("-i,--input", a.input, "recording, perf's included").ShowDefault();
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write (default: in the place of the input); an older one is kept as "
-                   "FILE.old; - for standard output, as a stream")
-      ->type_name("FILE|-");
-  CLI::Option* const embed =
+      .AddOption("-o,--output", a.output,
+                 "file to write (default: in the place of the input); an older one is kept as "
+                 "FILE.old; - for standard output, as a stream")
+      .ValueName("FILE|-");
+  const usage::Option embed =
       command
-          ->add_option(
-              "--embed", a.embed,
-              "names alone; inlined calls and source lines as well (lines); and the code of "
-              "the functions that were interrupted, for annotate (code)")
-          ->type_name("code|lines|names")
-          ->check(CLI::IsMember({"code", "lines", "names"}))
-          ->capture_default_str();
+          .AddOption("--embed", a.embed,
+                     "names alone; inlined calls and source lines as well (lines); and the code of "
+                     "the functions that were interrupted, for annotate (code)")
+          .ValueName("code|lines|names")
+          .OneOf({"code", "lines", "names"})
+          .ShowDefault();
   command
-      ->add_flag_callback(
+      .AddFlag(
           "--no-lines", [arguments] { arguments->embed = "names"; }, "the same as --embed names")
-      ->excludes(embed);
-  AddFilePlaceOptions(*command, a.places);
-  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
-  commands[command] = [arguments] { return Archive(*arguments); };
+      .Excludes(embed);
+  AddFilePlaceOptions(command, a.places);
+  command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[&command] = [arguments] { return Archive(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -6,7 +6,7 @@ namespace profiler::cli {
 
 namespace {
 
-using AddCommand = void (*)(CLI::App& app, Commands& commands);
+using AddCommand = void (*)(usage::Command& app, Commands& commands);
 
 // A new view is a file of its own and a line here.
 constexpr AddCommand kViewsAndTools[] = {
@@ -18,19 +18,19 @@ constexpr AddCommand kViewsAndTools[] = {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> CommandOf(const CLI::App& subcommand,
+absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcommand,
                                                    const Invocation& invocation) {
-  std::vector<std::string> command = subcommand.remaining();
+  std::vector<std::string> command = subcommand.Remaining();
   if (!command.empty() && command.front().starts_with("-")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(subcommand.get_name(), ": unknown option ", command.front(), "; profiler ",
-                     subcommand.get_name(), " --help lists them all"));
+    return absl::InvalidArgumentError(absl::StrCat(subcommand.Name(), ": unknown option ",
+                                                   command.front(), "; profiler ",
+                                                   subcommand.Name(), " --help lists them all"));
   }
   command.insert(command.end(), invocation.command.begin(), invocation.command.end());
   return command;
 }
 
-void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation) {
+void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation) {
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
   AddDiffCommand(app, commands, invocation);

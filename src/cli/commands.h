@@ -7,6 +7,6 @@
 namespace profiler::cli {
 
 // Adds all of them to the app, in the order in which `profiler --help` lists them.
-void AddCommands(CLI::App& app, Commands& commands, const Invocation& invocation);
+void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation);
 
 }  // namespace profiler::cli

@@ -12,10 +12,10 @@ constexpr int kHighestLevel = 22;
 
 }  // namespace
 
-void CompressionOption::AddTo(CLI::App& command, const std::string& description) {
-  option_ = command.add_option("-z,--compression-level", text_, description)
-                ->type_name("LEVEL")
-                ->expected(0, 1);
+void CompressionOption::AddTo(usage::Command& command, const std::string& description) {
+  option_ = command.AddOption("-z,--compression-level", text_, description)
+                .ValueName("LEVEL")
+                .ValueMayBeMissing();
 }
 
 absl::StatusOr<int> CompressionOption::Level(std::vector<std::string>& words) const {

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
 class CompressionOption {
  public:
   // Adds the option to `command`. This object must live as long as that.
-  void AddTo(CLI::App& command, const std::string& description);
+  void AddTo(usage::Command& command, const std::string& description);
 
-  bool given() const { return option_->count() > 0; }
+  bool given() const { return option_.Count() > 0; }
 
   // 0 when it was not given, 1 without a level, else the level. A word behind -z that is no number
   // is none of the option's (`-z ls`): it is put in front of `words`. kInvalidArgument for a level
@@ -24,7 +24,7 @@ class CompressionOption {
   absl::StatusOr<int> Level(std::vector<std::string>& words) const;
 
  private:
-  CLI::Option* option_ = nullptr;
+  usage::Option option_;
   std::string text_;
 };
 

@@ -94,33 +94,33 @@ int Convert(const ConvertArguments& arguments) {
 
 }  // namespace
 
-void AddConvertCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
+void AddConvertCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand(
       "convert",
       "Write a recording anew: as a file or stream, compressed or not, whole or in part");
-  command->footer(
+  command.SetFooter(
       "What is not asked to change stays as it is, also what this program does not understand.");
   auto arguments = std::make_shared<ConvertArguments>();
   ConvertArguments& a = *arguments;
-  command->add_option("IN", a.inputs, "recording (a file or a directory); - for standard input");
+  command.AddOption("IN", a.inputs, "recording (a file or a directory); - for standard input");
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write; an older one is kept as FILE.old; - for standard output")
-      ->type_name("FILE|-")
-      ->required();
-  command->add_flag("--pipe", a.pipe, "write the layout of a stream, as to standard output");
-  a.compression.AddTo(*command, "compress the records (zstd; level 1 to 22, 1 without one)");
-  command->add_flag("--decompress", a.decompress,
-                    "write plain records (default: as they are in the input)");
+      .AddOption("-o,--output", a.output,
+                 "file to write; an older one is kept as FILE.old; - for standard output")
+      .ValueName("FILE|-")
+      .Required();
+  command.AddFlag("--pipe", a.pipe, "write the layout of a stream, as to standard output");
+  a.compression.AddTo(command, "compress the records (zstd; level 1 to 22, 1 without one)");
+  command.AddFlag("--decompress", a.decompress,
+                  "write plain records (default: as they are in the input)");
   command
-      ->add_option("--time", a.time,
-                   "only samples from A to B, in seconds as perf script --time has them, or in "
-                   "percent (10%-20%); either end may be left out")
-      ->type_name("A,B");
-  command->add_option("--pid", a.pids, "only samples of these processes")->type_name("PID,…");
-  command->add_option("--tid", a.tids, "only samples of these threads")->type_name("TID,…");
-  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
-  commands[command] = [arguments] { return Convert(*arguments); };
+      .AddOption("--time", a.time,
+                 "only samples from A to B, in seconds as perf script --time has them, or in "
+                 "percent (10%-20%); either end may be left out")
+      .ValueName("A,B");
+  command.AddOption("--pid", a.pids, "only samples of these processes").ValueName("PID,…");
+  command.AddOption("--tid", a.tids, "only samples of these threads").ValueName("TID,…");
+  command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[&command] = [arguments] { return Convert(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -201,43 +201,43 @@ int RunDiff(const DiffArguments& arguments) {
 
 }  // namespace
 
-void AddDiffCommand(CLI::App& app, Commands& commands, Invocation invocation) {
-  CLI::App* command = app.add_subcommand(
+void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocation) {
+  usage::Command& command = app.AddCommand(
       "diff", "Compare recordings: what changed by more than chance, and by how much");
   auto arguments = std::make_shared<DiffArguments>();
   DiffArguments& a = *arguments;
-  command->add_option("FILE", a.files,
-                      "recordings of before and of after, several of each with -- between them "
-                      "(default: perf.data.old perf.data)");
-  AddRecordingOptions(*command, a.view);
-  AddEventOption(*command, a.event);
-  AddInlineOption(*command, a.view);
-  AddFoldOption(*command, a.view);
-  command->add_option("--by", a.by, "what is compared: function, line (of the source) or path")
-      ->check(CLI::IsMember({"function", "line", "path"}))
-      ->capture_default_str();
-  command->add_flag("--total", a.total,
-                    "compare functions with all that they call, and not by themselves");
-  command->add_flag("--all", a.all, "also show what chance may have changed");
-  command->add_option("--order", a.order, "rows go by the share before (0) or by the change (1)")
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str();
-  CLI::Option* perf = command->add_flag(
+  command.AddOption("FILE", a.files,
+                    "recordings of before and of after, several of each with -- between them "
+                    "(default: perf.data.old perf.data)");
+  AddRecordingOptions(command, a.view);
+  AddEventOption(command, a.event);
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  command.AddOption("--by", a.by, "what is compared: function, line (of the source) or path")
+      .OneOf({"function", "line", "path"})
+      .ShowDefault();
+  command.AddFlag("--total", a.total,
+                  "compare functions with all that they call, and not by themselves");
+  command.AddFlag("--all", a.all, "also show what chance may have changed");
+  command.AddOption("--order", a.order, "rows go by the share before (0) or by the change (1)")
+      .InRange(0, 1)
+      .ShowDefault();
+  const usage::Option perf = command.AddFlag(
       "--perf", a.perf_columns, "perf diff's columns: every row, without figures of chance");
-  CLI::Option* markdown =
-      command->add_flag("--markdown", a.markdown, "a table for a review comment");
-  AddJsonOption(*command, a.json)->excludes(perf)->excludes(markdown);
+  const usage::Option markdown =
+      command.AddFlag("--markdown", a.markdown, "a table for a review comment");
+  AddJsonOption(command, a.json).Excludes(perf).Excludes(markdown);
   command
-      ->add_option("--fail-if", a.fail_if,
-                   "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
-                   "the whole), 'total > +10%' (of what it was)")
-      ->type_name("CONDITION");
+      .AddOption("--fail-if", a.fail_if,
+                 "exit with 3 where a significant change is like this: 'self > +2pt' (points of "
+                 "the whole), 'total > +10%' (of what it was)")
+      .ValueName("CONDITION");
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write; - for standard output; x.html for a page with all views of both")
-      ->capture_default_str();
+      .AddOption("-o,--output", a.output,
+                 "file to write; - for standard output; x.html for a page with all views of both")
+      .ShowDefault();
   a.after_files = std::move(invocation.command);
-  commands[command] = [arguments] { return RunDiff(*arguments); };
+  commands[&command] = [arguments] { return RunDiff(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -47,18 +47,17 @@ int WriteDump(const DumpArguments& arguments) {
 
 int DumpRecording(const std::string& input) { return WriteDump({.input = input}); }
 
-void AddDumpCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
-      "dump", "Print every record of a recording with its place and all its fields");
+void AddDumpCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("dump", "Print every record of a recording with its place and all its fields");
   auto arguments = std::make_shared<DumpArguments>();
   DumpArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
-  command->add_option("--type", a.types, "only records of these types, by name or number")
-      ->type_name("NAME,…");
-  command->add_option("--max", a.max_records, "only the first N of them")->type_name("N");
-  command->add_flag("--hex", a.hex, "show the bytes of each record as well");
-  commands[command] = [arguments] { return WriteDump(*arguments); };
+  command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
+  command.AddOption("--type", a.types, "only records of these types, by name or number")
+      .ValueName("NAME,…");
+  command.AddOption("--max", a.max_records, "only the first N of them").ValueName("N");
+  command.AddFlag("--hex", a.hex, "show the bytes of each record as well");
+  commands[&command] = [arguments] { return WriteDump(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -83,34 +83,35 @@ absl::StatusOr<std::vector<FoundEvent>> InCgroups(const EventArguments& argument
 
 }  // namespace
 
-void AddEventOptions(CLI::App& command, const std::string& description, EventArguments* arguments) {
-  arguments->event_option = command.add_option("-e,--event", arguments->events, description)
-                                ->type_name("EVENT,…")
-                                ->allow_extra_args(false);
+void AddEventOptions(usage::Command& command, const std::string& description,
+                     EventArguments* arguments) {
+  arguments->event_option = command.AddOption("-e,--event", arguments->events, description)
+                                .ValueName("EVENT,…")
+                                .OneValueEach();
   arguments->filter_option =
       command
-          .add_option("--filter", arguments->filters,
-                      "of the tracepoints before it only those whose fields are so: 'id == 1'")
-          ->type_name("CONDITION")
-          ->allow_extra_args(false);
+          .AddOption("--filter", arguments->filters,
+                     "of the tracepoints before it only those whose fields are so: 'id == 1'")
+          .ValueName("CONDITION")
+          .OneValueEach();
   command
-      .add_option("-G,--cgroup", arguments->cgroups,
-                  "only what runs in these cgroups, one for each event, or one for all; with -a")
-      ->type_name("NAME,…");
+      .AddOption("-G,--cgroup", arguments->cgroups,
+                 "only what runs in these cgroups, one for each event, or one for all; with -a")
+      .ValueName("NAME,…");
   command
-      .add_option("--for-each-cgroup", arguments->each_cgroup,
-                  "all events once for each of these cgroups; with -a")
-      ->type_name("NAME,…");
+      .AddOption("--for-each-cgroup", arguments->each_cgroup,
+                 "all events once for each of these cgroups; with -a")
+      .ValueName("NAME,…");
 }
 
 absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
-    const CLI::App& command, const EventArguments& arguments,
+    const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults) {
   std::vector<FoundEvent> all;
   size_t last = 0;  // where the events of the last -e begin
   auto text = arguments.events.begin();
   auto filter = arguments.filters.begin();
-  for (const CLI::Option* option : command.parse_order()) {
+  for (const usage::Option option : command.GivenOptions()) {
     if (option == arguments.event_option && text != arguments.events.end()) {
       last = all.size();
       PROFILER_RETURN_IF_ERROR(AppendEvents(*text++, &all));

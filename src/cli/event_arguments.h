@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/events/find_events.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
@@ -16,18 +16,19 @@ struct EventArguments {
   std::vector<std::string> filters;  // of each --filter
   std::string cgroups;
   std::string each_cgroup;
-  const CLI::Option* event_option = nullptr;
-  const CLI::Option* filter_option = nullptr;
+  usage::Option event_option;
+  usage::Option filter_option;
 };
 
 // Adds the options; `arguments` must live as long as the command.
-void AddEventOptions(CLI::App& command, const std::string& description, EventArguments* arguments);
+void AddEventOptions(usage::Command& command, const std::string& description,
+                     EventArguments* arguments);
 
 // The events of all -e, or of `defaults` where there is none, in their order. A --filter is that of
 // the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
 // kInvalidArgument for a filter without a tracepoint, and for more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
-    const CLI::App& command, const EventArguments& arguments,
+    const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults);
 
 }  // namespace profiler::cli

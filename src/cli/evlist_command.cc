@@ -119,26 +119,24 @@ int WriteBuildIds(const BuildIdArguments& arguments) {
 
 }  // namespace
 
-void AddEvlistCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand("evlist", "List the events of a recording");
+void AddEvlistCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand("evlist", "List the events of a recording");
   auto arguments = std::make_shared<EvlistArguments>();
   EvlistArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
-  command->add_flag("-v,--verbose", a.verbose, "all fields of their perf_event_attr");
-  command->add_flag("-F,--freq", a.rate, "how often they are sampled");
-  command->add_flag("-g,--group", a.groups, "which of them are a group");
-  commands[command] = [arguments] { return WriteEvents(*arguments); };
+  command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
+  command.AddFlag("-v,--verbose", a.verbose, "all fields of their perf_event_attr");
+  command.AddFlag("-F,--freq", a.rate, "how often they are sampled");
+  command.AddFlag("-g,--group", a.groups, "which of them are a group");
+  commands[&command] = [arguments] { return WriteEvents(*arguments); };
 }
 
-void AddBuildIdListCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand("buildid-list", "List the build-ids of a recording");
+void AddBuildIdListCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand("buildid-list", "List the build-ids of a recording");
   auto arguments = std::make_shared<BuildIdArguments>();
   BuildIdArguments& a = *arguments;
-  command->add_option("-i,--input", a.input, "recording; - for standard input")
-      ->capture_default_str();
-  command->add_flag("-H,--with-hits", a.with_hits, "only those that samples were taken in");
-  commands[command] = [arguments] { return WriteBuildIds(*arguments); };
+  command.AddOption("-i,--input", a.input, "recording; - for standard input").ShowDefault();
+  command.AddFlag("-H,--with-hits", a.with_hits, "only those that samples were taken in");
+  commands[&command] = [arguments] { return WriteBuildIds(*arguments); };
 }
 
 }  // namespace profiler::cli

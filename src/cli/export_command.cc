@@ -34,29 +34,29 @@ int RunExport(const ExportArguments& arguments) {
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("export", "Write a recording as a file of another program");
+void AddExportCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("export", "Write a recording as a file of another program");
   auto arguments = std::make_shared<ExportArguments>();
   ExportArguments& a = *arguments;
-  AddViewOptions(*command, a.view);
-  AddInlineOption(*command, a.view);
-  AddFoldOption(*command, a.view);
-  AddNameRules(*command, a.view.names);
-  command->add_option("--event", a.event, "only this event (default: all)")->type_name("NAME");
+  AddViewOptions(command, a.view);
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
+  command.AddOption("--event", a.event, "only this event (default: all)").ValueName("NAME");
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write, whose name says what it is; - for standard output")
-      ->type_name("FILE|-")
-      ->required();
+      .AddOption("-o,--output", a.output,
+                 "file to write, whose name says what it is; - for standard output")
+      .ValueName("FILE|-")
+      .Required();
   std::vector<std::string> names;
   for (const ExportFormat& format : ExportFormats()) names.emplace_back(format.name);
   command
-      ->add_option("--format", a.format,
-                   absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
-  commands[command] = [arguments] { return RunExport(*arguments); };
+      .AddOption("--format", a.format,
+                 absl::StrCat("what to write, whatever the file is called: ", ExportFormatList()))
+      .ValueName("NAME")
+      .OneOf(names);
+  commands[&command] = [arguments] { return RunExport(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -130,7 +130,7 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
   return Finish(loaded, output);
 }
 
-void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
+void AddCommonOptions(usage::Command& command, FlameGraphArguments& a) {
   AddViewOptions(command, a.view);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
@@ -140,51 +140,50 @@ void AddCommonOptions(CLI::App& command, FlameGraphArguments& a) {
 
 }  // namespace
 
-void AddFlameGraphCommands(CLI::App& app, Commands& commands) {
-  CLI::App* flamegraph = app.add_subcommand(
-      "flamegraph", "Draw a flame graph: an SVG to zoom and search in a browser");
+void AddFlameGraphCommands(usage::Command& app, Commands& commands) {
+  usage::Command& flamegraph =
+      app.AddCommand("flamegraph", "Draw a flame graph: an SVG to zoom and search in a browser");
   auto arguments = std::make_shared<FlameGraphArguments>();
   FlameGraphArguments& a = *arguments;
-  AddCommonOptions(*flamegraph, a);
+  AddCommonOptions(flamegraph, a);
   flamegraph
-      ->add_option(
+      .AddOption(
           "-o,--output", a.output,
           "file to write; - for standard output; x.html for a page with all views; x.folded for "
           "folded text")
-      ->capture_default_str();
-  AddSourceOption(*flamegraph, a.source);
-  flamegraph->add_option("--title", a.title, "heading")->capture_default_str();
-  flamegraph->add_flag("--reverse", a.reverse, "merge from the leaf: who calls what is hot");
-  flamegraph->add_flag("--inverted", a.inverted, "root at the top");
-  flamegraph->add_option("--width", a.width, "pixels; 0: as wide as the window")
-      ->check(CLI::Range(uint32_t{0}, uint32_t{20000}))
-      ->capture_default_str();
-  flamegraph->add_option("--min-percent", a.min_percent, "leave out narrower boxes")
-      ->check(CLI::Range(0.0, 100.0))
-      ->type_name("PERCENT");
+      .ShowDefault();
+  AddSourceOption(flamegraph, a.source);
+  flamegraph.AddOption("--title", a.title, "heading").ShowDefault();
+  flamegraph.AddFlag("--reverse", a.reverse, "merge from the leaf: who calls what is hot");
+  flamegraph.AddFlag("--inverted", a.inverted, "root at the top");
+  flamegraph.AddOption("--width", a.width, "pixels; 0: as wide as the window")
+      .InRange(uint32_t{0}, uint32_t{20000})
+      .ShowDefault();
+  flamegraph.AddOption("--min-percent", a.min_percent, "leave out narrower boxes")
+      .InRange(0.0, 100.0)
+      .ValueName("PERCENT");
   flamegraph
-      ->add_option("--colors", a.colors,
-                   "what a colour tells: the kind of code (safe: in colours for eyes that see red "
-                   "and green alike), the function's name, or its image")
-      ->check(CLI::IsMember({"kind", "safe", "name", "image"}))
-      ->capture_default_str();
+      .AddOption("--colors", a.colors,
+                 "what a colour tells: the kind of code (safe: in colours for eyes that see red "
+                 "and green alike), the function's name, or its image")
+      .OneOf({"kind", "safe", "name", "image"})
+      .ShowDefault();
   flamegraph
-      ->add_option("--before", a.before,
-                   "another recording: red is what takes more than there, blue what takes less")
-      ->type_name("FILE");
-  commands[flamegraph] = [arguments] { return WriteFlameGraph(*arguments); };
+      .AddOption("--before", a.before,
+                 "another recording: red is what takes more than there, blue what takes less")
+      .ValueName("FILE");
+  commands[&flamegraph] = [arguments] { return WriteFlameGraph(*arguments); };
 
-  CLI::App* folded =
-      app.add_subcommand("folded", "Print one line a distinct stack: comm;root;…;leaf WEIGHT");
+  usage::Command& folded =
+      app.AddCommand("folded", "Print one line a distinct stack: comm;root;…;leaf WEIGHT");
   auto folded_arguments = std::make_shared<FlameGraphArguments>();
   folded_arguments->output = "-";
-  AddCommonOptions(*folded, *folded_arguments);
-  folded
-      ->add_option("-o,--output", folded_arguments->output, "file to write; - for standard output")
-      ->capture_default_str();
-  folded->add_flag("--full-names", folded_arguments->full_names,
-                   "keep parameters and all frames, which stackcollapse-perf.pl cuts");
-  commands[folded] = [folded_arguments] {
+  AddCommonOptions(folded, *folded_arguments);
+  folded.AddOption("-o,--output", folded_arguments->output, "file to write; - for standard output")
+      .ShowDefault();
+  folded.AddFlag("--full-names", folded_arguments->full_names,
+                 "keep parameters and all frames, which stackcollapse-perf.pl cuts");
+  commands[&folded] = [folded_arguments] {
     return WriteFoldedText(*folded_arguments, folded_arguments->output);
   };
 }

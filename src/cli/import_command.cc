@@ -75,26 +75,26 @@ int RunImport(const ImportArguments& arguments) {
 
 }  // namespace
 
-void AddImportCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("import", "Make a recording of a profile that another program wrote");
-  command->footer(
+void AddImportCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("import", "Make a recording of a profile that another program wrote");
+  command.SetFooter(
       "Views read such profiles themselves (report -i cpu.pb.gz); import keeps what they read.");
   auto arguments = std::make_shared<ImportArguments>();
   ImportArguments& a = *arguments;
-  command->add_option("FILE", a.input, "profile to read; - for standard input")->required();
+  command.AddOption("FILE", a.input, "profile to read; - for standard input").Required();
   command
-      ->add_option("-o,--output", a.output,
-                   "file to write; an older one is kept as FILE.old; - for standard output")
-      ->type_name("FILE|-")
-      ->capture_default_str();
+      .AddOption("-o,--output", a.output,
+                 "file to write; an older one is kept as FILE.old; - for standard output")
+      .ValueName("FILE|-")
+      .ShowDefault();
   command
-      ->add_option(
+      .AddOption(
           "--format", a.format,
           absl::StrCat("what FILE is (default: what it begins like): ", import::FormatNames()))
-      ->type_name("NAME");
-  command->add_flag("-q,--quiet", a.quiet, "print warnings and errors only");
-  commands[command] = [arguments] { return RunImport(*arguments); };
+      .ValueName("NAME");
+  command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");
+  commands[&command] = [arguments] { return RunImport(*arguments); };
 }
 
 }  // namespace profiler::cli

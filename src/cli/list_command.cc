@@ -83,17 +83,18 @@ int List(ListArguments arguments) {
 
 }  // namespace
 
-void AddListCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand("list", "List the events that can be counted and sampled");
-  command->footer(
+void AddListCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("list", "List the events that can be counted and sampled");
+  command.SetFooter(
       "Beside these: rNNN, PMU/term=…/, mem:ADDRESS, PATH:SYMBOL[+OFFSET][%return] of any "
       "program.\n"
       "\"(not here)\": this machine, or this user, cannot count it.");
   auto arguments = std::make_shared<ListArguments>();
-  command->add_option("PATTERN", arguments->patterns,
-                      "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
-  command->add_flag("-j,--json", arguments->json, "JSON");
-  commands[command] = [arguments] { return List(*arguments); };
+  command.AddOption("PATTERN", arguments->patterns,
+                    "names with *, ? and […], or hw, sw, cache, pmu, tracepoint");
+  command.AddFlag("-j,--json", arguments->json, "JSON");
+  commands[&command] = [arguments] { return List(*arguments); };
 }
 
 }  // namespace profiler::cli

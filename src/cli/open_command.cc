@@ -84,26 +84,26 @@ int RunOpen(const OpenArguments& arguments) {
 
 }  // namespace
 
-void AddOpenCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("open", "Show a recording in the browser: all views in one page");
-  command->footer(
+void AddOpenCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("open", "Show a recording in the browser: all views in one page");
+  command.SetFooter(
       "The page is served on 127.0.0.1, at an address that nobody can guess, until Ctrl-C. To "
       "keep it, or to send it to somebody: report -o x.html.");
   auto arguments = std::make_shared<OpenArguments>();
   OpenArguments& a = *arguments;
-  command->add_option("FILE", a.file, "recording, or a profile of another program (default: -i)");
-  AddViewOptions(*command, a.view);
-  AddInlineOption(*command, a.view);
-  AddFoldOption(*command, a.view);
-  AddNameRules(*command, a.view.names);
-  AddEventOption(*command, a.event);
-  AddSourceOption(*command, a.source);
-  command->add_option("--port", a.port, "port to listen at; 0: one that is free")
-      ->check(CLI::Range(uint32_t{0}, uint32_t{65535}))
-      ->capture_default_str();
-  command->add_flag("--no-browser", a.no_browser, "print the address, and open no browser");
-  commands[command] = [arguments] { return RunOpen(*arguments); };
+  command.AddOption("FILE", a.file, "recording, or a profile of another program (default: -i)");
+  AddViewOptions(command, a.view);
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
+  AddEventOption(command, a.event);
+  AddSourceOption(command, a.source);
+  command.AddOption("--port", a.port, "port to listen at; 0: one that is free")
+      .InRange(uint32_t{0}, uint32_t{65535})
+      .ShowDefault();
+  command.AddFlag("--no-browser", a.no_browser, "print the address, and open no browser");
+  commands[&command] = [arguments] { return RunOpen(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -193,10 +193,10 @@ bool IsPage(std::string_view output) {
                      [&](std::string_view ending) { return output.ends_with(ending); });
 }
 
-void AddSourceOption(CLI::App& command, bool& source) {
-  command.add_flag("--source", source,
-                   "in a page (-o x.html), also the instructions and the text of source lines of "
-                   "the heaviest functions, where their files are at hand");
+void AddSourceOption(usage::Command& command, bool& source) {
+  command.AddFlag("--source", source,
+                  "in a page (-o x.html), also the instructions and the text of source lines of "
+                  "the heaviest functions, where their files are at hand");
 }
 
 absl::Status CheckSource(bool source, std::string_view output) {

@@ -35,7 +35,7 @@ struct PageRequest {
 };
 
 // --source, for views that can be pages.
-void AddSourceOption(CLI::App& command, bool& source);
+void AddSourceOption(usage::Command& command, bool& source);
 
 // kInvalidArgument where source lines are asked for and `output` is no page.
 absl::Status CheckSource(bool source, std::string_view output);

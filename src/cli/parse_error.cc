@@ -9,25 +9,17 @@
 namespace profiler::cli {
 namespace {
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-bool IsCommand(const CLI::App& app, std::string_view word) {
-  const std::vector<std::string> names = CommandNames(app);
+bool IsCommand(const usage::Command& app, std::string_view word) {
+  const std::vector<std::string> names = app.CommandNames();
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
 }  // namespace
 
-std::string NearestCommand(const CLI::App& app, std::string_view word) {
+std::string NearestCommand(const usage::Command& app, std::string_view word) {
   std::string nearest;
   size_t least = std::max<size_t>(2, word.size() / 2) + 1;
-  for (const std::string& name : CommandNames(app)) {
+  for (const std::string& name : app.CommandNames()) {
     const bool begins = !word.empty() && std::string_view(name).starts_with(word);
     const size_t distance = begins ? 0 : EditDistance(word, name, Swapped::kOneEdit);
     if (distance < least) {
@@ -38,7 +30,7 @@ std::string NearestCommand(const CLI::App& app, std::string_view word) {
   return nearest;
 }
 
-std::string ExplainParseError(const CLI::App& app, std::string_view first,
+std::string ExplainParseError(const usage::Command& app, std::string_view first,
                               std::string_view reason) {
   const absl::string_view word(first.data(), first.size());
   if (first.empty() || first.starts_with('-') || IsCommand(app, first)) {

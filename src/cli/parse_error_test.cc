@@ -8,10 +8,10 @@ namespace {
 class ParseErrorTest : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"record", "report", "script", "flamegraph"}) app_.add_subcommand(name);
+    for (const char* name : {"record", "report", "script", "flamegraph"}) app_.AddCommand(name, "");
   }
 
-  CLI::App app_;
+  usage::Command app_{"profiler", ""};
 };
 
 TEST_F(ParseErrorTest, FindsTheCommandThatWasMeant) {

@@ -33,17 +33,10 @@ struct HelpOptions {
   bool as_manual = false;
 };
 
-std::string HelpOf(CLI::App& app, const CLI::App& shown) {
-  // App::help() is about the command that was given, which is this one.
-  const std::string name =
-      &shown == &app ? app.get_name() : absl::StrCat(app.get_name(), " ", shown.get_name());
-  return app.get_formatter()->make_help(&shown, name, CLI::AppFormatMode::Normal);
-}
-
-std::string ManualOf(CLI::App& app, const CLI::App& shown) {
+std::string ManualOf(const usage::Command& app, const usage::Command& shown) {
   const usage::Usage usage = usage::UsageOf(app);
   for (const usage::CommandUsage& command : usage.commands) {
-    if (command.name == shown.get_name()) return usage::ManualPage(usage, command);
+    if (command.name == shown.Name()) return usage::ManualPage(usage, command);
   }
   return usage::ManualPage(usage);
 }
@@ -65,49 +58,49 @@ std::string AbilitiesText() {
   return text;
 }
 
-void AddVersionCommand(CLI::App& app, Commands& commands) {
-  CLI::App* const version =
-      app.add_subcommand("version", "Print the version, and what the program was made of");
+void AddVersionCommand(usage::Command& app, Commands& commands) {
+  usage::Command& version =
+      app.AddCommand("version", "Print the version, and what the program was made of");
   auto verbose = std::make_shared<bool>(false);
-  version->add_flag("-v,--verbose", *verbose, "also what can be recorded here");
-  commands[version] = [verbose] {
+  version.AddFlag("-v,--verbose", *verbose, "also what can be recorded here");
+  commands[&version] = [verbose] {
     return Print(absl::StrCat(VersionText(), "\n", *verbose ? AbilitiesText() : ""));
   };
 }
 
-void AddHelpCommand(CLI::App& app, Commands& commands) {
-  CLI::App* const help = app.add_subcommand("help", "Print this, or the help of a command");
+void AddHelpCommand(usage::Command& app, Commands& commands) {
+  usage::Command& help = app.AddCommand("help", "Print this, or the help of a command");
   auto options = std::make_shared<HelpOptions>();
-  help->add_option("COMMAND", options->about, "one of the commands");
-  help->add_flag("--man", options->as_manual, "as a manual page, for man -l -");
-  commands[help] = [&app, &commands, options] {
-    const CLI::App* shown = options->about.empty() ? &app : nullptr;
+  help.AddOption("COMMAND", options->about, "one of the commands");
+  help.AddFlag("--man", options->as_manual, "as a manual page, for man -l -");
+  commands[&help] = [&app, &commands, options] {
+    const usage::Command* shown = options->about.empty() ? &app : nullptr;
     for (const auto& [command, run] : commands) {
-      if (command->get_name() == options->about) shown = command;
+      if (command->Name() == options->about) shown = command;
     }
     if (shown == nullptr) {
       PrintError(absl::StrCat("help: there is no command '", options->about, "'"));
       return kExitUsage;
     }
-    return Print(options->as_manual ? ManualOf(app, *shown) : HelpOf(app, *shown));
+    return Print(options->as_manual ? ManualOf(app, *shown) : shown->Help());
   };
 }
 
-void AddCompletionCommand(CLI::App& app, Commands& commands) {
-  CLI::App* const completion =
-      app.add_subcommand("completion", "Print what completes words behind the program's name");
+void AddCompletionCommand(usage::Command& app, Commands& commands) {
+  usage::Command& completion =
+      app.AddCommand("completion", "Print what completes words behind the program's name");
   auto shell = std::make_shared<std::string>();
-  completion->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
-  commands[completion] = [&app, shell] {
+  completion.AddOption("SHELL", *shell, "bash, zsh or fish")
+      .Required()
+      .OneOf({"bash", "zsh", "fish"}, usage::InHelp::kNo);
+  commands[&completion] = [&app, shell] {
     return Print(usage::Completion(*usage::ShellOf(*shell), usage::UsageOf(app)));
   };
 }
 
 }  // namespace
 
-void AddProgramCommands(CLI::App& app, Commands& commands) {
+void AddProgramCommands(usage::Command& app, Commands& commands) {
   AddVersionCommand(app, commands);
   AddHelpCommand(app, commands);
   AddCompletionCommand(app, commands);

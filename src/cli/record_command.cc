@@ -17,12 +17,12 @@ namespace {
 
 void PrintNeedless(const RecordArguments& arguments) {
   for (const NeedlessOption& needless : arguments.needless) {
-    if (needless.option->count() == 0) continue;
-    PrintNote(absl::StrCat(needless.option->get_name(), " changes nothing: ", needless.why));
+    if (needless.option.Count() == 0) continue;
+    PrintNote(absl::StrCat(needless.option.Name(), " changes nothing: ", needless.why));
   }
 }
 
-absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const CLI::App& command,
+absl::StatusOr<record::RecordOptions> ReadAndCheckOptions(const usage::Command& command,
                                                           const RecordArguments& arguments,
                                                           const Invocation& invocation) {
   auto options = ReadRecordOptions(command, arguments, invocation);
@@ -43,22 +43,22 @@ int Record(const RecordArguments& arguments, record::RecordOptions options) {
 
 }  // namespace
 
-void AddRecordCommand(CLI::App& app, Commands& commands, Invocation invocation) {
-  CLI::App* command = app.add_subcommand("record", "Record where a program spends its time");
-  command->footer(
+void AddRecordCommand(usage::Command& app, Commands& commands, Invocation invocation) {
+  usage::Command& command = app.AddCommand("record", "Record where a program spends its time");
+  command.SetFooter(
       "Then: a command to record, with its arguments: profiler record -g -- CMD ARGS…\n"
       "Without one, recording goes on until Ctrl-C, --duration or the end of the targets.");
-  command->prefix_command();
+  command.SetRunsProgram();
   auto arguments = std::make_shared<RecordArguments>();
-  AddRecordOptions(*command, *arguments);
+  AddRecordOptions(command, *arguments);
 
-  commands[command] = [arguments, command, invocation = std::move(invocation)] {
+  commands[&command] = [arguments, &command, invocation = std::move(invocation)] {
     if (const auto registers = ListOfRegisters(*arguments)) {
       Output output("-");
       output.Write(*registers + "\n");
       return output.Close().ok() ? kExitOk : kExitFailure;
     }
-    auto options = ReadAndCheckOptions(*command, *arguments, invocation);
+    auto options = ReadAndCheckOptions(command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;

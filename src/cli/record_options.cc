@@ -149,7 +149,7 @@ absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) 
       "' is not known: give signal, a size (512K, 100M, 1G) or a time (500ms, 10s, 5m, 1h, 1d)"));
 }
 
-absl::Status ReadSwitchOutput(const CLI::App& subcommand, const RecordArguments& arguments,
+absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArguments& arguments,
                               record::RecordOptions* options) {
   options->timestamp_filename = arguments.timestamp_filename;
   if (arguments.switch_output.empty()) {
@@ -159,26 +159,26 @@ absl::Status ReadSwitchOutput(const CLI::App& subcommand, const RecordArguments&
   PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
   options->switch_output->most_files = arguments.most_files;
   // So that views find it.
-  options->switch_output->last_keeps_name = subcommand.count("--output") == 0;
+  options->switch_output->last_keeps_name = subcommand.Count("--output") == 0;
   return absl::OkStatus();
 }
 
 // How a recording is cut into files, and where it ends.
-void AddFileOptions(CLI::App& command, RecordArguments& a) {
+void AddFileOptions(usage::Command& command, RecordArguments& a) {
   command
-      .add_option("--switch-output", a.switch_output,
-                  "go on in the next file at each SIGUSR2 (signal; also without a value), or when "
-                  "this one is so large (100M), or after so long (10s, 5m), with the names of "
-                  "--timestamp-filename")
-      ->type_name("signal|SIZE|TIME");
+      .AddOption("--switch-output", a.switch_output,
+                 "go on in the next file at each SIGUSR2 (signal; also without a value), or when "
+                 "this one is so large (100M), or after so long (10s, 5m), with the names of "
+                 "--timestamp-filename")
+      .ValueName("signal|SIZE|TIME");
   command
-      .add_option("--switch-max-files", a.most_files,
-                  "with it: keep the latest N complete files and remove those before")
-      ->type_name("N")
-      ->check(CLI::Range(size_t{1}, size_t{1'000'000}).description(""));
-  command.add_flag("--timestamp-filename", a.timestamp_filename,
-                   "call the file FILE.YYYYMMDDhhmmssNN when it is complete");
-  command.add_option("--max-size", a.max_size, "stop when the file is so large")->type_name("SIZE");
+      .AddOption("--switch-max-files", a.most_files,
+                 "with it: keep the latest N complete files and remove those before")
+      .ValueName("N")
+      .InRange(size_t{1}, size_t{1'000'000}, usage::InHelp::kNo);
+  command.AddFlag("--timestamp-filename", a.timestamp_filename,
+                  "call the file FILE.YYYYMMDDhhmmssNN when it is complete");
+  command.AddOption("--max-size", a.max_size, "stop when the file is so large").ValueName("SIZE");
 }
 
 // For --wall-clock: samples of the time that threads run, whose periods are nanoseconds.
@@ -203,76 +203,72 @@ absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
 }
 
 // What is shown of recordings when they are made.
-void AddEndingOptions(CLI::App& command, RecordArguments& a) {
+void AddEndingOptions(usage::Command& command, RecordArguments& a) {
   command
-      .add_option("--repeat", a.repeat,
-                  "run the command so often, each run a recording of its own, FILE.1, FILE.2 …, "
-                  "and show the mean share of each function and how sure that is")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 10'000u).description(""));
-  CLI::Option* const summary =
-      command.add_flag("--summary", a.summary,
-                       "end with what profiler summary says of the recording, as is done where "
-                       "standard error is a terminal");
-  command.add_flag("--no-summary", a.no_summary, "end without it")->excludes(summary);
+      .AddOption("--repeat", a.repeat,
+                 "run the command so often, each run a recording of its own, FILE.1, FILE.2 …, "
+                 "and show the mean share of each function and how sure that is")
+      .ValueName("N")
+      .InRange(1u, 10'000u, usage::InHelp::kNo);
+  const usage::Option summary =
+      command.AddFlag("--summary", a.summary,
+                      "end with what profiler summary says of the recording, as is done where "
+                      "standard error is a terminal");
+  command.AddFlag("--no-summary", a.no_summary, "end without it").Excludes(summary);
 }
 
 // What samples have, and which records stand beside them.
-void AddContentOptions(CLI::App& command, RecordArguments& a) {
-  command.add_flag("-d,--data", a.contents.data_address,
-                   "the address of the data and where it came from, as far as they are known");
-  command.add_flag("--phys-data", a.contents.physical_address, "the data's physical address");
-  command.add_flag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
-  command.add_flag("-R,--raw-samples", a.contents.raw,
-                   "raw data of all events, not of tracepoints alone");
-  command.add_flag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
+void AddContentOptions(usage::Command& command, RecordArguments& a) {
+  command.AddFlag("-d,--data", a.contents.data_address,
+                  "the address of the data and where it came from, as far as they are known");
+  command.AddFlag("--phys-data", a.contents.physical_address, "the data's physical address");
+  command.AddFlag("-W,--weight", a.contents.weight, "the sample's weight, as its latency");
+  command.AddFlag("-R,--raw-samples", a.contents.raw,
+                  "raw data of all events, not of tracepoints alone");
+  command.AddFlag("-b,--branch-any", a.branch_any, "the branches before each sample: -j any");
   command
-      .add_option("-j,--branch-filter", a.branch_filter,
-                  "the branches before each sample, of these kinds and levels: " +
-                      perf_event::BranchFilterNames())
-      ->type_name("KIND,…");
-  command.add_flag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
-  command.add_option("--user-regs", a.user_registers, "registers of user space; ? lists them")
-      ->type_name("REG,…");
+      .AddOption("-j,--branch-filter", a.branch_filter,
+                 "the branches before each sample, of these kinds and levels: " +
+                     perf_event::BranchFilterNames())
+      .ValueName("KIND,…");
+  command.AddFlag("-s,--stat", a.contents.thread_counts, "counts of each thread at its end");
+  command.AddOption("--user-regs", a.user_registers, "registers of user space; ? lists them")
+      .ValueName("REG,…");
   command
-      .add_option("--intr-regs", a.interrupt_registers,
-                  "registers where the sample was taken; ? lists them")
-      ->type_name("REG,…");
-  command.add_flag("--all-user", a.all_user, "user space alone, of events that do not say");
-  command.add_flag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
-  command.add_flag("--off-cpu", a.off_cpu,
-                   "how long threads are off the CPU and where they wait, as samples of the events "
-                   "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
+      .AddOption("--intr-regs", a.interrupt_registers,
+                 "registers where the sample was taken; ? lists them")
+      .ValueName("REG,…");
+  command.AddFlag("--all-user", a.all_user, "user space alone, of events that do not say");
+  command.AddFlag("--all-kernel", a.all_kernel, "the kernel alone, of events that do not say");
+  command.AddFlag("--off-cpu", a.off_cpu,
+                  "how long threads are off the CPU and where they wait, as samples of the events "
+                  "offcpu-time and preempted-time, whose periods are nanoseconds; implies -g");
   command
-      .add_option("--off-cpu-thresh", a.off_cpu_threshold_ms,
-                  "with --off-cpu: times under so many milliseconds are summed up by thread and "
-                  "call chain, and make one sample")
-      ->type_name("MS");
-  command.add_flag("--wall-clock", a.wall_clock,
-                   "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
-                   "flamegraph show all as one event, wall-clock");
-  command.add_flag("--latency", a.latency, "record what report --latency needs: --switch-events");
-  command.add_flag("--switch-events", a.switch_events, "record context switches");
-  command.add_flag("--no-bpf-event", a.no_bpf_events,
-                   "do not record that BPF programs come and go");
+      .AddOption("--off-cpu-thresh", a.off_cpu_threshold_ms,
+                 "with --off-cpu: times under so many milliseconds are summed up by thread and "
+                 "call chain, and make one sample")
+      .ValueName("MS");
+  command.AddFlag("--wall-clock", a.wall_clock,
+                  "--off-cpu, and how long threads run, as samples of oncpu-time: report and "
+                  "flamegraph show all as one event, wall-clock");
+  command.AddFlag("--latency", a.latency, "record what report --latency needs: --switch-events");
+  command.AddFlag("--switch-events", a.switch_events, "record context switches");
+  command.AddFlag("--no-bpf-event", a.no_bpf_events, "do not record that BPF programs come and go");
   command
-      .add_option(
+      .AddOption(
           "-k,--clockid", a.clock,
           "times are those of this clock: monotonic, monotonic_raw, realtime, boottime, tai; "
           "chains are unwound while recording with the first alone")
-      ->type_name("CLOCK");
+      .ValueName("CLOCK");
 }
 
 // What perf's users are used to give and what needs nothing done here.
-void AddNeedlessOptions(CLI::App& command, RecordArguments& a) {
+void AddNeedlessOptions(usage::Command& command, RecordArguments& a) {
   const auto add = [&](const char* names, const char* type, const char* why) {
-    CLI::Option* option = nullptr;
     const std::string description = absl::StrCat("accepted for perf's sake: ", why);
-    if (type == nullptr) {
-      option = command.add_flag(names)->description(description);
-    } else {
-      option = command.add_option(names)->description(description)->type_name(type);
-    }
+    const usage::Option option = type == nullptr
+                                     ? command.AddFlag(names, description)
+                                     : command.AddOption(names, description).ValueName(type);
     a.needless.push_back({option, why});
   };
   add("-T,--timestamp,--sample-cpu", nullptr, "samples always have time and CPU");
@@ -288,13 +284,13 @@ void AddNeedlessOptions(CLI::App& command, RecordArguments& a) {
 
 }  // namespace
 
-void AddRecordOptions(CLI::App& command, RecordArguments& a) {
-  command.add_option("-F,--freq", a.frequency, "samples a second and thread, or max")
-      ->type_name("N|max")
-      ->default_str("999");
-  command.add_option("-c,--count", a.period, "a sample every so many events, instead of -F")
-      ->type_name("PERIOD")
-      ->check(CLI::PositiveNumber);
+void AddRecordOptions(usage::Command& command, RecordArguments& a) {
+  command.AddOption("-F,--freq", a.frequency, "samples a second and thread, or max")
+      .ValueName("N|max")
+      .ShowDefault("999");
+  command.AddOption("-c,--count", a.period, "a sample every so many events, instead of -F")
+      .ValueName("PERIOD")
+      .Positive();
   AddEventOptions(
       command,
       "cpu-clock, page-faults, sched:sched_switch, /bin/ls:main, {a,b}, …: profiler list "
@@ -303,61 +299,60 @@ void AddRecordOptions(CLI::App& command, RecordArguments& a) {
       &a.events);
   AddTargetOptions(command, "record", &a.targets);
   command
-      .add_option("-o,--output", a.output,
-                  "file to write; an older one is kept as FILE.old; - for standard output, as a "
-                  "stream that report -i - and perf report -i - read")
-      ->type_name("FILE|-")
-      ->capture_default_str();
+      .AddOption("-o,--output", a.output,
+                 "file to write; an older one is kept as FILE.old; - for standard output, as a "
+                 "stream that report -i - and perf report -i - read")
+      .ValueName("FILE|-")
+      .ShowDefault();
   command
-      .add_option(
+      .AddOption(
           "--embed", a.embed,
           "put into the file, once recording has ended, the names of all addresses (names), "
           "inlined calls and source lines as well (lines), and the code of the functions that were "
           "interrupted, for annotate (code); and of many samples the sums that reports are made "
           "of; or none of that; a stream (-o -) has all but the sums")
-      ->type_name("code|lines|names|none")
-      ->check(CLI::IsMember({"code", "lines", "names", "none"}))
-      ->capture_default_str();
+      .ValueName("code|lines|names|none")
+      .OneOf({"code", "lines", "names", "none"})
+      .ShowDefault();
   AddCacheOption(command, a.no_cache);
   AddSandboxOption(command, a.no_sandbox);
   a.compression.AddTo(command, "compress what is recorded (zstd; level 1 to 22, 1 without one)");
-  command.add_flag("-g", a.call_chains, "record call chains: --call-graph auto");
+  command.AddFlag("-g", a.call_chains, "record call chains: --call-graph auto");
   command
-      .add_option("--call-graph", a.call_graph,
-                  "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
-                  "many bytes of stack (65528, or 32768 where memory is dear), without frame "
-                  "pointers; auto: dwarf where the "
-                  "targets have none; none")
-      ->type_name("fp|dwarf[,BYTES]|auto|none");
-  command.add_flag("--post-unwind", a.post_unwind,
-                   "with dwarf: keep stack bytes in the file, for reports to unwind");
-  command.add_option("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
-      ->type_name("PAGES|SIZE");
+      .AddOption("--call-graph", a.call_graph,
+                 "fp: the kernel follows frame pointers; dwarf: unwound while recording, of so "
+                 "many bytes of stack (65528, or 32768 where memory is dear), without frame "
+                 "pointers; auto: dwarf where the "
+                 "targets have none; none")
+      .ValueName("fp|dwarf[,BYTES]|auto|none");
+  command.AddFlag("--post-unwind", a.post_unwind,
+                  "with dwarf: keep stack bytes in the file, for reports to unwind");
+  command.AddOption("-m,--mmap-pages", a.ring_size, "ring of each CPU, in pages or as a size")
+      .ValueName("PAGES|SIZE");
   command
-      .add_option("-r,--realtime", a.realtime,
-                  "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
-      ->type_name("PRIO")
-      ->check(CLI::Range(1, 99).description(""));
+      .AddOption("-r,--realtime", a.realtime,
+                 "run with this priority of SCHED_FIFO, 1 to 99, before all that is not real time")
+      .ValueName("PRIO")
+      .InRange(1, 99, usage::InHelp::kNo);
   command
-      .add_option("-D,--delay", a.delay_ms,
-                  "begin to sample so much later; -1: when --control says enable")
-      ->type_name("MS");
+      .AddOption("-D,--delay", a.delay_ms,
+                 "begin to sample so much later; -1: when --control says enable")
+      .ValueName("MS");
   command
-      .add_option(
-          "--control", a.control,
-          "obey the lines enable, disable, stop and ping that are written there, and answer "
-          "ack")
-      ->type_name("fd:N[,N]|fifo:PATH[,PATH]");
-  command.add_option("--duration", a.duration, "stop after so many seconds")->type_name("S");
-  command.add_flag("-i,--no-inherit,--per-thread", a.no_inherit,
-                   "do not follow new threads and children");
+      .AddOption("--control", a.control,
+                 "obey the lines enable, disable, stop and ping that are written there, and answer "
+                 "ack")
+      .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
+  command.AddOption("--duration", a.duration, "stop after so many seconds").ValueName("S");
+  command.AddFlag("-i,--no-inherit,--per-thread", a.no_inherit,
+                  "do not follow new threads and children");
   AddFileOptions(command, a);
   AddEndingOptions(command, a);
   AddContentOptions(command, a);
   AddNeedlessOptions(command, a);
-  command.add_flag("-q,--quiet", a.quiet, "print errors only");
-  command.add_flag("-v,--verbose", a.verbosity,
-                   "print more about the recording itself; -vv: and each event that is opened");
+  command.AddFlag("-q,--quiet", a.quiet, "print errors only");
+  command.AddFlag("-v,--verbose", a.verbosity,
+                  "print more about the recording itself; -vv: and each event that is opened");
 }
 
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
@@ -365,7 +360,7 @@ std::optional<std::string> ListOfRegisters(const RecordArguments& arguments) {
   return RegisterNames(perf_event::NativeArchitecture());
 }
 
-absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcommand,
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
                                                         const RecordArguments& arguments,
                                                         const Invocation& invocation) {
   record::RecordOptions options;

@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/cli/command.h"
 #include "src/cli/compression_option.h"
 #include "src/cli/event_arguments.h"
 #include "src/cli/target_arguments.h"
 #include "src/record/options.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
 // One that perf's users give, and that asks for nothing here.
 struct NeedlessOption {
-  const CLI::Option* option = nullptr;
+  usage::Option option;
   const char* why = nullptr;
 };
 
@@ -67,14 +67,14 @@ struct RecordArguments {
 };
 
 // Adds all of them; `arguments` must live as long as the command.
-void AddRecordOptions(CLI::App& command, RecordArguments& arguments);
+void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 
 // What there is to choose from, where "?" was given for registers; else nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 
 // Errors, each a line for the user: kInvalidArgument for a value that cannot be, those of
 // CommandOf, ReadTargets and FindEventArguments.
-absl::StatusOr<record::RecordOptions> ReadRecordOptions(const CLI::App& subcommand,
+absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
                                                         const RecordArguments& arguments,
                                                         const Invocation& invocation);
 

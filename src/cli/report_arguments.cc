@@ -23,151 +23,148 @@ using report::SortKey;
 // Where no pattern is given: how the kernel is entered.
 constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
 
-void AddRowOptions(CLI::App& command, ReportArguments& a) {
+void AddRowOptions(usage::Command& command, ReportArguments& a) {
   command
-      .add_option("-s,--sort", a.sort,
-                  "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
-                  "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
-                  "to them); of branches: "
-                  "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
-                  "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
-                  "in the order of what is named first")
-      ->type_name("KEY,…");
+      .AddOption("-s,--sort", a.sort,
+                 "keys: pid,tid,tgid,comm,comm_nodigit,dso,symbol,parent,srcline,srcfile,symoff,"
+                 "cpu,socket,time,cgroup,trace,parallelism (default: comm,dso,symbol; +KEY adds "
+                 "to them); of branches: "
+                 "symbol_from,symbol_to,dso_from,dso_to,mispredict,cycles (default: "
+                 "comm,dso_from,symbol_from,symbol_to,cycles). Also what --fields has: rows are "
+                 "in the order of what is named first")
+      .ValueName("KEY,…");
   command
-      .add_option("-F,--fields", a.fields,
-                  "columns, in this order: keys of --sort, and overhead, overhead_children, "
-                  "overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, sample and "
-                  "period; of --ci overhead_ci, "
-                  "overhead_children_ci and rank (+FIELD adds to the usual ones)")
-      ->type_name("FIELD,…");
+      .AddOption("-F,--fields", a.fields,
+                 "columns, in this order: keys of --sort, and overhead, overhead_children, "
+                 "overhead_sys, overhead_us, overhead_guest_sys, overhead_guest_us, sample and "
+                 "period; of --ci overhead_ci, "
+                 "overhead_children_ci and rank (+FIELD adds to the usual ones)")
+      .ValueName("FIELD,…");
   command
-      .add_option("--time-quantum", a.time_quantum, "how long the slices of the sort key time are")
-      ->type_name("TIME")
-      ->capture_default_str();
+      .AddOption("--time-quantum", a.time_quantum, "how long the slices of the sort key time are")
+      .ValueName("TIME")
+      .ShowDefault();
   command
-      .add_option("-p,--parent", a.parent,
-                  "add the key parent: the first function on a stack that this regular expression "
-                  "is found in, the outermost with --children; others are [other]")
-      ->type_name("REGEX");
-  CLI::Option* branches =
-      command.add_flag("-b,--branch-stack", a.branch_stack,
-                       "rows are taken branches (default where samples have branch stacks)");
+      .AddOption("-p,--parent", a.parent,
+                 "add the key parent: the first function on a stack that this regular expression "
+                 "is found in, the outermost with --children; others are [other]")
+      .ValueName("REGEX");
+  const usage::Option branches =
+      command.AddFlag("-b,--branch-stack", a.branch_stack,
+                      "rows are taken branches (default where samples have branch stacks)");
   command
-      .add_flag("--no-branch-stack", a.no_branch_stack,
-                "rows are samples, whether or not they have branch stacks")
-      ->excludes(branches);
-  CLI::Option* group = command.add_flag("--group", a.group,
-                                        "events of a group share a table, with a column of each "
-                                        "(default); where the recording has no "
-                                        "groups, all events are one");
-  command.add_flag("--no-group", a.no_group, "each event has a table of its own")->excludes(group);
-  command.add_flag(
+      .AddFlag("--no-branch-stack", a.no_branch_stack,
+               "rows are samples, whether or not they have branch stacks")
+      .Excludes(branches);
+  const usage::Option group =
+      command.AddFlag("--group", a.group,
+                      "events of a group share a table, with a column of each "
+                      "(default); where the recording has no "
+                      "groups, all events are one");
+  command.AddFlag("--no-group", a.no_group, "each event has a table of its own").Excludes(group);
+  command.AddFlag(
       "--latency", a.latency,
       "which code would make the program end sooner: rows go by the time that passes while it runs "
       "or is waited for, beside that of all threads (record --latency)");
-  command.add_flag("--full-source-path", a.full_source_paths,
-                   "with srcline and srcfile: directories too");
-  command.add_flag("--children", a.children,
-                   "accumulate the weight of callees (default with call chains)");
-  command.add_flag("--no-children", a.no_children, "only the weight of functions themselves");
+  command.AddFlag("--full-source-path", a.full_source_paths,
+                  "with srcline and srcfile: directories too");
+  command.AddFlag("--children", a.children,
+                  "accumulate the weight of callees (default with call chains)");
+  command.AddFlag("--no-children", a.no_children, "only the weight of functions themselves");
 }
 
-void AddFilterOptions(CLI::App& command, ReportArguments& a) {
+void AddFilterOptions(usage::Command& command, ReportArguments& a) {
   command
-      .add_option("--symbol-filter", a.symbol_part, "only rows of symbols with this in their name")
-      ->type_name("TEXT");
-  command.add_flag("-U,--hide-unresolved", a.hide_unresolved,
-                   "leave out samples of code without a symbol, and callers without one");
-  command.add_option("--socket-filter", a.socket, "only samples of this processor socket")
-      ->type_name("SOCKET");
-  command.add_flag("-x,--exclude-other", a.exclude_other,
-                   "only samples whose stack has a function that --parent finds");
+      .AddOption("--symbol-filter", a.symbol_part, "only rows of symbols with this in their name")
+      .ValueName("TEXT");
+  command.AddFlag("-U,--hide-unresolved", a.hide_unresolved,
+                  "leave out samples of code without a symbol, and callers without one");
+  command.AddOption("--socket-filter", a.socket, "only samples of this processor socket")
+      .ValueName("SOCKET");
+  command.AddFlag("-x,--exclude-other", a.exclude_other,
+                  "only samples whose stack has a function that --parent finds");
   command
-      .add_option("--ignore-callees", a.ignored_callees,
-                  "count what a function called as its own, of functions that this regular "
-                  "expression is found in")
-      ->type_name("REGEX");
+      .AddOption("--ignore-callees", a.ignored_callees,
+                 "count what a function called as its own, of functions that this regular "
+                 "expression is found in")
+      .ValueName("REGEX");
   command
-      .add_option("--ignore-callers", a.ignored_callers,
-                  "let stacks begin with a function that this regular expression is found in")
-      ->type_name("REGEX");
-  command.add_option("--percent-limit", a.percent_limit, "leave out rows below this percentage")
-      ->type_name("PERCENT");
-  command
-      .add_option("--percentage", a.percentage, "of what passed the filters (relative) or of all")
-      ->check(CLI::IsMember({"absolute", "relative"}))
-      ->capture_default_str();
+      .AddOption("--ignore-callers", a.ignored_callers,
+                 "let stacks begin with a function that this regular expression is found in")
+      .ValueName("REGEX");
+  command.AddOption("--percent-limit", a.percent_limit, "leave out rows below this percentage")
+      .ValueName("PERCENT");
+  command.AddOption("--percentage", a.percentage, "of what passed the filters (relative) or of all")
+      .OneOf({"absolute", "relative"})
+      .ShowDefault();
 }
 
-void AddLayoutOptions(CLI::App& command, ReportArguments& a) {
+void AddLayoutOptions(usage::Command& command, ReportArguments& a) {
   command
-      .add_option("-g,--call-graph", a.call_graph,
-                  "graph|flat|fractal|folded|none[,THRESHOLD][,caller|callee]")
-      ->type_name("HOW")
-      ->expected(0, 1);
-  command.add_flag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
-  command.add_option("--max-stack", a.max_stack, "frames looked at in a call chain")
-      ->capture_default_str();
-  command.add_flag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
-  command.add_flag("--show-total-period", a.show_period, "add a column of summed periods");
-  command.add_flag("--ci", a.intervals,
-                   "add columns of how far chance can have moved the shares (95 % intervals), and "
-                   "of ranks, which rows share that cannot be told apart");
-  command.add_flag("--showcpuutilization", a.show_cpu_utilization,
-                   "add columns of the shares in the kernel (sys) and outside (usr)");
-  command.add_flag("--hierarchy", a.hierarchy,
-                   "rows within rows: a level for each key of --sort, without --fields");
+      .AddOption("-g,--call-graph", a.call_graph,
+                 "graph|flat|fractal|folded|none[,THRESHOLD][,caller|callee]")
+      .ValueName("HOW")
+      .ValueMayBeMissing();
+  command.AddFlag("-G,--inverted", a.inverted, "call graphs begin with the outermost caller");
+  command.AddOption("--max-stack", a.max_stack, "frames looked at in a call chain").ShowDefault();
+  command.AddFlag("-n,--show-nr-samples", a.show_samples, "add a column of sample counts");
+  command.AddFlag("--show-total-period", a.show_period, "add a column of summed periods");
+  command.AddFlag("--ci", a.intervals,
+                  "add columns of how far chance can have moved the shares (95 % intervals), and "
+                  "of ranks, which rows share that cannot be told apart");
+  command.AddFlag("--showcpuutilization", a.show_cpu_utilization,
+                  "add columns of the shares in the kernel (sys) and outside (usr)");
+  command.AddFlag("--hierarchy", a.hierarchy,
+                  "rows within rows: a level for each key of --sort, without --fields");
   AddJsonOption(command, a.json);
   command
-      .add_option("-t,--field-separator", a.separator,
-                  "write this between columns, and a dot for it within them, instead of aligning "
-                  "numbers")
-      ->type_name("TEXT");
+      .AddOption("-t,--field-separator", a.separator,
+                 "write this between columns, and a dot for it within them, instead of aligning "
+                 "numbers")
+      .ValueName("TEXT");
   command
-      .add_option("-w,--column-widths", a.widths,
-                  "widths of the columns, from the first on; 0: as wide as it needs to be")
-      ->type_name("WIDTH,…");
+      .AddOption("-w,--column-widths", a.widths,
+                 "widths of the columns, from the first on; 0: as wide as it needs to be")
+      .ValueName("WIDTH,…");
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
-  command.add_flag("--no-fde", a.no_fde,
-                   "show every address without a symbol by itself, as perf does, and not under "
-                   "where its function starts (.eh_frame)");
+  command.AddFlag("--no-fde", a.no_fde,
+                  "show every address without a symbol by itself, as perf does, and not under "
+                  "where its function starts (.eh_frame)");
   AddNameRules(command, a.view.names);
 }
 
-void AddOtherViews(CLI::App& command, ReportArguments& a) {
-  command.add_flag("--header", a.header, "show the recording's header first");
-  command.add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
-  command.add_flag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
-  command.add_flag("--stats", a.stats, "count the records of each type");
-  command.add_flag("--chains", a.chains,
-                   "how many call chains are whole or broken, and what would mend the others");
-  command.add_flag("--unresolved", a.unresolved,
-                   "which images and addresses have no name, why, and what would mend it");
-  command.add_flag("--tasks", a.tasks, "the threads, and who started whom");
-  command.add_flag("--mmaps", a.mappings,
-                   "the threads, and what code each process has mapped in the end");
+void AddOtherViews(usage::Command& command, ReportArguments& a) {
+  command.AddFlag("--header", a.header, "show the recording's header first");
+  command.AddFlag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command.AddFlag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
+  command.AddFlag("--stats", a.stats, "count the records of each type");
+  command.AddFlag("--chains", a.chains,
+                  "how many call chains are whole or broken, and what would mend the others");
+  command.AddFlag("--unresolved", a.unresolved,
+                  "which images and addresses have no name, why, and what would mend it");
+  command.AddFlag("--tasks", a.tasks, "the threads, and who started whom");
+  command.AddFlag("--mmaps", a.mappings,
+                  "the threads, and what code each process has mapped in the end");
 }
 
 // What perf's users type though it changes little.
-void AddHabits(CLI::App& command, ReportArguments& a) {
-  command.add_flag(
-      "-v,--verbose", a.verbose,
-      "show the whole paths of images, and each image whose file is another build now");
-  command.add_flag("-T,--threads", a.thread_counters,
-                   "what the events counted in each thread, below the report (perf record -s)");
+void AddHabits(usage::Command& command, ReportArguments& a) {
+  command.AddFlag("-v,--verbose", a.verbose,
+                  "show the whole paths of images, and each image whose file is another build now");
+  command.AddFlag("-T,--threads", a.thread_counters,
+                  "what the events counted in each thread, below the report (perf record -s)");
   command
-      .add_option("--kallsyms", a.view.places.kallsyms,
-                  "take the kernel's symbols from this file, of the kernel that was recorded")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  command.add_flag("-I,--show-info")
-      ->description("accepted: --header shows all that is known of the machine");
-  command.add_flag("--skip-empty")->description("accepted: events without samples have no table");
-  command.add_flag("--raw-trace", a.raw_trace,
-                   "accepted, but not with the sort key trace, which has the words of the kernel");
-  command.add_flag("--total-cycles", a.total_cycles,
-                   "accepted for recordings without branch stacks, where it changes nothing");
+      .AddOption("--kallsyms", a.view.places.kallsyms,
+                 "take the kernel's symbols from this file, of the kernel that was recorded")
+      .ExistingFile()
+      .ValueName("FILE");
+  command.AddFlag("-I,--show-info", "accepted: --header shows all that is known of the machine");
+  command.AddFlag("--skip-empty", "accepted: events without samples have no table");
+  command.AddFlag("--raw-trace", a.raw_trace,
+                  "accepted, but not with the sort key trace, which has the words of the kernel");
+  command.AddFlag("--total-cycles", a.total_cycles,
+                  "accepted for recordings without branch stacks, where it changes nothing");
 }
 
 std::vector<Field> UsualKeys() { return {SortKey::kComm, SortKey::kDso, SortKey::kSymbol}; }
@@ -361,7 +358,7 @@ bool ReportPlan::SortsBy(SortKey key) const {
   return std::find(options.sort.begin(), options.sort.end(), key) != options.sort.end();
 }
 
-void AddReportOptions(CLI::App& command, ReportArguments& arguments) {
+void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   AddViewOptions(command, arguments.view, ShortFilters::kYes);
   AddRowOptions(command, arguments);
   AddFilterOptions(command, arguments);
@@ -369,14 +366,13 @@ void AddReportOptions(CLI::App& command, ReportArguments& arguments) {
   AddOtherViews(command, arguments);
   AddHabits(command, arguments);
   command
-      .add_option("-o,--output", arguments.output,
-                  "file to write; - for standard output; x.html for a page with all views, which "
-                  "takes the options that choose samples and names alone")
-      ->capture_default_str();
+      .AddOption("-o,--output", arguments.output,
+                 "file to write; - for standard output; x.html for a page with all views, which "
+                 "takes the options that choose samples and names alone")
+      .ShowDefault();
   AddSourceOption(command, arguments.source);
-  command.add_flag("--stdio")->description("plain text, which is the only form; for habit's sake");
-  command.add_flag("-f,--force")
-      ->description("accepted: a recording of another user is read when it can be");
+  command.AddFlag("--stdio", "plain text, which is the only form; for habit's sake");
+  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
 }
 
 absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {

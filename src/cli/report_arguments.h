@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/cli/report_options.h"
 #include "src/naming/load_profile.h"
 #include "src/query/name_pattern.h"
 #include "src/report/options.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
@@ -64,7 +64,7 @@ struct ReportArguments {
   bool source = false;  // in a page
 };
 
-void AddReportOptions(CLI::App& command, ReportArguments& arguments);
+void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 
 // What is asked for.
 struct ReportPlan {

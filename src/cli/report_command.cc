@@ -266,13 +266,13 @@ int WriteReportPage(const ReportArguments& arguments) {
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("report", "Show where the time went, flat and as a call graph");
+void AddReportCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("report", "Show where the time went, flat and as a call graph");
   auto arguments = std::make_shared<ReportArguments>();
-  AddReportOptions(*command, *arguments);
+  AddReportOptions(command, *arguments);
 
-  commands[command] = [arguments] {
+  commands[&command] = [arguments] {
     auto plan = ReadReportPlan(*arguments);
     if (!plan.ok()) {
       PrintError(plan.status());

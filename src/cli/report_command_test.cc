@@ -2,18 +2,18 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "gtest/gtest.h"
 #include "src/cli/command.h"
 #include "src/perf_data/recording_builder.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/record_builder.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 namespace {
@@ -24,12 +24,11 @@ struct Answer {
 };
 
 Answer Report(std::vector<std::string> arguments) {
-  CLI::App app;
+  usage::Command app("profiler", "");
   Commands commands;
   AddReportCommand(app, commands);
   arguments.insert(arguments.begin(), {"report", "--no-cache", "--no-debuginfod"});
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  app.parse(arguments);
+  EXPECT_EQ(app.Parse(std::move(arguments)).kind, usage::Parsed::Kind::kCommand);
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Answer answer;

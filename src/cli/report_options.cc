@@ -27,27 +27,26 @@ absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
   return filter;
 }
 
-void AddFilterOptions(CLI::App& command, ShortFilters short_filters, FilterText& text) {
+void AddFilterOptions(usage::Command& command, ShortFilters short_filters, FilterText& text) {
   const bool are_short = short_filters == ShortFilters::kYes;
-  command
-      .add_option(are_short ? "-c,--comms,--comm" : "--comms", text.comms, "only these commands")
-      ->type_name("NAME,…");
-  command.add_option(are_short ? "-d,--dsos" : "--dsos", text.dsos, "only these DSOs (images)")
-      ->type_name("NAME,…");
-  command.add_option(are_short ? "-S,--symbols" : "--symbols", text.symbols, "only these symbols")
-      ->type_name("NAME,…");
-  command.add_option("--pid", text.pids, "only these processes")->type_name("PID,…");
-  command.add_option("--tid", text.tids, "only these threads")->type_name("TID,…");
+  command.AddOption(are_short ? "-c,--comms,--comm" : "--comms", text.comms, "only these commands")
+      .ValueName("NAME,…");
+  command.AddOption(are_short ? "-d,--dsos" : "--dsos", text.dsos, "only these DSOs (images)")
+      .ValueName("NAME,…");
+  command.AddOption(are_short ? "-S,--symbols" : "--symbols", text.symbols, "only these symbols")
+      .ValueName("NAME,…");
+  command.AddOption("--pid", text.pids, "only these processes").ValueName("PID,…");
+  command.AddOption("--tid", text.tids, "only these threads").ValueName("TID,…");
 }
 
-void AddSampleOptions(CLI::App& command, SampleText& text) {
+void AddSampleOptions(usage::Command& command, SampleText& text) {
   command
-      .add_option("--time", text.time,
-                  "only samples from START to STOP, in seconds, of which either may be missing, or "
-                  "in percent, as 10%-20%, or 10%/2 for the second tenth; several: "
-                  "10%/1,10%/3 or \"1,2 4,5\"")
-      ->type_name("START,STOP");
-  command.add_option("-C,--cpu", text.cpus, "only samples on these CPUs")->type_name("CPU,…");
+      .AddOption("--time", text.time,
+                 "only samples from START to STOP, in seconds, of which either may be missing, or "
+                 "in percent, as 10%-20%, or 10%/2 for the second tenth; several: "
+                 "10%/1,10%/3 or \"1,2 4,5\"")
+      .ValueName("START,STOP");
+  command.AddOption("-C,--cpu", text.cpus, "only samples on these CPUs").ValueName("CPU,…");
 }
 
 // Into `load`; kInvalidArgument quotes what is wrong.
@@ -64,60 +63,61 @@ absl::Status ReadSampleOptions(const SampleText& text, naming::LoadOptions* load
 
 }  // namespace
 
-void AddNameRules(CLI::App& command, NameOptions& names) {
+void AddNameRules(usage::Command& command, NameOptions& names) {
   command
-      .add_option_function<std::string>(
+      .AddOption(
           "--fold-templates",
-          [&names](const std::string& levels) {
+          [&names](const std::string& levels) -> absl::Status {
             uint32_t kept = 0;
             if (!levels.empty() && !absl::SimpleAtoi(levels, &kept)) {
-              throw CLI::ValidationError("--fold-templates", "not a number: '" + levels + "'");
+              return absl::InvalidArgumentError("not a number: '" + levels + "'");
             }
             names.rules.fold_templates = kept;
+            return absl::OkStatus();
           },
           "show template arguments as <...>, but for N levels of them")
-      ->type_name("N")
-      ->expected(0, 1);
-  command.add_flag("--merge-clones", names.rules.merge_clones,
-                   "count .isra, .part, .constprop, .cold … with the function they were made of");
-  command.add_flag("--strip-args", names.rules.strip_args,
-                   "show functions without parameters and return type; overloads are one");
+      .ValueName("N")
+      .ValueMayBeMissing();
+  command.AddFlag("--merge-clones", names.rules.merge_clones,
+                  "count .isra, .part, .constprop, .cold … with the function they were made of");
+  command.AddFlag("--strip-args", names.rules.strip_args,
+                  "show functions without parameters and return type; overloads are one");
 }
 
-void AddViewOptions(CLI::App& command, ViewArguments& arguments, ShortFilters short_filters) {
-  command.add_option("-i,--input", arguments.input, "recording; - for standard input")
-      ->capture_default_str();
+void AddViewOptions(usage::Command& command, ViewArguments& arguments, ShortFilters short_filters) {
+  command.AddOption("-i,--input", arguments.input, "recording; - for standard input").ShowDefault();
   AddRecordingOptions(command, arguments, short_filters);
 }
 
-void AddRecordingOptions(CLI::App& command, ViewArguments& arguments, ShortFilters short_filters) {
+void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
+                         ShortFilters short_filters) {
   AddFilterOptions(command, short_filters, arguments.filter);
   AddSampleOptions(command, arguments.samples);
-  command.add_flag("--no-demangle", arguments.names.no_demangle,
-                   "show symbols as the linker knows them");
+  command.AddFlag("--no-demangle", arguments.names.no_demangle,
+                  "show symbols as the linker knows them");
   AddFilePlaceOptions(command, arguments.places);
   AddFetchOptions(command, arguments.fetch);
 }
 
-void AddInlineOption(CLI::App& command, ViewArguments& arguments) {
-  command.add_flag("--no-inline", arguments.no_inline, "do not show inlined functions");
+void AddInlineOption(usage::Command& command, ViewArguments& arguments) {
+  command.AddFlag("--no-inline", arguments.no_inline, "do not show inlined functions");
 }
 
-void AddFoldOption(CLI::App& command, ViewArguments& arguments) {
-  command.add_flag("--fold-native", arguments.fold_native,
-                   "leave out what an interpreter (node, python, java, …) itself does between and "
-                   "below named functions of its language; it counts as theirs");
+void AddFoldOption(usage::Command& command, ViewArguments& arguments) {
+  command.AddFlag("--fold-native", arguments.fold_native,
+                  "leave out what an interpreter (node, python, java, …) itself does between and "
+                  "below named functions of its language; it counts as theirs");
 }
 
-CLI::Option* AddJsonOption(CLI::App& command, bool& json) {
-  return command.add_flag("--json", json, "as JSON, for programs (docs/json.md)");
+usage::Option AddJsonOption(usage::Command& command, bool& json) {
+  return command.AddFlag("--json", json, "as JSON, for programs (docs/json.md)");
 }
 
-void AddEventOption(CLI::App& command, std::string& event) {
+void AddEventOption(usage::Command& command, std::string& event) {
   command
-      .add_option("--event", event,
-                  "which event, where there are several (default: the first with samples)")
-      ->type_name("NAME");
+      .AddOption("--event", event,
+                 "which event, where there are several (default: the first with samples)")
+      .ValueName("NAME");
 }
 
 absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {

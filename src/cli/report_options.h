@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/naming/load_profile.h"
 #include "src/query/filter.h"
 #include "src/query/name_rules.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
@@ -31,7 +31,7 @@ struct NameOptions {
 };
 
 // All but --no-demangle. `names` must outlive the parsing.
-void AddNameRules(CLI::App& command, NameOptions& names);
+void AddNameRules(usage::Command& command, NameOptions& names);
 
 // What every view of a recording asks for: the recording, its samples, where names come from.
 struct ViewArguments {
@@ -50,19 +50,19 @@ enum class ShortFilters : bool { kNo, kYes };
 
 // -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
 // outlive the parsing.
-void AddViewOptions(CLI::App& command, ViewArguments& arguments,
+void AddViewOptions(usage::Command& command, ViewArguments& arguments,
                     ShortFilters short_filters = ShortFilters::kNo);
 // The same without -i, for views of several recordings.
-void AddRecordingOptions(CLI::App& command, ViewArguments& arguments,
+void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
 // --no-inline.
-void AddInlineOption(CLI::App& command, ViewArguments& arguments);
+void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // --fold-native, for views that put stacks together.
-void AddFoldOption(CLI::App& command, ViewArguments& arguments);
+void AddFoldOption(usage::Command& command, ViewArguments& arguments);
 // --json. `json` must outlive the parsing.
-CLI::Option* AddJsonOption(CLI::App& command, bool& json);
+usage::Option AddJsonOption(usage::Command& command, bool& json);
 // --event, for views of one event.
-void AddEventOption(CLI::App& command, std::string& event);
+void AddEventOption(usage::Command& command, std::string& event);
 
 // What these ask of LoadProfile; threads of one name are one, unless the filter tells them apart.
 // kInvalidArgument quotes what is wrong.

@@ -37,6 +37,7 @@ struct ScriptArguments {
   bool per_event_dump = false;
   bool full_source_paths = false;
   bool dump = false;
+  int max_blocks = 0;  // is read, and changes nothing
 };
 
 absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
@@ -131,66 +132,65 @@ int WriteScript(const ScriptArguments& arguments) {
   return PrintScript(arguments, *recording, *std::move(plan));
 }
 
-void AddRecordOptions(CLI::App& command, script::ShownRecords& records) {
-  command.add_flag("--show-task-events", records.tasks, "show COMM, FORK and EXIT records");
-  command.add_flag("--show-mmap-events", records.mappings, "show MMAP and MMAP2 records");
-  command.add_flag("--show-switch-events", records.switches, "show context switches");
-  command.add_flag("--show-lost-events", records.lost, "show LOST records");
-  command.add_flag("--show-namespace-events", records.namespaces, "show NAMESPACES records");
-  command.add_flag("--show-cgroup-events", records.cgroups, "show CGROUP records");
-  command.add_flag("--show-bpf-events", records.bpf, "show KSYMBOL and BPF_EVENT records");
+void AddRecordOptions(usage::Command& command, script::ShownRecords& records) {
+  command.AddFlag("--show-task-events", records.tasks, "show COMM, FORK and EXIT records");
+  command.AddFlag("--show-mmap-events", records.mappings, "show MMAP and MMAP2 records");
+  command.AddFlag("--show-switch-events", records.switches, "show context switches");
+  command.AddFlag("--show-lost-events", records.lost, "show LOST records");
+  command.AddFlag("--show-namespace-events", records.namespaces, "show NAMESPACES records");
+  command.AddFlag("--show-cgroup-events", records.cgroups, "show CGROUP records");
+  command.AddFlag("--show-bpf-events", records.bpf, "show KSYMBOL and BPF_EVENT records");
 }
 
-void AddTimeOptions(CLI::App& command, ScriptArguments& arguments) {
-  command.add_flag("--ns", arguments.nanoseconds, "show times with nine digits behind the point");
-  CLI::Option* relative =
-      command.add_flag("--reltime", arguments.relative_times, "show times since the first line's");
+void AddTimeOptions(usage::Command& command, ScriptArguments& arguments) {
+  command.AddFlag("--ns", arguments.nanoseconds, "show times with nine digits behind the point");
+  const usage::Option relative =
+      command.AddFlag("--reltime", arguments.relative_times, "show times since the first line's");
   command
-      .add_flag("--deltatime", arguments.time_differences,
-                "show times since those of the line before")
-      ->excludes(relative);
+      .AddFlag("--deltatime", arguments.time_differences,
+               "show times since those of the line before")
+      .Excludes(relative);
 }
 
 }  // namespace
 
-void AddScriptCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command =
-      app.add_subcommand("script", "Print every sample, in the layout of perf script");
+void AddScriptCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command =
+      app.AddCommand("script", "Print every sample, in the layout of perf script");
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
-  AddViewOptions(*command, a.view, ShortFilters::kYes);
+  AddViewOptions(command, a.view, ShortFilters::kYes);
   command
-      ->add_option("-F,--fields", a.fields,
-                   "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
-                   "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
-                   "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace,"
-                   "callindent,insn,insnlen; "
-                   "+FIELD and -FIELD change the default")
-      ->type_name("FIELD,…")
-      ->allow_extra_args(false);
-  AddRecordOptions(*command, a.records);
-  command->add_flag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
-  command->add_option("--max-stack", a.max_stack, "frames shown of a call chain")
-      ->capture_default_str();
-  command->add_flag("-G,--hide-call-graph", a.hide_call_graph,
-                    "show where a sample was taken and not its call chain");
-  AddTimeOptions(*command, a);
-  AddInlineOption(*command, a.view);
-  command->add_flag("--full-source-path", a.full_source_paths,
-                    "with srcline: directories of source files too");
-  command->add_flag("--header", a.header, "show the recording's header first");
-  command->add_flag("--header-only", a.header_only, "show the recording's header and nothing else");
-  command->add_flag("-I,--show-info", a.full_header,
-                    "with a header: the machine's topology and caches too");
-  command->add_flag("--per-event-dump", a.per_event_dump,
-                    "write the samples of each event to RECORDING.EVENT.dump");
-  command->add_flag("-v,--verbose", a.verbose, "say which fields no sample has");
-  command->add_option_function<int>("--max-blocks", [](int) {})
-      ->description("accepted: it limits brstackinsn, which is not shown")
-      ->type_name("N");
-  command->add_flag("-f,--force")
-      ->description("accepted: a recording of another user is read when it can be");
-  commands[command] = [arguments] { return WriteScript(*arguments); };
+      .AddOption("-F,--fields", a.fields,
+                 "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"
+                 "misc,flags,data_src,weight,ins_lat,retire_lat,cgroup,iregs,uregs,brstack,"
+                 "brstacksym,brstackoff,phys_addr,data_page_size,code_page_size,srcline,trace,"
+                 "callindent,insn,insnlen; "
+                 "+FIELD and -FIELD change the default")
+      .ValueName("FIELD,…")
+      .OneValueEach();
+  AddRecordOptions(command, a.records);
+  command.AddFlag("-D,--dump-raw-trace", a.dump, "print every record: profiler dump");
+  command.AddOption("--max-stack", a.max_stack, "frames shown of a call chain").ShowDefault();
+  command.AddFlag("-G,--hide-call-graph", a.hide_call_graph,
+                  "show where a sample was taken and not its call chain");
+  AddTimeOptions(command, a);
+  AddInlineOption(command, a.view);
+  command.AddFlag("--full-source-path", a.full_source_paths,
+                  "with srcline: directories of source files too");
+  command.AddFlag("--header", a.header, "show the recording's header first");
+  command.AddFlag("--header-only", a.header_only, "show the recording's header and nothing else");
+  command.AddFlag("-I,--show-info", a.full_header,
+                  "with a header: the machine's topology and caches too");
+  command.AddFlag("--per-event-dump", a.per_event_dump,
+                  "write the samples of each event to RECORDING.EVENT.dump");
+  command.AddFlag("-v,--verbose", a.verbose, "say which fields no sample has");
+  command
+      .AddOption("--max-blocks", a.max_blocks,
+                 "accepted: it limits brstackinsn, which is not shown")
+      .ValueName("N");
+  command.AddFlag("-f,--force", "accepted: a recording of another user is read when it can be");
+  commands[&command] = [arguments] { return WriteScript(*arguments); };
 }
 
 }  // namespace profiler::cli

@@ -82,7 +82,7 @@ count::Aggregation AggregationOf(const StatArguments& arguments) {
   return count::Aggregation::kAll;
 }
 
-absl::StatusOr<count::StatOptions> ReadOptions(const CLI::App& subcommand,
+absl::StatusOr<count::StatOptions> ReadOptions(const usage::Command& subcommand,
                                                const StatArguments& arguments,
                                                const Invocation& invocation) {
   count::StatOptions options;
@@ -202,64 +202,64 @@ int Stat(const StatArguments& arguments, const count::StatOptions& options) {
   return EndAsTheCommand(result->command);
 }
 
-void AddOptions(CLI::App& command, StatArguments& a) {
+void AddOptions(usage::Command& command, StatArguments& a) {
   AddEventOptions(command, "what to count: profiler list shows what there is", &a.events);
   command
-      .add_option("-M,--metrics", a.metrics,
-                  "count what a ratio takes: " + absl::StrJoin(count::MetricNames(), ", "))
-      ->type_name("NAME,…")
-      ->allow_extra_args(false);
-  command.add_flag("-d,--detailed", a.details,
-                   "caches as well; -dd: and TLBs; -ddd: and prefetches");
+      .AddOption("-M,--metrics", a.metrics,
+                 "count what a ratio takes: " + absl::StrJoin(count::MetricNames(), ", "))
+      .ValueName("NAME,…")
+      .OneValueEach();
+  command.AddFlag("-d,--detailed", a.details,
+                  "caches as well; -dd: and TLBs; -ddd: and prefetches");
   AddTargetOptions(command, "count", &a.targets);
-  command.add_flag("-A,--no-aggr", a.by_cpu, "a line for each CPU");
-  command.add_flag("--per-core", a.by_core, "a line for each core");
-  command.add_flag("--per-socket", a.by_socket, "a line for each socket");
-  command.add_flag("--per-node", a.by_node, "a line for each memory node");
-  command.add_flag("--per-thread", a.by_thread, "a line for each thread");
-  command.add_flag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
-  command.add_option("-r,--repeat", a.repeat, "run the command so often: means, and how sure")
-      ->type_name("N");
-  command.add_option("-I,--interval-print", a.interval_ms, "counts of every so many milliseconds")
-      ->type_name("MS")
-      ->check(CLI::Range(1u, UINT32_MAX));
-  command.add_option("--interval-count", a.interval_count, "with -I: end after so many")
-      ->type_name("N");
+  command.AddFlag("-A,--no-aggr", a.by_cpu, "a line for each CPU");
+  command.AddFlag("--per-core", a.by_core, "a line for each core");
+  command.AddFlag("--per-socket", a.by_socket, "a line for each socket");
+  command.AddFlag("--per-node", a.by_node, "a line for each memory node");
+  command.AddFlag("--per-thread", a.by_thread, "a line for each thread");
+  command.AddFlag("-i,--no-inherit", a.no_inherit, "do not follow new threads and children");
+  command.AddOption("-r,--repeat", a.repeat, "run the command so often: means, and how sure")
+      .ValueName("N");
+  command.AddOption("-I,--interval-print", a.interval_ms, "counts of every so many milliseconds")
+      .ValueName("MS")
+      .InRange(1u, UINT32_MAX);
+  command.AddOption("--interval-count", a.interval_count, "with -I: end after so many")
+      .ValueName("N");
   command
-      .add_option("-D,--delay", a.delay_ms,
-                  "begin to count so much later; -1: when --control says enable")
-      ->type_name("MS");
+      .AddOption("-D,--delay", a.delay_ms,
+                 "begin to count so much later; -1: when --control says enable")
+      .ValueName("MS");
   command
-      .add_option(
-          "--control", a.control,
-          "obey the lines enable, disable, stop and ping that are written there, and answer "
-          "ack")
-      ->type_name("fd:N[,N]|fifo:PATH[,PATH]");
-  command.add_option("--timeout", a.timeout_ms, "end after so many milliseconds")->type_name("MS");
-  CLI::Option* separated =
-      command.add_option("-x,--field-separator", a.separator, "separated values")->type_name("SEP");
-  CLI::Option* perf_json =
-      command.add_flag("-j,--json-output", a.perf_json, "perf's JSON, an object a line");
-  AddJsonOption(command, a.json)->excludes(separated)->excludes(perf_json);
-  command.add_option("-o,--output", a.output, "file to write, instead of standard error")
-      ->type_name("FILE");
-  command.add_flag("--append", a.append, "with -o: behind what is in the file");
-  command.add_flag("-B,--big-num,!--no-big-num", a.big_numbers, "1,234,567 (default)");
-  command.add_flag("-v,--verbose", a.verbosity, "-vv: print each event that is opened");
-  command.add_flag("-n,--null", a.null_run, "count nothing: time the command alone");
+      .AddOption("--control", a.control,
+                 "obey the lines enable, disable, stop and ping that are written there, and answer "
+                 "ack")
+      .ValueName("fd:N[,N]|fifo:PATH[,PATH]");
+  command.AddOption("--timeout", a.timeout_ms, "end after so many milliseconds").ValueName("MS");
+  const usage::Option separated =
+      command.AddOption("-x,--field-separator", a.separator, "separated values").ValueName("SEP");
+  const usage::Option perf_json =
+      command.AddFlag("-j,--json-output", a.perf_json, "perf's JSON, an object a line");
+  AddJsonOption(command, a.json).Excludes(separated).Excludes(perf_json);
+  command.AddOption("-o,--output", a.output, "file to write, instead of standard error")
+      .ValueName("FILE");
+  command.AddFlag("--append", a.append, "with -o: behind what is in the file");
+  command.AddFlag("-B,--big-num,!--no-big-num", a.big_numbers, "1,234,567 (default)");
+  command.AddFlag("-v,--verbose", a.verbosity, "-vv: print each event that is opened");
+  command.AddFlag("-n,--null", a.null_run, "count nothing: time the command alone");
 }
 
 }  // namespace
 
-void AddStatCommand(CLI::App& app, Commands& commands, Invocation invocation) {
-  CLI::App* command = app.add_subcommand("stat", "Count events while a program runs");
-  command->footer("Then: a command to count, with its arguments: profiler stat -e cs -- CMD ARGS…");
-  command->prefix_command();
+void AddStatCommand(usage::Command& app, Commands& commands, Invocation invocation) {
+  usage::Command& command = app.AddCommand("stat", "Count events while a program runs");
+  command.SetFooter(
+      "Then: a command to count, with its arguments: profiler stat -e cs -- CMD ARGS…");
+  command.SetRunsProgram();
   auto arguments = std::make_shared<StatArguments>();
-  AddOptions(*command, *arguments);
+  AddOptions(command, *arguments);
 
-  commands[command] = [arguments, command, invocation = std::move(invocation)] {
-    const auto options = ReadOptions(*command, *arguments, invocation);
+  commands[&command] = [arguments, &command, invocation = std::move(invocation)] {
+    const auto options = ReadOptions(command, *arguments, invocation);
     if (!options.ok()) {
       PrintError(options.status());
       return kExitUsage;

@@ -43,18 +43,18 @@ int WriteSummary(const SummaryArguments& arguments) {
 
 }  // namespace
 
-void AddSummaryCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
+void AddSummaryCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand(
       "summary", "Say in thirty lines where the time goes, how sure that is and what to see next");
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
-  AddViewOptions(*command, a.view, ShortFilters::kYes);
-  AddEventOption(*command, a.event);
-  AddJsonOption(*command, a.json);
-  AddInlineOption(*command, a.view);
-  AddFoldOption(*command, a.view);
-  AddNameRules(*command, a.view.names);
-  commands[command] = [arguments] { return WriteSummary(*arguments); };
+  AddViewOptions(command, a.view, ShortFilters::kYes);
+  AddEventOption(command, a.event);
+  AddJsonOption(command, a.json);
+  AddInlineOption(command, a.view);
+  AddFoldOption(command, a.view);
+  AddNameRules(command, a.view.names);
+  commands[&command] = [arguments] { return WriteSummary(*arguments); };
 }
 
 }  // namespace profiler::cli

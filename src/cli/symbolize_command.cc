@@ -164,36 +164,35 @@ int Symbolize(const SymbolizeArguments& arguments) {
 
 }  // namespace
 
-void AddSymbolizeCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand(
+void AddSymbolizeCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand(
       "symbolize",
       "Print function and file:line of addresses in an ELF file or a running process, what was\n"
       "inlined there first, and a blank line after each address, like addr2line -i -f -C");
   auto arguments = std::make_shared<SymbolizeArguments>();
   SymbolizeArguments& a = *arguments;
-  CLI::Option_group* from = command->add_option_group("Where the addresses are");
-  from->add_option("-e,--exe", a.file, "ELF file: program, library or debug file");
-  from->add_option("-p,--pid", a.pid,
-                   "running process; addresses are where its code is in memory, the vdso's, JIT's "
-                   "and kernel's too")
-      ->check(CLI::PositiveNumber)
-      ->type_name("PID");
-  from->require_option(1);
+  usage::Command& from = command.AddAlternatives("Where the addresses are");
+  from.AddOption("-e,--exe", a.file, "ELF file: program, library or debug file");
+  from.AddOption("-p,--pid", a.pid,
+                 "running process; addresses are where its code is in memory, the vdso's, JIT's "
+                 "and kernel's too")
+      .Positive()
+      .ValueName("PID");
   command
-      ->add_option("address", a.addresses,
-                   "addresses as the file has them, hexadecimal; from standard input where none "
-                   "is given")
-      ->type_name("ADDR");
-  command->add_flag("-a,--addresses", a.show_addresses, "print each address before its functions");
-  command->add_flag("--columns", a.show_columns, "print file:line:column");
-  command->add_flag("--no-inline", a.no_inline, "only the function that has the code");
-  command->add_flag("--no-demangle", a.no_demangle, "print names as the linker has them");
+      .AddOption("address", a.addresses,
+                 "addresses as the file has them, hexadecimal; from standard input where none "
+                 "is given")
+      .ValueName("ADDR");
+  command.AddFlag("-a,--addresses", a.show_addresses, "print each address before its functions");
+  command.AddFlag("--columns", a.show_columns, "print file:line:column");
+  command.AddFlag("--no-inline", a.no_inline, "only the function that has the code");
+  command.AddFlag("--no-demangle", a.no_demangle, "print names as the linker has them");
   command
-      ->add_option("--debug-dir", a.debug_directories,
-                   "where separate debug files are (default: /usr/lib/debug)")
-      ->type_name("DIR");
-  AddSandboxOption(*command, a.no_sandbox);
-  commands[command] = [arguments] { return Symbolize(*arguments); };
+      .AddOption("--debug-dir", a.debug_directories,
+                 "where separate debug files are (default: /usr/lib/debug)")
+      .ValueName("DIR");
+  AddSandboxOption(command, a.no_sandbox);
+  commands[&command] = [arguments] { return Symbolize(*arguments); };
 }
 
 }  // namespace profiler::cli

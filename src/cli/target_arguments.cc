@@ -80,22 +80,23 @@ absl::Status ReadTrees(const TargetArguments& arguments, const std::string& verb
 
 }  // namespace
 
-void AddTargetOptions(CLI::App& command, const std::string& verb, TargetArguments* arguments) {
+void AddTargetOptions(usage::Command& command, const std::string& verb,
+                      TargetArguments* arguments) {
   command
-      .add_option("-p,--pid", arguments->processes,
-                  verb +
-                      " these processes, and what they start; by a program's name, which may "
-                      "have wildcards: all that run")
-      ->type_name("PID|NAME,…");
-  command.add_flag("--tree", arguments->trees,
-                   "with -p: the children that they have already, too, and theirs");
-  command.add_option("-t,--tid", arguments->tids, verb + " these threads")->type_name("TID,…");
+      .AddOption("-p,--pid", arguments->processes,
+                 verb +
+                     " these processes, and what they start; by a program's name, which may "
+                     "have wildcards: all that run")
+      .ValueName("PID|NAME,…");
+  command.AddFlag("--tree", arguments->trees,
+                  "with -p: the children that they have already, too, and theirs");
+  command.AddOption("-t,--tid", arguments->tids, verb + " these threads").ValueName("TID,…");
   command
-      .add_option("-u,--uid", arguments->user,
-                  verb + " all processes that this user has now, and what they start")
-      ->type_name("USER");
-  command.add_flag("-a,--all-cpus", arguments->system_wide, verb + " everything on all CPUs");
-  command.add_option("-C,--cpu", arguments->cpus, "only on these CPUs")->type_name("0,2-3");
+      .AddOption("-u,--uid", arguments->user,
+                 verb + " all processes that this user has now, and what they start")
+      .ValueName("USER");
+  command.AddFlag("-a,--all-cpus", arguments->system_wide, verb + " everything on all CPUs");
+  command.AddOption("-C,--cpu", arguments->cpus, "only on these CPUs").ValueName("0,2-3");
 }
 
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,

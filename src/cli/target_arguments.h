@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "src/base/status.h"
 #include "src/target/targets.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::cli {
 
@@ -21,7 +21,7 @@ struct TargetArguments {
 };
 
 // Adds the options; `arguments` must live as long as the command. `verb` is "record" or "count".
-void AddTargetOptions(CLI::App& command, const std::string& verb, TargetArguments* arguments);
+void AddTargetOptions(usage::Command& command, const std::string& verb, TargetArguments* arguments);
 
 // CPUs alone mean everything that runs on them, as for perf. `command` is what to run. Errors:
 // kInvalidArgument for what is no list of ids or CPUs; kNotFound (ESRCH) for a process that does

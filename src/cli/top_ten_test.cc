@@ -61,20 +61,20 @@ int WriteTopTen(const ViewArguments& arguments) {
   return Finish(*loaded, output);
 }
 
-void AddTopTenCommand(CLI::App& app, Commands& commands) {
-  CLI::App* command = app.add_subcommand("top", "Show the ten functions that took most time");
+void AddTopTenCommand(usage::Command& app, Commands& commands) {
+  usage::Command& command = app.AddCommand("top", "Show the ten functions that took most time");
   auto arguments = std::make_shared<ViewArguments>();
-  AddViewOptions(*command, *arguments);
-  commands[command] = [arguments] { return WriteTopTen(*arguments); };
+  AddViewOptions(command, *arguments);
+  commands[&command] = [arguments] { return WriteTopTen(*arguments); };
 }
 
 TEST(TopTenTest, IsAViewInOneFile) {
-  CLI::App app;
+  usage::Command app("profiler", "");
   Commands commands;
   AddTopTenCommand(app, commands);
   const std::string recording = perf_data::TestPath("recording");
   perf_data::WriteUsualRecording(recording);
-  app.parse("top --no-cache -i " + recording);
+  ASSERT_EQ(app.Parse({"top", "--no-cache", "-i", recording}).kind, usage::Parsed::Kind::kCommand);
   testing::internal::CaptureStdout();
   EXPECT_EQ(commands.begin()->second(), kExitOk);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "100.00%  [unnamed]\n");

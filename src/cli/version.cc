@@ -8,10 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "CLI/CLI.hpp"
 #include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "src/base/text.h"
+#include "src/usage/command_line.h"
 
 // build_stamp.cc
 extern const char profiler_build_commit[];
@@ -44,7 +45,7 @@ std::string VersionText() {
   absl::StrAppend(&text, "built for ", kArchitecture, " by ", kCompiler, "\n");
   absl::StrAppend(&text, "with Abseil ", ABSL_LTS_RELEASE_VERSION, ", Boost ",
                   absl::StrReplaceAll(BOOST_LIB_VERSION, {{"_", "."}}), ", elfutils ",
-                  ElfutilsVersion(), ", CLI11 ", CLI11_VERSION, ", nlohmann-json ",
+                  ElfutilsVersion(), ", CLI11 ", View(usage::ParserVersion()), ", nlohmann-json ",
                   NLOHMANN_JSON_VERSION_MAJOR, ".", NLOHMANN_JSON_VERSION_MINOR, ".",
                   NLOHMANN_JSON_VERSION_PATCH, ", zlib ", ZLIB_VERSION, ", zstd ",
                   ZSTD_VERSION_STRING);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "CLI/CLI.hpp"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "src/base/text.h"
+#include "src/usage/command_line.h"
 
 namespace profiler::usage {
 namespace {
@@ -56,7 +58,6 @@ OptionUsage Describe(CLI::Option& option) {
 void DescribeOptions(CLI::App& app, std::vector<OptionUsage>* arguments,
                      std::vector<OptionUsage>* options) {
   for (CLI::Option* const option : app.get_options()) {
-    if (option->get_group().empty()) continue;  // not shown
     auto* const list = option->get_positional() ? arguments : options;
     if (list != nullptr) list->push_back(Describe(*option));
   }
@@ -93,15 +94,15 @@ std::vector<std::string> ChoicesOf(std::string_view value) {
   return choices;
 }
 
-Usage UsageOf(CLI::App& app) {
+Usage UsageOf(const Command& program) {
+  CLI::App& app = *program.app_;
   Usage usage;
   usage.program = app.get_name();
   usage.text = app.get_description();
   usage.version = app.version();
   usage.version.resize(std::min(usage.version.find('\n'), usage.version.size()));
   DescribeOptions(app, nullptr, &usage.options);
-  for (CLI::App* const command :
-       app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+  for (CLI::App* const command : app.get_subcommands({})) {
     CommandUsage described;
     described.name = command->get_name();
     described.text = command->get_description();

@@ -1,8 +1,8 @@
 // What the program can be told, as a value: the commands and their options, as `--help` lists them.
 // Manual pages and the shells' completions are written from it, so that nothing is said twice.
 //
-//   CLI::App ──▶ Usage ──▶ ManualPage   troff, for man(1)
-//                     └──▶ Completion   for bash, zsh and fish
+//   Command ──▶ Usage ──▶ ManualPage   troff, for man(1)
+//                    └──▶ Completion   for bash, zsh and fish
 
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "CLI/CLI.hpp"
-
 namespace profiler::usage {
+
+class Command;
 
 struct OptionUsage {
   std::vector<std::string> names;    // "-F", "--freq"; of an argument its name alone
@@ -42,8 +42,8 @@ struct Usage {
   std::vector<CommandUsage> commands;
 };
 
-// As they were added to `app`, without what `--help` does not show.
-Usage UsageOf(CLI::App& app);
+// As they were added to `program`.
+Usage UsageOf(const Command& program);
 
 // The words among alternatives that are written as in "fp|dwarf[,BYTES]|auto" or "{a,b}": those
 // that are no names of something to fill in.

@@ -1,12 +1,10 @@
 #include "tests/fuzz/command_line.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "src/cli/visible_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -47,17 +45,17 @@ void CheckVisible(const std::string& text, const char* law) {
 }  // namespace
 
 Answer RunCommand(AddCommand add, std::vector<std::string> arguments) {
-  CLI::App app;
+  usage::Command app("profiler", "");
   cli::Commands commands;
   add(app, commands);
   const std::string name = arguments.front();
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  app.parse(arguments);
+  Require(app.Parse(std::move(arguments)).kind == usage::Parsed::Kind::kCommand,
+          "the command has the options that it is given");
   Answer answer;
   {
     Taken out(&stdout), err(&stderr);
     for (const auto& [command, run] : commands) {
-      if (command->get_name() == name) answer.code = run();
+      if (command->Name() == name) answer.code = run();
     }
     answer.out = out.Text();
     answer.err = err.Text();

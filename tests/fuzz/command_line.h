@@ -9,7 +9,7 @@
 
 namespace profiler::fuzz {
 
-using AddCommand = void (*)(CLI::App& app, cli::Commands& commands);
+using AddCommand = void (*)(usage::Command& app, cli::Commands& commands);
 
 struct Answer {
   int code = 0;
