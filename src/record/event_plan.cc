@@ -318,6 +318,8 @@ class Planner {
       } else if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
         event.attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
         user_only = true;
+      } else if (IsRefusal(ErrnoOf(opened)) && AsksForKernelChains(event.attr)) {
+        event.attr.flags |= perf_event::kAttrExcludeCallchainKernel;
       } else {
         break;
       }
@@ -368,6 +370,14 @@ class Planner {
 
   bool MaySampleUserOnly(const Attr& attr) const {
     return !attr.has(perf_event::kAttrExcludeKernel) && !attr.has(perf_event::kAttrExcludeUser);
+  }
+
+  // Samples of user space have no chains of the kernel. There are kernels (6.12.117 of Debian) that
+  // refuse them to ordinary users nevertheless, unless they are excluded, too.
+  static bool AsksForKernelChains(const Attr& attr) {
+    return attr.has(perf_event::kAttrExcludeKernel) &&
+           !attr.has(perf_event::kAttrExcludeCallchainKernel) &&
+           (attr.sample_type & perf_event::kSampleCallchain) != 0;
   }
 
   void FallBackToUser(PlannedEvent& event) {

@@ -231,6 +231,21 @@ TEST_F(SessionTest, FallsBackToUserSpaceAndNamesWhatLiftsThat) {
   EXPECT_EQ(ReadBack(options_.output).events.front(), "cpu-clock:u");
 }
 
+TEST_F(SessionTest, AsksForNoKernelChainsWhereEvenThoseOfUserSpaceNeedARight) {
+  TargetSelf();
+  options_.call_graph = CallGraph::kFramePointers;
+  kernel_.FailCall(Call::kOpenEvent, 1, EACCES);
+  kernel_.FailCall(Call::kOpenEvent, 2, EACCES);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const auto recording = perf_data::Recording::Open(options_.output);
+  ASSERT_TRUE(recording.ok());
+  const perf_event::Attr& attr = (*recording)->events().front().attr;
+  EXPECT_TRUE(attr.has(perf_event::kAttrExcludeKernel));
+  EXPECT_TRUE(attr.has(perf_event::kAttrExcludeCallchainKernel));
+}
+
 TEST_F(SessionTest, TakesCpuClockWhereThereAreNoHardwareCounters) {
   TargetSelf();
   options_.events = {Event("cycles")};
