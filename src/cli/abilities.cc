@@ -85,8 +85,16 @@ class Probe {
 
   Ability KernelSymbols() {
     if (procfs::FindKernelText(roots_)) return {"kernel symbols", true, ""};
+    // As kallsyms_for_perf() has it (kernel/ksyms_common.c, Linux 6.6): where addresses are not
+    // restricted they are for those who may sample the kernel.
+    if (limits_.kptr_restrict == 0) {
+      return {"kernel symbols", false,
+              absl::StrCat("run as root, or `sudo sysctl kernel.perf_event_paranoid=1`",
+                           target::NowIs(limits_.paranoid))};
+    }
     return {"kernel symbols", false,
-            absl::StrCat("run as root, or `sudo sysctl kernel.kptr_restrict=0`",
+            absl::StrCat("run as root, or `sudo sysctl kernel.kptr_restrict=0 "
+                         "kernel.perf_event_paranoid=1`",
                          target::NowIs(limits_.kptr_restrict))};
   }
 
@@ -109,6 +117,23 @@ class Probe {
 
 std::vector<Ability> FindAbilities(ringbuf::Kernel& kernel, const procfs::Roots& roots) {
   return Probe(kernel, roots).Find();
+}
+
+std::vector<Ability> NamingAbilities(const naming::NamingHere& here) {
+  Ability sandbox{"sandbox", here.confinement.ok(), ""};
+  if (!sandbox.works) {
+    sandbox.text =
+        absl::StrCat(here.confinement.message(), ": names come from files only with --no-sandbox");
+  } else if (!here.has_landlock) {
+    sandbox.text = "by a seccomp filter alone, as the kernel has no Landlock";
+  }
+  Ability fetching{"debuginfod", false, std::string(here.fetching.message())};
+  if (here.servers.empty()) {
+    fetching.text = "$DEBUGINFOD_URLS names no server";
+  } else if (here.fetching.ok()) {
+    fetching = {"debuginfod", true, here.servers};
+  }
+  return {sandbox, fetching};
 }
 
 }  // namespace profiler::cli

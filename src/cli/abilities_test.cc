@@ -57,12 +57,48 @@ TEST_F(AbilitiesTest, WhatIsRefusedHasItsRemedy) {
         "kernel.perf_event_paranoid=1` (now 2)\n",
         "all processes (-a): no, recording all CPUs: Permission denied; run as root, give the "
         "program CAP_PERFMON, or `sudo sysctl kernel.perf_event_paranoid=0` (now 2)\n",
-        "kernel symbols: no, run as root, or `sudo sysctl kernel.kptr_restrict=0` (now 1)\n",
+        "kernel symbols: no, run as root, or `sudo sysctl kernel.kptr_restrict=0 "
+        "kernel.perf_event_paranoid=1` (now 1)\n",
         "ring memory: yes, 516 KiB a CPU; `sudo sysctl kernel.perf_event_mlock_kb=…` gives "
         "more\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << "no " << line << "in\n" << text;
   }
   EXPECT_EQ(kernel_.open_events(), 0u);
+}
+
+TEST_F(AbilitiesTest, SymbolsOfAKernelThatHidesNoneAreForThoseWhoMaySampleIt) {
+  tree_.Write("proc/sys/kernel/perf_event_paranoid", "2\n")
+      .Write("proc/sys/kernel/kptr_restrict", "0\n");
+  EXPECT_NE(Text().find("kernel symbols: no, run as root, or `sudo sysctl "
+                        "kernel.perf_event_paranoid=1` (now 2)\n"),
+            std::string::npos)
+      << Text();
+}
+
+std::string TextOf(const naming::NamingHere& here) {
+  std::string text;
+  for (const Ability& ability : NamingAbilities(here)) {
+    absl::StrAppend(&text, ability.name, ability.works ? ": yes" : ": no",
+                    ability.text.empty() ? "" : ", ", ability.text, "\n");
+  }
+  return text;
+}
+
+TEST(NamingAbilitiesTest, WhatIsThereIsSaid) {
+  EXPECT_EQ(TextOf({.has_landlock = true, .servers = "https://debuginfod.debian.net"}),
+            "sandbox: yes\n"
+            "debuginfod: yes, https://debuginfod.debian.net\n");
+}
+
+TEST(NamingAbilitiesTest, AndWhatIsMissing) {
+  EXPECT_EQ(TextOf({}),
+            "sandbox: yes, by a seccomp filter alone, as the kernel has no Landlock\n"
+            "debuginfod: no, $DEBUGINFOD_URLS names no server\n");
+  EXPECT_EQ(TextOf({.confinement = absl::UnimplementedError("the kernel has no filters"),
+                    .servers = "https://debuginfod.debian.net",
+                    .fetching = absl::UnimplementedError("no debuginfod-find")}),
+            "sandbox: no, the kernel has no filters: names come from files only with --no-sandbox\n"
+            "debuginfod: no, no debuginfod-find\n");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -14,6 +16,7 @@
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/version.h"
+#include "src/naming/naming_here.h"
 #include "src/procfs/machine.h"
 #include "src/usage/completion.h"
 #include "src/usage/manual.h"
@@ -41,19 +44,21 @@ std::string ManualOf(const usage::Command& app, const usage::Command& shown) {
   return usage::ManualPage(usage);
 }
 
-// What this user may record here.
+// What this user may do here.
 std::string AbilitiesText() {
   const procfs::Roots roots;
   const procfs::MachineFacts machine = procfs::ReadMachineFacts(roots);
   std::string text = absl::StrCat("\non this machine (Linux ", machine.osrelease, ", ",
                                   machine.arch, ", ", machine.cpus_online, " CPUs), as ",
                                   geteuid() == 0 ? "root" : "an ordinary user", ":\n");
-  for (const Ability& ability : FindAbilities(ringbuf::LinuxKernel(), roots)) {
+  std::vector<Ability> abilities = FindAbilities(ringbuf::LinuxKernel(), roots);
+  for (Ability& ability : NamingAbilities(naming::TryNaming())) {
+    abilities.push_back(std::move(ability));
+  }
+  for (const Ability& ability : abilities) {
+    const char* const between = ability.text.empty() ? "" : ability.works ? ", " : ": ";
     absl::StrAppendFormat(&text, "  %-20s %s%s%s\n", ability.name, ability.works ? "yes" : "no",
-                          ability.text.empty() ? ""
-                          : ability.works      ? ", "
-                                               : ": ",
-                          ability.text);
+                          between, ability.text);
   }
   return text;
 }

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "symbolize/confined/confinement.h"
 #include "symbolize/confined/sanitized.h"
 #include "symbolize/test_files.h"
 
@@ -47,6 +48,11 @@ class ConfinedProcessTest : public testing::Test {
   const SymbolizerOptions options_;
   FileRules rules_;
 };
+
+TEST_F(ConfinedProcessTest, CanBeTriedByAProcessThatKeepsItsRights) {
+  EXPECT_EQ(TryConfinement().ToString(), "OK");
+  EXPECT_GE(UniqueFd(open("/dev/null", O_RDWR)).get(), 0);
+}
 
 TEST_F(ConfinedProcessTest, OpensNothing) {
   EXPECT_EQ(Try([] { return open("/etc/passwd", O_RDONLY); }), "EACCES");

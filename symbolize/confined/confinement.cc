@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -160,6 +161,22 @@ absl::Status ConfineThisProcess() {
   ForbidFiles();
   PROFILER_RETURN_IF_ERROR(DropCapabilities());
   return InstallFilter();
+}
+
+absl::Status TryConfinement() {
+  const pid_t pid = fork();
+  if (pid < 0) return ErrnoStatus(errno, "fork");
+  if (pid == 0) _exit(ConfineThisProcess().ok() ? 0 : 1);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status == 0) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "the kernel, or a filter that is there already, takes no seccomp filter");
+}
+
+bool HasLandlock() {
+  return syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
 }
 
 }  // namespace profiler::symbolize

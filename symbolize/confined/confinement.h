@@ -22,4 +22,11 @@ namespace profiler::symbolize {
 // is no error. Source: seccomp(2), landlock(7), libseccomp 2.5.
 absl::Status ConfineThisProcess();
 
+// Whether a process can be confined here: makes one that does nothing else. Errors: kUnimplemented;
+// those of fork(2).
+absl::Status TryConfinement();
+
+// Whether the kernel has Landlock (Linux 5.13) and it is switched on.
+bool HasLandlock();
+
 }  // namespace profiler::symbolize
