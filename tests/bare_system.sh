@@ -84,6 +84,8 @@ environment=(HOME=/root TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:
 take_over_network() {
   local name
   cp /etc/resolv.conf "$machine/etc/resolv.conf"
+  # A mirror may be a copy of some weeks ago.
+  [ ! -d "$machine/etc/apt" ] || echo 'Acquire::Check-Valid-Until "false";' >"$machine/etc/apt/apt.conf.d/old-mirror"
   for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || environment+=("$name=${!name}")
   done

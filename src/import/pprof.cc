@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/import/pprof_fields.h"
@@ -50,9 +49,13 @@ std::vector<std::byte> BuildIdOf(std::string_view text) {
   constexpr size_t kLongest = 20;
   const bool is_hex = text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
   if (text.empty() || text.size() % 2 != 0 || text.size() > 2 * kLongest || !is_hex) return {};
-  const std::string bytes = absl::HexStringToBytes(View(text));
-  const auto* const data = reinterpret_cast<const std::byte*>(bytes.data());
-  return {data, data + bytes.size()};
+  std::vector<std::byte> bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    uint8_t byte = 0;
+    std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    bytes.push_back(std::byte{byte});
+  }
+  return bytes;
 }
 
 bool IsKernel(std::string_view image, uint64_t address) {
