@@ -103,7 +103,8 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
     case Unnamed::kNotElf:
       return "look at the file: it may be cut off, or of another byte order";
     case Unnamed::kRestricted:
-      return "report as root, or sysctl kernel.kptr_restrict=0 before recording";
+      return "report as root, or sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1 before "
+             "recording";
     case Unnamed::kNoSymbol:
       if (IsGeneratedCode(dso)) return kWritePerfMap;
       return InKernel(dso) ? "none is known" : "install its debug symbols, or build it unstripped";
