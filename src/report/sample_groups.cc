@@ -38,7 +38,7 @@ FinerGroups::FinerGroups(const Profile& profile, const HistOptions& options) {
   for (const SortKey key : options.sort) {
     const auto dimension = DimensionOf(key);
     if (!dimension || profile.column(*dimension).empty()) continue;
-    steps_.push_back({.column = &profile.column(*dimension)});
+    steps_.emplace_back().column = &profile.column(*dimension);
   }
 }
 

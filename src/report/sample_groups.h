@@ -31,7 +31,7 @@ class FinerGroups {
 
  private:
   struct Step {
-    const HugeVector<uint32_t>* column;
+    const HugeVector<uint32_t>* column = nullptr;
     absl::flat_hash_map<uint64_t, uint32_t> known;  // by group and value
   };
   std::vector<Step> steps_;
