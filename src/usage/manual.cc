@@ -112,9 +112,11 @@ std::string SeeAlso(const std::vector<std::string>& pages) {
 }  // namespace
 
 std::string Troff(std::string_view text) {
+  // A terminal that knows ASCII alone would show nothing.
+  const std::string plain = absl::StrReplaceAll(View(text), {{"…", "..."}});
   std::string escaped;
   bool starts_line = true;
-  for (const char c : text) {
+  for (const char c : plain) {
     // At the start of a line these two introduce a request.
     if (starts_line && (c == '.' || c == '\'')) escaped += "\\&";
     starts_line = c == '\n';

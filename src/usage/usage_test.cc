@@ -97,6 +97,11 @@ TEST(TroffTest, NothingInATextIsARequest) {
   EXPECT_EQ(Troff(".so /etc/passwd\n'x\\fB"), "\\&.so /etc/passwd\n\\&\\(aqx\\efB");
 }
 
+TEST(TroffTest, AnEllipsisIsSeenOnEveryTerminal) {
+  EXPECT_EQ(Troff("NAME,…"), "NAME,...");
+  EXPECT_EQ(Troff("…"), "\\&...");
+}
+
 TEST_F(UsageTest, ForZshOptionsAreQuotedAndExcludeTheirOtherNames) {
   const std::string text = Completion(Shell::kZsh, Described());
   EXPECT_THAT(text, testing::StartsWith("#compdef thing\n"));

@@ -5,8 +5,8 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
 apt-get -qq install -y --no-install-recommends "$1" bash-completion fish man-db python3 zsh
 profiler --version
-man profiler-record | grep -q 'profiler-record(1)'
-man profiler | grep -q 'profiler(1)'
+man profiler-record | grep -qi 'profiler-record(1)'
+man profiler | grep -qi 'profiler(1)'
 python3 terminal_test.py --installed
 
 # record_pid FOLDER: a process that runs already, of the user who does it.
