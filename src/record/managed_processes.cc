@@ -67,12 +67,15 @@ bool FindMap(const symbolize::ImageSpec& spec, const symbolize::SymbolizerOption
   });
 }
 
+// Where Debian builds Node.js, the program is small and V8 in a library.
+bool IsNodeLibrary(std::string_view path) { return BaseName(path).starts_with("libnode.so"); }
+
 // By the names that Node.js has as a program and as a library; what is in the file is seen when it
 // is needed.
 bool MayHaveV8(std::string_view path) {
   const std::string_view name = BaseName(path);
   return name == "node" || name == "nodejs" || name.starts_with("node-") ||
-         name.starts_with("libnode.so") || name == "node (deleted)";
+         name == "node (deleted)" || IsNodeLibrary(path);
 }
 
 }  // namespace
@@ -95,6 +98,9 @@ class ManagedProcesses::Process {
     if (!has_map_) has_map_ = FindMap(spec_, files_);
     return *has_map_;
   }
+
+  // The image that is taken for the virtual machine.
+  const std::string& path() const { return spec_.path; }
 
   // Null where there is none after all.
   symbolize::ManagedCode* code(uint64_t look) {
@@ -200,7 +206,10 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   const bool has_hotspot = mmap.filename.ends_with("/libjvm.so");
   if (!has_hotspot && !MayHaveV8(mmap.filename)) return;
   std::unique_ptr<Process>& process = processes_[mmap.pid];
-  if (process != nullptr) return;
+  // The program that was mapped before its library has no machine.
+  const bool is_found =
+      process != nullptr && (IsNodeLibrary(process->path()) || !IsNodeLibrary(mmap.filename));
+  if (is_found) return;
   symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
     process = std::make_unique<HotSpotProcess>(files_, mmap, sink);
