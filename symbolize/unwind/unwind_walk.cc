@@ -283,17 +283,28 @@ UnwindWalk::Next UnwindWalk::StepByFullRules(ElfAddress address) {
   const Stepped stepped =
       StepByRules(rules_, !is_return_address_, *this, &expression_steps_, &caller);
   if (stepped == Stepped::kMalformed) return StepWithoutRule(address);
+  switched_stack_ = switched_stack_ || (stepped == Stepped::kUnreadable && MayLeaveStack());
   const bool moves_stack = rules_.signal_frame;
   if (stepped == Stepped::kCaller && !moves_stack) {
     if (!IsAligned(caller.sp())) return End(ChainEnd::kBadRegister);
     // One whose return address is in a register may have nothing on the stack.
     const RegisterRule::Kind kind = rules_.registers[rules_.return_address].kind;
     const bool has_return_slot = kind == RegisterRule::kOffset || kind == RegisterRule::kExpression;
-    if (caller.sp() < registers_.sp() || (caller.sp() == registers_.sp() && has_return_slot)) {
+    const bool leaves_stack =
+        MayLeaveStack() && (caller.sp() < stack_.start || caller.sp() - stack_.start > kStackReach);
+    const bool goes_back = caller.sp() < registers_.sp() && !leaves_stack;
+    if (goes_back || (caller.sp() == registers_.sp() && has_return_slot)) {
       return End(ChainEnd::kNoProgress);
     }
   }
   return Arrive(stepped, caller, !rules_.signal_frame);
+}
+
+// Whether rules_ may be those of code that calls on another stack, as OCaml 5 does: it has kept
+// where it was in a register, or where an expression finds it.
+bool UnwindWalk::MayLeaveStack() const {
+  return rules_.cfa.kind == CfaRule::kExpression ||
+         (rules_.cfa.number != numbers_.sp && rules_.cfa.number != numbers_.fp);
 }
 
 // After a step that followed all registers.

@@ -98,6 +98,7 @@ class UnwindWalk final : public MemoryReader {
   bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
+  bool MayLeaveStack() const;
   Next Arrive(Stepped stepped, const RegisterSet& caller, bool is_return_address);
 
   // Where no rule leads on.

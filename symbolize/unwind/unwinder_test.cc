@@ -252,6 +252,30 @@ TEST_F(UnwinderTest, ARealignedFrameSaysWhereItsCallersStackIs) {
   EXPECT_EQ(chain_.registers.fp(), 0x77u);
 }
 
+// As OCaml 5 calls C, and C calls OCaml: the caller's stack is another one, above or below.
+TEST_F(UnwinderTest, WhereTheCallerIsOnAnotherStackAnExpressionFindsIt) {
+  const ByteBuilder word_above{DW_CFA_def_cfa_expression, 5, DW_OP_breg0 + 7, 8, DW_OP_deref,
+                               DW_OP_plus_uconst,         8};
+  Functions({word_above, kThreadStart});
+  for (const uint64_t other : {kStack - 0x100000, kStack + 0x10000000}) {
+    EXPECT_EQ(Unwind(InFunction(0), {0, other}), "401010 stack switch");
+    EXPECT_EQ(chain_.frames.size(), 1u);
+    space_->SetMemory(other, ByteBuilder().U64(InFunction(1)));
+    EXPECT_EQ(Unwind(InFunction(0), {0, other}), "401010 402010r* thread start");
+  }
+  space_->SetMemory(kStack - 8, ByteBuilder().U64(InFunction(1)));
+  EXPECT_EQ(Unwind(InFunction(0), {0, kStack - 8}), "401010 no progress");
+}
+
+TEST_F(UnwinderTest, OrARegisterThatKeepsIt) {
+  const uint64_t other = kStack - 0x100000;
+  Functions({{DW_CFA_def_cfa, 3, 8}, kThreadStart});
+  registers_.Set(3, other);
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 stack switch");
+  space_->SetMemory(other, ByteBuilder().U64(InFunction(1)));
+  EXPECT_EQ(Unwind(InFunction(0), {}), "401010 402010r* thread start");
+}
+
 TEST_F(UnwinderTest, APoppedFramePointerIsInItsRegister) {
   // In the epilogue the rule still names the slot under the stack pointer.
   Functions({{DW_CFA_offset | 6, 2}, kPushedFp, kThreadStart});

@@ -131,6 +131,7 @@ struct Language {
   std::string_view source;
   std::string_view line;  // after the command; $1 is the source
   std::vector<Path> paths;
+  double least_percent = 99.5;  // of chains that are whole
 };
 const std::array kLanguages = {
     Language{"fortran",
@@ -144,7 +145,10 @@ const std::array kLanguages = {
              "ocaml",
              "linked.ml",
              "-O3 -o linked -I . linked.ml",
-             {{"main", "camlLinked__run_once*", "camlLinked__descend*"}}},
+             // OCaml 5 has a dot where 4 has two dashes.
+             {{"main", "camlLinked*run_once*", "camlLinked*descend*"}},
+             // It calls C on another stack than its own, which has moved on when that is read.
+             90},
     Language{"d",
              "gdc",
              "gdc",
@@ -172,7 +176,7 @@ class LanguagesTest : public MadeProgramTest {
                              std::string(language.line);
     if (!Make(what, line)) return;
     SCOPED_TRACE(what);
-    const std::optional<Stacks> stacks = ExpectWholeChains(what);
+    const std::optional<Stacks> stacks = ExpectWholeChains(what, language.least_percent);
     if (stacks) ExpectPaths(language.paths, *stacks);
   }
 };
