@@ -109,7 +109,7 @@ void StackSwitches::Remember(uint32_t pid, const UnwoundChain& chain, Outer oute
   }
   Process& process = processes_[pid];
   const uint64_t function = CalledOnThread(chain, space);
-  RememberAt(process, {function, chain.registers.fp()}, outer, space);
+  RememberAt(process, {function, FramePointer(process, chain)}, outer, space);
   const auto [caller, is_new] = process.first_callers.try_emplace(function, outer.callers[0]);
   frames_ += is_new ? 1 : 0;
   if (!is_new && caller->second != 0 &&
@@ -126,6 +126,8 @@ void StackSwitches::Meet(uint32_t pid, const UnwoundChain& chain, symbolize::Unw
   if (const auto call = symbolize::FindCallOfC(space, switching)) {
     process.call = call->value - 1;
     process.caller = StartOf(space, process.call);
+    process.switching = switching.value;
+    process.frame = symbolize::FrameOfCallOfC(space, switching, {process.call});
   }
 }
 
@@ -149,15 +151,22 @@ bool StackSwitches::MayHaveCalled(uint32_t pid, std::span<const UnwoundFrame> ca
                                   const UnwoundChain& chain, symbolize::UnwindSpace& space) {
   if (!CallsC(pid) || callers.size() < 2) return true;
   Process& process = processes_[pid];
-  if (StartOf(space, callers[0].instruction().value) != *process.caller) return true;
-  const symbolize::CalledC* const called = FunctionOfStub(process, callers[1].address, space);
   const RuntimeAddress function{CalledOnThread(chain, space)};
   const auto calls = [function](const symbolize::CalledC& stub) {
     return stub.function == function || stub.jumps_to == function;
   };
+  const auto has_stub = [&] {
+    return std::ranges::any_of(process.functions, [&](const auto& f) { return calls(f.second); });
+  };
+  if (StartOf(space, callers[0].instruction().value) != *process.caller) return !has_stub();
+  const symbolize::CalledC* const called = FunctionOfStub(process, callers[1].address, space);
   // What it jumps to may have jumped on.
-  return called == nullptr || calls(*called) ||
-         std::ranges::none_of(process.functions, [&](const auto& f) { return calls(f.second); });
+  return called == nullptr || calls(*called) || !has_stub();
+}
+
+uint64_t StackSwitches::FramePointer(const Process& process, const UnwoundChain& chain) {
+  const bool calls_c = chain.frames.back().address.value == process.switching;
+  return chain.registers.fp() + (calls_c ? process.frame : 0);
 }
 
 void StackSwitches::RememberAt(Process& process, Place place, Outer outer,
@@ -246,7 +255,8 @@ std::optional<StackSwitches::Outer> StackSwitches::Find(uint32_t pid, const Unwo
                                                         symbolize::UnwindSpace& space) const {
   const auto process = processes_.find(pid);
   if (process == processes_.end()) return std::nullopt;
-  const uint64_t function = CalledOnThread(chain, space), fp = chain.registers.fp();
+  const uint64_t function = CalledOnThread(chain, space);
+  const uint64_t fp = FramePointer(process->second, chain);
   if (const auto at = process->second.at.find({function, fp}); at != process->second.at.end()) {
     const Behind& behind = at->second;
     const bool can_be_seen =

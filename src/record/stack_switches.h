@@ -109,6 +109,9 @@ class StackSwitches {
     // cgocall, and the instruction in it that calls C; 0: that was not met.
     std::optional<uint64_t> caller;
     uint64_t call = 0;
+    // Where the function that switches for it goes on, and how far that one's frame pointer is from
+    // cgocall's.
+    uint64_t switching = 0, frame = 0;
   };
 
   static constexpr size_t kMostFrames = 1 << 20;
@@ -117,6 +120,8 @@ class StackSwitches {
 
   uint64_t FirstCaller(uint32_t pid, const symbolize::UnwoundChain& chain,
                        RuntimeAddress return_address, symbolize::UnwindSpace& space) const;
+  // That of the frame of who has called the function that switches.
+  static uint64_t FramePointer(const Process& process, const symbolize::UnwoundChain& chain);
   void RememberAt(Process& process, Place place, Outer outer, symbolize::UnwindSpace& space);
   // Makes `known` what was found last.
   void Update(Behind& known, Outer outer, Start start, symbolize::UnwindSpace& space);

@@ -79,10 +79,17 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
 
 // Out of the function that C has called, whose frame on the goroutine's stack ends there. Nothing
 // where it is another one.
+//
+//   its frame │ a place in the runtime │ return address of who called C
+//   since Go 1.21: …                   │ saved frame pointer │ return address
 std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   uint64_t place = 0, address = 0;
   if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + word_, &address)) {
     return std::nullopt;
+  }
+  if (!code_.Holds({address - 1})) {
+    frame_end += word_;
+    if (!ReadStackWord(frame_end + word_, &address)) return std::nullopt;
   }
   if (!code_.Holds({place}) || !code_.Holds({address - 1})) return std::nullopt;
   const std::optional<RuntimeAddress> called = CalledBefore(space_, {address});

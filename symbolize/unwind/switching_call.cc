@@ -208,6 +208,20 @@ std::optional<RuntimeAddress> FindCallOfC(UnwindSpace& space, RuntimeAddress ret
                   std::min(caller->size, kLongestFunction));
 }
 
+//   cgocall's frame pointer ─▶ saved frame pointer
+//                              …
+//                              return address           its stack pointer at the call, less a word
+//   that of asmcgocall ──────▶ saved frame pointer
+uint64_t FrameOfCallOfC(UnwindSpace& space, RuntimeAddress return_address, RuntimeAddress call) {
+  const std::optional<Code> code = CodeBefore(space, return_address);
+  if (!code || !code->mapped.Holds(call)) return 0;
+  const auto stack_switch = code->mapped.cfi->StackSwitchAt(code->instruction);
+  if (!stack_switch || stack_switch->frame_size == 0) return 0;
+  const UnwindRule rule = code->mapped.cfi->Find({call.value - code->mapped.bias});
+  const bool is_known = rule.kind == UnwindRule::kFromStackPointer && rule.cfa_offset > 0;
+  return is_known ? static_cast<uint64_t>(rule.cfa_offset) : 0;
+}
+
 std::optional<CalledC> FindCalledC(UnwindSpace& space, RuntimeAddress return_address) {
   std::array<uint8_t, kLoadedBefore> code{};
   const uint64_t start = return_address.value - kBranchSize - code.size();

@@ -62,6 +62,11 @@ bool KeepsGoroutine(UnwindSpace& space, RuntimeAddress return_address);
 // `return_address` leads; empty where it does not call that.
 std::optional<RuntimeAddress> FindCallOfC(UnwindSpace& space, RuntimeAddress return_address);
 
+// How far out of the frame pointer that C was called with the frame of cgocall has its own, which
+// makes that call after `call`: nothing where the function that switches, into which
+// `return_address` leads, has no frame, as in versions before 1.21.
+uint64_t FrameOfCallOfC(UnwindSpace& space, RuntimeAddress return_address, RuntimeAddress call);
+
 // What is called through cgocall by a function that goes on at `return_address` then. Each function
 // of C has one of Go like that for itself, made by cgo, which loads its address from a variable.
 struct CalledC {

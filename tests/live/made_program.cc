@@ -1,5 +1,6 @@
 #include "tests/live/made_program.h"
 
+#include <fnmatch.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -16,9 +17,8 @@ namespace {
 constexpr long kFewestChains = 400;
 constexpr double kLeastShare = 1;  // percent, of a function that the program spends its time in
 
-bool IsMeant(std::string_view frame, std::string_view function) {
-  return function.ends_with('*') ? frame.starts_with(function.substr(0, function.size() - 1))
-                                 : frame == function;
+bool IsMeant(const std::string& frame, std::string_view function) {
+  return fnmatch(std::string(function).c_str(), frame.c_str(), FNM_NOESCAPE) == 0;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ inline constexpr double kWholePercent = 99.5;
 inline constexpr double kPathPercent = 99;
 
 // A sequence of functions, each of which calls the next one, or code that does. What ends with a
-// '*' is any function whose name begins so.
+// '*' stands for any characters.
 using Path = std::vector<std::string_view>;
 
 // What `profiler folded` says.
