@@ -81,7 +81,7 @@ UnwindWalk::Next UnwindWalk::StepOverStackSwitch(const StackSwitch& stack_switch
 // where it is another one.
 //
 //   its frame │ a place in the runtime │ return address of who called C
-//   since Go 1.21: …                   │ saved frame pointer │ return address
+//   newer versions (1.24): …           │ saved frame pointer │ return address
 std::optional<UnwindWalk::Next> UnwindWalk::StepOverC(uint64_t frame_end) {
   uint64_t place = 0, address = 0;
   if (!ReadStackWord(frame_end, &place) || !ReadStackWord(frame_end + word_, &address)) {

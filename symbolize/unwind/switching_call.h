@@ -64,7 +64,7 @@ std::optional<RuntimeAddress> FindCallOfC(UnwindSpace& space, RuntimeAddress ret
 
 // How far out of the frame pointer that C was called with the frame of cgocall has its own, which
 // makes that call after `call`: nothing where the function that switches, into which
-// `return_address` leads, has no frame, as in versions before 1.21.
+// `return_address` leads, has no frame, as in older versions (1.19).
 uint64_t FrameOfCallOfC(UnwindSpace& space, RuntimeAddress return_address, RuntimeAddress call);
 
 // What is called through cgocall by a function that goes on at `return_address` then. Each function

@@ -19,8 +19,8 @@ namespace profiler::tests {
 inline constexpr double kWholePercent = 99.5;
 inline constexpr double kPathPercent = 99;
 
-// A sequence of functions, each of which calls the next one, or code that does. What ends with a
-// '*' stands for any characters.
+// A sequence of functions, each of which calls the next one, or code that does. A '*'
+// stands for any characters.
 using Path = std::vector<std::string_view>;
 
 // What `profiler folded` says.
