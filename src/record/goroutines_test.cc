@@ -33,8 +33,9 @@ constexpr uint64_t kOtherFrame = 0x30000000018;  // the frame pointer of main.wo
 constexpr uint64_t kRegisters = 0xff0fff;
 constexpr size_t kFp = 6, kSp = 7, kPc = 8;
 
-// main.main calls main.work and the stubs, which call C.
-std::vector<std::byte> ProgramFile() {
+// main.main calls main.work and the stubs, which call C. In newer versions of Go the function that
+// switches stacks for that has a frame.
+std::vector<std::byte> ProgramFile(bool is_newer) {
   symbolize::ByteBuilder code;
   const auto pad_to = [&](uint64_t address) {
     while (code.size() < address - kOutermost) code.U8(0x90);
@@ -73,7 +74,10 @@ std::vector<std::byte> ProgramFile() {
       {.name = "runtime.onThread", .start = kOnThread, .pieces = {{8, 0x100}}},
       {.name = "main.work", .start = kWork, .pieces = {{24, 0x100}}},
       {.name = "main.main", .start = kMain, .pieces = {{16, 0x100}}},
-      {.name = "runtime.asmcgocall", .start = kAsmcgocall, .flags = kWritesStackPointer},
+      {.name = "runtime.asmcgocall",
+       .start = kAsmcgocall,
+       .pieces = {{is_newer ? 8 : 0, 0x100}},
+       .flags = kWritesStackPointer},
       {.name = "runtime.cgocall", .start = kCgocall, .pieces = {{24, 0x100}}},
       {.name = "main._Cfunc_f", .start = kStub, .pieces = {{16, 0x100}}},
       {.name = "runtime.cgocallback",
@@ -100,7 +104,7 @@ class GoroutinesTest : public testing::Test {
     GTEST_SKIP() << "tables of Go programs are read of x86-64 only";
 #endif
     const std::string path = testing::TempDir() + "/goroutines";
-    const std::vector<std::byte> file = ProgramFile();
+    const std::vector<std::byte> file = ProgramFile(is_newer_);
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()),
                static_cast<std::streamsize>(file.size()));
@@ -136,14 +140,19 @@ class GoroutinesTest : public testing::Test {
   std::string UnwindC(uint64_t function, uint64_t frame_pointer) {
     return UnwindStack(function, {frame_pointer, kBias + kAsmcgocall + 0x49, 1, 2}, {});
   }
-  // In what C called, on a goroutine's stack. Its frame of cgocall is at kStack + 80.
+  // In what C called, on a goroutine's stack. Its frame of cgocall is at kStack + 80; behind the
+  // frame of a newer Go's asmcgocall, which is at kStack + 56, at kStack + 88.
   std::string UnwindCallback(uint64_t stub) {
-    return UnwindStack(
-        kInCallback,
-        {0, kBias + kCgocallback + 0x40, 1, 2, 3, 4, kBias + kSystemstack, kBias + kCgocall + 0x40,
-         5, 6, 7, kBias + stub + 0x40, 8, 9, kBias + kMain + (stub == kStub ? 0x60 : 0x80), 10, 11,
-         kBias + kOutermost + 1},
-        {});
+    std::vector<uint64_t> words = {0, kBias + kCgocallback + 0x40, 1, 2, 3,
+                                   4, kBias + kSystemstack};
+    if (is_newer_) words.push_back(kStack + 88);
+    for (const uint64_t word :
+         {kBias + kCgocall + 0x40, uint64_t{5}, uint64_t{6}, uint64_t{7}, kBias + stub + 0x40,
+          uint64_t{8}, uint64_t{9}, kBias + kMain + (stub == kStub ? 0x60 : 0x80), uint64_t{10},
+          uint64_t{11}, kBias + kOutermost + 1}) {
+      words.push_back(word);
+    }
+    return UnwindStack(kInCallback, words, {});
   }
 
   std::string UnwindStack(uint64_t function, const std::vector<uint64_t>& words,
@@ -196,9 +205,15 @@ class GoroutinesTest : public testing::Test {
   static constexpr size_t kRing = 1 << 20;
   static constexpr uint32_t kPid = 5'000'000;  // above what the kernel gives
   uint32_t pid_ = kPid, tid_ = kPid;
+  bool is_newer_ = false;
   const perf_event::RecordLayout written_{Written()};
   ringbuf::FakeRing ring_{kRing};
   UnwindStage stage_{{{perf_event::RecordLayout(Opened()), written_}}, procfs::Roots()};
+};
+
+class NewerGoroutinesTest : public GoroutinesTest {
+ protected:
+  NewerGoroutinesTest() { is_newer_ = true; }
 };
 
 constexpr uint64_t kInSystemstack = kBias + kSystemstack + 0x49, kInMain = kBias + kMain + 0x40,
@@ -275,6 +290,28 @@ TEST_F(GoroutinesTest, AGoroutineThatBeganInTheSameFunctionHasComeTheSameWay) {
   const auto frame_pointer = reinterpret_cast<uint64_t>(&stack[3]);
   EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 163f 173f 145f 1000 guessed 1 cut 1");
   stack[7] = kBias + kWork + 0x20;
+  EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 guessed 1 cut 2");
+}
+
+TEST_F(NewerGoroutinesTest, WhereCHasCalledGoTheChainGoesOnWithoutTheC) {
+  EXPECT_EQ(UnwindCallback(kStub), "1920 183f 163f 173f 145f 1000 guessed 1 cut 0");
+}
+
+TEST_F(NewerGoroutinesTest, CIsKnownToBeCalledFromWhereItsStubWasSeen) {
+  UnwindC(kFunctionOfC, kStack + 56);
+  UnwindCallback(kStub);
+  EXPECT_EQ(UnwindC(kFunctionOfC, kStack + 56), "1a20 1548 163f 173f 145f 1000 guessed 1 cut 1");
+  EXPECT_EQ(UnwindC(kFunctionOfC, kStack + 88), "1a20 1548 guessed 1 cut 2");
+}
+
+TEST_F(NewerGoroutinesTest, AStackThatIsReadLaterIsNotTakenIfNobodyThereCallsC) {
+  pid_ = tid_ = static_cast<uint32_t>(getpid());
+  UnwindC(kFunctionOfC, 0);
+  UnwindCallback(kStub);
+  // By now the goroutine has called something else.
+  const auto stack =
+      std::to_array<uint64_t>({0, kBias + kMain + 0x40, 1, 2, kBias + kOutermost + 1, 0, 0, 0});
+  const auto frame_pointer = reinterpret_cast<uint64_t>(stack.data());
   EXPECT_EQ(UnwindC(kFunctionOfC, frame_pointer), "1a20 1548 guessed 1 cut 2");
 }
 
