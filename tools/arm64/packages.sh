@@ -34,9 +34,9 @@ EOF
 }
 
 # with_version PACKAGE BEGINNING: of the packages that one without a version in its name stands for, the one whose name
-# begins like that.
+# begins like that; nothing where there is no such package.
 with_version() {
-  apt-cache depends "$1" 2>/dev/null | awk -v beginning="$2" '$1 == "Depends:" && index($2, beginning) == 1 { print $2; exit }'
+  { apt-cache depends "$1" 2>/dev/null || true; } | awk -v beginning="$2" '$1 == "Depends:" && index($2, beginning) == 1 { print $2; exit }'
 }
 
 # unpack_file FILE.deb DIR [TAR OPTION…]
