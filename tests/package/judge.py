@@ -66,6 +66,13 @@ def judge_recording(judge, name, out, built):
     return whole
 
 
+def first_difference(there, here):
+    for line_there, line_here in zip(there.splitlines(), here.splitlines()):
+        if line_there != line_here:
+            return f"there {line_there[:200]!r}, here {line_here[:200]!r}"
+    return "one is longer"
+
+
 def judge_views(judge, profiler, name, out):
     """Here every view is the same, to the byte."""
     there = {view: read(os.path.join(out, f"{name}.{view}")) for view in VIEWS}
@@ -73,7 +80,7 @@ def judge_views(judge, profiler, name, out):
     for view in VIEWS:
         here = read(os.path.join(out, f"{name}.{view}"))
         judge.expect("exit status" not in here[-20:] and len(here) > 100, f"{view} of {name} here", here[-200:])
-        judge.expect(there[view] == here, f"{view} of {name}", "differs from what it is here")
+        judge.expect(there[view] == here, f"{view} of {name}", first_difference(there[view], here))
 
 
 def main():

@@ -81,7 +81,8 @@ TYPED = [
 def main():
     installed = sys.argv[1] == "--installed"
     failed, skipped = False, []
-    with tempfile.TemporaryDirectory() as directory:
+    # A shell that has ended may have left a process that still writes its cache.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
         if not installed:
             os.symlink(os.path.realpath(sys.argv[1]), f"{directory}/profiler")
         environment = dict(os.environ, PATH=f"{directory}:{os.environ['PATH']}", TERM="xterm",
