@@ -1,10 +1,7 @@
 #include "src/base/regular_file.h"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/inotify.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,6 +16,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "src/base/refused_call.h"
 
 namespace profiler {
 namespace {
@@ -123,25 +121,13 @@ TEST_F(RegularFileTest, APathThatIsNotBelowTheRootIsOneOfOurs) {
   EXPECT_EQ(Text(OpenRegularFile(Path("root2/file"), Path("root"))), "text");
 }
 
-// As the filter of a container that was made before there was openat2(2).
-bool RefuseOpenat2(uint32_t error) {
-  std::array<sock_filter, 4> program = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  sock_fprog filter = {program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
+// As in a container whose filter was made before there was openat2(2).
 TEST_F(RegularFileTest, WithoutOpenat2FilesAreFoundAsBeforeAndDevicesRefused) {
   MakeContainer();
   fs::create_symlink("/dev/zero", Path("root/device"));
   for (const uint32_t error : {ENOSYS, EPERM}) {
     const auto child = [&] {
-      if (!RefuseOpenat2(error)) _exit(2);
+      if (!RefuseSystemCall(SYS_openat2, error)) _exit(2);
       const std::string root = Path("root");
       const bool is_found = Text(OpenRegularFile(root + "/secret", root)) == "theirs";
       const std::string device = Text(OpenRegularFile(root + "/device", root));

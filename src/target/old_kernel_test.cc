@@ -1,21 +1,17 @@
 // What has ended is noticed where the kernel has no pidfd_open(2), as Linux before 5.3.
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <functional>
 
 #include "gtest/gtest.h"
+#include "src/base/refused_call.h"
 #include "src/target/command.h"
 #include "src/target/target_watch.h"
 
@@ -24,22 +20,10 @@ namespace {
 
 constexpr int kCannotFilter = 77;
 
-bool RefusePidfds() {
-  std::array<sock_filter, 4> program = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  sock_fprog filter = {program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 // Runs in a process of its own, since a filter stays until the end.
 void ExpectOnOldKernel(const std::function<bool()>& holds) {
   const auto child = [&] {
-    if (!RefusePidfds()) _exit(kCannotFilter);
+    if (!RefuseSystemCall(SYS_pidfd_open, ENOSYS)) _exit(kCannotFilter);
     _exit(holds() ? 0 : 1);
   };
   EXPECT_EXIT(
