@@ -74,10 +74,12 @@ class NamedImages {
 
 }  // namespace
 
-bool FetchesFiles(const FetchOptions& options) {
+std::string_view DebugServers() {
   const char* const urls = std::getenv("DEBUGINFOD_URLS");
-  return !options.off && urls != nullptr && *urls != 0;
+  return urls == nullptr ? "" : urls;
 }
+
+bool FetchesFiles(const FetchOptions& options) { return !options.off && !DebugServers().empty(); }
 
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,

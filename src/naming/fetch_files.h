@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/naming/naming.h"
@@ -12,7 +13,10 @@
 
 namespace profiler::naming {
 
-// Whether there are servers to ask ($DEBUGINFOD_URLS). Where not, nothing here touches the network
+// The servers to ask ($DEBUGINFOD_URLS); empty: there are none.
+std::string_view DebugServers();
+
+// Whether there are servers to ask. Where not, nothing here touches the network
 // or loads what does.
 bool FetchesFiles(const FetchOptions& options);
 

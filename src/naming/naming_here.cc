@@ -1,7 +1,6 @@
 #include "src/naming/naming_here.h"
 
-#include <cstdlib>
-
+#include "src/naming/fetch_files.h"
 #include "symbolize/confined/confinement.h"
 #include "symbolize/files/debug_file_source.h"
 
@@ -10,9 +9,8 @@ namespace profiler::naming {
 NamingHere TryNaming() {
   NamingHere here{.confinement = symbolize::TryConfinement(),
                   .has_landlock = symbolize::HasLandlock(),
-                  .servers = {},
+                  .servers = std::string(DebugServers()),
                   .fetching = {}};
-  if (const char* const urls = std::getenv("DEBUGINFOD_URLS")) here.servers = urls;
   if (!here.servers.empty()) here.fetching = symbolize::CreateDebuginfodSource().status();
   return here;
 }
