@@ -1,0 +1,81 @@
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "src/base/text.h"
+#include "src/fleet/profile_of_windows.h"
+#include "src/fleet/testing/window_text.h"
+#include "src/fleet/window_of_profile.h"
+#include "src/import/profile_maker.h"
+
+namespace profiler::fleet {
+namespace {
+
+using import::FunctionLine;
+using import::ProfileMaker;
+
+ProcessFacts Nothing(uint32_t, std::string_view) { return {}; }
+
+TEST(WindowOf, KeepsNamesAndSumsUpWhatOnlyAddressesToldApart) {
+  ProfileMaker maker;
+  const auto event = maker.Event("cpu-clock");
+  const auto image = maker.Image(profile::DsoKind::kUser, "/usr/bin/app");
+  const std::array<FunctionLine, 1> main = {{{.name = "main"}}};
+  // Read is inlined into parse.
+  const std::array<FunctionLine, 2> inlined = {{{.name = "read"}, {.name = "parse"}}};
+  for (const uint32_t tid : {10u, 11u}) {
+    const auto thread = maker.Thread(10, tid, "worker");
+    const auto root =
+        maker.Stack(profile::kNoStack,
+                    maker.Frame({.functions = main, .image = image, .address = 0x1000 + tid}));
+    const auto leaf =
+        maker.Stack(root, maker.Frame({.functions = inlined, .image = image, .address = 0x2000}));
+    maker.Add({.event = event, .thread = thread, .stack = leaf, .count = 2, .period = 20});
+  }
+  const Window window =
+      WindowOf(std::move(maker).Finish(), [](uint32_t pid, std::string_view name) {
+        return ProcessFacts{.service = absl::StrCat(View(name), "-", pid),
+                            .container = {},
+                            .pod = {},
+                            .build_id = "ab"};
+      });
+  EXPECT_EQ(RowsAsText(window), "cpu-clock worker-10 worker ab | main<app> parse<app> read 4 40\n");
+}
+
+TEST(WindowOf, CallsCodeWithoutANameByItsImageAndCodeOfAJitByThat) {
+  ProfileMaker maker;
+  const auto event = maker.Event("cpu-clock");
+  const auto thread = maker.Thread(10, 10, "app");
+  const std::array<FunctionLine, 1> hot = {{{.name = "hot"}}};
+  const auto library = maker.Image(profile::DsoKind::kUser, "/usr/lib/libx.so");
+  const auto jit = maker.Image(profile::DsoKind::kJit, "/tmp/perf-10.map", {}, 10);
+  const auto root = maker.Stack(profile::kNoStack,
+                                maker.Frame({.functions = {}, .image = library, .address = 0x10}));
+  const auto leaf =
+      maker.Stack(root, maker.Frame({.functions = hot, .image = jit, .address = 0x20}));
+  maker.Add({.event = event, .thread = thread, .stack = leaf});
+  EXPECT_EQ(RowsAsText(WindowOf(std::move(maker).Finish(), Nothing)),
+            "cpu-clock app | [libx.so]<libx.so> hot<[JIT]> 1 1\n");
+}
+
+TEST(ProfileOf, HasTheSamplesOfAllWindowsUnderTheNamesOfTheirServices) {
+  Window first = WebAndDatabase().Finish();
+  Window second = WebAndDatabase().Finish();
+  second.begin = first.begin + 10'000'000'000;
+  std::vector<Window> windows;
+  windows.push_back(std::move(first));
+  windows.push_back(std::move(second));
+  const profile::Profile profile = ProfileOf(windows);
+  EXPECT_EQ(profile.events.size(), 1u);
+  EXPECT_EQ(profile.events.front().samples, 12u);
+  EXPECT_EQ(profile.events.front().period, 1200u);
+  EXPECT_EQ(profile.quanta.begins.size(), 2u);
+  EXPECT_EQ(RowsAsText(WindowOf(profile, Nothing)),
+            "cpu-clock db/postgres | main<postgres> do_syscall_64<[kernel.kallsyms]> 2 200\n"
+            "cpu-clock web/nginx | main<nginx> inline<[unknown]> parse<nginx> 4 400\n"
+            "cpu-clock web/nginx | main<nginx> poll<libc.so.6> 6 600\n");
+}
+
+}  // namespace
+}  // namespace profiler::fleet

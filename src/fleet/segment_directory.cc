@@ -1,0 +1,231 @@
+#include "src/fleet/segment_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "src/base/byte_reader.h"
+#include "src/base/file_access.h"
+#include "src/base/own_directory.h"
+#include "src/base/regular_file.h"
+#include "src/base/text.h"
+#include "src/base/uninterrupted.h"
+
+namespace profiler::fleet {
+namespace {
+
+constexpr std::string_view kSuffix = ".seg";
+constexpr std::string_view kTemporarySuffix = ".new";
+constexpr std::string_view kRefused = "refused";
+constexpr int64_t kNanosecondsOfMillisecond = 1'000'000;
+constexpr size_t kDigits = 13, kHashDigits = 16;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
+
+// The file's bytes, at most `most`. A file that grows meanwhile is cut: it is no segment anyway.
+absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return ErrnoStatus(errno, name);
+  std::vector<std::byte> bytes(std::min(most, static_cast<size_t>(status.st_size)));
+  size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t got =
+        Uninterrupted([&] { return read(fd, bytes.data() + size, bytes.size() - size); });
+    if (got < 0) return ErrnoStatus(errno, name);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+absl::StatusOr<std::vector<std::byte>> BytesOf(int directory, const std::string& path,
+                                               const SegmentFile& file, size_t most) {
+  auto fd = OpenRegularFileIn(directory, file.name);
+  const std::string name = absl::StrCat(path, "/", file.name);
+  if (!fd.ok()) return Prefixed(absl::StrCat(path, "/"), fd.status());
+  return BytesIn(fd->get(), name, most);
+}
+
+}  // namespace
+
+std::string SegmentName(std::string_view host, UnixTime begin) {
+  return absl::StrFormat("%013d-%016x%s", begin / kNanosecondsOfMillisecond,
+                         XXH3_64bits(host.data(), host.size()), View(kSuffix));
+}
+
+std::optional<UnixTime> BeginOfSegment(std::string_view name) {
+  if (name.size() != kDigits + 1 + kHashDigits + kSuffix.size() || !name.ends_with(kSuffix) ||
+      name[kDigits] != '-') {
+    return std::nullopt;
+  }
+  int64_t milliseconds = 0;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + kDigits, milliseconds);
+  if (error != std::errc() || stop != name.data() + kDigits) return std::nullopt;
+  return milliseconds * kNanosecondsOfMillisecond;
+}
+
+absl::StatusOr<SegmentDirectory> SegmentDirectory::Open(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, path);
+  return SegmentDirectory(path, std::move(fd));
+}
+
+absl::StatusOr<std::vector<SegmentFile>> SegmentDirectory::List(UnixTime since,
+                                                                UnixTime until) const {
+  UniqueFd again(openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again.valid()) return ErrnoStatus(errno, path_);
+  const std::unique_ptr<DIR, CloseDirectory> entries(fdopendir(again.get()));
+  if (entries == nullptr) return ErrnoStatus(errno, path_);
+  std::ignore = again.Release();
+  std::vector<SegmentFile> files;
+  while (const dirent* entry = readdir(entries.get())) {
+    const std::optional<UnixTime> begin = BeginOfSegment(entry->d_name);
+    if (!begin || *begin < since || *begin >= until) continue;
+    struct stat status;
+    if (fstatat(fd_.get(), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;  // gone
+    if (!S_ISREG(status.st_mode)) continue;
+    files.push_back(
+        {.name = entry->d_name, .begin = *begin, .bytes = static_cast<uint64_t>(status.st_size)});
+  }
+  std::ranges::sort(files, ComesBefore);
+  return files;
+}
+
+absl::StatusOr<Window> SegmentDirectory::Read(const SegmentFile& file) const {
+  PROFILER_ASSIGN_OR_RETURN(const auto bytes, BytesOf(fd_.get(), path_, file, SIZE_MAX));
+  auto window = DecodeSegment(bytes);
+  if (!window.ok()) return Prefixed(absl::StrCat(path_, "/", file.name, ": "), window.status());
+  return window;
+}
+
+absl::StatusOr<SegmentHead> SegmentDirectory::ReadHead(const SegmentFile& file) const {
+  PROFILER_ASSIGN_OR_RETURN(const auto bytes, BytesOf(fd_.get(), path_, file, kMostStartBytes));
+  auto head = ReadSegmentHead(bytes);
+  if (!head.ok()) return Prefixed(absl::StrCat(path_, "/", file.name, ": "), head.status());
+  return head;
+}
+
+SegmentSpool::SegmentSpool(std::string path, UniqueFd directory, UniqueFd lock,
+                           const Limits& limits)
+    : SegmentDirectory(std::move(path), std::move(directory)),
+      lock_(std::move(lock)),
+      limits_(limits) {}
+
+absl::StatusOr<SegmentSpool> SegmentSpool::Open(const std::string& path, const Limits& limits) {
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd directory, OpenOwnDirectory(path, IfMissing::kMake));
+  UniqueFd lock(openat(directory.get(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                       S_IRUSR | S_IWUSR));
+  if (!lock.valid()) return ErrnoStatus(errno, absl::StrCat(path, "/lock"));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": another process adds segments to it; each needs a spool of its own"));
+  }
+  for (const std::string& name : NamesIn(absl::StrCat("/proc/self/fd/", directory.get()))) {
+    if (name.ends_with(kTemporarySuffix)) unlinkat(directory.get(), name.c_str(), 0);
+  }
+  SegmentSpool spool(path, std::move(directory), std::move(lock), limits);
+  PROFILER_ASSIGN_OR_RETURN(spool.files_, spool.List(INT64_MIN, INT64_MAX));
+  for (const SegmentFile& file : spool.files_) spool.bytes_ += file.bytes;
+  return spool;
+}
+
+absl::Status SegmentSpool::Write(const std::string& name, std::string_view bytes) const {
+  const std::string temporary = name + std::string(kTemporarySuffix);
+  const UniqueFd file(openat(fd_.get(), temporary.c_str(),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                             S_IRUSR | S_IWUSR));
+  if (!file.valid()) return WriteError(errno, absl::StrCat(path_, "/", temporary));
+  int error = 0;
+  for (std::string_view rest = bytes; !rest.empty() && error == 0;) {
+    const ssize_t written =
+        Uninterrupted([&] { return write(file.get(), rest.data(), rest.size()); });
+    if (written < 0) error = errno;
+    if (written > 0) rest.remove_prefix(static_cast<size_t>(written));
+  }
+  if (error == 0 && fsync(file.get()) != 0) error = errno;
+  if (error == 0 && renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) {
+    error = errno;
+  }
+  if (error == 0) return absl::OkStatus();
+  unlinkat(fd_.get(), temporary.c_str(), 0);
+  return WriteError(error, absl::StrCat(path_, "/", name));
+}
+
+bool SegmentSpool::DropOldest() {
+  if (files_.empty()) return false;
+  const SegmentFile oldest = files_.front();
+  const auto sent = std::ranges::lower_bound(may_go_, oldest.name);
+  if (sent != may_go_.end() && *sent == oldest.name) {
+    may_go_.erase(sent);
+  } else {
+    ++dropped_.segments;
+    if (const auto head = ReadHead(oldest); head.ok()) dropped_.samples += head->samples;
+  }
+  unlinkat(fd_.get(), oldest.name.c_str(), 0);
+  bytes_ -= oldest.bytes;
+  files_.erase(files_.begin());
+  return true;
+}
+
+absl::Status SegmentSpool::Add(const Window& window) {
+  const std::string bytes = EncodeSegment(window);
+  const SegmentFile file = {
+      .name = SegmentName(window.host, window.begin), .begin = window.begin, .bytes = bytes.size()};
+  while (bytes_ + bytes.size() > limits_.bytes && DropOldest()) {
+  }
+  absl::Status status = Write(file.name, bytes);
+  while (absl::IsResourceExhausted(status) && DropOldest()) status = Write(file.name, bytes);
+  PROFILER_RETURN_IF_ERROR(status);
+  const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
+  if (at != files_.end() && at->name == file.name) {
+    bytes_ -= at->bytes;
+    *at = file;
+  } else {
+    files_.insert(at, file);
+  }
+  bytes_ += file.bytes;
+  return absl::OkStatus();
+}
+
+void SegmentSpool::MayGo(const SegmentFile& file) {
+  const auto at = std::ranges::lower_bound(may_go_, file.name);
+  if (at == may_go_.end() || *at != file.name) may_go_.insert(at, file.name);
+}
+
+absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
+  const std::string refused(kRefused);
+  if (mkdirat(fd_.get(), refused.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    return ErrnoStatus(errno, absl::StrCat(path_, "/", refused));
+  }
+  const std::string to = absl::StrCat(refused, "/", file.name);
+  if (renameat(fd_.get(), file.name.c_str(), fd_.get(), to.c_str()) != 0) {
+    return ErrnoStatus(errno, absl::StrCat(path_, "/", file.name));
+  }
+  const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
+  if (at != files_.end() && at->name == file.name) {
+    bytes_ -= at->bytes;
+    files_.erase(at);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace profiler::fleet
