@@ -17,7 +17,7 @@ struct Delivery {
     kDelivered,
     kTryAgain,  // the server cannot take it now, or nobody knows whether it has; the same again
                 // does not count twice
-    kRefused,  // the server will never take it
+    kRefused,   // the server will never take it
   };
   Outcome outcome = Outcome::kDelivered;
   std::string reason;                        // in words, of the other two
