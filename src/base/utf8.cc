@@ -32,4 +32,19 @@ Utf8Character FirstCharacter(std::string_view text) {
   return {code, size};
 }
 
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t size = FirstCharacter(text).size;
+    if (size == 0) {
+      valid += "\xEF\xBF\xBD";
+    } else {
+      valid += text.substr(0, size);
+    }
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return valid;
+}
+
 }  // namespace profiler

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace profiler {
@@ -16,5 +17,8 @@ struct Utf8Character {
 // The character at the start of `text`, as UTF-8 has it (RFC 3629): none that is overlong, a
 // surrogate, or above U+10FFFF.
 Utf8Character FirstCharacter(std::string_view text);
+
+// `text` with U+FFFD in place of each byte that is no UTF-8.
+std::string ValidUtf8(std::string_view text);
 
 }  // namespace profiler

@@ -12,21 +12,6 @@ namespace profiler::exports {
 using profile::Frame;
 using profile::Profile;
 
-std::string ValidUtf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const size_t size = FirstCharacter(text).size;
-    if (size == 0) {
-      valid += "\xEF\xBF\xBD";
-    } else {
-      valid += text.substr(0, size);
-    }
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  return valid;
-}
-
 std::string ImagePath(const Profile& profile, const profile::Dso& dso) {
   return ValidUtf8(ImageName(profile, dso));
 }

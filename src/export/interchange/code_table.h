@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "src/base/utf8.h"
 #include "src/export/labels.h"
 #include "src/profile/profile.h"
 
@@ -61,9 +62,6 @@ class CodeTable {
   std::vector<CodeLine> lines_;
   std::vector<uint32_t> ends_;  // in lines_, by frame
 };
-
-// `text` with U+FFFD in place of each byte that is no UTF-8.
-std::string ValidUtf8(std::string_view text);
 
 // ImageName (src/export/labels.h), with ValidUtf8.
 std::string ImagePath(const profile::Profile& profile, const profile::Dso& dso);

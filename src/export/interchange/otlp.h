@@ -1,7 +1,4 @@
-// A profile as OpenTelemetry has it: one ExportProfilesServiceRequest of
-// opentelemetry.proto.collector.profiles.v1development, opentelemetry-proto v1.11.0 (July 2026), as
-// it is posted to /v1development/profiles. That version is no stable one: numbers of fields have
-// changed before.
+// A profile as OpenTelemetry has it: one ExportProfilesServiceRequest (src/otlp/request.h).
 //
 //   resource_profiles ─ scope_profiles ─ profile   of each event two:
 //                                          samples/count     with the times of the samples
