@@ -55,13 +55,15 @@ class Client {
   // The answer, whatever its status says: redirections are not followed. Errors: kUnavailable where
   // nobody answered, the connection broke, or its certificate is not trusted, with what happened;
   // kDeadlineExceeded; kResourceExhausted for an answer that is too long; kInvalidArgument for what
-  // is no URL; kFailedPrecondition where neither libcurl nor curl is installed.
+  // is no URL, or a file of certificates that has none; kFailedPrecondition where neither libcurl
+  // nor curl is installed; those of CreateClient for files with secrets.
   virtual absl::StatusOr<Response> Send(const Request& request) = 0;
 };
 
 // Reads the files with secrets, now and again whenever they have changed, so that tokens can be
-// renewed. Errors: those of open(2); kInvalidArgument for a file that is not as it should be;
-// kPermissionDenied for one with a secret that all users may read.
+// renewed. The program must ignore SIGPIPE (src/base/write_signals.h). Errors: those of open(2);
+// kInvalidArgument for a file that is not as it should be; kPermissionDenied for one with a secret
+// that all users may read.
 absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Options& options);
 
 }  // namespace profiler::http

@@ -1,0 +1,12 @@
+// What stands for create_client.cc in the program that runs everywhere.
+
+#include "src/http/curl_program.h"
+#include "src/http/http_client.h"
+
+namespace profiler::http {
+
+absl::StatusOr<std::unique_ptr<Client>> CreateClient(const Options& options) {
+  return CreateProgramClient(options);
+}
+
+}  // namespace profiler::http
