@@ -69,7 +69,22 @@ struct CompleteFile {
   std::unique_ptr<perf_data::Writer> writer;  // takes sections and can be read still; any thread
 };
 
+// Is told of processes in the order in which their records come, which is that of time but for
+// those of one pass over the rings. Called on Run's thread, and on that of Create for what runs
+// already; what a call costs comes on top of each pass.
+class ProcessListener {
+ public:
+  virtual ~ProcessListener() = default;
+  virtual void Began(uint32_t pid, uint32_t parent) = 0;
+  // A program runs there, since now (exec) or since before the recording.
+  virtual void Runs(uint32_t pid) = 0;
+  // Its first thread has ended; others may run on.
+  virtual void Ended(uint32_t pid) = 0;
+};
+
 struct RecordOptions {
+  // Null: nobody listens.
+  std::shared_ptr<ProcessListener> processes;
   // Gets the images that may be gone when they are to be named; null: nobody will name them here.
   std::shared_ptr<symbolize::KeptFiles> kept;
 
@@ -117,6 +132,10 @@ struct RecordOptions {
   // Complete files have the time behind their name (output_files.h). For regular files alone.
   bool timestamp_filename = false;
   std::optional<SwitchOutput> switch_output;  // implies timestamp_filename
+  // Files have no names but are in memory, each as long as its writer, so a recording needs no room
+  // on any disk. With switch_output, for `on_file` and last_file() to hand out; nothing is put
+  // aside, and most_files has no meaning.
+  bool in_memory = false;
   // 0: records as they are; 1 to 22: compressed by zstd, for some CPU.
   int compression_level = 0;
   std::vector<std::string> cmdline;     // of this program, for the file's header

@@ -9,6 +9,7 @@ absl::Status RecordTally::Take(const ringbuf::RingBytes& bytes) {
   while (const auto record = cursor.Next()) {
     Count(*record);
     if (what_runs_) what_runs_->Take(*record);
+    if (processes_ != nullptr) TellOfProcess(*record);
   }
   return cursor.status();
 }
@@ -35,6 +36,27 @@ void RecordTally::AddImage(ringbuf::RawRecord record) {
   if (!perf_event::Decode(record, layout_, &mapping)) return;
   images_.Add(mapping, record.misc());
   if (keeper_ != nullptr) keeper_->Take(mapping);
+}
+
+// A thread more, or less, or of another name, is none of its process.
+void RecordTally::TellOfProcess(ringbuf::RawRecord record) {
+  if (record.type() == perf_event::kRecordComm) {
+    perf_event::Comm comm;
+    if (perf_event::Decode(record, layout_, &comm) && comm.pid == comm.tid) {
+      processes_->Runs(comm.pid);
+    }
+  } else if (record.type() == perf_event::kRecordFork) {
+    perf_event::Task fork;
+    if (perf_event::Decode(record, layout_, &fork) && fork.pid == fork.tid &&
+        fork.pid != fork.ppid) {
+      processes_->Began(fork.pid, fork.ppid);
+    }
+  } else if (record.type() == perf_event::kRecordExit) {
+    perf_event::Task exit;
+    if (perf_event::Decode(record, layout_, &exit) && exit.pid == exit.tid) {
+      processes_->Ended(exit.pid);
+    }
+  }
 }
 
 void RecordTally::Count(ringbuf::RawRecord record) {

@@ -17,6 +17,7 @@
 #include "src/perf_event/codec.h"
 #include "src/record/image_keeper.h"
 #include "src/record/image_list.h"
+#include "src/record/options.h"
 #include "src/record/what_runs.h"
 
 namespace profiler::record {
@@ -32,6 +33,11 @@ class RecordTally {
   void FollowWhatRuns() { what_runs_.emplace(layout_); }
   // From the first record on images are kept open. Costs what an ImageKeeper does.
   void KeepImages(std::shared_ptr<ImageKeeper> keeper) { keeper_ = std::move(keeper); }
+
+  // From the first record on `listener` is told of processes.
+  void TellOfProcesses(std::shared_ptr<ProcessListener> listener) {
+    processes_ = std::move(listener);
+  }
 
   // Walks whole records. kDataLoss when these are none.
   absl::Status Take(const ringbuf::RingBytes& bytes);
@@ -59,6 +65,7 @@ class RecordTally {
 
   void Count(ringbuf::RawRecord record);
   void AddImage(ringbuf::RawRecord record);
+  void TellOfProcess(ringbuf::RawRecord record);
 
   const perf_event::RecordLayout layout_;
   uint64_t samples_ = 0;
@@ -67,7 +74,8 @@ class RecordTally {
   uint64_t file_samples_ = 0;
   perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
-  std::shared_ptr<ImageKeeper> keeper_;  // null: none is kept
+  std::shared_ptr<ImageKeeper> keeper_;         // null: none is kept
+  std::shared_ptr<ProcessListener> processes_;  // null: nobody
   std::optional<WhatRuns> what_runs_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();
 };

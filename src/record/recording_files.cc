@@ -35,6 +35,7 @@ RecordingFiles::RecordingFiles(const RecordOptions& options, SessionSetup& setup
       unwinding_(setup.unwinding.get()),
       file_(std::move(setup.file)),
       path_(options.output) {
+  if (options.in_memory) return;
   if (options.switch_output) {
     names_.emplace(options.output, options.switch_output->most_files);
   } else if (options.timestamp_filename) {
@@ -59,7 +60,7 @@ absl::Status RecordingFiles::WriteFeatures() {
 
 absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {
   // First what makes room on the disk, then what needs some.
-  PROFILER_RETURN_IF_ERROR(PutAside(notes));
+  if (names_) PROFILER_RETURN_IF_ERROR(PutAside(notes));
   start_.clear();
   tally_.WriteWhatRuns(&start_);
   auto next = RecordingFile::Begin(options_.output, facts_, start_);

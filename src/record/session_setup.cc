@@ -78,12 +78,14 @@ class SetupSteps {
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
     if (options_.switch_output) setup_.tally->FollowWhatRuns();
+    if (options_.processes != nullptr) setup_.tally->TellOfProcesses(options_.processes);
     if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
     if (options_.kept != nullptr) KeepImages();
     setup_.facts = std::make_unique<RecordingFacts>(RecordingFacts{
         .events = EventsToWrite(),
         .writer = {.compression_level = options_.compression_level,
-                   .on_stream = options_.on_stream},
+                   .on_stream = options_.on_stream,
+                   .in_memory = options_.in_memory},
         .features = FeaturesKnownBefore(options_, setup_.plan, tracing_data),
         .kernel = setup_.plan.kernel_samples ? procfs::BuildIdOfKernel(options_.roots)
                                              : procfs::BuildId()});
@@ -241,6 +243,7 @@ class SetupSteps {
 
   // Names are put on files that can be renamed: no stream, and no device.
   absl::Status CheckOutput() const {
+    if (options_.in_memory) return absl::OkStatus();
     const char* option = options_.switch_output        ? "--switch-output"
                          : options_.timestamp_filename ? "--timestamp-filename"
                                                        : nullptr;

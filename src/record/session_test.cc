@@ -688,6 +688,63 @@ TEST_F(SessionTest, TheLastFileKeepsItsNameWhereItIsToBeFoundByIt) {
   EXPECT_EQ(FilesThere().size(), 2u);
 }
 
+TEST_F(SessionTest, FilesInMemoryAreWholeAndTakeNoName) {
+  options_.targets.system_wide = true;
+  options_.in_memory = true;
+  options_.output = "a window";
+  options_.switch_output = SwitchOutput{.bytes = 1};
+  RecordSession* running = nullptr;
+  CollectFiles([&](size_t files) {
+    if (files == 2) return running->RequestStop();
+    Publish(0, 600);
+    Publish(1, 700);
+  });
+  const std::vector<std::string> before = FilesThere();
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  running = session->get();
+  Publish(0, 500);
+  ASSERT_TRUE((*session)->Run().ok());
+  EXPECT_EQ(FilesThere(), before);
+  const auto read = [](const perf_data::Writer& file) {
+    return ReadBack(absl::StrCat("/proc/self/fd/", file.readable_file()));
+  };
+  ASSERT_EQ(files_.size(), 2u);
+  EXPECT_EQ(read(*files_[0].writer).features.sample_time->last, 500u);
+  EXPECT_EQ(read(*files_[1].writer).count("SAMPLE"), 2);
+  EXPECT_EQ(read(*files_[1].writer).count("COMM"), 1);
+  EXPECT_EQ(read((*session)->last_file()).count("SAMPLE"), 0);
+  EXPECT_EQ(read((*session)->last_file()).features.hostname, "box");
+}
+
+TEST_F(SessionTest, TellsOfProcessesAndNotOfTheirThreads) {
+  struct Told final : ProcessListener {
+    void Began(uint32_t pid, uint32_t parent) override {
+      absl::StrAppend(&text, pid, " by ", parent, "; ");
+    }
+    void Runs(uint32_t pid) override { absl::StrAppend(&text, pid, " runs; "); }
+    void Ended(uint32_t pid) override { absl::StrAppend(&text, pid, " ended; "); }
+    std::string text;
+  };
+  options_.targets.system_wide = true;
+  const auto told = std::make_shared<Told>();
+  options_.processes = told;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(std::exchange(told->text, ""), "1 by 0; 1 runs; ");
+  perf_event::Attr attr;
+  attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
+                     perf_event::kSampleTid | perf_event::kSampleTime | perf_event::kSampleCpu |
+                     perf_event::kSamplePeriod;
+  attr.flags = perf_event::kAttrSampleIdAll;
+  perf_event::RecordBuilder records(attr);
+  records.At(10).By(1, 1).Fork(7, 7).By(7, 7).Fork(7, 8).By(7, 8).Comm("worker");
+  records.By(7, 7).Comm("sh", /*exec=*/true).By(7, 8).Exit().By(7, 7).Exit();
+  for (const auto record : records.records()) ASSERT_TRUE(kernel_.Publish(0, record.bytes()));
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  EXPECT_EQ(told->text, "7 by 1; 7 runs; 7 ended; ");
+}
+
 TEST_F(SessionTest, SwitchesAtASignalAndIsNotEndedByOneThatComesLater) {
   options_.targets.command = {"sh", "-c", "kill -USR2 $PPID; exec sleep 1000"};
   options_.switch_output = SwitchOutput{.at_signal = true};

@@ -1,6 +1,7 @@
 #include "src/perf_data/write/write_pieces.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -147,6 +148,12 @@ absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path) {
   }
   if (!output.fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", output.name));
   output.stream = standard_output || lseek(output.fd.get(), 0, SEEK_CUR) < 0;
+  return output;
+}
+
+absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name) {
+  OpenedOutput output{.fd = UniqueFd(memfd_create("perf.data", MFD_CLOEXEC)), .name = name};
+  if (!output.fd.valid()) return ErrnoStatus(errno, absl::StrCat("no memory for ", name));
   return output;
 }
 

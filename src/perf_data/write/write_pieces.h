@@ -39,6 +39,9 @@ struct OpenedOutput {
 // kPermissionDenied where a file of another user is in the way.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
 
+// A file without a name, in memory. `name`: for messages. Errors: those of memfd_create(2).
+absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name);
+
 // For an output that could not be begun: the new file goes, and the old one has its name again. So
 // trying again on a full disk never puts the half of a file in the place of the old one.
 void TakeBack(const ReplacedFile& replaced);

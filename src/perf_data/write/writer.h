@@ -42,6 +42,9 @@ struct WriterOptions {
   // which perf reads since 5.2), at some cost of CPU and of a buffer of 64 KiB.
   int compression_level = 0;
   StreamListener on_stream;  // of streams alone; may be empty
+  // The file has no name: it is in memory (memfd_create(2)), takes no room on any disk, and is gone
+  // with its writer. Its path is for messages.
+  bool in_memory = false;
   // Whole records that belong to the beginning, as a round of their own; may be empty. Valid while
   // Create runs.
   std::span<const std::byte> start;
