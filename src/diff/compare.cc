@@ -35,25 +35,8 @@ class Comparison {
 
   Diff Finish() && {
     const std::vector<estimate::Change> changes = estimate::ChangesOf(groups_);
-    Diff diff;
-    diff.significant_chance =
-        estimate::LargestSignificantChance(changes, options_.false_discovery_rate);
-    // What a single row must reach, where none has.
-    const double needed =
-        std::max(diff.significant_chance,
-                 options_.false_discovery_rate / std::max<double>(1, double(changes.size())));
-    for (size_t i = 0; i < changes.size(); ++i) {
-      rows_[i].share = changes[i];
-      rows_[i].significant = changes[i].chance <= diff.significant_chance;
-      diff.smallest_detectable =
-          std::max(diff.smallest_detectable, estimate::SmallestDetectable(changes[i], needed));
-    }
-    std::stable_sort(rows_.begin(), rows_.end(), [this](const Row& a, const Row& b) {
-      if (options_.order == RowOrder::kBefore) return a.share.before > b.share.before;
-      return std::abs(a.share.difference()) > std::abs(b.share.difference());
-    });
-    diff.rows = std::move(rows_);
-    return diff;
+    for (size_t i = 0; i < changes.size(); ++i) rows_[i].share = changes[i];
+    return Judged(std::move(rows_), options_);
   }
 
  private:
@@ -63,6 +46,29 @@ class Comparison {
 };
 
 }  // namespace
+
+Diff Judged(std::vector<Row> rows, const CompareOptions& options) {
+  std::vector<estimate::Change> changes;
+  for (const Row& row : rows) changes.push_back(row.share);
+  Diff diff;
+  diff.significant_chance =
+      estimate::LargestSignificantChance(changes, options.false_discovery_rate);
+  // What a single row must reach, where none has.
+  const double needed =
+      std::max(diff.significant_chance,
+               options.false_discovery_rate / std::max<double>(1, double(changes.size())));
+  for (Row& row : rows) {
+    row.significant = row.share.chance <= diff.significant_chance;
+    diff.smallest_detectable =
+        std::max(diff.smallest_detectable, estimate::SmallestDetectable(row.share, needed));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&options](const Row& a, const Row& b) {
+    if (options.order == RowOrder::kBefore) return a.share.before > b.share.before;
+    return std::abs(a.share.difference()) > std::abs(b.share.difference());
+  });
+  diff.rows = std::move(rows);
+  return diff;
+}
 
 Diff Compare(std::span<const Run> before, std::span<const Run> after,
              const CompareOptions& options) {

@@ -41,6 +41,9 @@ struct CompareOptions {
   double false_discovery_rate = 0.01;
 };
 
+// Says of rows, of which all else is known, which are significant, and sorts them.
+Diff Judged(std::vector<Row> rows, const CompareOptions& options);
+
 // At least one run each. Rows with too few samples in all runs to tell anything are left out.
 Diff Compare(std::span<const Run> before, std::span<const Run> after,
              const CompareOptions& options);

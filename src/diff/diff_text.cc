@@ -61,6 +61,33 @@ void AddMissing(std::string_view group, std::span<const Run> runs,
       100 * missing, group));
 }
 
+// A group of hosts in a line.
+std::string DescribedHosts(std::string_view group, std::span<const Run> runs) {
+  uint64_t samples = 0;
+  double period = 0;
+  for (const Run& run : runs) {
+    samples += run.measured.samples;
+    period += static_cast<double>(run.measured.period);
+  }
+  const std::string& event = runs[0].event;
+  return absl::StrCat(Printable(group), ": ", runs.size(),
+                      runs.size() == 1 ? " host, " : " hosts, ", samples, " samples, ",
+                      query::AmountText(period, event), " of ", Printable(event));
+}
+
+void AddHosts(const HostGroups& hosts, std::span<const Run> before, std::span<const Run> after,
+              std::vector<std::string>& lines) {
+  lines.push_back(absl::StrCat("before: ", DescribedHosts(hosts.before, before)));
+  lines.push_back(absl::StrCat("after:  ", DescribedHosts(hosts.after, after)));
+  if (hosts.pairs > 0) {
+    lines.push_back(absl::StrCat(hosts.pairs, " hosts are in both, each compared with itself",
+                                 hosts.left_out == 0
+                                     ? std::string()
+                                     : absl::StrCat("; ", hosts.left_out, " others are left out")));
+  }
+  lines.push_back("shares are of what the whole was before: what others take does not move them");
+}
+
 // What was compared, a line each.
 std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                                  std::span<const Run> after, const TextOptions& options) {
@@ -73,8 +100,12 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
                        " of ", Printable(run.event)));
     }
   };
-  describe("before: ", before);
-  describe("after:  ", after);
+  if (options.hosts) {
+    AddHosts(*options.hosts, before, after, lines);
+  } else {
+    describe("before: ", before);
+    describe("after:  ", after);
+  }
   AddMissing("before", before, lines);
   AddMissing("after", after, lines);
   const auto significant = std::count_if(diff.rows.begin(), diff.rows.end(),
@@ -91,7 +122,9 @@ std::vector<std::string> Preface(const Diff& diff, std::span<const Run> before,
   if (significant != 0) lines.push_back("of a hundred such rows one may be there by chance");
   lines.push_back(absl::StrFormat(
       "a change of %.2f points of the whole would be found in any of them", points));
-  if (before.size() == 1 && after.size() == 1) {
+  if (before.size() == 1 && after.size() == 1 && options.hosts) {
+    lines.push_back("one host each: what differs between hosts is hardly told from a change");
+  } else if (before.size() == 1 && after.size() == 1) {
     lines.push_back(
         "one run each: what differs between runs of one program is not told from a change;");
     lines.push_back("several of each tell it: profiler diff A1 A2 A3 -- B1 B2 B3");
@@ -141,8 +174,8 @@ class Table {
     return {"Before",
             "After",
             "Change in points",
-            "Before",
-            "After",
+            options_.hosts ? "Before, each" : "Before",
+            options_.hosts ? "After, each" : "After",
             "Change",
             std::string(WordsOf(options_.by).heading)};
   }

@@ -13,6 +13,8 @@
 
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,11 +24,18 @@
 
 namespace profiler::diff {
 
+// Where the runs are hosts of two groups (compare_hosts.h).
+struct HostGroups {
+  std::string before, after;  // what tells them apart: "release=1.2"
+  size_t pairs = 0, left_out = 0;
+};
+
 struct TextOptions {
   query::KeyBy by = query::KeyBy::kFunction;
   Weight weight = Weight::kSelf;
   bool all = false;       // rows that are not significant, too
   bool markdown = false;  // a table for a review comment
+  std::optional<HostGroups> hosts = {};
 };
 
 // Pure; thread-safe.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace profiler::diff {
@@ -17,28 +18,31 @@ size_t WidthOf(std::string_view text) {
 }
 
 void AppendLine(std::string_view start, const Cells& cells, std::span<const size_t> widths,
-                std::string& out) {
+                size_t first_name, std::string& out) {
   out.append(start);
   for (size_t i = 0; i + 1 < cells.size(); ++i) {
-    out.append(widths[i] - WidthOf(cells[i]), ' ').append(cells[i]).append("  ");
+    const std::string room(widths[i] - WidthOf(cells[i]), ' ');
+    const bool is_name = i >= first_name;
+    out.append(is_name ? cells[i] : room).append(is_name ? room : cells[i]).append("  ");
   }
   out.append(cells.back()).append("\n");
 }
 
 }  // namespace
 
-void AppendTable(const Cells& headings, std::span<const Cells> rows, std::string& out) {
+void AppendTable(const Cells& headings, std::span<const Cells> rows, std::string& out,
+                 size_t first_name) {
   std::vector<size_t> widths(headings.size());
   const auto widen = [&](const Cells& cells) {
     for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], WidthOf(cells[i]));
   };
   widen(headings);
   for (const Cells& cells : rows) widen(cells);
-  AppendLine("# ", headings, widths, out);
+  AppendLine("# ", headings, widths, first_name, out);
   Cells dots;
   for (const size_t width : widths) dots.emplace_back(std::min(width, kMostDots), '.');
-  AppendLine("# ", dots, widths, out);
-  for (const Cells& cells : rows) AppendLine("  ", cells, widths, out);
+  AppendLine("# ", dots, widths, first_name, out);
+  for (const Cells& cells : rows) AppendLine("  ", cells, widths, first_name, out);
 }
 
 }  // namespace profiler::diff

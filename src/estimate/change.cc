@@ -64,16 +64,9 @@ double ChanceOfCounts(const RunShare& before, const RunShare& after) {
     const double effect = count == 0 ? 1 : VarianceOfCount(run.samples) / count;
     return count / std::clamp(effect, 0.25, 1e6) / std::max(run.inequality, 1.0);
   };
-  constexpr double kMany = 100;
-  const double a = effective(before), b = effective(after);
-  if (a + b > kMany || a + b == 0) return a + b == 0 ? 1 : 0;
   const auto n_before = static_cast<double>(before.samples.samples);
   const auto n_after = static_cast<double>(after.samples.samples);
-  const double expected = n_after / (n_before + n_after);
-  // The tails of the binomial distribution, between whole numbers too.
-  const double at_least = b == 0 ? 1 : math::ibeta(b, a + 1, expected);
-  const double at_most = a == 0 ? 1 : math::ibetac(b + 1, a, expected);
-  return std::min(1.0, 2 * std::min(at_least, at_most));
+  return ChanceOfParting(effective(before), effective(after), n_after / (n_before + n_after));
 }
 
 double MeanVarianceOfShares(const Groups& groups) {
@@ -84,6 +77,16 @@ double MeanVarianceOfShares(const Groups& groups) {
 }
 
 }  // namespace
+
+double ChanceOfParting(double before, double after, double expected) {
+  constexpr double kMany = 100;
+  if (before + after > kMany) return 0;
+  if (before + after == 0) return 1;
+  // The tails of the binomial distribution, between whole numbers too.
+  const double at_least = after == 0 ? 1 : math::ibeta(after, before + 1, expected);
+  const double at_most = before == 0 ? 1 : math::ibetac(after + 1, before, expected);
+  return std::min(1.0, 2 * std::min(at_least, at_most));
+}
 
 double Change::half_width() const { return HalfWidth95(error, freedom); }
 

@@ -46,6 +46,10 @@ struct Groups {
 // By function. With one run each the same as ChangeOf.
 std::vector<Change> ChangesOf(std::span<const Groups> functions);
 
+// That chance parts samples as unequally or more, where each of them falls to `after` with the
+// chance `expected`. Of more than a hundred it is 0: their variances tell that.
+double ChanceOfParting(double before, double after, double expected);
+
 // The largest chance that is significant, so that at most `rate` of those found are false; 0 where
 // none is.
 double LargestSignificantChance(std::span<const Change> changes, double rate);
