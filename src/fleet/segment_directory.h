@@ -26,6 +26,9 @@
 
 namespace profiler::fleet {
 
+// Where an agent keeps its segments unless it is told otherwise.
+inline constexpr char kUsualSpool[] = "/var/lib/profiler";
+
 // A segment's file as the directory lists it.
 struct SegmentFile {
   std::string name;  // in the directory

@@ -128,6 +128,16 @@ absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now) {
       "'", View(text), "' is no time: 90s, 15m, 1h, 7d or 2w ago, 2026-11-26T08:00:00Z, or now"));
 }
 
+std::string TextOfTime(UnixTime time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixNanos(time), absl::UTCTimeZone());
+}
+
+std::string_view TextOf(const Window& window, const Row& row, const FieldName& field) {
+  if (IsOfMachine(field.field)) return TextOf(window, field);
+  if (field.field == Field::kEvent) return window.strings[window.events[row.event].name];
+  return TextOf(window, window.workloads[row.workload], field.field);
+}
+
 bool HoldsOfMachine(const Selection& selection, const Window& window) {
   return std::ranges::all_of(selection.conditions, [&window](const Condition& condition) {
     return !IsOfMachine(condition.field.field) || condition.Holds(TextOf(window, condition.field));

@@ -60,6 +60,13 @@ struct Selection {
 // Z in UTC too; or "now". kInvalidArgument says what it should be.
 absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now);
 
+// "2026-11-26T08:00:00Z"; whole seconds.
+std::string TextOfTime(UnixTime time);
+
+// What a row has of a field: of its window's machine, its event or its workload. Empty where it is
+// not known, or the machine has no such label.
+std::string_view TextOf(const Window& window, const Row& row, const FieldName& field);
+
 // Whether conditions about host and labels hold; those of an absent label compare with "".
 bool HoldsOfMachine(const Selection& selection, const Window& window);
 // Whether the others hold of a row, by its event and workload. Built in time linear in the window's

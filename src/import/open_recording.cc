@@ -38,9 +38,17 @@ class ProfileReader final : public perf_data::ForeignReader {
   }
 };
 
+AnswerMaker* answer_maker = nullptr;
+
 }  // namespace
 
+void SetAnswerMaker(AnswerMaker* maker) { answer_maker = maker; }
+
 absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path) {
+  if (answer_maker != nullptr && answer_maker->IsQuestion(path)) {
+    PROFILER_ASSIGN_OR_RETURN(const UniqueFd recording, answer_maker->Answer(path));
+    return perf_data::Recording::OpenFile(recording.get(), path);
+  }
   ProfileReader reader;
   return perf_data::Recording::Open(path, &reader);
 }

@@ -123,12 +123,13 @@ class ProfileWriter {
       order_.rows.insert(order_.rows.end(), count, i);
     }
     parts_written_.resize(order_.rows_are_samples ? 0 : profile_.rows.size());
-    if (has_times_) {
-      std::stable_sort(order_.rows.begin(), order_.rows.end(),
-                       [&](uint32_t a, uint32_t b) { return TimeOf(a) < TimeOf(b); });
-    } else {
-      MixWithinThreads();
-    }
+    // Of the samples of one row nobody knows where they were among others of that time.
+    const bool has_counts =
+        std::ranges::any_of(profile_.rows, [](const Row& row) { return row.count > 1; });
+    if (!has_times_ || has_counts) MixWithinThreads();
+    if (!has_times_) return;
+    std::stable_sort(order_.rows.begin(), order_.rows.end(),
+                     [&](uint32_t a, uint32_t b) { return TimeOf(a) < TimeOf(b); });
   }
 
   void MixWithinThreads() {

@@ -8,7 +8,7 @@
 // The recording says of the profile what the profile says, and nothing of the machine that writes
 // it. Where rows have no times, the samples have none, and those of a thread stand in random order
 // (always the same): nobody knows in which order they were taken, so figures of chance are those of
-// independent samples.
+// independent samples. So do those of one time, where rows are several samples.
 
 #pragma once
 

@@ -62,6 +62,29 @@ TEST(ARow, IsAsManySamplesAsItCountsWhosePeriodsAddUp) {
   EXPECT_EQ(PeriodsIn(Written(std::move(maker).Finish())), (std::vector<uint64_t>{5, 3, 3}));
 }
 
+TEST(Rows, OfOneTimeAreMixedWhereTheyAreSeveralSamples) {
+  ProfileMaker maker;
+  for (const uint64_t time : {1000, 2000}) {
+    for (const char* const name : {"a", "b"}) {
+      maker.Add({.event = maker.Event("cpu"),
+                 .thread = maker.NamedThread("app"),
+                 .stack = maker.Stack(profile::kNoStack, maker.Function(name)),
+                 .count = 100,
+                 .period = time * (name[0] == 'a' ? 100 : 300),
+                 .time = time});
+    }
+  }
+  const std::vector<uint64_t> periods = PeriodsIn(Written(std::move(maker).Finish()));
+  ASSERT_EQ(periods.size(), 400u);
+  for (size_t i = 0; i < periods.size(); ++i) {
+    EXPECT_TRUE(periods[i] == (i < 200 ? 1000 : 2000) || periods[i] == (i < 200 ? 3000 : 6000));
+  }
+  size_t changes = 0;
+  for (size_t i = 1; i < 200; ++i) changes += periods[i] != periods[i - 1] ? 1 : 0;
+  EXPECT_GT(changes, 70u);
+  EXPECT_LT(changes, 130u);
+}
+
 TEST(Rows, AreOneSampleEachWhereTheyCountTooMany) {
   ProfileMaker maker;
   for (const char* const name : {"a", "b"}) {

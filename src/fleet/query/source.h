@@ -43,6 +43,12 @@ struct Sums {
   uint64_t samples = 0, value = 0;  // of everything that is selected
 };
 
+// Sums of the one event that ChooseEvent (event_rule.h) prefers.
+struct SumsOfEvent {
+  std::string event;  // empty: the sums tell events apart
+  fleet::Sums sums;
+};
+
 // One thread at a time.
 class Source {
  public:
@@ -54,8 +60,14 @@ class Source {
   // directory; what is damaged is passed over and a line of `*notes`.
   virtual absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                                      std::vector<std::string>* notes) = 0;
+  // Adds up all events that are selected, whatever their units.
   virtual absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                            std::vector<std::string>* notes) = 0;
+
+  // Where several events are selected, and `by` does not tell them apart, only of the one that
+  // ChooseEvent prefers; a line of `*notes` says so. Asks first which events there are.
+  virtual absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
+                                                     std::vector<std::string>* notes);
 
   // What a server is sent, for a person to read and change; empty where there is no server.
   virtual std::string StatementOf(const StacksQuestion& question) = 0;

@@ -1,0 +1,43 @@
+#include "src/fleet/query/event_rule.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/query/amount.h"
+
+namespace profiler::fleet {
+namespace {
+
+// Events that are preferred are less.
+auto RankOf(const Sum& of) {
+  const bool is_time = query::IsTime(of.keys[0]);
+  return std::tuple(!is_time, ~(is_time ? of.value : of.samples), of.keys[0]);
+}
+
+}  // namespace
+
+const Sum& ChooseEvent(std::span<const Sum> events) {
+  return *std::ranges::min_element(
+      events, [](const Sum& a, const Sum& b) { return RankOf(a) < RankOf(b); });
+}
+
+std::string NoteOfChoice(std::span<const Sum> events, const Sum& chosen) {
+  std::vector<std::string> others;
+  for (const Sum& of : events) {
+    if (&of != &chosen) others.push_back(of.keys[0]);
+  }
+  std::ranges::sort(others);
+  return absl::StrCat("of ", chosen.keys[0], " alone: there is ", absl::StrJoin(others, ", "),
+                      " too, which is not added to it; --where event=NAME chooses another one, ",
+                      "and --by event shows all");
+}
+
+bool TellsEventsApart(const SumsQuestion& question) {
+  return std::ranges::any_of(question.by,
+                             [](const FieldName& name) { return name.field == Field::kEvent; });
+}
+
+}  // namespace profiler::fleet
