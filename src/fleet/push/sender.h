@@ -20,7 +20,8 @@ struct Delivery {
     kRefused,   // the server will never take it
   };
   Outcome outcome = Outcome::kDelivered;
-  std::string reason;                        // in words, of the other two
+  // In words, of the other two. Of kDelivered: what the server has to say about it, if anything.
+  std::string reason;
   std::optional<std::chrono::seconds> wait;  // that the server asked for
 };
 

@@ -1,0 +1,141 @@
+#include "src/fleet/clickhouse/clickhouse_sender.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "src/base/text.h"
+#include "src/fleet/clickhouse/foreign_rows.h"
+#include "src/fleet/clickhouse/insert_outcome.h"
+#include "src/fleet/clickhouse/present_rows.h"
+#include "src/fleet/clickhouse/row_binary.h"
+#include "src/fleet/clickhouse/rows.h"
+
+namespace profiler::fleet::clickhouse {
+namespace {
+
+// A body of some 10 MB, and 1 MB when it is compressed.
+constexpr size_t kRowsOfBatch = 50'000;
+// A batch that is all of it older may have been sent by an earlier life of this program.
+constexpr UnixTime kFresh = 10 * int64_t{60} * 1'000'000'000;
+
+Delivery Delivered() {
+  return {.outcome = Delivery::Outcome::kDelivered, .reason = {}, .wait = {}};
+}
+
+// Says which bytes of which table, and of whom: two machines may know the same stacks.
+std::string IdOf(std::string_view host, std::string_view table, std::string_view body) {
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  for (const std::string_view text : {host, table, body}) {
+    XXH3_64bits_update(&state, text.data(), text.size());
+  }
+  return absl::StrFormat("profiler-%016x", XXH3_64bits_digest(&state));
+}
+
+class ClickHouse final : public Sender {
+ public:
+  ClickHouse(std::unique_ptr<http::Client> client, SenderOptions options)
+      : client_(std::move(client)),
+        options_(std::move(options)),
+        server_(*client_, options_.address) {}
+
+  Delivery Send(std::span<const Window> windows) override {
+    const bool is_sure = std::exchange(is_sure_, false);
+    if (windows.empty()) return Delivered();
+    if (const absl::Status ready = MakeReady(); !ready.ok()) return TryAgain(ready);
+    Delivery delivery =
+        options_.schema == Schema::kOwn ? SendRows(windows, is_sure) : SendForeignRows(windows);
+    is_sure_ = delivery.outcome == Delivery::Outcome::kDelivered;
+    return delivery;
+  }
+
+  size_t RowsOfBatch() const override { return kRowsOfBatch; }
+
+ private:
+  // Once for each server: whether it has the tables that this program knows.
+  absl::Status MakeReady() {
+    if (is_ready_) return absl::OkStatus();
+    PROFILER_ASSIGN_OR_RETURN(version_, server_.Version());
+    if (options_.schema == Schema::kOwn) PROFILER_RETURN_IF_ERROR(CheckSchema(server_));
+    is_ready_ = true;
+    return absl::OkStatus();
+  }
+
+  UnixTime Now() const { return options_.now ? options_.now() : absl::ToUnixNanos(absl::Now()); }
+
+  Delivery SendRows(std::span<const Window> windows, bool is_sure) {
+    auto batch = Batch::Of(windows);
+    if (!batch.ok()) {
+      return {.outcome = Delivery::Outcome::kRefused,
+              .reason = std::string(batch.status().message()),
+              .wait = {}};
+    }
+    const size_t all = batch->samples();
+    if (!is_sure || Now() - batch->end() > kFresh) {
+      if (const absl::Status asked = RemovePresentRows(server_, *batch); !asked.ok()) {
+        return TryAgain(asked);
+      }
+      // Samples are sent last.
+      if (all > 0 && batch->samples() == 0) return Delivered();
+    }
+    std::vector<SentStacks::Stack> fresh;
+    const std::string_view host = windows.front().host;
+    Delivery delivery = Insert(host, "stacks", StackColumns(), batch->StackRows(sent_, &fresh));
+    if (delivery.outcome != Delivery::Outcome::kDelivered) return delivery;
+    sent_.Add(fresh);
+    delivery = Insert(host, "windows", WindowColumns(), batch->WindowRows());
+    if (delivery.outcome != Delivery::Outcome::kDelivered) return delivery;
+    return Insert(host, "samples", SampleColumns(), batch->SampleRows());
+  }
+
+  Delivery SendForeignRows(std::span<const Window> windows) {
+    for (const ForeignRows& rows : ForeignRowsOf(options_.schema, windows)) {
+      Delivery delivery = Insert(windows.front().host, rows.table, rows.columns, rows.rows);
+      if (delivery.outcome != Delivery::Outcome::kDelivered) return delivery;
+    }
+    return Delivered();
+  }
+
+  Delivery Insert(std::string_view host, std::string_view table, std::string_view columns,
+                  const Rows& rows) {
+    if (rows.rows == 0) return Delivered();
+    // All of it is one block, and is there when the server says so.
+    constexpr size_t kUsualBlock = 1 << 20;
+    Settings settings = {{"insert_distributed_sync", "1"},
+                         {"insert_deduplicate", "1"},
+                         {"max_insert_block_size", absl::StrCat(std::max(kUsualBlock, rows.rows))},
+                         {"query_id", IdOf(host, table, rows.body)}};
+    if (version_ >= kWithAsynchronousInserts) settings.emplace_back("async_insert", "0");
+    Delivery delivery = OutcomeOf(server_, server_.Insert(table, columns, rows.body, settings));
+    // It may be another server by now, or the tables have gone.
+    if (delivery.outcome != Delivery::Outcome::kDelivered) {
+      is_ready_ = false;
+      sent_.Clear();
+    }
+    return delivery;
+  }
+
+  std::unique_ptr<http::Client> client_;
+  const SenderOptions options_;
+  Server server_;
+  bool is_ready_ = false;
+  ServerVersion version_;
+  SentStacks sent_;
+  bool is_sure_ = false;  // that the next batch was not sent before, if it is of now
+};
+
+}  // namespace
+
+std::unique_ptr<Sender> ClickHouseSender(std::unique_ptr<http::Client> client,
+                                         SenderOptions options) {
+  return std::make_unique<ClickHouse>(std::move(client), std::move(options));
+}
+
+}  // namespace profiler::fleet::clickhouse

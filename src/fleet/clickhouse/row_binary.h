@@ -1,0 +1,114 @@
+// ClickHouse's format RowBinary: rows one behind the other, a row's columns one behind the other.
+//
+//   UInt32, UInt64, Float64   little-endian, of their size
+//   Date                      UInt16, days since 1970
+//   DateTime                  UInt32, seconds since 1970
+//   DateTime64(9)             Int64, nanoseconds since 1970
+//   String                    its size, then its bytes
+//   Array(T)                  how many, then these
+//   Map(K, V)                 how many, then a key and a value each
+//
+// Sizes are LEB128: seven bits a byte, the lowest first, with the highest bit set in all but the
+// last. Source: clickhouse.com/docs, "RowBinary".
+
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profiler::fleet::clickhouse {
+
+static_assert(std::endian::native == std::endian::little);
+
+// Appends to a body.
+class RowWriter {
+ public:
+  explicit RowWriter(std::string& body) : body_(body) {}
+
+  template <class T>
+  void Number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    char bytes[sizeof(T)];
+    std::memcpy(bytes, &value, sizeof(T));
+    body_.append(bytes, sizeof(T));
+  }
+  void Size(uint64_t size) {
+    for (; size >= 0x80; size >>= 7) body_ += static_cast<char>(size | 0x80);
+    body_ += static_cast<char>(size);
+  }
+  void Text(std::string_view text) {
+    Size(text.size());
+    body_.append(text);
+  }
+
+ private:
+  std::string& body_;
+};
+
+// Reads an answer, of which nothing is believed. Failure is sticky, as ByteReader's: what is read
+// behind the end is 0 or empty. A view: the bytes must outlive it.
+class RowReader {
+ public:
+  explicit RowReader(std::string_view bytes) : rest_(bytes) {}
+
+  bool ok() const { return ok_; }
+  bool AtEnd() const { return rest_.empty(); }
+
+  template <class T>
+  T Number() {
+    static_assert(std::is_arithmetic_v<T>);
+    T value{};
+    if (rest_.size() < sizeof(T)) {
+      Fail();
+      return value;
+    }
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_.remove_prefix(sizeof(T));
+    return value;
+  }
+  // Of what takes a byte or more each: what there cannot be is refused.
+  uint64_t Size() {
+    uint64_t size = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+      const auto byte = Number<uint8_t>();
+      size |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if ((byte & 0x80) != 0) continue;
+      if (size > rest_.size()) break;
+      return size;
+    }
+    Fail();
+    return 0;
+  }
+  std::string_view Text() {
+    const uint64_t size = Size();
+    const std::string_view text = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return text;
+  }
+  std::vector<std::string_view> Texts() {
+    std::vector<std::string_view> texts(Size());
+    for (std::string_view& text : texts) text = Text();
+    return texts;
+  }
+  std::vector<uint64_t> Numbers() {
+    const uint64_t size = Size();
+    std::vector<uint64_t> numbers;
+    for (uint64_t i = 0; i < size && ok_; ++i) numbers.push_back(Number<uint64_t>());
+    return numbers;
+  }
+
+ private:
+  void Fail() {
+    ok_ = false;
+    rest_ = {};
+  }
+
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+}  // namespace profiler::fleet::clickhouse

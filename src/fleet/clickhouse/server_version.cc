@@ -1,0 +1,26 @@
+#include "src/fleet/clickhouse/server_version.h"
+
+#include <charconv>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/text.h"
+
+namespace profiler::fleet::clickhouse {
+
+absl::StatusOr<ServerVersion> ParseVersion(std::string_view text) {
+  ServerVersion version;
+  const char* const end = text.data() + text.size();
+  const auto [dot, error] = std::from_chars(text.data(), end, version.year);
+  if (error != std::errc() || dot == end || *dot != '.' ||
+      std::from_chars(dot + 1, end, version.release).ec != std::errc()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", View(text), "' is no version of ClickHouse, as 18.16.1 is one"));
+  }
+  if (version < kOldestVersion) {
+    return absl::UnimplementedError(
+        absl::StrCat("ClickHouse ", View(text), " is too old: 18.16 is the oldest that will do"));
+  }
+  return version;
+}
+
+}  // namespace profiler::fleet::clickhouse
