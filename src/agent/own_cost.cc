@@ -1,0 +1,93 @@
+#include "src/agent/own_cost.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
+#include "src/base/text.h"
+
+namespace profiler::agent {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds TimeOf(const rusage& usage) {
+  const auto time = [](const timeval& value) {
+    return std::chrono::seconds(value.tv_sec) + std::chrono::microseconds(value.tv_usec);
+  };
+  return time(usage.ru_utime) + time(usage.ru_stime);
+}
+
+nanoseconds TimeOf(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return TimeOf(usage);
+}
+
+// utime and stime, in ticks, are the fields 14 and 15; the name, which may have blanks and
+// parentheses, is the second. Source: proc(5).
+nanoseconds TimeOfProcess(const std::string& directory) {
+  std::string text;
+  if (!procfs::ReadFile(directory + "/stat", &text).ok()) return nanoseconds(0);
+  procfs::TextScanner rest(std::string_view(text).substr(text.rfind(')') + 1));
+  constexpr int kBetween = 11;
+  for (int i = 0; i < kBetween; ++i) rest.Word();
+  const int64_t ticks = procfs::ParseNumber<int64_t>(rest.Word()).value_or(0) +
+                        procfs::ParseNumber<int64_t>(rest.Word()).value_or(0);
+  return std::chrono::nanoseconds(ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
+}
+
+// "total resident shared …", in pages.
+uint64_t ResidentOf(const std::string& directory) {
+  std::string text;
+  if (!procfs::ReadFile(directory + "/statm", &text).ok()) return 0;
+  procfs::TextScanner words(text);
+  words.Word();
+  return procfs::ParseNumber<uint64_t>(words.Word()).value_or(0) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// "Pss:   35333 kB"
+std::optional<uint64_t> ProportionalOf(const std::string& directory) {
+  std::string text;
+  if (!procfs::ReadFile(directory + "/smaps_rollup", &text).ok()) return std::nullopt;
+  const auto value = procfs::ValueOf(text, "Pss");
+  if (!value) return std::nullopt;
+  const auto kilobytes = procfs::ParseNumber<uint64_t>(value->substr(0, value->find(' ')));
+  if (!kilobytes) return std::nullopt;
+  return *kilobytes * 1024;
+}
+
+void AddMemoryOf(const std::string& directory, OwnCost& cost) {
+  const uint64_t resident = ResidentOf(directory);
+  cost.resident += resident;
+  cost.memory += ProportionalOf(directory).value_or(resident);
+}
+
+}  // namespace
+
+OwnCost ReadOwnCost(const procfs::Roots& roots) {
+  const std::string self = roots.proc + "/self";
+  OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};
+  AddMemoryOf(self, cost);
+  for (const std::string& thread : NamesIn(self + "/task")) {
+    std::string children;
+    if (!procfs::ReadFile(absl::StrCat(self, "/task/", thread, "/children"), &children).ok()) {
+      continue;
+    }
+    procfs::TextScanner pids(children);
+    while (!pids.done()) {
+      const std::string directory = absl::StrCat(roots.proc, "/", View(pids.Word()));
+      cost.cpu += TimeOfProcess(directory);
+      AddMemoryOf(directory, cost);
+    }
+  }
+  return cost;
+}
+
+}  // namespace profiler::agent

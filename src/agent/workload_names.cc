@@ -1,0 +1,134 @@
+#include "src/agent/workload_names.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "src/procfs/proc_file.h"
+
+namespace profiler::agent {
+namespace {
+
+constexpr size_t kIdDigits = 64;  // of a container's id, in docker, containerd, CRI-O and podman
+constexpr size_t kUidDigits = 32;
+
+bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+// The whole of a container's id, 64 digits. Shortened ones are no names of groups.
+bool IsContainerId(std::string_view text) {
+  return text.size() == kIdDigits && std::ranges::all_of(text, IsHexDigit);
+}
+
+std::string_view WithoutEnd(std::string_view text, std::string_view end) {
+  if (text.ends_with(end)) text.remove_suffix(end.size());
+  return text;
+}
+
+std::optional<std::string_view> Behind(std::string_view text, std::string_view start) {
+  if (!text.starts_with(start)) return std::nullopt;
+  return text.substr(start.size());
+}
+
+// Names of units have "\x2d" where systemd wants no '-'.
+std::string Unescaped(std::string_view name) {
+  constexpr size_t kLength = sizeof("\\x2d") - 1;
+  std::string text;
+  while (!name.empty()) {
+    const auto code = name.starts_with("\\x") && name.size() >= kLength
+                          ? procfs::ParseNumber<unsigned>(name.substr(2, 2), 16)
+                          : std::nullopt;
+    text += code ? static_cast<char>(*code) : name.front();
+    name.remove_prefix(code ? kLength : 1);
+  }
+  return text;
+}
+
+// Runtimes write it as "docker-ID.scope", "cri-containerd-ID.scope", "libpod-ID.scope", as
+// "…slice:cri-containerd:ID", and as ID. What watches over a container ("crio-conmon-ID.scope") is
+// not in it.
+std::optional<std::string> ContainerOf(std::string_view group) {
+  if (group.find("conmon") != std::string_view::npos) return std::nullopt;
+  if (const auto name = Behind(group, "lxc.payload.")) return Unescaped(*name);
+  if (const auto name = Behind(group, "machine-"); name && group.ends_with(".scope")) {
+    return Unescaped(WithoutEnd(*name, ".scope"));
+  }
+  const std::string_view id = WithoutEnd(group, ".scope");
+  const std::string_view last = id.substr(id.find_last_of("-:") + 1);
+  if (!IsContainerId(last)) return std::nullopt;
+  return std::string(last);
+}
+
+// "kubepods-burstable-podUID.slice", with '_' for each '-' of the uid, or "podUID".
+std::optional<std::string> PodOf(std::string_view group) {
+  const std::string_view name = group.substr(0, group.find(".slice"));
+  const size_t at = name.starts_with("pod") ? 0 : name.find("-pod");
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string uid(name.substr(at + (at == 0 ? 3 : 4)));
+  std::ranges::replace(uid, '_', '-');
+  const auto digits = std::ranges::count_if(uid, IsHexDigit);
+  const auto dashes = std::ranges::count(uid, '-');
+  if (digits != kUidDigits || digits + dashes != static_cast<ptrdiff_t>(uid.size())) {
+    return std::nullopt;
+  }
+  return uid;
+}
+
+// Scopes that systemd-run and logins make have numbers for names, and so have those of what watches
+// over a container.
+std::optional<std::string> ServiceOf(std::string_view group) {
+  if (group.ends_with(".service")) return Unescaped(WithoutEnd(group, ".service"));
+  if (!group.ends_with(".scope")) return std::nullopt;
+  if (group.starts_with("run-") || group.starts_with("session-")) return std::nullopt;
+  const std::string_view name = WithoutEnd(group, ".scope");
+  if (IsContainerId(name.substr(name.find_last_of("-:") + 1))) return std::nullopt;
+  return Unescaped(name);
+}
+
+}  // namespace
+
+WorkloadNames NamesOfGroup(std::string_view path) {
+  WorkloadNames names;
+  procfs::TextScanner groups(path);
+  std::string_view before;
+  while (!groups.done()) {
+    const std::string_view group = groups.Until('/');
+    if (group.empty()) continue;
+    auto container = ContainerOf(group);
+    // LXC of cgroup version 1 has a name alone.
+    if (!container && before == "lxc") container = Unescaped(group);
+    if (group == "user.slice") {
+      // What follows belongs to a login, and the units there are the desktop's.
+      names.service.clear();
+      while (!groups.done() && !container) container = ContainerOf(groups.Until('/'));
+    }
+    if (container) {
+      names.service.clear();
+      names.container = *std::move(container);
+    } else if (auto pod = PodOf(group)) {
+      names.pod = *std::move(pod);
+    } else if (auto service = ServiceOf(group)) {
+      names.service = *std::move(service);
+    }
+    before = group;
+  }
+  return names;
+}
+
+WorkloadNames NamesOfGroups(std::string_view text) {
+  const auto knowledge = [](const WorkloadNames& names) {
+    return 4 * !names.container.empty() + 2 * !names.pod.empty() + !names.service.empty();
+  };
+  WorkloadNames best;
+  procfs::TextScanner lines(text);
+  while (!lines.done()) {
+    procfs::TextScanner line(lines.Until('\n'));
+    line.Until(':');
+    line.Until(':');
+    WorkloadNames names = NamesOfGroup(line.rest());
+    if (knowledge(names) > knowledge(best)) best = std::move(names);
+  }
+  return best;
+}
+
+}  // namespace profiler::agent
