@@ -136,8 +136,9 @@ void MadeProgramTest::ExpectPaths(std::span<const Path> paths, const Stacks& sta
   for (const Path& path : paths) {
     const double share = stacks.ShareOf(path);
     EXPECT_GE(share, kLeastShare) << "percent came to " << path.back();
-    EXPECT_GE(share, stacks.ShareOf({path.back()}) * least_percent / 100)
-        << "percent of all in " << path.back();
+    // Of all samples, for a function may have few: a single one would be too many.
+    EXPECT_GE(share, stacks.ShareOf({path.back()}) - (100 - least_percent))
+        << "percent came this way, but more were in " << path.back();
   }
 }
 
