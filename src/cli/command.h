@@ -32,6 +32,7 @@ struct Invocation {
 absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcommand,
                                                    const Invocation& invocation);
 
+void AddAgentCommand(usage::Command& app, Commands& commands);
 void AddRecordCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddStatCommand(usage::Command& app, Commands& commands, Invocation invocation);
 void AddReportCommand(usage::Command& app, Commands& commands);
@@ -43,12 +44,15 @@ void AddOpenCommand(usage::Command& app, Commands& commands);
 void AddExportCommand(usage::Command& app, Commands& commands);
 void AddArchiveCommand(usage::Command& app, Commands& commands);
 void AddImportCommand(usage::Command& app, Commands& commands);
+void AddQueryCommand(usage::Command& app, Commands& commands);
 void AddDumpCommand(usage::Command& app, Commands& commands);
 void AddSymbolizeCommand(usage::Command& app, Commands& commands);
 void AddAnnotateCommand(usage::Command& app, Commands& commands);
 void AddEvlistCommand(usage::Command& app, Commands& commands);
 void AddBuildIdListCommand(usage::Command& app, Commands& commands);
 void AddListCommand(usage::Command& app, Commands& commands);
+void AddFleetCommand(usage::Command& app, Commands& commands);
+void AddPushCommand(usage::Command& app, Commands& commands);
 void AddProgramCommands(usage::Command& app, Commands& commands);  // version, help and completion
 void AddFlameGraphCommands(usage::Command& app, Commands& commands);  // flamegraph and folded
 

@@ -1,6 +1,8 @@
 #include "src/cli/commands.h"
 
 #include "absl/strings/str_cat.h"
+#include "src/cli/fleet_recording.h"
+#include "src/import/open_recording.h"
 
 namespace profiler::cli {
 
@@ -10,10 +12,11 @@ using AddCommand = void (*)(usage::Command& app, Commands& commands);
 
 // A new view is a file of its own and a line here.
 constexpr AddCommand kViewsAndTools[] = {
-    AddSummaryCommand, AddReportCommand,      AddFlameGraphCommands, AddAnnotateCommand,
-    AddScriptCommand,  AddOpenCommand,        AddExportCommand,      AddImportCommand,
-    AddConvertCommand, AddArchiveCommand,     AddDumpCommand,        AddSymbolizeCommand,
-    AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,        AddProgramCommands,
+    AddSummaryCommand,   AddReportCommand,  AddFlameGraphCommands, AddAnnotateCommand,
+    AddScriptCommand,    AddOpenCommand,    AddExportCommand,      AddImportCommand,
+    AddQueryCommand,     AddConvertCommand, AddArchiveCommand,     AddDumpCommand,
+    AddSymbolizeCommand, AddEvlistCommand,  AddBuildIdListCommand, AddListCommand,
+    AddAgentCommand,     AddFleetCommand,   AddPushCommand,        AddProgramCommands,
 };
 
 }  // namespace
@@ -31,6 +34,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcomm
 }
 
 void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation) {
+  import::SetAnswerMaker(&FleetAnswers());
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
   AddDiffCommand(app, commands, invocation);

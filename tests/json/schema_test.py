@@ -1,6 +1,7 @@
-"""schema_test.py PROFILER WRITE_RECORDINGS SCHEMA: validates the documents of all views.
+"""schema_test.py PROFILER WRITE_RECORDINGS SIMULATE SCHEMA: validates the documents of all views.
 
-Recordings are those that WRITE_RECORDINGS writes, and those of the folder that PROFILER_CORPUS names.
+Recordings are those that WRITE_RECORDINGS writes, and those of the folder that PROFILER_CORPUS names. The fleet that is
+asked is SIMULATE's.
 """
 
 import copy
@@ -14,7 +15,7 @@ import tempfile
 
 import jsonschema
 
-PROFILER, WRITE_RECORDINGS, SCHEMA = sys.argv[1:]
+PROFILER, WRITE_RECORDINGS, SIMULATE, SCHEMA = sys.argv[1:]
 REPORTS = [[], ["--no-children"], ["-s", "pid,tgid,comm,cpu,time,parent,socket,comm_nodigit", "--parent", "x"],
            ["-s", "dso,sym,srcline,srcfile,symoff"], ["--percentage", "relative", "--comm", "cat"]]
 
@@ -112,7 +113,25 @@ def check_stat():
             check(document[document.find("{"):document.rfind("}") + 1], "stat", arguments)
 
 
+def check_query(spool):
+    for release in ("1.2", "1.3"):
+        subprocess.run([SIMULATE, spool, "--hosts", "3", "--minutes", "1", "--window", "30", "--stacks", "300",
+                        "--host-prefix", release + "-", "--label", "release=" + release], check=True,
+                       stdout=subprocess.DEVNULL)
+    asked = ["query", "--from", spool, "--since", "1d", "--json"]
+    for options in ([], ["--by", "host,service,function", "--total"], ["--by", "event"], ["--by", "rack", "-n", "1"],
+                    ["--where", "release=1.2", "--until", "2099-01-01"]):
+        check_command([*asked, *options])
+    for options in ([], ["--total"]):
+        arguments = [*asked, "--before", "release=1.2", "--after", "release=1.3", *options]
+        code, text, errors = run(arguments)
+        if code != 0:
+            fail(f"{arguments}: {errors}")
+        check(text, "diff", arguments)
+
+
 with tempfile.TemporaryDirectory() as folder:
+    check_query(os.path.join(folder, "spool"))
     subprocess.run([WRITE_RECORDINGS, folder], check=True)
     written = {name: os.path.join(folder, name + ".data") for name in ("usual", "clock", "counted", "nothing")}
     for recording in written.values():
