@@ -1,0 +1,21 @@
+// Runs the statements that the profiler sends on a ClickHouse of today, in this process: the npm package chdb.
+//
+//   node newest.mjs STATEMENTS    a file of statements, a line with -- between them; prints what each answers
+import {readFileSync} from 'node:fs';
+
+const {Session} = await import('chdb').catch((error) => {
+  console.log(`SKIPPED: chdb cannot be loaded: ${error.message}`);
+  process.exit(77);
+});
+const session = new Session();
+let failed = 0;
+for (const statement of readFileSync(process.argv[2], 'utf8').split('\n--\n')) {
+  if (!statement.trim()) continue;
+  try {
+    process.stdout.write(session.query(statement, 'TSV'));
+  } catch (error) {
+    failed = 1;
+    console.log(`FAILED: ${error.message}\n${statement}`);
+  }
+}
+process.exitCode = failed;
