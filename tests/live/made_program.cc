@@ -15,7 +15,9 @@ namespace {
 
 // Fewer, and a single one would decide.
 constexpr long kFewestChains = 400;
-constexpr double kLeastShare = 1;  // percent, of a function that the program spends its time in
+// Percent, of a function that the program spends its time in: some samples at all. Handlers of
+// signals have few.
+constexpr double kLeastShare = 0.3;
 
 bool IsMeant(const std::string& frame, std::string_view function) {
   return fnmatch(std::string(function).c_str(), frame.c_str(), FNM_NOESCAPE) == 0;
