@@ -10,18 +10,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/transfer.h"
 
 namespace profiler {
 namespace {
 
-absl::Status WriteAll(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, "cannot write to a temporary file");
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return absl::OkStatus();
+absl::Status Write(int fd, std::span<const std::byte> bytes) {
+  const int error = WriteFully(fd, bytes);
+  return error == 0 ? absl::OkStatus() : ErrnoStatus(error, "cannot write to a temporary file");
 }
 
 }  // namespace
@@ -35,27 +31,15 @@ absl::StatusOr<UniqueFd> OpenUnnamedFile() {
   return file;
 }
 
-absl::StatusOr<size_t> ReadFully(int fd, std::span<std::byte> buffer, const std::string& name) {
-  size_t have = 0;
-  while (have < buffer.size()) {
-    const ssize_t count = read(fd, buffer.data() + have, buffer.size() - have);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return ErrnoStatus(errno, name);
-    if (count == 0) break;
-    have += static_cast<size_t>(count);
-  }
-  return have;
-}
-
 absl::StatusOr<MappedFile> Spool(std::span<const std::byte> start, int fd,
                                  const std::string& name) {
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd spool, OpenUnnamedFile());
-  PROFILER_RETURN_IF_ERROR(WriteAll(spool.get(), start));
+  PROFILER_RETURN_IF_ERROR(Write(spool.get(), start));
   std::vector<std::byte> buffer(1 << 20);
   for (;;) {
     PROFILER_ASSIGN_OR_RETURN(const size_t have, ReadFully(fd, buffer, name));
     if (have == 0) return MappedFile::FromFd(spool.get(), name);
-    PROFILER_RETURN_IF_ERROR(WriteAll(spool.get(), std::span(buffer).first(have)));
+    PROFILER_RETURN_IF_ERROR(Write(spool.get(), std::span(buffer).first(have)));
   }
 }
 

@@ -17,10 +17,6 @@ namespace profiler {
 // Errors: those of memfd_create(2). Thread-safe as long as nobody changes the environment.
 absl::StatusOr<UniqueFd> OpenUnnamedFile();
 
-// The number of bytes that read(2) gives until the buffer is full or the end is there. `name`: for
-// messages.
-absl::StatusOr<size_t> ReadFully(int fd, std::span<std::byte> buffer, const std::string& name);
-
 // `start`, and behind it what can be read of `fd` to its end, as a mapped file without a name.
 absl::StatusOr<MappedFile> Spool(std::span<const std::byte> start, int fd, const std::string& name);
 

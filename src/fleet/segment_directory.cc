@@ -23,7 +23,7 @@
 #include "src/base/own_directory.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
-#include "src/base/uninterrupted.h"
+#include "src/base/transfer.h"
 
 namespace profiler::fleet {
 namespace {
@@ -45,14 +45,7 @@ absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, 
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, name);
   std::vector<std::byte> bytes(std::min(most, static_cast<size_t>(status.st_size)));
-  size_t size = 0;
-  while (size < bytes.size()) {
-    const ssize_t got =
-        Uninterrupted([&] { return read(fd, bytes.data() + size, bytes.size() - size); });
-    if (got < 0) return ErrnoStatus(errno, name);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
+  PROFILER_ASSIGN_OR_RETURN(const size_t size, ReadFully(fd, bytes, name));
   bytes.resize(size);
   return bytes;
 }
@@ -154,13 +147,7 @@ absl::Status SegmentSpool::Write(const std::string& name, std::string_view bytes
                              O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
                              S_IRUSR | S_IWUSR));
   if (!file.valid()) return WriteError(errno, absl::StrCat(path_, "/", temporary));
-  int error = 0;
-  for (std::string_view rest = bytes; !rest.empty() && error == 0;) {
-    const ssize_t written =
-        Uninterrupted([&] { return write(file.get(), rest.data(), rest.size()); });
-    if (written < 0) error = errno;
-    if (written > 0) rest.remove_prefix(static_cast<size_t>(written));
-  }
+  int error = WriteFully(file.get(), BytesOfText(bytes));
   if (error == 0 && fsync(file.get()) != 0) error = errno;
   if (error == 0 && renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) {
     error = errno;

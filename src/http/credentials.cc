@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
-#include "src/base/uninterrupted.h"
+#include "src/base/transfer.h"
 
 namespace profiler::http {
 namespace {
@@ -35,14 +35,8 @@ absl::StatusOr<UniqueFd> OpenSecret(const std::string& path) {
 absl::StatusOr<std::string> SecretIn(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, OpenSecret(path));
   std::string text(kLongestSecret, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got =
-        Uninterrupted([&] { return read(file.get(), text.data() + size, text.size() - size); });
-    if (got < 0) return ErrnoStatus(errno, path);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
+  PROFILER_ASSIGN_OR_RETURN(const size_t size,
+                            ReadFully(file.get(), std::as_writable_bytes(std::span(text)), path));
   if (size == text.size()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": too long for a secret"));
   }

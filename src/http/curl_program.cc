@@ -22,7 +22,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "src/base/byte_reader.h"
 #include "src/base/text.h"
+#include "src/base/transfer.h"
 #include "src/base/uninterrupted.h"
 #include "src/base/unique_fd.h"
 #include "src/http/credentials.h"
@@ -96,12 +98,8 @@ std::string ServerOptions(const Options& options) {
 absl::StatusOr<UniqueFd> FileInMemory(std::string_view text) {
   UniqueFd file(memfd_create("curl", MFD_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "a file in memory");
-  while (!text.empty()) {
-    const ssize_t written =
-        Uninterrupted([&] { return write(file.get(), text.data(), text.size()); });
-    if (written < 0) return ErrnoStatus(errno, "a file in memory");
-    text.remove_prefix(static_cast<size_t>(written));
-  }
+  const int error = WriteFully(file.get(), BytesOfText(text));
+  if (error != 0) return ErrnoStatus(error, "a file in memory");
   if (lseek(file.get(), 0, SEEK_SET) != 0) return ErrnoStatus(errno, "a file in memory");
   return file;
 }

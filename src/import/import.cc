@@ -13,6 +13,7 @@
 #include "src/base/mapped_file.h"
 #include "src/base/spool.h"
 #include "src/base/text.h"
+#include "src/base/transfer.h"
 #include "src/base/unique_fd.h"
 #include "src/import/cpu_profile.h"
 #include "src/import/firefox.h"

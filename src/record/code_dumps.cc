@@ -16,6 +16,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/transfer.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 #include "symbolize/symbols/jit_dump_writer.h"
@@ -61,16 +62,6 @@ void SetTimeOfFile(int fd, uint64_t monotonic) {
   futimens(fd, times);
 }
 
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
-
 // One file.
 class Dump {
  public:
@@ -97,7 +88,7 @@ class Dump {
 
   bool Flush() {
     if (kept_.empty()) return true;
-    const bool is_written = WriteAll(file_.get(), kept_);
+    const bool is_written = WriteFully(file_.get(), BytesOfText(kept_)) == 0;
     kept_.clear();
     SetTimeOfFile(file_.get(), since_);
     return is_written;

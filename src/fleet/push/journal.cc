@@ -10,15 +10,17 @@
 #include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "src/base/byte_reader.h"
 #include "src/base/regular_file.h"
 #include "src/base/text.h"
-#include "src/base/uninterrupted.h"
+#include "src/base/transfer.h"
 
 namespace profiler::fleet {
 namespace {
@@ -47,13 +49,9 @@ std::optional<std::string_view> Unsealed(std::string_view sealed) {
   return line;
 }
 
-absl::Status WriteAll(int fd, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = Uninterrupted([&] { return write(fd, text.data(), text.size()); });
-    if (written < 0) return WriteError(errno, path);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
+absl::Status WriteTo(int fd, std::string_view text, const std::string& path) {
+  const int error = WriteFully(fd, BytesOfText(text));
+  return error == 0 ? absl::OkStatus() : WriteError(error, path);
 }
 
 absl::StatusOr<std::string> TextIn(const std::string& path) {
@@ -63,14 +61,8 @@ absl::StatusOr<std::string> TextIn(const std::string& path) {
   struct stat status;
   if (fstat(file->get(), &status) != 0) return ErrnoStatus(errno, path);
   std::string text(static_cast<size_t>(status.st_size), '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got =
-        Uninterrupted([&] { return read(file->get(), text.data() + size, text.size() - size); });
-    if (got < 0) return ErrnoStatus(errno, path);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
+  PROFILER_ASSIGN_OR_RETURN(const size_t size,
+                            ReadFully(file->get(), std::as_writable_bytes(std::span(text)), path));
   text.resize(size);
   return text;
 }
@@ -158,7 +150,7 @@ void PushJournal::Take(std::string_view line) {
 absl::Status PushJournal::Append(std::string_view line, bool sync) {
   if (!file_.valid()) PROFILER_RETURN_IF_ERROR(Rewrite());
   const std::string sealed = Sealed(line);
-  absl::Status written = WriteAll(file_.get(), sealed, path_);
+  absl::Status written = WriteTo(file_.get(), sealed, path_);
   if (written.ok() && sync && fdatasync(file_.get()) != 0) written = WriteError(errno, path_);
   size_ += sealed.size();
   // Behind half a line another one would not be read.
@@ -212,7 +204,7 @@ absl::Status PushJournal::Rewrite() {
   UniqueFd file(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
                      S_IRUSR | S_IWUSR));
   if (!file.valid()) return WriteError(errno, part);
-  PROFILER_RETURN_IF_ERROR(WriteAll(file.get(), text, part));
+  PROFILER_RETURN_IF_ERROR(WriteTo(file.get(), text, part));
   const UniqueFd directory(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fsync(file.get()) != 0 || std::rename(part.c_str(), path_.c_str()) != 0 ||
       fsync(directory.get()) != 0) {

@@ -17,6 +17,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/spool.h"
 #include "src/base/text.h"
+#include "src/base/transfer.h"
 
 namespace profiler::perf_data {
 namespace {
