@@ -59,10 +59,8 @@ std::string EncodeHead(const Window& window) {
   out.Number(window.losses.lost_samples);
   out.Number(window.losses.chains);
   out.Number(window.losses.cut_chains);
-  uint64_t samples = 0;
-  for (const Row& row : window.rows) samples += row.samples;
   out.Number(window.rows.size());
-  out.Number(samples);
+  out.Number(SamplesOf(window));
   return out.Take();
 }
 

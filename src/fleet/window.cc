@@ -32,6 +32,12 @@ std::vector<uint64_t> StackHashes(const Window& window) {
   return hashes;
 }
 
+uint64_t SamplesOf(const Window& window) {
+  uint64_t samples = 0;
+  for (const Row& row : window.rows) samples += row.samples;
+  return samples;
+}
+
 bool IsKernelImage(std::string_view image) {
   if (image.starts_with("bpf_prog_")) return true;
   if (!image.starts_with('[')) return false;

@@ -111,6 +111,9 @@ struct Window {
 // Linear in the stacks. Thread-safe.
 std::vector<uint64_t> StackHashes(const Window& window);
 
+// The samples of all rows.
+uint64_t SamplesOf(const Window& window);
+
 // Whether an image of that name is code of the kernel: "[kernel.kallsyms]", "[ext4]", "bpf_prog_…".
 bool IsKernelImage(std::string_view image);
 

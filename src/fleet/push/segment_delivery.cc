@@ -28,12 +28,6 @@ absl::flat_hash_set<std::string> NamesOf(const std::vector<SegmentFile>& files) 
 
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
 
-uint64_t SamplesOf(const Window& window) {
-  uint64_t samples = 0;
-  for (const Row& row : window.rows) samples += row.samples;
-  return samples;
-}
-
 }  // namespace
 
 SegmentDelivery::World SegmentDelivery::RealWorld() {
