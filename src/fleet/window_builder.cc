@@ -1,5 +1,9 @@
 #include "src/fleet/window_builder.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace profiler::fleet {
 namespace {
 
@@ -14,6 +18,36 @@ uint32_t NumberOf(Map& numbers, const typename Map::key_type& key, Table& table,
 }
 
 }  // namespace
+
+void WindowBuilder::AddFacts(const Window& facts) {
+  if (!std::exchange(has_facts_, true)) {
+    window_.host = facts.host;
+    window_.labels = facts.labels;
+    window_.begin = facts.begin;
+    window_.length = facts.length;
+    window_.frequency = facts.frequency;
+    window_.cpus = facts.cpus;
+    window_.version = facts.version;
+    window_.losses = facts.losses;
+    return;
+  }
+  const UnixTime end = std::max(window_.begin + static_cast<UnixTime>(window_.length),
+                                facts.begin + static_cast<UnixTime>(facts.length));
+  window_.begin = std::min(window_.begin, facts.begin);
+  window_.length = static_cast<uint64_t>(end - window_.begin);
+  if (window_.host != facts.host) window_.host.clear();
+  if (window_.host.empty() || window_.cpus != facts.cpus) window_.cpus = 0;
+  if (window_.frequency != facts.frequency) window_.frequency = 0;
+  if (window_.version != facts.version) window_.version.clear();
+  if (window_.labels != facts.labels) {
+    decltype(window_.labels) common;
+    std::ranges::set_intersection(window_.labels, facts.labels, std::back_inserter(common));
+    window_.labels = std::move(common);
+  }
+  window_.losses.lost_samples += facts.losses.lost_samples;
+  window_.losses.chains += facts.losses.chains;
+  window_.losses.cut_chains += facts.losses.cut_chains;
+}
 
 uint32_t WindowBuilder::Event(std::string_view name) {
   const StringId id = window_.strings.Intern(name);

@@ -33,6 +33,12 @@ class WindowBuilder {
   Window& window() { return window_; }
   const Window& window() const { return window_; }
 
+  // Makes what is known of the window as a whole that of the first `facts`, whose tables do not
+  // matter, and with each further one that of all together: of what only some have nothing stays
+  // known, times become those from the first to the last, and losses are added up.
+  void AddFacts(const Window& facts);
+  bool has_facts() const { return has_facts_; }
+
   uint32_t Event(std::string_view name);
   uint32_t Workload(const WorkloadNames& names);
   uint32_t Frame(std::string_view function, std::string_view image);
@@ -74,6 +80,7 @@ class WindowBuilder {
   };
 
   Window window_;
+  bool has_facts_ = false;
   absl::flat_hash_map<StringId, uint32_t> events_;
   absl::flat_hash_map<WorkloadKey, uint32_t> workloads_;
   absl::flat_hash_map<Pair, uint32_t> frames_;  // by function and image

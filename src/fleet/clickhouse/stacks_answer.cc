@@ -1,7 +1,5 @@
 #include "src/fleet/clickhouse/stacks_answer.h"
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -89,7 +87,7 @@ class Reader {
       facts.losses.chains = row.Number<uint64_t>();
       facts.losses.cut_chains = row.Number<uint64_t>();
       const auto sum = sums_.find({question_.tells_hosts_apart ? facts.host : "", time});
-      if (sum != sums_.end()) AddFacts(facts, sum->second);
+      if (sum != sums_.end()) sum->second.builder.AddFacts(facts);
     }
     return row.ok() ? absl::OkStatus() : NoAnswer();
   }
@@ -98,7 +96,7 @@ class Reader {
     std::vector<Window> windows;
     size_t without_facts = 0;
     for (auto& [key, sum] : sums_) {
-      if (!sum.has_facts) {
+      if (!sum.builder.has_facts()) {
         ++without_facts;
         sum.builder.window().host = key.first;
         sum.builder.window().begin = key.second;
@@ -120,7 +118,6 @@ class Reader {
   struct Sum {
     WindowBuilder builder;
     absl::flat_hash_map<uint64_t, uint32_t> stacks;  // by hash
-    bool has_facts = false;
   };
 
   UnixTime TimeIn(RowReader& row) const {
@@ -143,36 +140,6 @@ class Reader {
       stack = sum.builder.Stack(stack, kUnknownFunction, kUnknownFunction);
     }
     return known->second = stack;
-  }
-
-  // What is known of all windows alike stays known.
-  static void AddFacts(const Window& facts, Sum& sum) {
-    Window& all = sum.builder.window();
-    if (!std::exchange(sum.has_facts, true)) {
-      all.host = facts.host;
-      all.labels = facts.labels;
-      all.begin = facts.begin;
-      all.length = facts.length;
-      all.frequency = facts.frequency;
-      all.cpus = facts.cpus;
-      all.version = facts.version;
-      all.losses = facts.losses;
-      return;
-    }
-    const UnixTime end = std::max(all.begin + static_cast<UnixTime>(all.length),
-                                  facts.begin + static_cast<UnixTime>(facts.length));
-    all.begin = std::min(all.begin, facts.begin);
-    all.length = static_cast<uint64_t>(end - all.begin);
-    if (all.host != facts.host) all.host.clear();
-    if (all.host.empty() || all.cpus != facts.cpus) all.cpus = 0;
-    if (all.frequency != facts.frequency) all.frequency = 0;
-    if (all.version != facts.version) all.version.clear();
-    decltype(all.labels) common;
-    std::ranges::set_intersection(all.labels, facts.labels, std::back_inserter(common));
-    all.labels = std::move(common);
-    all.losses.lost_samples += facts.losses.lost_samples;
-    all.losses.chains += facts.losses.chains;
-    all.losses.cut_chains += facts.losses.cut_chains;
   }
 
   const StacksQuestion& question_;
