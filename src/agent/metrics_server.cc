@@ -1,28 +1,22 @@
 #include "src/agent/metrics_server.h"
 
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/procfs/proc_file.h"
+#include "src/serve/http_server.h"
 
 namespace profiler::agent {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
-using asio::ip::tcp;
 
 constexpr auto kPatience = std::chrono::seconds(10);  // with who connects and says nothing
-constexpr uint32_t kMostHeader = 16 * 1024;
-constexpr int kMostConnections = 16;  // at one time
-
-std::string_view TextIn(beast::string_view view) { return {view.data(), view.size()}; }
+constexpr size_t kMostConnections = 16;               // at one time
 
 // The name in "name:port" and "[::1]:port".
 std::string_view NameIn(std::string_view host) {
@@ -48,7 +42,7 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
                         : procfs::ParseNumber<uint16_t>(text.substr(colon + 1));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (!host.empty()) address.host = std::string(host);
-  beast::error_code error;
+  boost::system::error_code error;
   asio::ip::make_address(address.host, error);
   if (!port || error) {
     return absl::InvalidArgumentError(
@@ -59,101 +53,56 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
 }
 
 bool IsForOthers(const ListenAddress& address) {
-  beast::error_code error;
+  boost::system::error_code error;
   return !asio::ip::make_address(address.host, error).is_loopback();
 }
 
 class MetricsServer::Impl {
  public:
-  Impl(asio::io_context& context, std::function<std::string()> text)
-      : acceptor_(context), text_(std::move(text)) {}
+  explicit Impl(std::function<std::string()> text) : text_(std::move(text)) {}
 
-  absl::Status Open(const ListenAddress& address) {
-    beast::error_code error;
-    const tcp::endpoint endpoint(asio::ip::make_address(address.host, error), address.port);
-    if (!error) acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error) {
+  absl::Status Open(asio::io_context& context, const ListenAddress& address) {
+    boost::system::error_code error;
+    address_ = asio::ip::make_address(address.host, error);
+    auto server = serve::HttpServer::Listen(
+        context,
+        {.address = address.host,
+         .port = address.port,
+         .may_reuse_address = true,
+         .patience = kPatience,
+         .most_connections = kMostConnections},
+        [this](const serve::HttpRequest& request) { return Respond(request); });
+    if (!server.ok()) {
       return absl::UnavailableError(absl::StrCat("--metrics ", address.host, ":", address.port,
-                                                 ": cannot listen there: ", error.message(),
+                                                 ": ", std::string(server.status().message()),
                                                  "; choose another port, or --metrics none"));
     }
-    Accept();
+    server_ = *std::move(server);
     return absl::OkStatus();
   }
 
-  uint16_t port() const { return acceptor_.local_endpoint().port(); }
+  uint16_t port() const { return server_->port(); }
 
  private:
-  // One connection: a request, an answer, the end.
-  struct Connection {
-    Connection(tcp::socket socket, std::shared_ptr<int> open)
-        : stream(std::move(socket)), open_connections(std::move(open)) {
-      ++*open_connections;
-      parser.header_limit(kMostHeader);
-      parser.body_limit(0);
-    }
-    ~Connection() { --*open_connections; }
-    beast::tcp_stream stream;
-    beast::flat_buffer buffer;
-    http::request_parser<http::empty_body> parser;
-    http::response<http::string_body> response;
-    const std::shared_ptr<int> open_connections;
-  };
-
-  void Accept() {
-    acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (!error && *open_ < kMostConnections) {
-        Read(std::make_shared<Connection>(std::move(socket), open_));
-      }
-      Accept();
-    });
+  unsigned StatusFor(const serve::HttpRequest& request) const {
+    if (!MayAsk(request.host, address_)) return 403;
+    if (request.target.substr(0, request.target.find('?')) != "/metrics") return 404;
+    return request.method == "GET" || request.method == "HEAD" ? 200 : 405;
   }
 
-  void Read(const std::shared_ptr<Connection>& connection) {
-    connection->stream.expires_after(kPatience);
-    http::async_read(connection->stream, connection->buffer, connection->parser,
-                     [this, connection](beast::error_code error, size_t) {
-                       if (!error) Respond(connection);
-                     });
+  serve::HttpAnswer Respond(const serve::HttpRequest& request) const {
+    const unsigned status = StatusFor(request);
+    std::string text = status == 200 ? text_() : "see /metrics\n";
+    return {.status = status,
+            .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"},
+                        {"Cache-Control", "no-store"},
+                        {"X-Content-Type-Options", "nosniff"}},
+            .body = std::make_shared<const std::string>(std::move(text))};
   }
 
-  http::status StatusFor(const http::request<http::empty_body>& request) const {
-    if (!MayAsk(TextIn(request[http::field::host]), acceptor_.local_endpoint().address())) {
-      return http::status::forbidden;
-    }
-    const std::string_view target = TextIn(request.target());
-    if (target.substr(0, target.find('?')) != "/metrics") return http::status::not_found;
-    const bool reads = request.method() == http::verb::get || request.method() == http::verb::head;
-    return reads ? http::status::ok : http::status::method_not_allowed;
-  }
-
-  void Respond(const std::shared_ptr<Connection>& connection) {
-    const auto& request = connection->parser.get();
-    auto& response = connection->response;
-    response.version(request.version());
-    response.result(StatusFor(request));
-    response.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
-    response.set(http::field::cache_control, "no-store");
-    response.set("X-Content-Type-Options", "nosniff");
-    response.keep_alive(false);
-    std::string text = response.result() == http::status::ok ? text_() : "see /metrics\n";
-    response.content_length(text.size());
-    if (request.method() != http::verb::head) response.body() = std::move(text);
-    connection->stream.expires_after(kPatience);
-    http::async_write(connection->stream, response, [connection](beast::error_code, size_t) {
-      beast::error_code ignored;
-      connection->stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    });
-  }
-
-  tcp::acceptor acceptor_;
   const std::function<std::string()> text_;
-  // How many connections there are, which may outlive this.
-  const std::shared_ptr<int> open_ = std::make_shared<int>(0);
+  asio::ip::address address_;
+  std::unique_ptr<serve::HttpServer> server_;
 };
 
 MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -161,8 +110,8 @@ MetricsServer::~MetricsServer() = default;
 
 absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Listen(
     asio::io_context& context, const ListenAddress& address, std::function<std::string()> text) {
-  auto impl = std::make_unique<Impl>(context, std::move(text));
-  PROFILER_RETURN_IF_ERROR(impl->Open(address));
+  auto impl = std::make_unique<Impl>(std::move(text));
+  PROFILER_RETURN_IF_ERROR(impl->Open(context, address));
   return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(impl)));
 }
 

@@ -19,13 +19,11 @@
 #include <string_view>
 
 #include "src/base/status.h"
+#include "src/serve/http_server.h"
 
 namespace profiler::serve {
 
-// A request as far as it matters, and the answer.
-struct PageRequest {
-  std::string_view method, target, host;
-};
+// What a request gets.
 enum class Answer : uint8_t {
   kPage,
   kPageHead,      // for HEAD: all but the page
@@ -35,7 +33,7 @@ enum class Answer : uint8_t {
 };
 
 // What to answer on a server with that token and port.
-Answer AnswerTo(const PageRequest& request, std::string_view token, uint16_t port);
+Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t port);
 
 class PageServer {
  public:
