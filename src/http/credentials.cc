@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/regular_file.h"
-#include "src/base/text.h"
 #include "src/base/transfer.h"
 
 namespace profiler::http {
@@ -43,8 +43,7 @@ absl::StatusOr<std::string> SecretIn(const std::string& path) {
   text.resize(size);
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
-  const bool is_line = std::ranges::none_of(
-      text, [](char c) { return IsControl(static_cast<unsigned char>(c)) && c >= 0; });
+  const bool is_line = std::ranges::none_of(text, absl::ascii_iscntrl);
   if (text.empty() || !is_line) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": must have one line, which is the secret"));

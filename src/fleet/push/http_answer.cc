@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -42,7 +43,7 @@ std::string AnswerText(const http::Response& response) {
   const std::string_view line = std::string_view(response.body)
                                     .substr(0, response.body.find('\n'))
                                     .substr(0, kLongestExcerpt);
-  const bool is_text = std::ranges::none_of(line, [](char c) { return c >= 0 && c < ' '; });
+  const bool is_text = std::ranges::none_of(line, absl::ascii_iscntrl);
   if (line.empty() || !is_text) return text;
   text += ": ";
   AppendPrintable(line, text);

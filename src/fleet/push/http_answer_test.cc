@@ -38,7 +38,8 @@ TEST(DeliveryOf, TellsWhatIsRefusedFromWhatIsToBeSentAgain) {
 TEST(AnswerText, ShowsOneLineAndNothingThatIsNoText) {
   EXPECT_EQ(AnswerText({.status = 500, .body = std::string(1000, 'x')}).size(), 210u);
   EXPECT_EQ(AnswerText({.status = 500, .body = "\x08\x01"}), "HTTP 500");
-  EXPECT_EQ(AnswerText({.status = 500, .body = "a\x7f"}), "HTTP 500: a?");
+  EXPECT_EQ(AnswerText({.status = 500, .body = "größer\nals"}), "HTTP 500: größer");
+  EXPECT_EQ(AnswerText({.status = 500, .body = "a\x7f"}), "HTTP 500");
 }
 
 TEST(RetryAfter, IsANumberOrADate) {

@@ -40,7 +40,7 @@ std::string NameOf(std::string_view text, std::string_view also = "") {
 std::string ValueOf(std::string_view text) {
   std::string value = ValidUtf8(text);
   for (char& c : value) {
-    if (c == ',' || c == '}' || (c >= 0 && c < ' ')) c = '_';
+    if (c == ',' || c == '}' || absl::ascii_iscntrl(c)) c = '_';
   }
   return value;
 }
