@@ -38,7 +38,7 @@ const FuzzTarget* FindTarget(std::string_view name);
 void Require(bool holds, const char* law);
 
 // In files of their names, and in recording_targets.cc, command_targets.cc, codec_targets.cc,
-// symbolize_targets.cc and import_targets.cc.
+// symbolize_targets.cc, import_targets.cc and fleet_targets.cc.
 FuzzTarget FileTarget();
 FuzzTarget PipeTarget();
 FuzzTarget CompressedTarget();
@@ -66,6 +66,9 @@ FuzzTarget ImportFirefoxTarget();
 FuzzTarget ImportSpeedscopeTarget();
 FuzzTarget ImportCpuProfileTarget();
 FuzzTarget ConfinedTarget();
+FuzzTarget SegmentTarget();
+FuzzTarget JournalTarget();
+FuzzTarget AnswerTarget();
 // Whose inputs are programs that build what is read (choices.h).
 FuzzTarget JointTarget();
 FuzzTarget SidebandTarget();

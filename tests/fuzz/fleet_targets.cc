@@ -1,0 +1,246 @@
+// What a fleet's machines keep and are told: segments, the journal of what was pushed, and the
+// answers of a ClickHouse server.
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "src/base/byte_reader.h"
+#include "src/fleet/clickhouse/row_binary.h"
+#include "src/fleet/clickhouse/stacks_answer.h"
+#include "src/fleet/push/journal.h"
+#include "src/fleet/segment.h"
+#include "src/fleet/window_builder.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/scratch_directory.h"
+
+namespace profiler::fuzz {
+namespace {
+
+using fleet::Window;
+
+Bytes BytesOf(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Window SmallWindow() {
+  fleet::WindowBuilder builder;
+  Window& window = builder.window();
+  window.host = "h";
+  window.labels = {{"region", "eu"}};
+  window.begin = 1'700'000'000'000'000'000;
+  window.length = 10'000'000'000;
+  window.frequency = 49;
+  window.cpus = 4;
+  window.losses = {.lost_samples = 1, .chains = 3, .cut_chains = 1};
+  const uint32_t caller = builder.Stack(fleet::kNoCaller, "main", "app");
+  const uint32_t stack = builder.Stack(caller, "f", "libc.so.6");
+  for (const char* service : {"web", "db"}) {
+    const uint32_t event = builder.Event("cpu-clock");
+    const uint32_t workload = builder.Workload(
+        {.service = service, .container = {}, .pod = {}, .program = "app", .build_id = "ab"});
+    builder.Add({.event = event, .workload = workload, .stack = stack, .samples = 2, .value = 9});
+    builder.Add({.event = event, .workload = workload, .stack = caller, .samples = 1, .value = 5});
+  }
+  return std::move(builder).Finish();
+}
+
+// Sums that are right let mutations through to what they guard. The head, whose size is behind the
+// 8 bytes of the magic, and the body have one behind them each.
+void PutRightSums(Bytes& segment) {
+  constexpr size_t kMagic = 8, kSum = sizeof(uint64_t);
+  uint32_t head = 0;
+  if (segment.size() < kMagic + sizeof(head) + 2 * kSum) return;
+  std::memcpy(&head, &segment[kMagic], sizeof(head));
+  const size_t begin = kMagic + sizeof(head);
+  if (head > segment.size() - begin - 2 * kSum) return;
+  const auto put = [&segment](size_t from, size_t to) {
+    const uint64_t sum = XXH3_64bits(segment.data() + from, to - from);
+    std::memcpy(&segment[to], &sum, kSum);
+  };
+  put(0, begin + head);
+  put(begin + head + kSum, segment.size() - kSum);
+}
+
+void CheckWindow(const Window& window) {
+  for (size_t i = 0; i < window.stacks.size(); ++i) {
+    const fleet::StackNode& node = window.stacks[i];
+    Require(node.caller == fleet::kNoCaller || node.caller < i, "callers come first");
+    Require(node.frame < window.frames.size(), "a stack's frame exists");
+  }
+  for (const fleet::Row& row : window.rows) {
+    Require(row.stack < window.stacks.size() && row.event < window.events.size() &&
+                row.workload < window.workloads.size(),
+            "what a row is of exists");
+  }
+  Require(fleet::StackHashes(window).size() == window.stacks.size(), "each stack has a hash");
+}
+
+void ReadSegment(std::span<const std::byte> bytes) {
+  const auto head = fleet::ReadSegmentHead(bytes);
+  const auto window = fleet::DecodeSegment(bytes);
+  if (!window.ok()) {
+    Require(!window.status().message().empty(), "an error says what is wrong");
+    return;
+  }
+  Require(head.ok() && head->rows == window->rows.size(), "the head says how many rows there are");
+  CheckWindow(*window);
+  const std::string again = fleet::EncodeSegment(*window);
+  const auto same = fleet::DecodeSegment(std::as_bytes(std::span(again)));
+  // A longer head than is read may have been in it.
+  if (!same.ok()) return;
+  Require(same->rows == window->rows && same->host == window->host, "a segment is written as read");
+}
+
+void RunSegment(std::span<const std::byte> input) {
+  ReadSegment(input);
+  Bytes sealed(input.begin(), input.end());
+  PutRightSums(sealed);
+  ReadSegment(sealed);
+}
+
+std::vector<Bytes> SegmentSeeds() {
+  return {BytesOf(fleet::EncodeSegment(Window())), BytesOf(fleet::EncodeSegment(SmallWindow()))};
+}
+
+constexpr char kDestination[] = "clickhouse+http://h/d";
+
+// The one file of a journal in a directory.
+std::string JournalIn(const ScratchDirectory& directory) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    if (entry.path().extension() == ".journal") return entry.path().filename().string();
+  }
+  Require(false, "a journal has a file");
+  return {};
+}
+
+// Each line has the hash of what stands before it: right ones let mutations through.
+std::string WithRightHashes(std::string_view text) {
+  constexpr size_t kHash = 17;  // a blank, and 16 digits
+  std::string lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end < kHash ? end : end - kHash);
+    char hash[kHash + 2];
+    std::snprintf(hash, sizeof(hash), " %016llx\n",
+                  static_cast<unsigned long long>(XXH3_64bits(line.data(), line.size())));
+    lines.append(line).append(hash);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+void ReadJournal(std::span<const std::byte> content) {
+  static const ScratchDirectory& directory = *new ScratchDirectory();
+  static const std::string& name = *[] {
+    Require(fleet::PushJournal::Open(directory.path(), kDestination, {}).ok(), "a journal is made");
+    return new std::string(JournalIn(directory));
+  }();
+  directory.Write(name, content);
+  const auto peeked = fleet::PushJournal::Peek(directory.path(), kDestination);
+  const auto opened = fleet::PushJournal::Open(directory.path(), kDestination, {"a", "b"});
+  Require(peeked.ok() == opened.ok(), "who looks sees what who writes sees");
+  if (!opened.ok()) {
+    Require(!opened.status().message().empty(), "an error says what is wrong");
+    return;
+  }
+  Require(peeked->in_flight() == opened->in_flight(), "the batch that was on its way is known");
+  for (const char* segment : {"a", "b"}) {
+    Require(peeked->IsDone(segment) == opened->IsDone(segment), "what was sent is known");
+  }
+  // It was written anew.
+  const auto again = fleet::PushJournal::Peek(directory.path(), kDestination);
+  Require(again.ok(), "what is written can be read");
+  Require(again->in_flight() == opened->in_flight(), "the batch on its way is written anew");
+  for (const char* segment : {"a", "b"}) {
+    Require(again->IsDone(segment) == opened->IsDone(segment), "what was sent is written anew");
+  }
+}
+
+void RunJournal(std::span<const std::byte> input) {
+  ReadJournal(input);
+  const std::string sealed = WithRightHashes(TextOf(input));
+  ReadJournal(std::as_bytes(std::span(sealed)));
+}
+
+std::vector<Bytes> JournalSeeds() {
+  std::string text = std::string("profiler push 1 ") + kDestination + "0123456789abcdefg\n";
+  for (const char* line : {"flight a b", "done", "flight b", "skip b HTTP 413", "sent a c"}) {
+    text.append(line).append("0123456789abcdefg\n");
+  }
+  return {BytesOf(WithRightHashes(text))};
+}
+
+// Three answers in one input, each with its size before it.
+void RunAnswer(std::span<const std::byte> input) {
+  fleet::clickhouse::RowReader parts(TextOf(input));
+  const fleet::clickhouse::StacksAnswer answer = {
+      .rows = parts.Text(), .stacks = parts.Text(), .windows = parts.Text()};
+  for (const bool apart : {false, true}) {
+    std::vector<std::string> notes;
+    const auto windows = fleet::clickhouse::WindowsOf(
+        answer, {.tells_hosts_apart = apart, .tells_times_apart = apart}, &notes);
+    if (!windows.ok()) {
+      Require(!windows.status().message().empty(), "an error says what is wrong");
+      continue;
+    }
+    for (const Window& window : *windows) CheckWindow(window);
+  }
+}
+
+Bytes AnswerSeed(bool apart) {
+  std::string rows, stacks, windows, all;
+  fleet::clickhouse::RowWriter row(rows), stack(stacks), window(windows), part(all);
+  for (const uint64_t hash : {uint64_t{7}, uint64_t{8}}) {
+    if (apart) {
+      row.Text("h");
+      row.Number(uint32_t{1'700'000'000});
+      row.Number(uint32_t{5});
+    }
+    for (const char* text : {"cpu-clock", "web", "app", "", "", "ab"}) row.Text(text);
+    for (const uint64_t number : {hash, uint64_t{3}, uint64_t{30}}) row.Number(number);
+  }
+  stack.Number(uint64_t{7});
+  for (const char* texts : {"mf", "ab"}) {
+    stack.Size(2);
+    for (size_t i = 0; i < 2; ++i) stack.Text(std::string_view(texts + i, 1));
+  }
+  if (apart) {
+    window.Number(uint32_t{1'700'000'000});
+    window.Number(uint32_t{5});
+  }
+  window.Text("h");
+  for (const char* text : {"region", "eu"}) {
+    window.Size(1);
+    window.Text(text);
+  }
+  window.Number(49.0);
+  window.Number(uint32_t{4});
+  window.Text("1.0");
+  for (const uint64_t number : {100, 200, 1, 3, 1}) window.Number(number);
+  for (const std::string* text : {&rows, &stacks, &windows}) part.Text(*text);
+  return BytesOf(all);
+}
+
+std::vector<Bytes> AnswerSeeds() { return {AnswerSeed(false), AnswerSeed(true)}; }
+
+}  // namespace
+
+FuzzTarget SegmentTarget() {
+  return {"segment", "segments of a fleet's windows", RunSegment, SegmentSeeds};
+}
+FuzzTarget JournalTarget() {
+  return {.name = "push_journal",
+          .what = "what of segments was pushed",
+          .run = RunJournal,
+          .seeds = JournalSeeds,
+          .is_slow = true};
+}
+FuzzTarget AnswerTarget() {
+  return {"clickhouse_answer", "stacks that a ClickHouse server says", RunAnswer, AnswerSeeds};
+}
+
+}  // namespace profiler::fuzz
