@@ -140,7 +140,7 @@ absl::StatusOr<http::Response> Server::Insert(std::string_view table, std::strin
                                          ") FORMAT RowBinary"));
   request.url = UrlWith(std::move(all));
   request.headers = {{"Content-Encoding", "gzip"}, {"Content-Type", "application/octet-stream"}};
-  request.body = exports::Gzip(body);
+  request.body = exports::Gzip(body, exports::kGzipMessage);
   request.timeout = std::chrono::minutes(2);
   constexpr size_t kMostAnswer = 1 << 20;
   request.most = kMostAnswer;
