@@ -2,11 +2,8 @@
 //
 //   node newest.mjs STATEMENTS    a file of statements, a line with -- between them; prints what each answers
 import {readFileSync} from 'node:fs';
+import {Session} from 'chdb';
 
-const {Session} = await import('chdb').catch((error) => {
-  console.log(`SKIPPED: chdb cannot be loaded: ${error.message}`);
-  process.exit(77);
-});
 const session = new Session();
 let failed = 0;
 for (const statement of readFileSync(process.argv[2], 'utf8').split('\n--\n')) {
