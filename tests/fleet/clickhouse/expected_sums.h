@@ -16,22 +16,25 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Sums of segments, added up here in the plainest way.
+// Sums of segments, added up here in a plain way: by name for each window, and then all of them.
 class ExpectedSums {
  public:
   void Add(const Window& window) {
+    std::map<StringId, Sum> services, self, total;
+    std::set<StringId> functions;  // of a stack
     for (const Row& row : window.rows) {
-      const Workload& workload = window.workloads[row.workload];
-      const std::string service(window.strings[workload.service]);
-      Count({window.host, service}, row);
-      std::set<std::string> functions;
+      functions.clear();
       for (uint32_t at = row.stack; at != kNoCaller; at = window.stacks[at].caller) {
-        functions.emplace(window.strings[window.frames[window.stacks[at].frame].function]);
+        functions.insert(window.frames[window.stacks[at].frame].function);
       }
+      Count(services[window.workloads[row.workload].service], row.samples, row.value);
       const Frame& leaf = window.frames[window.stacks[row.stack].frame];
-      Count({"self", std::string(window.strings[leaf.function])}, row);
-      for (const std::string& function : functions) Count({"total", function}, row);
+      Count(self[leaf.function], row.samples, row.value);
+      for (const StringId function : functions) Count(total[function], row.samples, row.value);
     }
+    AddAll(window, window.host, services);
+    AddAll(window, "self", self);
+    AddAll(window, "total", total);
     lost_ += window.losses.lost_samples;
     chains_ += window.losses.chains;
   }
@@ -52,10 +55,14 @@ class ExpectedSums {
   }
 
  private:
-  void Count(const std::vector<std::string>& keys, const Row& row) {
-    Sum& sum = sums_[keys];
-    sum.samples += row.samples;
-    sum.value += row.value;
+  static void Count(Sum& sum, uint64_t samples, uint64_t value) {
+    sum.samples += samples;
+    sum.value += value;
+  }
+  void AddAll(const Window& window, const std::string& key, const std::map<StringId, Sum>& sums) {
+    for (const auto& [name, sum] : sums) {
+      Count(sums_[{key, std::string(window.strings[name])}], sum.samples, sum.value);
+    }
   }
 
   std::map<std::vector<std::string>, Sum> sums_;
