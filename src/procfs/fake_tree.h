@@ -32,6 +32,13 @@ class FakeTree {
     std::ofstream(path, std::ios::binary) << text;
     return *this;
   }
+  FakeTree& Link(std::string_view file, std::string_view to) {
+    const std::filesystem::path path = root_ / file;
+    std::filesystem::create_directories(path.parent_path());
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink(to, path);
+    return *this;
+  }
   FakeTree& Thread(int pid, int tid, std::string_view comm) {
     return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm",
                  std::string(comm) + "\n");

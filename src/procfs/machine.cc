@@ -1,8 +1,11 @@
 #include "src/procfs/machine.h"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 
@@ -97,6 +100,13 @@ uint64_t EffectiveCapabilities(const Roots& roots) {
   std::string text;
   if (!ReadFile(roots.proc + "/self/status", &text).ok()) return 0;
   return ParseNumber<uint64_t>(ValueOf(text, "CapEff").value_or(""), 16).value_or(0);
+}
+
+bool IsInPidNamespace(const Roots& roots) {
+  constexpr std::string_view kFirst = "pid:[4026531836]";
+  std::array<char, 64> text;
+  const ssize_t size = readlink((roots.proc + "/self/ns/pid").c_str(), text.data(), text.size());
+  return size > 0 && std::string_view(text.data(), static_cast<size_t>(size)) != kFirst;
 }
 
 }  // namespace profiler::procfs

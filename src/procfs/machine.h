@@ -44,4 +44,9 @@ absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
 // Capabilities in force for this process, as bits (CAP_IPC_LOCK, …); 0 when unknown.
 uint64_t EffectiveCapabilities(const Roots& roots);
 
+// Whether this process sees a part of the machine's processes alone, in a PID namespace, as those
+// in containers do. False when unknown. The first namespace has the same number on each machine
+// (PROC_PID_INIT_INO of include/linux/proc_ns.h, Linux 3.8 to 6.18).
+bool IsInPidNamespace(const Roots& roots);
+
 }  // namespace profiler::procfs

@@ -55,6 +55,15 @@ TEST(PerfLimits, AreAbsentWhereTheKernelHasNone) {
   EXPECT_FALSE(limits.max_sample_rate.has_value());
 }
 
+TEST(PidNamespace, IsOneOfAContainerWhereItIsNotTheFirst) {
+  FakeTree tree;
+  EXPECT_FALSE(IsInPidNamespace(tree.roots()));
+  tree.Link("proc/self/ns/pid", "pid:[4026531836]");
+  EXPECT_FALSE(IsInPidNamespace(tree.roots()));
+  tree.Link("proc/self/ns/pid", "pid:[4026532301]");
+  EXPECT_TRUE(IsInPidNamespace(tree.roots()));
+}
+
 TEST(EffectiveCapabilities, AreReadAsBits) {
   FakeTree tree;
   tree.Write("proc/self/status", "CapPrm:\t1\nCapEff:\t0000000000004001\n");

@@ -317,6 +317,13 @@ class SetupSteps {
       setup_.notes.push_back(
           absl::StrCat("not recorded, for they went offline: CPU ", absl::StrJoin(offline, ",")));
     }
+    // The kernel says 0 of each thread that has no number in this namespace.
+    if (options_.targets.system_wide && procfs::IsInPidNamespace(options_.roots)) {
+      setup_.notes.push_back(
+          "in a container: threads outside of it have no numbers here, and all count as swapper, "
+          "the idle thread, without names of their functions; recording outside, or "
+          "`docker run --pid=host`, tells them apart");
+    }
   }
 
   // The file, and in it what has happened before.

@@ -110,6 +110,19 @@ class SessionTest : public testing::Test {
   std::vector<CompleteFile> files_;
 };
 
+TEST_F(SessionTest, SaysThatAContainerDoesNotTellOthersThreadsApart) {
+  tree_.Link("proc/self/ns/pid", "pid:[4026532301]");
+  const auto notes_of = [this](bool system_wide) {
+    options_.targets.system_wide = system_wide;
+    if (!system_wide) options_.targets.pids = {1};
+    auto session = Create();
+    return session.ok() ? absl::StrJoin((*session)->summary().notes, "\n") : "";
+  };
+  EXPECT_THAT(notes_of(true),
+              testing::HasSubstr("in a container: threads outside of it have no numbers"));
+  EXPECT_THAT(notes_of(false), testing::Not(testing::HasSubstr("in a container")));
+}
+
 TEST_F(SessionTest, WritesWhatRunsThenWhatTheRingsHold) {
   options_.targets.system_wide = true;
   auto session = Create();
