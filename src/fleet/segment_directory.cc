@@ -31,6 +31,8 @@ namespace {
 constexpr std::string_view kSuffix = ".seg";
 constexpr std::string_view kTemporarySuffix = ".new";
 constexpr std::string_view kRefused = "refused";
+constexpr uint64_t kShareAside = 10;  // of them there may be one part of so many of the limit
+
 constexpr int64_t kNanosecondsOfMillisecond = 1'000'000;
 constexpr size_t kDigits = 13, kHashDigits = 16;
 
@@ -38,7 +40,23 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { closedir(directory); }
 };
 
+std::string PathAside(const SegmentFile& file) {
+  return absl::StrCat(View(kRefused), "/", file.name);
+}
+
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
+
+// Into what is sorted so. A file of its name has been replaced.
+void Insert(const SegmentFile& file, std::vector<SegmentFile>& files, uint64_t& bytes) {
+  const auto at = std::ranges::lower_bound(files, file, ComesBefore);
+  if (at != files.end() && at->name == file.name) {
+    bytes -= at->bytes;
+    *at = file;
+  } else {
+    files.insert(at, file);
+  }
+  bytes += file.bytes;
+}
 
 // The file's bytes, at most `most`. A file that grows meanwhile is cut: it is no segment anyway.
 absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
@@ -138,6 +156,11 @@ absl::StatusOr<SegmentSpool> SegmentSpool::Open(const std::string& path, const L
   SegmentSpool spool(path, std::move(directory), std::move(lock), limits);
   PROFILER_ASSIGN_OR_RETURN(spool.files_, spool.List(INT64_MIN, INT64_MAX));
   for (const SegmentFile& file : spool.files_) spool.bytes_ += file.bytes;
+  if (const auto aside = SegmentDirectory::Open(absl::StrCat(path, "/", View(kRefused)));
+      aside.ok()) {
+    PROFILER_ASSIGN_OR_RETURN(spool.aside_, aside->List(INT64_MIN, INT64_MAX));
+  }
+  for (const SegmentFile& file : spool.aside_) spool.aside_bytes_ += file.bytes;
   return spool;
 }
 
@@ -173,6 +196,14 @@ bool SegmentSpool::DropOldest() {
   return true;
 }
 
+bool SegmentSpool::DropOldestAside() {
+  if (aside_.empty()) return false;
+  unlinkat(fd_.get(), PathAside(aside_.front()).c_str(), 0);
+  aside_bytes_ -= aside_.front().bytes;
+  aside_.erase(aside_.begin());
+  return true;
+}
+
 absl::Status SegmentSpool::Add(const Window& window) {
   const std::string bytes = EncodeSegment(window);
   const SegmentFile file = {
@@ -180,16 +211,11 @@ absl::Status SegmentSpool::Add(const Window& window) {
   while (bytes_ + bytes.size() > limits_.bytes && DropOldest()) {
   }
   absl::Status status = Write(file.name, bytes);
-  while (absl::IsResourceExhausted(status) && DropOldest()) status = Write(file.name, bytes);
-  PROFILER_RETURN_IF_ERROR(status);
-  const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
-  if (at != files_.end() && at->name == file.name) {
-    bytes_ -= at->bytes;
-    *at = file;
-  } else {
-    files_.insert(at, file);
+  while (absl::IsResourceExhausted(status) && (DropOldest() || DropOldestAside())) {
+    status = Write(file.name, bytes);
   }
-  bytes_ += file.bytes;
+  PROFILER_RETURN_IF_ERROR(status);
+  Insert(file, files_, bytes_);
   return absl::OkStatus();
 }
 
@@ -203,8 +229,7 @@ absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
   if (mkdirat(fd_.get(), refused.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, absl::StrCat(path_, "/", refused));
   }
-  const std::string to = absl::StrCat(refused, "/", file.name);
-  if (renameat(fd_.get(), file.name.c_str(), fd_.get(), to.c_str()) != 0) {
+  if (renameat(fd_.get(), file.name.c_str(), fd_.get(), PathAside(file).c_str()) != 0) {
     return ErrnoStatus(errno, absl::StrCat(path_, "/", file.name));
   }
   const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
@@ -212,6 +237,9 @@ absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
     bytes_ -= at->bytes;
     files_.erase(at);
   }
+  Insert(file, aside_, aside_bytes_);
+  // A server that refuses everything must not fill the disk.
+  while (aside_.size() > 1 && aside_bytes_ > limits_.bytes / kShareAside) DropOldestAside();
   return absl::OkStatus();
 }
 

@@ -1,11 +1,11 @@
 // The directory that segments are kept in: an agent's spool, and what is asked where there is no
 // server.
 //
-//   DIR/1764115200000-8f3a91c2d5e60b17.seg   a segment: begin in milliseconds since 1970, and a
-//   hash
-//                                            of the host's name
-//   DIR/refused/…                            segments that a server did not want, for a person to
-//   see DIR/lock                                 held by the one process that adds segments
+//   DIR/1764115200000-8f3a91c2d5e60b17.seg   a segment: begin in milliseconds since 1970,
+//                                            and a hash of the host's name
+//   DIR/refused/…                            segments that no server will take, for a
+//                                            person to look at
+//   DIR/lock                                 held by the one process that adds segments
 //
 // A name follows from host and begin. So a window that is recorded twice, because its writer was
 // killed in between, replaces itself and is there once. Files appear whole, by rename(2).
@@ -65,7 +65,7 @@ class SegmentDirectory {
 class SegmentSpool : public SegmentDirectory {
  public:
   struct Limits {
-    uint64_t bytes = uint64_t{1} << 30;  // of all segments together
+    uint64_t bytes = uint64_t{1} << 30;  // of all segments together; a tenth more of refused ones
   };
   // How many had to go, since the spool was opened, before anybody said that they may.
   struct Dropped {
@@ -85,7 +85,7 @@ class SegmentSpool : public SegmentDirectory {
   // Those are no loss when they go: they are where they were to be sent to.
   void MayGo(const SegmentFile& file);
 
-  // A segment that no server will take. Errors: those of rename(2).
+  // A segment that no server will take. Of many, the oldest ones go. Errors: those of rename(2).
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }
@@ -97,12 +97,15 @@ class SegmentSpool : public SegmentDirectory {
 
   absl::Status Write(const std::string& name, std::string_view bytes) const;
   bool DropOldest();
+  bool DropOldestAside();
 
   UniqueFd lock_;
   Limits limits_;
   std::vector<SegmentFile> files_;   // by begin and name
   std::vector<std::string> may_go_;  // names, sorted
   uint64_t bytes_ = 0;
+  std::vector<SegmentFile> aside_;  // in refused/, by begin and name
+  uint64_t aside_bytes_ = 0;
   Dropped dropped_;
 };
 

@@ -118,6 +118,26 @@ TEST_F(SpoolTest, PutsASegmentAsideThatIsRefused) {
   EXPECT_TRUE(fs::exists(path_ + "/refused/" + file.name));
 }
 
+TEST_F(SpoolTest, OfWhatIsRefusedTheOldestGo) {
+  const auto begins_aside = [this] {
+    const auto aside = SegmentDirectory::Open(path_ + "/refused");
+    return aside.ok() ? BeginsIn(*aside) : "";
+  };
+  const auto refuse = [](SegmentSpool& spool, int second) {
+    ASSERT_TRUE(spool.Add(WindowAt(second * kSecond)).ok());
+    ASSERT_TRUE(spool.SetAside(spool.List(0, INT64_MAX)->front()).ok());
+  };
+  {
+    SegmentSpool spool = Open(25 * size_);
+    for (const int second : {1, 2, 3}) refuse(spool, second);
+    EXPECT_EQ(begins_aside(), "2 3 ");
+    EXPECT_EQ(spool.dropped().segments, 0u);
+  }
+  SegmentSpool again = Open(25 * size_);
+  refuse(again, 4);
+  EXPECT_EQ(begins_aside(), "3 4 ");
+}
+
 TEST_F(SpoolTest, SaysWhichSegmentIsDamaged) {
   SegmentSpool spool = Open();
   ASSERT_TRUE(spool.Add(WindowAt(kSecond)).ok());
