@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/base/off_cpu_events.h"
 #include "src/query/amount.h"
 
 namespace profiler::fleet {
@@ -14,7 +15,7 @@ namespace {
 // Events that are preferred are less.
 auto RankOf(const Sum& of) {
   const bool is_time = query::IsTime(of.keys[0]);
-  return std::tuple(!is_time, ~(is_time ? of.value : of.samples), of.keys[0]);
+  return std::tuple(IsOffCpuEvent(of.keys[0]), !is_time, ~(is_time ? of.value : of.samples), of.keys[0]);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace profiler::fleet {
 
 // Of sums whose only key is the event, one at least: of events that are times the one with the most
 // value; where none is a time, the one with the most samples, as values of different units do not
-// compare. Of equal ones the first by name. Thread-safe.
+// compare. Of equal ones the first by name. Times off the CPU, of which each thread that waits has
+// some, only where there is nothing else. Thread-safe.
 const Sum& ChooseEvent(std::span<const Sum> events);
 
 // What was chosen, and what was left out: a line for a person.
