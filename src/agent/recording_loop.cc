@@ -36,7 +36,8 @@ RecordingLoop::RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions optio
     : kernel_(kernel),
       options_(std::move(options)),
       metrics_(metrics),
-      rate_(options_.rates, options_.budget) {}
+      rate_(options_.rates, options_.budget),
+      off_cpu_(options_.recording.off_cpu) {}
 
 absl::Status RecordingLoop::Run() {
   milliseconds wait = options_.first_wait;
@@ -64,6 +65,7 @@ record::RecordOptions RecordingLoop::SessionOptions() {
     frequency_ = std::min(frequency_, static_cast<uint64_t>(*limits.max_sample_rate));
   }
   recording.frequency = frequency_;
+  recording.off_cpu = off_cpu_;
   recording.output = "a window";
   recording.in_memory = true;
   recording.handle_signals = false;
@@ -152,12 +154,20 @@ void RecordingLoop::Measure(nanoseconds length) {
                         share * 100, options_.budget * 100, rate_.frequency()));
     RenewSession();
   }
-  if (rate_.is_over_budget() && !was_over_budget_) {
+  const auto say_over_budget = [&](const char* what_then) {
     options_.say(
-        absl::StrFormat("takes %.2f %% of the machine at the lowest rate, %d Hz: more "
-                        "than the %.2f %% of --cpu-budget; a lower --frequency or a "
-                        "longer --window takes less",
-                        share * 100, rate_.frequency(), options_.budget * 100));
+        absl::StrFormat("takes %.2f %% of the machine at the lowest rate, %d Hz: more than the "
+                        "%.2f %% of --cpu-budget; %s",
+                        share * 100, rate_.frequency(), options_.budget * 100, what_then));
+  };
+  // Times off the CPU cost by how often threads are switched, which no rate bounds. Whether it is
+  // enough that they go, the next windows tell.
+  if (rate_.is_over_budget() && std::exchange(off_cpu_, false)) {
+    say_over_budget("without --off-cpu from now on");
+    return RenewSession();
+  }
+  if (rate_.is_over_budget() && !was_over_budget_) {
+    say_over_budget("a lower --frequency or a longer --window takes less");
   }
   was_over_budget_ = rate_.is_over_budget();
 }

@@ -32,7 +32,8 @@
 namespace profiler::agent {
 
 struct RecordingLoopOptions {
-  // What to record. Its frequency, output and callbacks are set here.
+  // What to record. Its frequency, output and callbacks are set here. Times off the CPU go where
+  // they take more than the budget at the lowest rate.
   record::RecordOptions recording;
   std::chrono::milliseconds window{10'000};
   uint64_t window_bytes = uint64_t{64} << 20;  // of a recording: it ends earlier then
@@ -85,6 +86,7 @@ class RecordingLoop {
   std::set<std::string> said_;
   bool has_recorded_ = false;
   bool was_over_budget_ = false;
+  bool off_cpu_;  // they still fit
 
   // Of the session at hand.
   uint64_t frequency_ = 0;

@@ -184,6 +184,17 @@ TEST_F(RecordingLoopTest, AtTheLowestRateItIsSaidOnce) {
   EXPECT_THAT(said_, testing::MatchesRegex("takes .* at the lowest rate, 19 Hz: [^\n]*\n"));
 }
 
+TEST_F(RecordingLoopTest, TimesOffTheCpuGoWhereTheyTakeMoreThanTheyMay) {
+  took_each_ = std::chrono::seconds(1000);
+  options_.rates = {.least = 19, .most = 19, .first = 19};
+  options_.recording.off_cpu = true;
+  most_recordings_ = 1000;
+  most_sessions_ = 2;
+  ASSERT_TRUE(Run().ok()) << said_;
+  EXPECT_EQ(rates_.size(), 2u);
+  EXPECT_THAT(said_, HasSubstr("--cpu-budget; without --off-cpu from now on\n"));
+}
+
 TEST(RingBytesFor, AllRingsAreAQuarterOfTheMemoryAndEachHoldsSomeSamples) {
   constexpr uint64_t kMemory = uint64_t{128} << 20;
   EXPECT_EQ(RingBytesFor(kMemory, 2), 1u << 20);

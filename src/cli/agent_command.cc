@@ -40,6 +40,7 @@ struct AgentArguments {
   std::string window = "10s";
   std::string frequency = "19-99";
   double cpu_budget = 1;  // percent
+  bool off_cpu = false;
   std::string memory = "128M";
   std::string host;
   std::vector<std::string> labels;
@@ -112,6 +113,7 @@ absl::StatusOr<agent::AgentOptions> ReadOptions(const usage::Command& command,
   }
   PROFILER_ASSIGN_OR_RETURN(options.rates, ReadRates(arguments.frequency));
   options.budget = arguments.cpu_budget / 100;
+  options.recording.off_cpu = arguments.off_cpu;
   PROFILER_RETURN_IF_ERROR(Read("--memory", ParseSize(arguments.memory), options.memory_limit));
   constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
   if (options.memory_limit < kLeastMemory) {
@@ -191,6 +193,9 @@ void AddAgentOptions(usage::Command& command, AgentArguments& a) {
       .ValueName("PERCENT")
       .InRange(0.01, 100.0)
       .ShowDefault();
+  command.AddFlag("--off-cpu", a.off_cpu,
+                  "how long threads are off the CPU and where they wait, too, as with record; "
+                  "where --cpu-budget does not permit it, it goes");
   command.AddOption("--memory", a.memory, "what this may have resident, from 32M")
       .ValueName("SIZE")
       .ShowDefault();
