@@ -6,6 +6,8 @@ shift
 [ -s "$list" ] || { echo "the query found nothing: the test would pass whatever the code does"; exit 1; }
 failed=0
 while read -r target; do
+  # Bazel 6 and later write @@ before a repository's name.
+  case $target in @@*) target=${target#@} ;; esac
   package=${target%%:*}
   permitted=no
   for entry in "$@"; do
