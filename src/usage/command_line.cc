@@ -5,17 +5,10 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/memory/memory.h"
+#include "src/usage/help_text.h"
 
 namespace profiler::usage {
 namespace {
-
-// Without the list of options that an option excludes: that each is the other's opposite is plain.
-class HelpFormatter : public CLI::Formatter {
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string all = CLI::Formatter::make_option_opts(option);
-    return all.substr(0, all.find(" Excludes:"));
-  }
-};
 
 // What `--help` says of a check is its description.
 void AddCheck(CLI::Option* option, CLI::Validator check, InHelp in_help) {
@@ -106,7 +99,9 @@ std::string Option::Name() const { return option_->get_name(); }
 
 Command::Command(const std::string& name, const std::string& text)
     : program_(std::make_unique<CLI::App>(text, name)), app_(program_.get()) {
-  app_->formatter(std::make_shared<HelpFormatter>());
+  app_->formatter_fn([](const CLI::App* app, const std::string& name, CLI::AppFormatMode) {
+    return HelpText(*app, name);
+  });
 }
 
 Command::Command(CLI::App* app) : app_(app) {}
@@ -222,7 +217,7 @@ std::string Command::Help() const {
   // CLI::App::help() of a program is about the command that was given.
   const CLI::App* const parent = app_->get_parent();
   const std::string name = parent == nullptr ? Name() : parent->get_name() + " " + Name();
-  return app_->get_formatter()->make_help(app_, name, CLI::AppFormatMode::Normal);
+  return HelpText(*app_, name);
 }
 
 Parsed Command::Parse(std::vector<std::string> arguments) {
