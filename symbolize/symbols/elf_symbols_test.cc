@@ -44,6 +44,8 @@ TEST_P(ProgramTest, NamesTheFirstAndLastByteOfEverySymbolAsNmDoes) {
   size_t checked = 0;
   for (const NmSymbol& symbol : symbols) {
     if (symbol.size == 0 || symbol.name == "without_size") continue;
+    // A byte of data that the probes of newer C libraries have; its symbol does not say so.
+    if (symbol.name == "_.stapsdt.base") continue;
     const auto& allowed = names[symbol.address];
     EXPECT_TRUE(allowed.contains(program.NameAtAddress(symbol.address))) << symbol.name;
     const Symbol* found = program.table.Find(symbol.address);
