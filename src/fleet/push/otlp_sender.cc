@@ -88,7 +88,7 @@ class Sending : public Sender {
                        .headers = {{"Content-Type", "application/x-protobuf"},
                                    {"Content-Encoding", "gzip"},
                                    {"User-Agent", batch.empty() ? "" : batch.front().version}},
-                       .body = exports::Gzip(OtlpRequest(batch)),
+                       .body = exports::Gzip(OtlpRequest(batch), exports::kGzipMessage),
                        .most = kMostAnswer});
     if (answer.ok() && answer->status == 200) return DeliveryOfResponse(*answer);
     return DeliveryOf(answer);
