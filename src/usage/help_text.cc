@@ -1,6 +1,5 @@
 #include "src/usage/help_text.h"
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -18,16 +17,13 @@ constexpr size_t kColumn = 30;
 
 std::string Row(std::string_view left, std::string_view description) {
   std::string row = absl::StrCat("  ", View(left));
-  const std::string indent(kColumn, ' ');
-  if (!description.empty()) {
-    if (row.size() >= kColumn) absl::StrAppend(&row, "\n");
-    const size_t line = row.rfind('\n') + 1;  // 0 where there is none
-    row.append(kColumn - std::min(kColumn, row.size() - line), ' ');
-    absl::StrAppend(&row, absl::StrReplaceAll(View(description), {{"\n", "\n" + indent}}));
-  } else {
-    row.append(kColumn - std::min(kColumn, row.size()), ' ');
+  const std::string next_line = "\n" + std::string(kColumn, ' ');
+  if (row.size() < kColumn) {
+    row.resize(kColumn, ' ');
+  } else if (!description.empty()) {
+    row += next_line;
   }
-  return row + "\n";
+  return absl::StrCat(row, absl::StrReplaceAll(View(description), {{"\n", next_line}}), "\n");
 }
 
 bool IsRepeated(const CLI::Option& option) {

@@ -1,5 +1,5 @@
 // How `--help` looks: the same with every version of CLI11, whose own layout is another one since
-// 2.5. Manual pages, completions and the tables of options in docs/ are read from it.
+// 2.5. tools/install reads the commands from it, and tests what docs/ must list.
 //
 // Private to this package.
 
