@@ -33,8 +33,6 @@ using perf_event::RawRecord;
 using perf_event::RecordHeader;
 using perf_event::RecordLayout;
 
-Bytes ToBytes(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
-
 void Append(std::span<const std::byte> bytes, Bytes* out) {
   out->insert(out->end(), bytes.begin(), bytes.end());
 }

@@ -12,7 +12,8 @@
 #include "src/fleet/clickhouse/stacks_answer.h"
 #include "src/fleet/push/journal.h"
 #include "src/fleet/segment.h"
-#include "src/fleet/window_builder.h"
+#include "src/fleet/testing/window_text.h"
+#include "src/fleet/window.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/scratch_directory.h"
 
@@ -20,33 +21,6 @@ namespace profiler::fuzz {
 namespace {
 
 using fleet::Window;
-
-Bytes BytesOf(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
-}
-
-Window SmallWindow() {
-  fleet::WindowBuilder builder;
-  Window& window = builder.window();
-  window.host = "h";
-  window.labels = {{"region", "eu"}};
-  window.begin = 1'700'000'000'000'000'000;
-  window.length = 10'000'000'000;
-  window.frequency = 49;
-  window.cpus = 4;
-  window.losses = {.lost_samples = 1, .chains = 3, .cut_chains = 1};
-  const uint32_t caller = builder.Stack(fleet::kNoCaller, "main", "app");
-  const uint32_t stack = builder.Stack(caller, "f", "libc.so.6");
-  for (const char* service : {"web", "db"}) {
-    const uint32_t event = builder.Event("cpu-clock");
-    const uint32_t workload = builder.Workload(
-        {.service = service, .container = {}, .pod = {}, .program = "app", .build_id = "ab"});
-    builder.Add({.event = event, .workload = workload, .stack = stack, .samples = 2, .value = 9});
-    builder.Add({.event = event, .workload = workload, .stack = caller, .samples = 1, .value = 5});
-  }
-  return std::move(builder).Finish();
-}
 
 // Sums that are right let mutations through to what they guard. The head, whose size is behind the
 // 8 bytes of the magic, and the body have one behind them each.
@@ -103,7 +77,8 @@ void RunSegment(std::span<const std::byte> input) {
 }
 
 std::vector<Bytes> SegmentSeeds() {
-  return {BytesOf(fleet::EncodeSegment(Window())), BytesOf(fleet::EncodeSegment(SmallWindow()))};
+  return {ToBytes(fleet::EncodeSegment(Window())),
+          ToBytes(fleet::EncodeSegment(fleet::WebAndDatabase().Finish()))};
 }
 
 constexpr char kDestination[] = "clickhouse+http://h/d";
@@ -171,7 +146,7 @@ std::vector<Bytes> JournalSeeds() {
   for (const char* line : {"flight a b", "done", "flight b", "skip b HTTP 413", "sent a c"}) {
     text.append(line).append("0123456789abcdefg\n");
   }
-  return {BytesOf(WithRightHashes(text))};
+  return {ToBytes(WithRightHashes(text))};
 }
 
 // Three answers in one input, each with its size before it.
@@ -222,7 +197,7 @@ Bytes AnswerSeed(bool apart) {
   window.Text("1.0");
   for (const uint64_t number : {100, 200, 1, 3, 1}) window.Number(number);
   for (const std::string* text : {&rows, &stacks, &windows}) part.Text(*text);
-  return BytesOf(all);
+  return ToBytes(all);
 }
 
 std::vector<Bytes> AnswerSeeds() { return {AnswerSeed(false), AnswerSeed(true)}; }

@@ -13,6 +13,9 @@ namespace profiler::fuzz {
 
 using Bytes = std::vector<std::byte>;
 
+inline Bytes ToBytes(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
+inline Bytes ToBytes(std::string_view text) { return ToBytes(std::as_bytes(std::span(text))); }
+
 struct FuzzTarget {
   std::string_view name;
   std::string_view what;  // it reads

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "src/base/byte_reader.h"
 #include "tests/conformance/corpus.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/heap_meter.h"
@@ -77,9 +76,7 @@ TEST_P(FuzzTest, GetsThroughMutationsOfItsSeeds) {
 
 Bytes ReadWhole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  const std::span<const std::byte> bytes = BytesOfText(text);
-  return {bytes.begin(), bytes.end()};
+  return ToBytes(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 class RecordingFuzzTest : public FuzzTest {};

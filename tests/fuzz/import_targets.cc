@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "src/base/byte_reader.h"
 #include "src/export/interchange/firefox.h"
 #include "src/export/interchange/origin.h"
 #include "src/export/interchange/pprof.h"
@@ -82,16 +81,8 @@ void RunAny(std::span<const std::byte> input) {
 
 std::vector<Bytes> BytesOf(std::initializer_list<std::string_view> texts) {
   std::vector<Bytes> seeds;
-  for (const std::string_view text : texts) {
-    const auto bytes = std::as_bytes(std::span(text));
-    seeds.emplace_back(bytes.begin(), bytes.end());
-  }
+  for (const std::string_view text : texts) seeds.push_back(ToBytes(text));
   return seeds;
-}
-
-Bytes BytesOfFile(std::string_view text) {
-  const std::span<const std::byte> bytes = BytesOfText(text);
-  return {bytes.begin(), bytes.end()};
 }
 
 std::vector<Bytes> FoldedSeeds() {
@@ -132,7 +123,7 @@ std::vector<Bytes> LegacyPprofSeeds() {
   const auto cpu = std::as_bytes(std::span(kCpu));
   seeds.emplace_back(cpu.begin(), cpu.end());
   // What follows its samples.
-  const Bytes maps = BytesOfFile(
+  const Bytes maps = ToBytes(
       "build=/opt/app\n00400000-00500000 r-xp 00001000 08:01 123 /bin/server\n"
       "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 [stack]\n 00600000-00700000: $build/x\n");
   seeds.emplace_back(cpu.begin(), cpu.end());
@@ -140,7 +131,7 @@ std::vector<Bytes> LegacyPprofSeeds() {
   // Of Java, whose functions are numbers with names behind them.
   static constexpr uint64_t kJava[] = {0, 3, 1, 10000, 0, 2, 2, 0x6, 0x7, 0, 1, 0};
   const auto java = std::as_bytes(std::span(kJava));
-  const Bytes names = BytesOfFile(" 0x0000006 com.example.f06 (source.java:06)\n 0x7 g\n");
+  const Bytes names = ToBytes(" 0x0000006 com.example.f06 (source.java:06)\n 0x7 g\n");
   seeds.emplace_back(java.begin(), java.end());
   seeds.back().insert(seeds.back().end(), names.begin(), names.end());
   return seeds;
@@ -212,8 +203,7 @@ const exports::ProfileForTest& ProfileToExport() {
 std::vector<Bytes> SeedsOfExports() {
   const profile::Profile& profile = ProfileToExport().profile();
   const exports::Origin origin = {.command = "app", .machine = "x86_64", .last_sample = 40};
-  return {BytesOfFile(exports::Pprof(profile, origin)),
-          BytesOfFile(exports::Firefox(profile, origin))};
+  return {ToBytes(exports::Pprof(profile, origin)), ToBytes(exports::Firefox(profile, origin))};
 }
 
 std::vector<Bytes> AllSeeds() {

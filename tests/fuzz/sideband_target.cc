@@ -220,9 +220,7 @@ Bytes Stored(Recording& recording) {
   Built built({true, true});
   built.Read(recording);
   profile::Profile profile = std::move(built.builder).Unnamed().profile;
-  const std::string bytes = EncodeProfile(profile, 1);
-  const auto view = std::as_bytes(std::span(bytes));
-  return {view.begin(), view.end()};
+  return ToBytes(EncodeProfile(profile, 1));
 }
 
 Bytes StoredOfFile(std::span<const std::byte> bytes) {

@@ -21,11 +21,6 @@
 namespace profiler::fuzz {
 namespace {
 
-Bytes ToBytes(std::string_view text) {
-  const std::span<const std::byte> bytes = BytesOfText(text);
-  return {bytes.begin(), bytes.end()};
-}
-
 // As the parsers of whole texts want it: with a NUL at the end.
 Bytes NulTerminated(std::span<const std::byte> text) {
   Bytes bytes(text.begin(), text.end());
