@@ -15,7 +15,8 @@ namespace {
 // Events that are preferred are less.
 auto RankOf(const Sum& of) {
   const bool is_time = query::IsTime(of.keys[0]);
-  return std::tuple(IsOffCpuEvent(of.keys[0]), !is_time, ~(is_time ? of.value : of.samples), of.keys[0]);
+  return std::tuple(IsOffCpuEvent(of.keys[0]), !is_time, ~(is_time ? of.value : of.samples),
+                    of.keys[0]);
 }
 
 }  // namespace
