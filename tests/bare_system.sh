@@ -42,12 +42,19 @@ remove_machine() {
   rm -rf --one-file-system "$machine"
 }
 
-# unpack_packages DIR PACKAGE…: what is in Debian's packages, without installing them.
+# unpack_packages DIR PACKAGE…: what is in Debian's packages, without installing them. What they have in /lib is in
+# /usr/lib where DIR's lib leads there.
 unpack_packages() {
-  local to=$1 work
+  local to work
+  mkdir -p "$1"
+  to=$(realpath "$1")
   shift
   work=$(mktemp -d)
-  (cd "$work" && apt-get -qq -o APT::Sandbox::User=root download "$@" && for package in *.deb; do dpkg-deb -x "$package" "$to"; done)
+  (
+    cd "$work" &&
+      apt-get -qq -o APT::Sandbox::User=root download "$@" &&
+      for package in *.deb; do dpkg-deb --fsys-tarfile "$package" | tar -x -C "$to" --keep-directory-symlink; done
+  )
   rm -rf "$work"
 }
 
@@ -59,7 +66,9 @@ make_base() {
 }
 
 make_musl() {
-  mkdir -p "$base.partial"/{dev,etc,mnt,proc,root,sys,tmp,var/cache/apt/archives}
+  mkdir -p "$base.partial"/{dev,etc,mnt,proc,root,sys,tmp,usr/{bin,lib,sbin},var/cache/apt/archives}
+  # Packages of Debian 13 have nothing in /bin or /lib any more, those of Debian 12 have.
+  ln -s usr/bin usr/lib usr/sbin "$base.partial"
   unpack_packages "$base.partial" busybox-static musl
   chroot "$base.partial" /bin/busybox --install -s /bin
   printf 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$base.partial/etc/passwd"

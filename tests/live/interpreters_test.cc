@@ -117,6 +117,7 @@ TEST_F(NodeTest, FunctionsOfAProgramThatIsStartedWithoutOptionsAreNamed) {
   const Finished recorded =
       Profiler({"record", "--call-graph", "dwarf", "-F", "499", "--", "node", "program.js", "2"});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  SCOPED_TRACE(recorded.err);
   ExpectNames();
 }
 
@@ -127,6 +128,7 @@ TEST_F(NodeTest, FunctionsOfAProgramThatRunsAlreadyAreNamed) {
   node.Signal(SIGKILL);
   node.Wait();
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  SCOPED_TRACE(recorded.err);
   ExpectNames();
 }
 
@@ -138,7 +140,7 @@ TEST_F(NodeTest, TheInterpretersOwnFunctionsAreFoldedIntoThoseOfTheLanguage) {
   ASSERT_EQ(folded.exit_code, 0) << folded.err;
   // Node's own functions stand above the outermost one of JavaScript alone.
   EXPECT_THAT(folded.out, Not(::testing::ContainsRegex("JS:[^;\n]*;[^\n]*Builtins_")));
-  EXPECT_THAT(folded.out, HasSubstr("JS:"));
+  EXPECT_THAT(folded.out, HasSubstr("JS:")) << recorded.err;
 }
 
 // ---- Python

@@ -39,10 +39,11 @@ with_version() {
   { apt-cache depends "$1" 2>/dev/null || true; } | awk -v beginning="$2" '$1 == "Depends:" && index($2, beginning) == 1 { print $2; exit }'
 }
 
-# unpack_file FILE.deb DIR [TAR OPTION…]
+# unpack_file FILE.deb DIR [TAR OPTION…]: what the package has in /lib is in /usr/lib where DIR's lib leads there.
 unpack_file() {
   dpkg-deb --fsys-tarfile "$1" |
-    tar -x -C "$2" --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' "${@:3}"
+    tar -x -C "$2" --keep-directory-symlink --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
+      --exclude='./usr/share/locale/*' "${@:3}"
 }
 
 # Where packages lie until they are unpacked. What an earlier run left there is gone.
