@@ -46,18 +46,6 @@ std::string PathAside(const SegmentFile& file) {
 
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
 
-// Into what is sorted so. A file of its name has been replaced.
-void Insert(const SegmentFile& file, std::vector<SegmentFile>& files, uint64_t& bytes) {
-  const auto at = std::ranges::lower_bound(files, file, ComesBefore);
-  if (at != files.end() && at->name == file.name) {
-    bytes -= at->bytes;
-    *at = file;
-  } else {
-    files.insert(at, file);
-  }
-  bytes += file.bytes;
-}
-
 // The file's bytes, at most `most`. A file that grows meanwhile is cut: it is no segment anyway.
 absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
   struct stat status;
@@ -92,6 +80,23 @@ std::optional<UnixTime> BeginOfSegment(std::string_view name) {
   const auto [stop, error] = std::from_chars(name.data(), name.data() + kDigits, milliseconds);
   if (error != std::errc() || stop != name.data() + kDigits) return std::nullopt;
   return milliseconds * kNanosecondsOfMillisecond;
+}
+
+SegmentFiles::SegmentFiles(std::vector<SegmentFile> sorted) : files_(std::move(sorted)) {
+  for (const SegmentFile& file : files_) bytes_ += file.bytes;
+}
+
+void SegmentFiles::Insert(const SegmentFile& file) {
+  Remove(file);
+  files_.insert(std::ranges::lower_bound(files_, file, ComesBefore), file);
+  bytes_ += file.bytes;
+}
+
+void SegmentFiles::Remove(const SegmentFile& file) {
+  const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
+  if (at == files_.end() || at->name != file.name) return;
+  bytes_ -= at->bytes;
+  files_.erase(at);
 }
 
 absl::StatusOr<SegmentDirectory> SegmentDirectory::Open(const std::string& path) {
@@ -154,13 +159,13 @@ absl::StatusOr<SegmentSpool> SegmentSpool::Open(const std::string& path, const L
     if (name.ends_with(kTemporarySuffix)) unlinkat(directory.get(), name.c_str(), 0);
   }
   SegmentSpool spool(path, std::move(directory), std::move(lock), limits);
-  PROFILER_ASSIGN_OR_RETURN(spool.files_, spool.List(INT64_MIN, INT64_MAX));
-  for (const SegmentFile& file : spool.files_) spool.bytes_ += file.bytes;
+  PROFILER_ASSIGN_OR_RETURN(auto files, spool.List(INT64_MIN, INT64_MAX));
+  spool.files_ = SegmentFiles(std::move(files));
   if (const auto aside = SegmentDirectory::Open(absl::StrCat(path, "/", View(kRefused)));
       aside.ok()) {
-    PROFILER_ASSIGN_OR_RETURN(spool.aside_, aside->List(INT64_MIN, INT64_MAX));
+    PROFILER_ASSIGN_OR_RETURN(auto refused, aside->List(INT64_MIN, INT64_MAX));
+    spool.aside_ = SegmentFiles(std::move(refused));
   }
-  for (const SegmentFile& file : spool.aside_) spool.aside_bytes_ += file.bytes;
   return spool;
 }
 
@@ -182,7 +187,7 @@ absl::Status SegmentSpool::Write(const std::string& name, std::string_view bytes
 
 bool SegmentSpool::DropOldest() {
   if (files_.empty()) return false;
-  const SegmentFile oldest = files_.front();
+  const SegmentFile oldest = files_.oldest();
   const auto sent = std::ranges::lower_bound(may_go_, oldest.name);
   if (sent != may_go_.end() && *sent == oldest.name) {
     may_go_.erase(sent);
@@ -191,16 +196,15 @@ bool SegmentSpool::DropOldest() {
     if (const auto head = ReadHead(oldest); head.ok()) dropped_.samples += head->samples;
   }
   unlinkat(fd_.get(), oldest.name.c_str(), 0);
-  bytes_ -= oldest.bytes;
-  files_.erase(files_.begin());
+  files_.Remove(oldest);
   return true;
 }
 
 bool SegmentSpool::DropOldestAside() {
   if (aside_.empty()) return false;
-  unlinkat(fd_.get(), PathAside(aside_.front()).c_str(), 0);
-  aside_bytes_ -= aside_.front().bytes;
-  aside_.erase(aside_.begin());
+  const SegmentFile oldest = aside_.oldest();
+  unlinkat(fd_.get(), PathAside(oldest).c_str(), 0);
+  aside_.Remove(oldest);
   return true;
 }
 
@@ -208,14 +212,14 @@ absl::Status SegmentSpool::Add(const Window& window) {
   const std::string bytes = EncodeSegment(window);
   const SegmentFile file = {
       .name = SegmentName(window.host, window.begin), .begin = window.begin, .bytes = bytes.size()};
-  while (bytes_ + bytes.size() > limits_.bytes && DropOldest()) {
+  while (files_.bytes() + bytes.size() > limits_.bytes && DropOldest()) {
   }
   absl::Status status = Write(file.name, bytes);
   while (absl::IsResourceExhausted(status) && (DropOldest() || DropOldestAside())) {
     status = Write(file.name, bytes);
   }
   PROFILER_RETURN_IF_ERROR(status);
-  Insert(file, files_, bytes_);
+  files_.Insert(file);
   return absl::OkStatus();
 }
 
@@ -232,14 +236,10 @@ absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
   if (renameat(fd_.get(), file.name.c_str(), fd_.get(), PathAside(file).c_str()) != 0) {
     return ErrnoStatus(errno, absl::StrCat(path_, "/", file.name));
   }
-  const auto at = std::ranges::lower_bound(files_, file, ComesBefore);
-  if (at != files_.end() && at->name == file.name) {
-    bytes_ -= at->bytes;
-    files_.erase(at);
-  }
-  Insert(file, aside_, aside_bytes_);
+  files_.Remove(file);
+  aside_.Insert(file);
   // A server that refuses everything must not fill the disk.
-  while (aside_.size() > 1 && aside_bytes_ > limits_.bytes / kShareAside) DropOldestAside();
+  while (aside_.size() > 1 && aside_.bytes() > limits_.bytes / kShareAside) DropOldestAside();
   return absl::OkStatus();
 }
 

@@ -37,6 +37,27 @@ struct SegmentFile {
   bool operator==(const SegmentFile&) const = default;
 };
 
+// Files by begin and name, and what they take together.
+class SegmentFiles {
+ public:
+  SegmentFiles() = default;
+  explicit SegmentFiles(std::vector<SegmentFile> sorted);
+
+  // A file of its name has been replaced.
+  void Insert(const SegmentFile& file);
+  // Nothing where there is none of its name.
+  void Remove(const SegmentFile& file);
+
+  bool empty() const { return files_.empty(); }
+  size_t size() const { return files_.size(); }
+  uint64_t bytes() const { return bytes_; }
+  const SegmentFile& oldest() const { return files_.front(); }
+
+ private:
+  std::vector<SegmentFile> files_;
+  uint64_t bytes_ = 0;
+};
+
 // Reads segments. Others may add and remove some meanwhile. Not thread-safe.
 class SegmentDirectory {
  public:
@@ -89,7 +110,7 @@ class SegmentSpool : public SegmentDirectory {
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }
-  uint64_t bytes() const { return bytes_; }  // of all segments
+  uint64_t bytes() const { return files_.bytes(); }  // of all segments
   size_t size() const { return files_.size(); }
 
  private:
@@ -101,11 +122,9 @@ class SegmentSpool : public SegmentDirectory {
 
   UniqueFd lock_;
   Limits limits_;
-  std::vector<SegmentFile> files_;   // by begin and name
+  SegmentFiles files_;
+  SegmentFiles aside_;               // in refused/
   std::vector<std::string> may_go_;  // names, sorted
-  uint64_t bytes_ = 0;
-  std::vector<SegmentFile> aside_;  // in refused/, by begin and name
-  uint64_t aside_bytes_ = 0;
   Dropped dropped_;
 };
 
