@@ -27,6 +27,7 @@
 #include "src/agent/shared_spool.h"
 #include "src/agent/window_namer.h"
 #include "src/agent/window_queue.h"
+#include "src/base/mapped_file.h"
 #include "src/base/text.h"
 #include "src/procfs/machine.h"
 #include "src/target/blocked_signals.h"
@@ -179,6 +180,7 @@ class Agent {
   }
 
   void GiveMemoryBack() {
+    MappedFile::ForgetAll();
     malloc_trim(0);
     ++windows_of_names_;
     const auto used = [this] {

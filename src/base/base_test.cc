@@ -6,10 +6,12 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
@@ -166,6 +168,36 @@ TEST(MappedFile, AFileThatWasReplacedIsTheOldOneStill) {
   EXPECT_EQ(TextOf(mapped->bytes()), "first");
   ASSERT_EQ(unlink(path.c_str()), 0);
   EXPECT_FALSE(mapped->HasChanged());
+}
+
+// How much of the file's mapping is in this process's memory, as "Rss: 100 kB" says it.
+std::string ResidentOf(const MappedFile& file) {
+  std::ifstream maps("/proc/self/smaps");
+  const std::string start = absl::StrCat(
+      absl::Hex(reinterpret_cast<uintptr_t>(file.bytes().data()), absl::kZeroPad8), "-");
+  bool is_of_file = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.starts_with(start)) is_of_file = true;
+    if (is_of_file && line.starts_with("Rss:")) return line.substr(line.find_first_not_of(' ', 4));
+  }
+  return "not mapped";
+}
+
+TEST(MappedFile, TakesNoMemoryWhenItWasForgottenAndIsReadAnewWhenItIsTouched) {
+  const std::string path = testing::TempDir() + "/forgotten", cut = testing::TempDir() + "/short";
+  Overwrite(path, std::string(100'000, 'x'));
+  Overwrite(cut, std::string(100'000, 'x'));
+  const auto mapped = MappedFile::Open(path), other = MappedFile::Open(cut);
+  ASSERT_TRUE(mapped.ok() && other.ok());
+  ASSERT_EQ(truncate(cut.c_str(), 0), 0);
+  EXPECT_EQ(static_cast<char>(other->bytes()[0]), '\0');
+  EXPECT_EQ(static_cast<char>(mapped->bytes()[99'999]), 'x');
+  EXPECT_NE(ResidentOf(*mapped), "0 kB");
+  MappedFile::ForgetAll();
+  EXPECT_EQ(ResidentOf(*mapped), "0 kB");
+  EXPECT_EQ(static_cast<char>(mapped->bytes()[99'999]), 'x');
+  EXPECT_FALSE(mapped->has_lost_bytes());
+  EXPECT_EQ(static_cast<char>(other->bytes()[0]), '\0');
 }
 
 TEST(MappedFileDeathTest, OtherBadAccessesEndTheProgramAsBefore) {

@@ -32,8 +32,7 @@ bool SameTime(const timespec& a, const timespec& b) {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-// Held for a few instructions that touch no mapped file, so the handler never waits for the thread
-// that it runs in.
+// Held while no mapped file is touched, so the handler never waits for the thread that it runs in.
 class SpinLock {
  public:
   explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
@@ -82,6 +81,7 @@ struct MappedFile::Guarded {
   }
 
   static bool Install();
+  static void ForgetAll();
   static void HandleBusError(int signal, siginfo_t* info, void* context);
   static bool MapZeros(uintptr_t address);
 
@@ -121,6 +121,14 @@ bool MappedFile::Guarded::MapZeros(uintptr_t address) {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   mapping->has_lost_bytes.store(true, std::memory_order_relaxed);
   return zeros != MAP_FAILED;
+}
+
+void MappedFile::Guarded::ForgetAll() {
+  const SpinLock lock(g_mappings_lock);
+  for (Guarded* mapping = first; mapping != nullptr; mapping = mapping->next) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave.
+    madvise(reinterpret_cast<void*>(mapping->start), mapping->end - mapping->start, MADV_DONTNEED);
+  }
 }
 
 void MappedFile::Guarded::HandleBusError(int signal, siginfo_t* info, void* context) {
@@ -211,5 +219,7 @@ void MappedFile::Forget(size_t offset, size_t size) const {
   if (first >= last) return;
   madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
 }
+
+void MappedFile::ForgetAll() { Guarded::ForgetAll(); }
 
 }  // namespace profiler

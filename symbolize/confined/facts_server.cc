@@ -1,5 +1,8 @@
 #include "symbolize/confined/facts_server.h"
 
+#include <malloc.h>
+#include <poll.h>
+
 #include <memory>
 #include <optional>
 #include <span>
@@ -8,6 +11,7 @@
 #include <vector>
 
 #include "src/base/file_access.h"
+#include "src/base/mapped_file.h"
 #include "symbolize/files/file_facts.h"
 
 namespace profiler::symbolize {
@@ -169,11 +173,25 @@ std::string FactsServer::MissingFilesOf(ByteReader& from) {
   return std::move(to).Take();
 }
 
+namespace {
+
+// A question comes soon or late: who records without end asks every ten seconds.
+void AwaitQuestion(int socket) {
+  constexpr int kSoon = 100;  // milliseconds
+  pollfd ready = {socket, POLLIN, 0};
+  if (poll(&ready, 1, kSoon) != 0) return;
+  MappedFile::ForgetAll();
+  malloc_trim(0);
+}
+
+}  // namespace
+
 void ServeFacts(int socket, const SymbolizerOptions& options) {
   AccessThrough access(socket);
   AccessFilesThrough(access);
   FactsServer server(options);
   while (true) {
+    AwaitQuestion(socket);
     const absl::StatusOr<Message> question = Receive(socket);
     if (!question.ok()) return;
     std::optional<std::string> answer = server.Answer(question->kind, question->content);
