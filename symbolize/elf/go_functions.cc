@@ -46,6 +46,10 @@ constexpr uint8_t kTopFrame = 1, kWritesStackPointer = 2;
 constexpr std::array<std::string_view, 4> kOutermost = {"runtime.goexit", "runtime.mstart",
                                                         "runtime.rt0_go", "runtime.mcall"};
 constexpr uint64_t kTextStartOffset = 24;
+// runtime.moduledata, in words: the table's address, 19 words of others, where the first function
+// begins and the last one ends, and where all code begins.
+constexpr std::string_view kModuleSection = ".go.module";
+constexpr uint64_t kModuleText = 22 * sizeof(uint64_t);
 
 bool IsOutermost(std::string_view name) {
   // The assembler's spelling of its older calling convention.
@@ -85,10 +89,26 @@ std::optional<uint64_t> RelocatedWord(const ElfImage& image, uint64_t address) {
   return std::nullopt;
 }
 
-// Later versions of Go leave it out.
-uint64_t TextStart(const ElfImage& image, uint64_t said, uint64_t said_at) {
+// As it is in the memory of a program that was loaded where it was linked to.
+std::optional<uint64_t> WordIn(const ElfImage& image, const ElfSection& section, uint64_t offset) {
+  ByteReader reader(section.contents);
+  reader.Skip(offset);
+  const auto word = reader.Read<uint64_t>();
+  if (reader.ok() && word != 0) return word;
+  return RelocatedWord(image, section.address.value + offset);
+}
+
+// Since version 1.26 the header does not say it, but what the runtime knows of the program does.
+// Where C's linker has put the program together, its own code stands before that of Go.
+uint64_t TextStart(const ElfImage& image, uint64_t said, ElfAddress table) {
   if (IsInCode(image, said)) return said;
-  if (const auto word = RelocatedWord(image, said_at); word && IsInCode(image, *word)) return *word;
+  const auto relocated = RelocatedWord(image, table.value + kTextStartOffset);
+  if (relocated && IsInCode(image, *relocated)) return *relocated;
+  const ElfSection* const module = image.FindSection(kModuleSection);
+  if (module != nullptr && WordIn(image, *module, 0) == table.value) {
+    const auto text = WordIn(image, *module, kModuleText);
+    if (text && IsInCode(image, *text)) return *text;
+  }
   const ElfSection* const text = image.FindSection(".text");
   return text == nullptr ? 0 : text->address.value;
 }
@@ -151,7 +171,7 @@ std::optional<GoFunctions> GoFunctions::Read(const ElfImage& image, ElfAddress a
   table.quantum_ = quantum;
   if ((2 * table.count_ + 1) * layout->word > table.functions_.size()) return std::nullopt;
   if (layout->has_text_start) {
-    table.text_ = TextStart(image, header.text_start, address.value + kTextStartOffset);
+    table.text_ = TextStart(image, header.text_start, address);
   }
   return table;
 }

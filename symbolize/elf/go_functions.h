@@ -8,7 +8,7 @@
 //   functions   ┌ start, where its record is ┐ by start; behind the last one where that ends
 //               └ … ────────────────────────▶ record: name, pc table of the frame, flags
 //
-// Source: Go's src/runtime/symtab.go and src/internal/abi/symtab.go, versions 1.16 to 1.24. What
+// Source: Go's src/runtime/symtab.go and src/internal/abi/symtab.go, versions 1.16 to 1.27. What
 // older versions wrote is not read.
 
 #pragma once

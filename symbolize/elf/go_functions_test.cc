@@ -93,6 +93,29 @@ TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheSectionDoes) {
   EXPECT_EQ(Text(*GoFunctions::Find(*ElfImage::Parse(without))), Text(*GoFunctions::Find(image)));
 }
 
+// Before the code of Go stands that of C, in a program that has both.
+TEST(GoFunctionsTest, WhereTheHeaderDoesNotSayWhereCodeBeginsTheRuntimesModuleDoes) {
+  constexpr uint64_t kTable = 0x8000, kModule = 0x9000, kCodeOfC = 0x100;
+  ByteBuilder table = GoTable(kFunctions, kEnd, kText);
+  table.Patch32(24, 0);
+  for (const bool is_of_this_table : {true, false}) {
+    ByteBuilder module;
+    module.U64(is_of_this_table ? kTable : kTable + 8);
+    for (int i = 1; i < 22; ++i) module.U64(7);
+    module.U64(kText);
+    const std::vector<std::byte> file =
+        ElfBuilder()
+            .Section(".text", kText - kCodeOfC, ByteBuilder().U64(0), SHF_ALLOC | SHF_EXECINSTR)
+            .Section(".gopclntab", kTable, table)
+            .Section(".go.module", kModule, module)
+            .Segment(0, kText - kCodeOfC, 0x1000, PF_X | PF_R)
+            .Build();
+    const std::optional<GoFunctions> functions = GoFunctions::Find(*ElfImage::Parse(file));
+    ASSERT_TRUE(functions);
+    EXPECT_EQ((*functions)[0]->start.value, is_of_this_table ? kText : kText - kCodeOfC);
+  }
+}
+
 // As GNU ld makes programs that may lie anywhere.
 TEST(GoFunctionsTest, ATableThatWasMergedIntoAnotherSectionIsFoundInProgramsOfGo) {
   for (const bool is_of_go : {true, false}) {

@@ -20,7 +20,7 @@ constexpr uint64_t kLongestFunction = 1 << 16;
 //   mov 8(%rdi),%rsi      the end of its stack, as it is now
 //   sub 40(%rsp),%rsi     how far below that the stack pointer was
 // In some versions the thread's variables are looked for first, or the places are others. Source:
-// Go's src/runtime/asm_amd64.s, versions 1.16 to 1.24.
+// Go's src/runtime/asm_amd64.s, versions 1.16 to 1.27.
 constexpr std::array<uint8_t, 7> kLoadStackEnd = {0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34};
 // Where the distance is not on top.
 constexpr std::array<uint8_t, 7> kLoadStackEndFar = {0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74};

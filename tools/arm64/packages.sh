@@ -34,9 +34,10 @@ EOF
 }
 
 # with_version PACKAGE BEGINNING: of the packages that one without a version in its name stands for, the one whose name
-# begins like that; nothing where there is no such package.
+# begins like that, a regular expression; nothing where there is no such package.
 with_version() {
-  { apt-cache depends "$1" 2>/dev/null || true; } | awk -v beginning="$2" '$1 == "Depends:" && index($2, beginning) == 1 { print $2; exit }'
+  { apt-cache depends "$1" 2>/dev/null || true; } |
+    awk -v beginning="^$2" '$1 == "Depends:" && $2 ~ beginning { print $2; exit }'
 }
 
 # unpack_file FILE.deb DIR [TAR OPTION…]: what the package has in /lib is in /usr/lib where DIR's lib leads there.
