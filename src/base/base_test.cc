@@ -184,20 +184,29 @@ std::string ResidentOf(const MappedFile& file) {
 }
 
 TEST(MappedFile, TakesNoMemoryWhenItWasForgottenAndIsReadAnewWhenItIsTouched) {
+  constexpr size_t kSize = 1 << 20;
   const std::string path = testing::TempDir() + "/forgotten", cut = testing::TempDir() + "/short";
-  Overwrite(path, std::string(100'000, 'x'));
-  Overwrite(cut, std::string(100'000, 'x'));
+  Overwrite(path, std::string(kSize, 'x'));
+  Overwrite(cut, std::string(kSize, 'x'));
   const auto mapped = MappedFile::Open(path), other = MappedFile::Open(cut);
   ASSERT_TRUE(mapped.ok() && other.ok());
   ASSERT_EQ(truncate(cut.c_str(), 0), 0);
   EXPECT_EQ(static_cast<char>(other->bytes()[0]), '\0');
-  EXPECT_EQ(static_cast<char>(mapped->bytes()[99'999]), 'x');
-  EXPECT_NE(ResidentOf(*mapped), "0 kB");
-  MappedFile::ForgetAll();
-  EXPECT_EQ(ResidentOf(*mapped), "0 kB");
-  EXPECT_EQ(static_cast<char>(mapped->bytes()[99'999]), 'x');
+  for (const bool all : {false, true}) {
+    EXPECT_EQ(static_cast<char>(mapped->bytes()[kSize - 1]), 'x');
+    EXPECT_NE(ResidentOf(*mapped), "0 kB");
+    if (all) MappedFile::ForgetAll();
+    if (!all) MappedFile::Forget(mapped->bytes());
+    EXPECT_EQ(ResidentOf(*mapped), "0 kB");
+  }
   EXPECT_FALSE(mapped->has_lost_bytes());
   EXPECT_EQ(static_cast<char>(other->bytes()[0]), '\0');
+}
+
+TEST(MappedFile, NothingIsForgottenOfMemoryThatIsNoFiles) {
+  const std::string text(100'000, 'y');
+  MappedFile::Forget(BytesOfText(text));
+  EXPECT_EQ(text, std::string(100'000, 'y'));
 }
 
 TEST(MappedFileDeathTest, OtherBadAccessesEndTheProgramAsBefore) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -81,7 +82,7 @@ struct MappedFile::Guarded {
   }
 
   static bool Install();
-  static void ForgetAll();
+  static void Forget(uintptr_t from, uintptr_t to);
   static void HandleBusError(int signal, siginfo_t* info, void* context);
   static bool MapZeros(uintptr_t address);
 
@@ -123,11 +124,13 @@ bool MappedFile::Guarded::MapZeros(uintptr_t address) {
   return zeros != MAP_FAILED;
 }
 
-void MappedFile::Guarded::ForgetAll() {
+// What lies between, in whole pages.
+void MappedFile::Guarded::Forget(uintptr_t from, uintptr_t to) {
   const SpinLock lock(g_mappings_lock);
   for (Guarded* mapping = first; mapping != nullptr; mapping = mapping->next) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): what mmap gave.
-    madvise(reinterpret_cast<void*>(mapping->start), mapping->end - mapping->start, MADV_DONTNEED);
+    const uintptr_t begin = std::max(from, mapping->start), end = std::min(to, mapping->end);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it is in what mmap gave.
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
 }
 
@@ -211,15 +214,12 @@ bool MappedFile::HasChanged() const {
          (now.st_size != then.st_size || !SameTime(now.st_mtim, then.st_mtim));
 }
 
-void MappedFile::Forget(size_t offset, size_t size) const {
-  const size_t page = PageSize();
-  const size_t first = (offset + page - 1) / page * page;
-  const size_t end = offset + size > bytes_.size() ? bytes_.size() : offset + size;
-  const size_t last = end / page * page;
-  if (first >= last) return;
-  madvise(const_cast<std::byte*>(bytes_.data()) + first, last - first, MADV_DONTNEED);
+void MappedFile::Forget(std::span<const std::byte> bytes) {
+  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t first = (start + PageSize() - 1) / PageSize() * PageSize();
+  Guarded::Forget(first, (start + bytes.size()) / PageSize() * PageSize());
 }
 
-void MappedFile::ForgetAll() { Guarded::ForgetAll(); }
+void MappedFile::ForgetAll() { Guarded::Forget(0, UINTPTR_MAX); }
 
 }  // namespace profiler

@@ -59,12 +59,12 @@ class MappedFile {
   // removed is no change, as the mapping keeps it. Costs one stat(2).
   bool HasChanged() const;
 
-  // Tells the kernel that the whole pages inside [offset, offset + size) are not needed for now,
-  // which takes them out of this process's resident memory; they come back when touched.
-  void Forget(size_t offset, size_t size) const;
+  // Tells the kernel that the whole pages inside `bytes` are not needed for now, which takes them
+  // out of this process's resident memory; they come back when touched. Nothing for bytes that are
+  // no mapped file's. Thread-safe.
+  static void Forget(std::span<const std::byte> bytes);
   // The same with all of every file that is mapped: for a process that waits, which would keep the
   // memory of what it has read long ago. Some microseconds a file, more for what is in memory.
-  // Thread-safe.
   static void ForgetAll();
 
  private:

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "src/base/mapped_file.h"
 #include "symbolize/unwind/frame_state.h"
 
 namespace profiler::symbolize {
@@ -315,6 +316,8 @@ UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
   if (found_ == nullptr) {
     FunctionStarts starts =
         FindFunctionStarts(architecture_, offset_table_, named_->extents(), code_, budget_);
+    // All of it was read, and of that no more is needed than some functions.
+    for (const CodeRange& range : code_) MappedFile::Forget(range.bytes);
     found_ = std::make_unique<Functions>(architecture_, code_, ExtentsOf(starts.certain),
                                          std::move(starts.likely), budget_);
   }

@@ -124,7 +124,7 @@ void RecordPass::Touch(size_t size) {
   touched_ += size;
   if (touched_ < kResidentBytes) return;
   touched_ = 0;
-  for (const MappedFile& file : *context_.files) file.Forget(0, file.bytes().size());
+  for (const MappedFile& file : *context_.files) MappedFile::Forget(file.bytes());
 }
 
 }  // namespace profiler::perf_data
