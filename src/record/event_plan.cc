@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ctime>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
@@ -308,13 +309,16 @@ class Planner {
     tracepoints_open_ = tracepoints_open_ || (is_tracepoint && opened.ok());
     // The kernel asks for rights before it asks whether there is such an event, so either fall-back
     // may show that the other is needed as well. Each is taken once at most.
-    bool user_only = false;
+    bool user_only = false, inherits_all = true;
     for (;; opened = Try(event.attr)) {
       if (IsUnknownRegister(ErrnoOf(opened)) && DropVectorRegisters(&event.attr)) continue;
       if (IsMissing(ErrnoOf(opened)) && MayBeCpuClock(event.attr)) {
         FallBackToCpuClock(event);
       } else if (ErrnoOf(opened) == EINVAL && HasSplitWeight(event.attr)) {
         event.attr.sample_type ^= perf_event::kSampleWeightStruct | perf_event::kSampleWeight;
+      } else if (ErrnoOf(opened) == EINVAL && InheritsReads(event.attr)) {
+        event.attr.flags &= ~uint64_t{perf_event::kAttrInherit};
+        inherits_all = false;
       } else if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
         event.attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
         user_only = true;
@@ -326,6 +330,7 @@ class Planner {
     }
     if (!opened.ok()) return Explain(opened, event.name);
     if (user_only) FallBackToUser(event);
+    if (!inherits_all) NoteReadsOfStarted();
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
     event.written = Written(event.attr);
     if (event.attr.sample_stack_user != 0 && !options_.post_unwind) {
@@ -353,6 +358,19 @@ class Planner {
   // Kernels before 5.12 have the whole weight only.
   static bool HasSplitWeight(const Attr& attr) {
     return (attr.sample_type & perf_event::kSampleWeightStruct) != 0;
+  }
+
+  // Kernels before 6.12 read no counts of groups in samples of events that are inherited
+  // (perf_event_open in kernel/events/core.c).
+  static bool InheritsReads(const Attr& attr) {
+    return attr.has(perf_event::kAttrInherit) && (attr.sample_type & perf_event::kSampleRead) != 0;
+  }
+
+  void NoteReadsOfStarted() {
+    if (std::exchange(reads_noted_, true)) return;
+    plan_.notes.emplace_back(
+        "this kernel samples the counts of a group (:S) only in threads that run already, not in "
+        "those that they start: Linux 6.12 does, and -a records all");
   }
 
   void FallBackToCpuClock(PlannedEvent& event) {
@@ -463,7 +481,7 @@ class Planner {
   std::vector<events::FoundEvent> events_;  // as asked for, but for weak groups that were given up
   std::vector<std::string> given_up_;       // notes on those
   uint64_t frequency_ = 0;
-  bool user_only_noted_ = false;
+  bool user_only_noted_ = false, reads_noted_ = false;
   bool tracepoints_open_ = false;  // one did
   EventPlan plan_;
 };

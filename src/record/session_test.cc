@@ -259,6 +259,26 @@ TEST_F(SessionTest, AsksForNoKernelChainsWhereEvenThoseOfUserSpaceNeedARight) {
   EXPECT_TRUE(attr.has(perf_event::kAttrExcludeCallchainKernel));
 }
 
+TEST_F(SessionTest, SamplesCountsWithoutWhatIsStartedWhereTheKernelReadsNoneThere) {
+  TargetSelf();
+  options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:S");
+  kernel_.FailCall(Call::kOpenEvent, 1, EINVAL);
+  kernel_.FailCall(Call::kOpenEvent, 3, EINVAL);
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  const std::string notes = Notes(**session), note = "not in those that they start";
+  EXPECT_NE(notes.find(note), std::string::npos) << notes;
+  EXPECT_EQ(notes.find(note), notes.rfind(note)) << notes;
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const auto recording = perf_data::Recording::Open(options_.output);
+  ASSERT_TRUE(recording.ok());
+  for (size_t i = 0; i < 2; ++i) {
+    const perf_event::Attr& attr = (*recording)->events()[i].attr;
+    EXPECT_FALSE(attr.has(perf_event::kAttrInherit));
+    EXPECT_NE(attr.sample_type & perf_event::kSampleRead, 0u);
+  }
+}
+
 TEST_F(SessionTest, TakesCpuClockWhereThereAreNoHardwareCounters) {
   TargetSelf();
   options_.events = {Event("cycles")};
