@@ -71,7 +71,7 @@ class Planner {
  private:
   absl::Status PlanAllSampling() {
     plan_ = {};
-    user_only_noted_ = false;
+    user_only_noted_ = reads_noted_ = false;
     ChooseFrequency();
     for (const events::FoundEvent& event : events_) PROFILER_RETURN_IF_ERROR(PlanSampling(event));
     return absl::OkStatus();
@@ -309,7 +309,7 @@ class Planner {
     tracepoints_open_ = tracepoints_open_ || (is_tracepoint && opened.ok());
     // The kernel asks for rights before it asks whether there is such an event, so either fall-back
     // may show that the other is needed as well. Each is taken once at most.
-    bool user_only = false, inherits_all = true;
+    bool user_only = false;
     for (;; opened = Try(event.attr)) {
       if (IsUnknownRegister(ErrnoOf(opened)) && DropVectorRegisters(&event.attr)) continue;
       if (IsMissing(ErrnoOf(opened)) && MayBeCpuClock(event.attr)) {
@@ -317,8 +317,7 @@ class Planner {
       } else if (ErrnoOf(opened) == EINVAL && HasSplitWeight(event.attr)) {
         event.attr.sample_type ^= perf_event::kSampleWeightStruct | perf_event::kSampleWeight;
       } else if (ErrnoOf(opened) == EINVAL && InheritsReads(event.attr)) {
-        event.attr.flags &= ~uint64_t{perf_event::kAttrInherit};
-        inherits_all = false;
+        LeaveOutStarted(event.attr);
       } else if (IsRefusal(ErrnoOf(opened)) && MaySampleUserOnly(event.attr)) {
         event.attr.flags |= perf_event::kAttrExcludeKernel | perf_event::kAttrExcludeHv;
         user_only = true;
@@ -330,7 +329,6 @@ class Planner {
     }
     if (!opened.ok()) return Explain(opened, event.name);
     if (user_only) FallBackToUser(event);
-    if (!inherits_all) NoteReadsOfStarted();
     if (!event.attr.has(perf_event::kAttrExcludeKernel)) plan_.kernel_samples = true;
     event.written = Written(event.attr);
     if (event.attr.sample_stack_user != 0 && !options_.post_unwind) {
@@ -366,7 +364,8 @@ class Planner {
     return attr.has(perf_event::kAttrInherit) && (attr.sample_type & perf_event::kSampleRead) != 0;
   }
 
-  void NoteReadsOfStarted() {
+  void LeaveOutStarted(Attr& attr) {
+    attr.flags &= ~uint64_t{perf_event::kAttrInherit};
     if (std::exchange(reads_noted_, true)) return;
     plan_.notes.emplace_back(
         "this kernel samples the counts of a group (:S) only in threads that run already, not in "

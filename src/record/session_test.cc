@@ -572,6 +572,19 @@ TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
   EXPECT_FALSE(perf_data::ReadGroups(ReadBack(options_.output).features).has_value());
 }
 
+TEST_F(SessionTest, WhereOneGroupIsGivenUpItIsStillSaidWhatAnotherOneLeavesOut) {
+  TargetSelf();
+  options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:SW,{cs,faults}:S");
+  // Each event alone, a member of the first group, and those of the second alone again.
+  for (const uint64_t call : {1, 3, 5, 7, 10, 13, 15}) {
+    kernel_.FailCall(Call::kOpenEvent, call, EINVAL);
+  }
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("cannot be counted as one here"));
+  EXPECT_THAT(Notes(**session), ::testing::HasSubstr("not in those that they start"));
+}
+
 TEST_F(SessionTest, KeepsAWeakGroupThatOpens) {
   options_.targets.system_wide = true;
   options_.events = *events::FindEvents(tree_.roots(), "{cpu-clock,page-faults}:W");
