@@ -18,7 +18,7 @@ class ClickHouse final : public Source {
 
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                              std::vector<std::string>* notes) override {
-    const StacksStatements statements = clickhouse::StatementsOf(question);
+    const StacksStatements statements = StatementsOf(question);
     PROFILER_RETURN_IF_ERROR(MakeReady());
     PROFILER_ASSIGN_OR_RETURN(const std::string rows, Ask(statements.rows));
     if (rows.empty()) return NothingSelected();
@@ -28,27 +28,38 @@ class ClickHouse final : public Source {
   }
 
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
-                                   std::vector<std::string>* /*notes*/) override {
-    const SumsStatements statements = clickhouse::StatementsOf(question);
-    PROFILER_RETURN_IF_ERROR(MakeReady());
+                                   std::vector<std::string>* notes) override {
     fleet::Sums sums;
-    const auto all = Ask(statements.all);
-    if (!all.ok()) return all.status();
-    PROFILER_ASSIGN_OR_RETURN(const uint64_t rows, ReadAll(*all, &sums));
-    if (rows == 0) return NothingSelected();
-    const auto lines = Ask(statements.lines);
-    if (!lines.ok()) return lines.status();
-    PROFILER_RETURN_IF_ERROR(ReadLines(*lines, question, &sums));
+    PROFILER_ASSIGN_OR_RETURN(sums.lines, Lines(question, notes));
+    // With the callees a sample counts in several lines, and of many lines not all are here.
+    if ((question.functions && question.total) || sums.lines.size() >= question.most) {
+      PROFILER_ASSIGN_OR_RETURN(const std::string all, Ask(StatementsOf(question).all));
+      PROFILER_RETURN_IF_ERROR(ReadAll(all, &sums));
+      return sums;
+    }
+    for (const Sum& line : sums.lines) {
+      sums.samples += line.samples;
+      sums.value += line.value;
+    }
     return sums;
   }
 
   std::string StatementOf(const StacksQuestion& question) override {
-    const StacksStatements statements = clickhouse::StatementsOf(question);
+    const StacksStatements statements = StatementsOf(question);
     return absl::StrCat(statements.rows, ";\n\n", statements.stacks, ";\n\n", statements.windows,
                         ";\n");
   }
   std::string StatementOf(const SumsQuestion& question) override {
-    return absl::StrCat(clickhouse::StatementsOf(question).lines, ";\n");
+    return absl::StrCat(StatementsOf(question).lines, ";\n");
+  }
+
+ protected:
+  absl::StatusOr<std::vector<Sum>> Lines(const SumsQuestion& question,
+                                         std::vector<std::string>* /*notes*/) override {
+    PROFILER_RETURN_IF_ERROR(MakeReady());
+    PROFILER_ASSIGN_OR_RETURN(const std::string answer, Ask(StatementsOf(question).lines));
+    if (answer.empty()) return NothingSelected();
+    return ReadLines(answer, question);
   }
 
  private:
@@ -74,27 +85,26 @@ class ClickHouse final : public Source {
         "or see what there is with --by service or --by host"));
   }
 
-  // How many rows were added up.
-  static absl::StatusOr<uint64_t> ReadAll(std::string_view answer, fleet::Sums* sums) {
+  static absl::Status ReadAll(std::string_view answer, fleet::Sums* sums) {
     RowReader row(answer);
-    const auto rows = row.Number<uint64_t>();
     sums->samples = row.Number<uint64_t>();
     sums->value = row.Number<uint64_t>();
-    if (!row.ok()) return absl::DataLossError("the server's answer is cut off");
-    return rows;
+    if (row.ok() && row.AtEnd()) return absl::OkStatus();
+    return absl::DataLossError("the server's answer is no two sums");
   }
 
-  static absl::Status ReadLines(std::string_view answer, const SumsQuestion& question,
-                                fleet::Sums* sums) {
+  static absl::StatusOr<std::vector<Sum>> ReadLines(std::string_view answer,
+                                                    const SumsQuestion& question) {
+    std::vector<Sum> lines;
     RowReader row(answer);
     const size_t keys = question.by.size() + (question.functions ? 1 : 0);
     while (row.ok() && !row.AtEnd()) {
-      Sum& line = sums->lines.emplace_back();
+      Sum& line = lines.emplace_back();
       for (size_t i = 0; i < keys; ++i) line.keys.emplace_back(row.Text());
       line.samples = row.Number<uint64_t>();
       line.value = row.Number<uint64_t>();
     }
-    if (row.ok()) return absl::OkStatus();
+    if (row.ok()) return lines;
     return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
   }
 

@@ -18,6 +18,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 constexpr UnixTime kSecond = 1'000'000'000;
 constexpr UnixTime kBegin = 1'764'115'200 * kSecond;
@@ -36,7 +37,7 @@ std::string AllStatement(const Selection& selection) {
 
 TEST(StatementsTest, ChoosesDaysSecondsAndNanoseconds) {
   EXPECT_EQ(AllStatement({.since = kBegin, .until = kBegin + 60 * kSecond}),
-            "SELECT count(), sum(samples), sum(value)\nFROM samples\n"
+            "SELECT sum(samples), sum(value)\nFROM samples\n"
             "WHERE day >= toDate(20418) AND day <= toDate(20418) AND ts >= toDateTime(1764115200) "
             "AND ts < toDateTime(1764115260)");
   EXPECT_THAT(AllStatement({.since = kBegin + 5, .until = kBegin + kSecond + 7}),
@@ -230,10 +231,14 @@ class ClickHouseSourceTest : public testing::Test {
         {.url = "http://db:8123", .database = "profiles"});
   }
 
-  static http::Response Rows(const std::function<void(RowWriter&)>& write) {
+  static http::Response Lines(const std::vector<Sum>& lines) {
     http::Response response = {.status = 200, .headers = {}, .body = {}};
     RowWriter row(response.body);
-    write(row);
+    for (const Sum& line : lines) {
+      for (const std::string& key : line.keys) row.Text(key);
+      row.Number(line.samples);
+      row.Number(line.value);
+    }
     return response;
   }
 
@@ -242,40 +247,69 @@ class ClickHouseSourceTest : public testing::Test {
   std::vector<std::string> notes_;
 };
 
-TEST_F(ClickHouseSourceTest, ReadsSums) {
-  const auto source = NewSource({Rows([](RowWriter& row) {
-                                   row.Number(uint64_t{2});
-                                   row.Number(uint64_t{7});
-                                   row.Number(uint64_t{70});
-                                 }),
-                                 Rows([](RowWriter& row) {
-                                   row.Text("web");
-                                   row.Number(uint64_t{7});
-                                   row.Number(uint64_t{70});
-                                 })});
-  const auto sums =
-      source->Sums({.selection = {}, .by = {{.field = Field::kService, .label = {}}}}, &notes_);
+SumsQuestion ByService() {
+  return {.selection = {}, .by = {{.field = Field::kService, .label = {}}}};
+}
+
+TEST_F(ClickHouseSourceTest, AddsTheLinesUpWhereAllAreThere) {
+  const auto source = NewSource({Lines({{.keys = {"web"}, .samples = 7, .value = 70},
+                                        {.keys = {"db"}, .samples = 2, .value = 20}})});
+  const auto sums = source->Sums(ByService(), &notes_);
   ASSERT_TRUE(sums.ok()) << sums.status();
-  EXPECT_EQ(sums->samples, 7u);
-  EXPECT_THAT(sums->lines, ElementsAre(Sum{.keys = {"web"}, .samples = 7, .value = 70}));
+  EXPECT_EQ(sums->samples, 9u);
+  EXPECT_EQ(sums->value, 90u);
+  EXPECT_THAT(sums->lines, ElementsAre(Sum{.keys = {"web"}, .samples = 7, .value = 70},
+                                       Sum{.keys = {"db"}, .samples = 2, .value = 20}));
+  EXPECT_THAT(asked_, SizeIs(1));
   EXPECT_THAT(asked_[0].url,
               AllOf(HasSubstr("skip_unavailable_shards=0"), HasSubstr("wait_end_of_query=1")));
 }
 
+TEST_F(ClickHouseSourceTest, AsksWhatAllIsWhereLinesMayBeMissingOrCountTwice) {
+  SumsQuestion heaviest = ByService();
+  const SumsQuestion with_callees = {.selection = {}, .by = {}, .functions = true, .total = true};
+  heaviest.most = 1;
+  for (const SumsQuestion& question : {heaviest, with_callees}) {
+    const auto source = NewSource({Lines({{.keys = {"web"}, .samples = 7, .value = 70}}),
+                                   Lines({{.keys = {}, .samples = 9, .value = 90}})});
+    const auto sums = source->Sums(question, &notes_);
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    EXPECT_EQ(sums->samples, 9u);
+    EXPECT_EQ(sums->value, 90u);
+    EXPECT_THAT(sums->lines, SizeIs(1));
+  }
+}
+
+TEST_F(ClickHouseSourceTest, KnowsWhatAllIsOfOneEventFromTheQuestionWhichThereAre) {
+  const auto source = NewSource({Lines({{.keys = {"cpu-clock"}, .samples = 9, .value = 90},
+                                        {.keys = {"faults"}, .samples = 4, .value = 4}}),
+                                 Lines({{.keys = {"Work"}, .samples = 7, .value = 70}})});
+  const auto answer =
+      source->SumsOfOneEvent({.selection = {}, .by = {}, .functions = true, .most = 1}, &notes_);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->event, "cpu-clock");
+  EXPECT_EQ(answer->sums.samples, 9u);
+  EXPECT_EQ(answer->sums.value, 90u);
+  EXPECT_THAT(answer->sums.lines, SizeIs(1));
+  EXPECT_THAT(asked_, SizeIs(2));
+  EXPECT_THAT(asked_[1].body, HasSubstr("WHERE event = 'cpu-clock'"));
+}
+
 TEST_F(ClickHouseSourceTest, SaysThatNothingIsSelected) {
-  const auto source = NewSource({Rows([](RowWriter& row) {
-    for (int i = 0; i < 3; ++i) row.Number(uint64_t{0});
-  })});
+  const auto source = NewSource({Lines({})});
   const auto sums = source->Sums({.selection = {}, .by = {}}, &notes_);
   EXPECT_TRUE(absl::IsNotFound(sums.status())) << sums.status();
 }
 
 TEST_F(ClickHouseSourceTest, GivesNoPartOfAnAnswer) {
-  http::Response late = Rows([](RowWriter& row) { row.Number(uint64_t{2}); });
+  http::Response late = Lines({{.keys = {"web"}, .samples = 7, .value = 70}});
   late.body += "Code: 279, e.displayText() = DB::Exception: All connection tries failed";
-  const auto sums = NewSource({late})->Sums({.selection = {}, .by = {}}, &notes_);
+  const auto sums = NewSource({late})->Sums(ByService(), &notes_);
   EXPECT_TRUE(absl::IsUnavailable(sums.status())) << sums.status();
   EXPECT_THAT(std::string(sums.status().message()), HasSubstr("servers of the cluster"));
+  http::Response cut = Lines({{.keys = {"web"}, .samples = 7, .value = 70}});
+  cut.body.pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(NewSource({cut})->Sums(ByService(), &notes_).status()));
 }
 
 TEST(RowBinaryTest, ReadsWhatItWrote) {

@@ -210,7 +210,7 @@ StacksStatements StatementsOf(const StacksQuestion& question) {
 SumsStatements StatementsOf(const SumsQuestion& question) {
   SumsStatements statements;
   statements.lines = question.functions ? LinesByFunctions(question) : LinesByKeys(question);
-  statements.all = absl::StrCat("SELECT count(), sum(samples), sum(value)\nFROM samples\nWHERE ",
+  statements.all = absl::StrCat("SELECT sum(samples), sum(value)\nFROM samples\nWHERE ",
                                 WhereOf(question.selection));
   return statements;
 }

@@ -28,7 +28,7 @@ StacksStatements StatementsOf(const StacksQuestion& question);
 
 struct SumsStatements {
   std::string lines;  // keys, [function,] samples, value
-  std::string all;    // rows, samples, value: one row
+  std::string all;    // samples, value: one row
 };
 SumsStatements StatementsOf(const SumsQuestion& question);
 

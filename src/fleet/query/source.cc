@@ -1,5 +1,7 @@
 #include "src/fleet/query/source.h"
 
+#include <utility>
+
 #include "src/fleet/query/event_rule.h"
 
 namespace profiler::fleet {
@@ -15,18 +17,26 @@ absl::StatusOr<SumsOfEvent> Source::SumsOfOneEvent(const SumsQuestion& question,
   const FieldName event = {.field = Field::kEvent, .label = {}};
   std::vector<std::string> unsaid;  // the second question has the same to say
   PROFILER_ASSIGN_OR_RETURN(
-      const fleet::Sums events,
-      Sums({.selection = question.selection, .by = {event}, .most = kMostEvents}, &unsaid));
-  if (events.lines.empty()) return absl::NotFoundError("nothing is selected");
-  const Sum& chosen = ChooseEvent(events.lines);
+      const std::vector<Sum> events,
+      Lines({.selection = question.selection, .by = {event}, .most = kMostEvents}, &unsaid));
+  if (events.empty()) return absl::NotFoundError("nothing is selected");
+  const Sum& chosen = ChooseEvent(events);
   SumsQuestion of_event = question;
-  if (events.lines.size() > 1) {
-    notes->push_back(NoteOfChoice(events.lines, chosen));
+  if (events.size() > 1) {
+    notes->push_back(NoteOfChoice(events, chosen));
     of_event.selection.conditions.push_back({.field = event, .value = chosen.keys[0]});
   }
   answer.event = chosen.keys[0];
-  PROFILER_ASSIGN_OR_RETURN(answer.sums, Sums(of_event, notes));
+  PROFILER_ASSIGN_OR_RETURN(answer.sums.lines, Lines(of_event, notes));
+  answer.sums.samples = chosen.samples;
+  answer.sums.value = chosen.value;
   return answer;
+}
+
+absl::StatusOr<std::vector<Sum>> Source::Lines(const SumsQuestion& question,
+                                               std::vector<std::string>* notes) {
+  PROFILER_ASSIGN_OR_RETURN(fleet::Sums sums, Sums(question, notes));
+  return std::move(sums.lines);
 }
 
 }  // namespace profiler::fleet

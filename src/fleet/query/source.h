@@ -72,6 +72,12 @@ class Source {
   // What a server is sent, for a person to read and change; empty where there is no server.
   virtual std::string StatementOf(const StacksQuestion& question) = 0;
   virtual std::string StatementOf(const SumsQuestion& question) = 0;
+
+ protected:
+  // The lines of Sums alone, for whoever knows what all of them come to. A source overrides it
+  // where that is less work.
+  virtual absl::StatusOr<std::vector<Sum>> Lines(const SumsQuestion& question,
+                                                 std::vector<std::string>* notes);
 };
 
 }  // namespace profiler::fleet

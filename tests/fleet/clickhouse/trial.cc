@@ -185,9 +185,9 @@ absl::Status Time(const Words& words) {
   for (int round = 0; round < 3; ++round) {
     for (const auto& [name, question] : questions) {
       const auto begin = Clock::now();
-      PROFILER_ASSIGN_OR_RETURN(const Sums sums, source->Sums(question, &notes));
+      PROFILER_ASSIGN_OR_RETURN(const SumsOfEvent answer, source->SumsOfOneEvent(question, &notes));
       std::printf("%-28s %6.3f s, of %llu samples\n", name, SecondsSince(begin),
-                  static_cast<unsigned long long>(sums.samples));
+                  static_cast<unsigned long long>(answer.sums.samples));
     }
   }
   return absl::OkStatus();
