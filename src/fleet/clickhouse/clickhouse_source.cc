@@ -33,8 +33,10 @@ class ClickHouse final : public Source {
     PROFILER_ASSIGN_OR_RETURN(sums.lines, Lines(question, notes));
     // With the callees a sample counts in several lines, and of many lines not all are here.
     if ((question.functions && question.total) || sums.lines.size() >= question.most) {
-      PROFILER_ASSIGN_OR_RETURN(const std::string all, Ask(StatementsOf(question).all));
-      PROFILER_RETURN_IF_ERROR(ReadAll(all, &sums));
+      // In place: GCC 12 takes a string that it was moved to for uninitialised.
+      const auto all = Ask(StatementsOf(question).all);
+      if (!all.ok()) return all.status();
+      PROFILER_RETURN_IF_ERROR(ReadAll(*all, &sums));
       return sums;
     }
     for (const Sum& line : sums.lines) {
