@@ -33,10 +33,10 @@ class ClickHouse final : public Source {
     PROFILER_ASSIGN_OR_RETURN(sums.lines, Lines(question, notes));
     // With the callees a sample counts in several lines, and of many lines not all are here.
     if ((question.functions && question.total) || sums.lines.size() >= question.most) {
-      // In place: GCC 12 takes a string that it was moved to for uninitialised.
-      const auto all = Ask(StatementsOf(question).all);
-      if (!all.ok()) return all.status();
-      PROFILER_RETURN_IF_ERROR(ReadAll(*all, &sums));
+      PROFILER_ASSIGN_OR_RETURN(const std::vector<Sum> all,
+                                Lines({.selection = question.selection, .by = {}}, notes));
+      sums.samples = all.front().samples;
+      sums.value = all.front().value;
       return sums;
     }
     for (const Sum& line : sums.lines) {
@@ -52,14 +52,14 @@ class ClickHouse final : public Source {
                         ";\n");
   }
   std::string StatementOf(const SumsQuestion& question) override {
-    return absl::StrCat(StatementsOf(question).lines, ";\n");
+    return absl::StrCat(clickhouse::StatementOf(question), ";\n");
   }
 
  protected:
   absl::StatusOr<std::vector<Sum>> Lines(const SumsQuestion& question,
                                          std::vector<std::string>* /*notes*/) override {
     PROFILER_RETURN_IF_ERROR(MakeReady());
-    PROFILER_ASSIGN_OR_RETURN(const std::string answer, Ask(StatementsOf(question).lines));
+    PROFILER_ASSIGN_OR_RETURN(const std::string answer, Ask(clickhouse::StatementOf(question)));
     if (answer.empty()) return NothingSelected();
     return ReadLines(answer, question);
   }
@@ -85,14 +85,6 @@ class ClickHouse final : public Source {
     return absl::NotFoundError(absl::StrCat(
         server_.address().url, ": nothing in these times is as asked for: leave a condition out, ",
         "or see what there is with --by service or --by host"));
-  }
-
-  static absl::Status ReadAll(std::string_view answer, fleet::Sums* sums) {
-    RowReader row(answer);
-    sums->samples = row.Number<uint64_t>();
-    sums->value = row.Number<uint64_t>();
-    if (row.ok() && row.AtEnd()) return absl::OkStatus();
-    return absl::DataLossError("the server's answer is no two sums");
   }
 
   static absl::StatusOr<std::vector<Sum>> ReadLines(std::string_view answer,

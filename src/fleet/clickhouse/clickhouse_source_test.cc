@@ -32,14 +32,15 @@ Selection Where(std::initializer_list<std::string_view> conditions) {
 }
 
 std::string AllStatement(const Selection& selection) {
-  return StatementsOf(SumsQuestion{.selection = selection, .by = {}}).all;
+  return StatementOf(SumsQuestion{.selection = selection, .by = {}});
 }
 
 TEST(StatementsTest, ChoosesDaysSecondsAndNanoseconds) {
-  EXPECT_EQ(AllStatement({.since = kBegin, .until = kBegin + 60 * kSecond}),
-            "SELECT sum(samples), sum(value)\nFROM samples\n"
-            "WHERE day >= toDate(20418) AND day <= toDate(20418) AND ts >= toDateTime(1764115200) "
-            "AND ts < toDateTime(1764115260)");
+  EXPECT_EQ(
+      AllStatement({.since = kBegin, .until = kBegin + 60 * kSecond}),
+      "SELECT sum(samples) AS sum_samples, sum(value) AS sum_value\nFROM samples\n"
+      "WHERE day >= toDate(20418) AND day <= toDate(20418) AND ts >= toDateTime(1764115200) "
+      "AND ts < toDateTime(1764115260)\nHAVING count() > 0\nORDER BY sum_value DESC\nLIMIT 20");
   EXPECT_THAT(AllStatement({.since = kBegin + 5, .until = kBegin + kSecond + 7}),
               AllOf(HasSubstr("(ts > toDateTime(1764115200) OR nanosecond >= 5)"),
                     HasSubstr("ts <= toDateTime(1764115201) AND (ts < toDateTime(1764115201) OR "
@@ -56,11 +57,10 @@ TEST(StatementsTest, WritesConditionsSoThatTheyStayTexts) {
 }
 
 TEST(StatementsTest, AddsUpByStackBeforeItLooksUpNames) {
-  EXPECT_EQ(StatementsOf(SumsQuestion{.selection = Where({"service=web"}),
-                                      .by = {{.field = Field::kHost, .label = {}}},
-                                      .functions = true,
-                                      .most = 5})
-                .lines,
+  EXPECT_EQ(StatementOf(SumsQuestion{.selection = Where({"service=web"}),
+                                     .by = {{.field = Field::kHost, .label = {}}},
+                                     .functions = true,
+                                     .most = 5}),
             "SELECT key0, if(known = 0, '[unknown]', name) AS function_name, sum(stack_samples) AS "
             "sum_samples, sum(stack_value) AS sum_value\n"
             "FROM\n(\n"
@@ -83,11 +83,8 @@ TEST(StatementsTest, AddsUpByStackBeforeItLooksUpNames) {
 }
 
 TEST(StatementsTest, TakesAllStacksOfTheDaysWhereNothingIsLeftOut) {
-  const std::string lines =
-      StatementsOf(SumsQuestion{.selection = {.since = kBegin, .until = kBegin + kSecond},
-                                .by = {},
-                                .functions = true})
-          .lines;
+  const std::string lines = StatementOf(SumsQuestion{
+      .selection = {.since = kBegin, .until = kBegin + kSecond}, .by = {}, .functions = true});
   EXPECT_THAT(lines, HasSubstr("FROM stacks\n  WHERE day >= toDate(20418) AND day <= "
                                "toDate(20418)\n"));
   EXPECT_THAT(lines, testing::Not(HasSubstr("GLOBAL IN")));

@@ -207,12 +207,8 @@ StacksStatements StatementsOf(const StacksQuestion& question) {
   return statements;
 }
 
-SumsStatements StatementsOf(const SumsQuestion& question) {
-  SumsStatements statements;
-  statements.lines = question.functions ? LinesByFunctions(question) : LinesByKeys(question);
-  statements.all = absl::StrCat("SELECT sum(samples), sum(value)\nFROM samples\nWHERE ",
-                                WhereOf(question.selection));
-  return statements;
+std::string StatementOf(const SumsQuestion& question) {
+  return question.functions ? LinesByFunctions(question) : LinesByKeys(question);
 }
 
 }  // namespace profiler::fleet::clickhouse

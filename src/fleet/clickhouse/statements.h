@@ -26,11 +26,8 @@ struct StacksStatements {
 };
 StacksStatements StatementsOf(const StacksQuestion& question);
 
-struct SumsStatements {
-  std::string lines;  // keys, [function,] samples, value
-  std::string all;    // samples, value: one row
-};
-SumsStatements StatementsOf(const SumsQuestion& question);
+// keys, [function,] samples, value
+std::string StatementOf(const SumsQuestion& question);
 
 // The function of a stack that nobody has sent.
 inline constexpr std::string_view kUnknownFunction = "[unknown]";

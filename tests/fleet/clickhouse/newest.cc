@@ -77,13 +77,10 @@ absl::Status AddOwn(const Batch& batch, Statements& statements) {
   for (const char* condition : {"host~*", "release~1.*", "rack=", "service!=none", "event!~x_*"}) {
     PROFILER_ASSIGN_OR_RETURN(selection.conditions.emplace_back(), ParseCondition(condition));
   }
-  statements.Add(StatementsOf(SumsQuestion{.selection = selection, .by = by, .most = kAll}).lines);
+  statements.Add(StatementOf(SumsQuestion{.selection = selection, .by = by, .most = kAll}));
   for (const bool total : {false, true}) {
-    statements.Add(
-        StatementsOf(
-            SumsQuestion{
-                .selection = selection, .by = {}, .functions = true, .total = total, .most = kAll})
-            .lines);
+    statements.Add(StatementOf(SumsQuestion{
+        .selection = selection, .by = {}, .functions = true, .total = total, .most = kAll}));
   }
   const StacksStatements stacks = StatementsOf(
       StacksQuestion{.selection = selection, .tells_hosts_apart = true, .tells_times_apart = true});
