@@ -35,6 +35,7 @@ CfiProgram::Outcome CfiProgram::Run(Architecture architecture, const FrameSectio
   most_ = most;
   outcome_ = {};
   location_ = function.start;
+  last_expression_ = 0;
   initial_ = rules_;
   if (RunCommon(function.common.instructions)) {
     initial_ = rules_;
@@ -192,8 +193,7 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
       return SetCfaRegister(number, Factored(static_cast<uint64_t>(code.Sleb())));
     }
     case DW_CFA_def_cfa_expression:
-      rules_.cfa = {.kind = CfaRule::kExpression};
-      return Expression(code, &rules_.cfa.offset, &rules_.cfa.expression_size);
+      return SetCfaExpression(code);
     default:
       break;
   }
@@ -211,6 +211,33 @@ CfiProgram::Step CfiProgram::SetCfa(uint8_t op, DwarfReader& code) {
     default:
       return Step::kMalformed;
   }
+}
+
+// Registers that were told by the stack pointer at an instruction before stay where they are when
+// it moves (FrameRules::told_at).
+CfiProgram::Step CfiProgram::SetCfaExpression(DwarfReader& code) {
+  const CfaRule before = rules_.cfa;
+  rules_.cfa = {.kind = CfaRule::kExpression};
+  if (Expression(code, &rules_.cfa.offset, &rules_.cfa.expression_size) == Step::kMalformed) {
+    return Step::kMalformed;
+  }
+  const bool moves = architecture_ == Architecture::kAArch64 && last_expression_ < location_ &&
+                     rules_.told_at.kind == CfaRule::kNone && before.kind == CfaRule::kExpression &&
+                     IsFromStackPointer(before.offset, before.expression_size) &&
+                     IsFromStackPointer(rules_.cfa.offset, rules_.cfa.expression_size);
+  if (!moves) return Step::kNext;
+  for (RegisterRule& rule : rules_.registers) {
+    if (rule.kind != RegisterRule::kExpression) continue;
+    if (!IsFromStackPointer(rule.offset, rule.expression_size)) continue;
+    rule.stack_moved = true;
+    rules_.told_at = before;
+  }
+  return Step::kNext;
+}
+
+bool CfiProgram::IsFromStackPointer(int64_t offset, uint32_t size) const {
+  constexpr std::byte kStackPointer{DW_OP_breg31};
+  return size != 0 && rules_.Expression(offset, size)[0] == kStackPointer;
 }
 
 CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {
@@ -250,6 +277,7 @@ CfiProgram::Step CfiProgram::SetRule(uint8_t op, DwarfReader& code) {
       if (Expression(code, &rule.offset, &rule.expression_size) == Step::kMalformed) {
         return Step::kMalformed;
       }
+      last_expression_ = location_;
       break;
     default:
       return Step::kMalformed;

@@ -56,6 +56,8 @@ class CfiProgram {
   Step AdvanceBy(uint64_t distance);
   Step SetRegister(uint64_t number, RegisterRule rule);
   Step SetCfaRegister(uint64_t number, int64_t offset);
+  Step SetCfaExpression(DwarfReader& code);
+  bool IsFromStackPointer(int64_t offset, uint32_t size) const;
   Step RestoreInitial(uint64_t number);
   Step Expression(DwarfReader& code, int64_t* offset, uint32_t* size);
   int64_t Factored(uint64_t value) const;
@@ -67,7 +69,8 @@ class CfiProgram {
   uint64_t most_ = 0;          // instructions
   Outcome outcome_;
   uint64_t location_ = 0;
-  uint64_t next_location_ = 0;  // of kAdvance
+  uint64_t next_location_ = 0;    // of kAdvance
+  uint64_t last_expression_ = 0;  // location_ when a register's expression was told last
   FrameRules rules_;
   FrameRules initial_;  // after the CIE
   std::vector<FrameRules> remembered_;

@@ -39,7 +39,12 @@ std::string RuleText(const FrameRules& rules, const RegisterRule& rule) {
     case RegisterRule::kRegister:
       return absl::StrCat("r", rule.offset);
     case RegisterRule::kExpression:
-      return absl::StrCat("[", ExpressionText(rules, rule.offset, rule.expression_size), "]");
+      return absl::StrCat("[", ExpressionText(rules, rule.offset, rule.expression_size),
+                          rule.stack_moved ? " at " : "",
+                          rule.stack_moved ? ExpressionText(rules, rules.told_at.offset,
+                                                            rules.told_at.expression_size)
+                                           : "",
+                          "]");
     case RegisterRule::kValueExpression:
       return ExpressionText(rules, rule.offset, rule.expression_size);
   }
@@ -225,6 +230,32 @@ TEST(CfiProgramTest, SigningOfReturnAddressesIsPassedOverOnAArch64Only) {
   EXPECT_EQ(Rows(instructions), "");
   EXPECT_EQ(Rows(instructions, {.instructions = {DW_CFA_def_cfa, 31, 0}}, Architecture::kAArch64),
             "1000-1100 r31+24");
+}
+
+// CFA = the stack pointer + `offset`.
+ByteBuilder CfaFromStackPointer(int offset) {
+  return {DW_CFA_def_cfa_expression, 2, DW_OP_breg31, offset};
+}
+
+TEST(CfiProgramTest, OnAArch64ARegisterToldByTheStackPointerStaysWhereItIsWhenThatMoves) {
+  const ByteBuilder saved{DW_CFA_expression, 30, 2, DW_OP_breg31, 8};
+  const CieSpec cie{.instructions = {DW_CFA_def_cfa, 31, 0}};
+  ByteBuilder prologue = CfaFromStackPointer(16);
+  prologue.U8(DW_CFA_advance_loc | 4).Bytes(saved);
+  prologue.U8(DW_CFA_advance_loc | 8).Bytes(CfaFromStackPointer(48));
+  ByteBuilder also_later = prologue;
+  also_later.Bytes({DW_CFA_expression, 19, 2, DW_OP_breg31, 24});
+  also_later.U8(DW_CFA_advance_loc | 4).Bytes(CfaFromStackPointer(16));
+  EXPECT_EQ(Rows(also_later, cie, Architecture::kAArch64),
+            "1000-1004 (8f10)\n"
+            "1004-100c (8f10) r30=[(8f08)]\n"
+            "100c-1010 (8f30) r19=[(8f18)] r30=[(8f08) at (8f10)]\n"
+            "1010-1100 (8f10) r19=[(8f18)] r30=[(8f08) at (8f10)]");
+  ByteBuilder of_one_instruction = CfaFromStackPointer(0);
+  of_one_instruction.U8(DW_CFA_advance_loc | 4).Bytes(saved).Bytes(CfaFromStackPointer(16));
+  EXPECT_EQ(Rows(of_one_instruction, cie, Architecture::kAArch64),
+            "1000-1004 (8f00)\n"
+            "1004-1100 (8f10) r30=[(8f08)]");
 }
 
 TEST(CfiProgramTest, RegistersThatNobodyNeedsArePassedOver) {

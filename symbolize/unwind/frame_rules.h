@@ -26,6 +26,7 @@ struct RegisterRule {
     kValueExpression,  // what the expression gives, from the CFA
   };
   Kind kind = kUnspecified;
+  bool stack_moved = false;  // kExpression: since it was told; see FrameRules::told_at
   uint32_t expression_size = 0;
   int64_t offset = 0;  // for expressions: of the first byte in FrameRules::expressions
 
@@ -44,6 +45,16 @@ struct CfaRule {
 
 struct FrameRules {
   CfaRule cfa;
+  // GCC, of functions that keep vectors of SVE on the stack, tells where it has saved x29 and x30
+  // by the stack pointer, and does not tell it again when that moves on (seen of 12 to 16):
+  //
+  //   addvl sp, sp, #-1; sub sp, sp, #16    CFA = sp + 8 VG + 16
+  //   stp   x29, x30, [sp]                                         x30 is saved at sp + 8
+  //   addvl sp, sp, #-18                    CFA = sp + 152 VG + 16   (still so, by what it tells)
+  //
+  // The frame has stayed where it is, so by how much the pointer has moved is the difference of
+  // this rule, which was true when the register's was told, and `cfa`.
+  CfaRule told_at;
   std::array<RegisterRule, kRegisters> registers;
   uint8_t return_address = 0;  // the column of the return address
   bool signal_frame = false;

@@ -23,19 +23,19 @@ Stepped FromEvaluation(Evaluation evaluation) {
   return Stepped::kMalformed;
 }
 
-Stepped FindCfa(const FrameRules& rules, const RegisterSet& registers, MemoryReader& memory,
-                uint32_t* expression_steps, uint64_t* cfa) {
-  switch (rules.cfa.kind) {
+Stepped FindCfa(const FrameRules& rules, const CfaRule& rule, const RegisterSet& registers,
+                MemoryReader& memory, uint32_t* expression_steps, uint64_t* cfa) {
+  switch (rule.kind) {
     case CfaRule::kNone:
       return Stepped::kMalformed;
     case CfaRule::kRegister:
-      if (!registers.Knows(rules.cfa.number)) return Stepped::kUnknownRegister;
+      if (!registers.Knows(rule.number)) return Stepped::kUnknownRegister;
       *cfa = WithinWord(registers.architecture(),
-                        registers.Get(rules.cfa.number) + static_cast<uint64_t>(rules.cfa.offset));
+                        registers.Get(rule.number) + static_cast<uint64_t>(rule.offset));
       return Stepped::kCaller;
     case CfaRule::kExpression:
-      return FromEvaluation(Evaluate(rules.Expression(rules.cfa.offset, rules.cfa.expression_size),
-                                     registers, memory, std::nullopt, expression_steps, cfa));
+      return FromEvaluation(Evaluate(rules.Expression(rule.offset, rule.expression_size), registers,
+                                     memory, std::nullopt, expression_steps, cfa));
   }
   return Stepped::kMalformed;
 }
@@ -75,9 +75,17 @@ class Frame {
             FromEvaluation(Evaluate(rules_.Expression(rule.offset, rule.expression_size),
                                     registers_, memory_, cfa_, expression_steps_, &result));
         if (stepped != Stepped::kCaller) return stepped;
-        if (rule.kind == RegisterRule::kExpression) return Load(number, result, value);
-        *value = result;
-        return Stepped::kCaller;
+        if (rule.kind == RegisterRule::kValueExpression) {
+          *value = result;
+          return Stepped::kCaller;
+        }
+        uint64_t told_at = cfa_;
+        if (rule.stack_moved) {
+          const Stepped found =
+              FindCfa(rules_, rules_.told_at, registers_, memory_, expression_steps_, &told_at);
+          if (found != Stepped::kCaller) return found;
+        }
+        return Load(number, result + (cfa_ - told_at), value);
       }
     }
     return Stepped::kMalformed;
@@ -179,7 +187,7 @@ Stepped StepByRules(const FrameRules& rules, bool is_interrupted, MemoryReader& 
   if (return_rule.kind == RegisterRule::kUndefined) return Stepped::kThreadStart;
 
   uint64_t cfa = 0;
-  const Stepped found = FindCfa(rules, *registers, memory, expression_steps, &cfa);
+  const Stepped found = FindCfa(rules, rules.cfa, *registers, memory, expression_steps, &cfa);
   if (found != Stepped::kCaller) return found;
   const Frame frame(rules, is_interrupted, *registers, cfa, memory, expression_steps);
   uint64_t return_address = 0;

@@ -921,6 +921,28 @@ TEST_F(UnwinderTest, VectorsOfSaveAreasAreAsLongAsTheThreadSays) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r thread start");
 }
 
+TEST_F(UnwinderTest, WhatGccSavedBeforeItMadeRoomForVectorsIsWhereItWasSaved) {
+  // sub sp, sp, #16; stp x29, x30, [sp]; addvl sp, sp, #-2
+  ByteBuilder with_vectors{DW_CFA_def_cfa_expression, 2, DW_OP_breg31, 16};
+  with_vectors.U8(DW_CFA_advance_loc | 1).Bytes({DW_CFA_expression, 29, 2, DW_OP_breg31, 0});
+  with_vectors.Bytes({DW_CFA_expression, 30, 2, DW_OP_breg31, 8});
+  with_vectors.U8(DW_CFA_advance_loc | 1).Bytes({DW_CFA_def_cfa_expression, 8});
+  with_vectors.Bytes({DW_OP_breg31, 16, DW_OP_bregx, 46, 0, DW_OP_lit16, DW_OP_mul, DW_OP_plus});
+  Functions({{},
+             with_vectors,
+             {DW_CFA_def_cfa, 29, 16, DW_CFA_offset | 29, 2, DW_CFA_offset | 30, 1},
+             kStartOfAArch64},
+            kCieOfAArch64, EM_AARCH64);
+  std::vector<uint64_t> stack(16);
+  registers_.SetVectorGranule(4);
+  registers_.Set(30, InFunction(1));
+  stack[8] = kStack + 12 * 8;
+  stack[9] = InFunction(2);
+  stack[13] = InFunction(3);
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402010r 403010r 404010r thread start");
+  EXPECT_EQ(chain_.frames[2].stack_pointer, kStack + 10 * 8);
+}
+
 const ByteBuilder kStartOfI386{DW_CFA_undefined, 8};
 const ByteBuilder kFrameOf12OfI386{DW_CFA_def_cfa_offset, 16};
 

@@ -7,12 +7,11 @@ import subprocess
 
 from boot import PROFILER
 
-# In percent; of some hundred samples three may be cut.
+# In percent; of some hundred samples three may be cut. As many may lead elsewhere than they must.
 WHOLE = 98
+ASTRAY = 100 - WHOLE
 # As fast as the emulator is on two busy CPUs. Fewer, and a single one would decide.
 FEWEST_SAMPLES = 100
-# Stacks, of chains that were cut.
-MOST_ASTRAY = 4
 
 # As much of the stack as these programs use, and rings that hold some thousand samples: in an emulator the recorder may
 # wait for long until it runs, and what is lost may be where a library was mapped.
@@ -41,6 +40,11 @@ def samples(text):
         elif line.strip():
             found.append((line.split(":")[0].strip(), []))
     return found
+
+
+def weight(folded):
+    """Of a line of folded stacks."""
+    return int(folded.rsplit(" ", 1)[1])
 
 
 class Chains:
@@ -81,8 +85,9 @@ class Chains:
             if stack:
                 having = [line for line in folded.out.splitlines() if re.search(f";{function}[; ]", line)]
                 astray = [line for line in having if not re.search(stack, line)]
+                share = round(100 * sum(map(weight, astray)) / max(sum(map(weight, having)), 1), 1)
                 table.add(f"{what}: stacks with {function}", bool(having), True)
-                table.add(f"{what}: of them, leading elsewhere", max(len(astray), MOST_ASTRAY), MOST_ASTRAY)
+                table.add(f"{what}: of them, % leading elsewhere", max(share, ASTRAY), ASTRAY)
                 for line in astray[:3]:
                     print(f"     {line}")
             here = subprocess.run([self.host, "report", "-i", os.path.join(boot.folder, file.lstrip("/"))],
