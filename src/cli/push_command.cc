@@ -38,6 +38,9 @@ using fleet::SegmentFile;
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM};
 // How often it is looked whether one came.
 constexpr std::chrono::milliseconds kLookForSignal(100);
+// Of the files of a batch. An agent takes less, for the machine's sake; who pushes what many of
+// them have recorded should have large batches.
+constexpr uint64_t kBytesOfBatch = uint64_t{16} << 20;
 
 struct PushArguments {
   std::string spool = fleet::kUsualSpool;
@@ -80,9 +83,10 @@ class Pushing {
                                                        const http::Options& server) {
     auto pushing = std::make_unique<Pushing>(destination.Text());
     PROFILER_ASSIGN_OR_RETURN(pushing->sender_, fleet::SenderOfDestination(destination, server));
-    PROFILER_ASSIGN_OR_RETURN(pushing->delivery_,
-                              SegmentDelivery::Open(directory, pushing->destination_,
-                                                    *pushing->sender_, pushing->announcer_, {}));
+    PROFILER_ASSIGN_OR_RETURN(
+        pushing->delivery_,
+        SegmentDelivery::Open(directory, pushing->destination_, *pushing->sender_,
+                              pushing->announcer_, {.most_bytes = kBytesOfBatch}));
     return pushing;
   }
   explicit Pushing(std::string destination)

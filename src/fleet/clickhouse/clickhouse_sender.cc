@@ -20,8 +20,9 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// A body of some 10 MB, and 1 MB when it is compressed.
-constexpr size_t kRowsOfBatch = 50'000;
+// A body of some 40 MB, and 4 MB when it is compressed. Each batch is a part that the server merges
+// with others: with 50 000 rows it took 1.7 times as long for a fleet of 500 hosts.
+constexpr size_t kRowsOfBatch = 200'000;
 // A batch that is all of it older may have been sent by an earlier life of this program.
 constexpr UnixTime kFresh = 10 * int64_t{60} * 1'000'000'000;
 
