@@ -151,11 +151,12 @@ std::string LinesByKeys(const SumsQuestion& question) {
 std::string LinesByFunctions(const SumsQuestion& question) {
   std::vector<std::string> keys = KeysOf(question);
   const std::string unknown = Quoted(kUnknownFunction);
-  // Of a stack that is not known, the names are empty.
+  // Of a stack that is not known, the names are empty. One that is there several times, of several
+  // days for one, is taken once by the join.
   const std::string function = question.total ? absl::StrCat("arrayJoin(if(empty(names), [",
                                                              unknown, "], arrayDistinct(names)))")
                                               : absl::StrCat("if(known = 0, ", unknown, ", name)");
-  const std::string names = question.total ? "any(frames) AS names" : "any(function) AS name";
+  const std::string names = question.total ? "frames AS names" : "function AS name";
   const std::string outer = absl::StrJoin(
       keys, "", [](std::string* out, const std::string& key) { absl::StrAppend(out, key, ", "); });
   std::vector<std::string> inner_keys = keys;
@@ -169,8 +170,7 @@ std::string LinesByFunctions(const SumsQuestion& question) {
       "  WHERE ", WhereOf(question.selection), "\n  GROUP BY ", absl::StrJoin(inner_keys, ", "),
       "\n) AS sums\nANY LEFT JOIN\n(\n  SELECT stack_hash, toUInt8(1) AS known, ", names,
       "\n  FROM stacks\n  WHERE ", WhereOfStacks(question.selection),
-      "\n  GROUP BY stack_hash\n) AS functions\nUSING (stack_hash)", GroupBy(keys),
-      HeaviestFirst(keys, question.most));
+      "\n) AS functions\nUSING (stack_hash)", GroupBy(keys), HeaviestFirst(keys, question.most));
 }
 
 }  // namespace
@@ -185,9 +185,8 @@ StacksStatements StatementsOf(const StacksQuestion& question) {
       absl::StrCat("SELECT ", keys, ", sum(samples) AS sum_samples, sum(value) AS sum_value\n",
                    "FROM samples\nWHERE ", WhereOf(question.selection), "\nGROUP BY ", keys,
                    "\nORDER BY ", keys);
-  statements.stacks = absl::StrCat(
-      "SELECT stack_hash, any(frames) AS functions, any(images) AS files\nFROM stacks\nWHERE ",
-      WhereOfStacks(question.selection), "\nGROUP BY stack_hash");
+  statements.stacks = absl::StrCat("SELECT stack_hash, frames, images\nFROM stacks\nWHERE ",
+                                   WhereOfStacks(question.selection), "\nLIMIT 1 BY stack_hash");
   // A window is there once or, until they are merged, several times.
   const std::string facts =
       "host, window_keys, window_values, window_frequency, window_cpus, window_version";

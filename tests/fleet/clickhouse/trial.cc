@@ -156,7 +156,7 @@ absl::Status Compare(const Words& words) {
   PROFILER_RETURN_IF_ERROR(Same("functions with their callees", expected.Lines("total"), total));
   // The stacks themselves, taken apart as the segments were. Of an hour of 500 hosts they need more
   // memory than a server gives to one question.
-  constexpr UnixTime kAtOnce = 600'000'000'000;
+  constexpr UnixTime kAtOnce = 240'000'000'000;
   std::vector<std::string> notes;
   ExpectedSums of_stacks;
   const UnixTime end = files.empty() ? 0 : files.back().begin + 1;
