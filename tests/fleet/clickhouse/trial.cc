@@ -10,7 +10,6 @@
 //
 // It drives the sender itself, so that batches can be of any size.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -159,13 +158,12 @@ absl::Status Compare(const Words& words) {
   constexpr UnixTime kAtOnce = 240'000'000'000;
   std::vector<std::string> notes;
   ExpectedSums of_stacks;
-  const UnixTime end = files.empty() ? 0 : files.back().begin + 1;
-  for (UnixTime begin = files.empty() ? 0 : files.front().begin; begin < end; begin += kAtOnce) {
+  const UnixTime last = files.empty() ? 0 : files.back().begin;
+  for (UnixTime begin = files.empty() ? 1 : files.front().begin; begin <= last; begin += kAtOnce) {
     PROFILER_ASSIGN_OR_RETURN(
-        const auto windows,
-        source->Stacks({.selection = {.since = begin, .until = std::min(begin + kAtOnce, end)},
-                        .tells_hosts_apart = true},
-                       &notes));
+        const auto windows, source->Stacks({.selection = {.since = begin, .until = begin + kAtOnce},
+                                            .tells_hosts_apart = true},
+                                           &notes));
     for (const Window& window : windows) of_stacks.Add(window);
   }
   PROFILER_RETURN_IF_ERROR(Same("hosts by stacks", expected.Lines(""), of_stacks.Lines("")));
