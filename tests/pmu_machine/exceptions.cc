@@ -9,6 +9,8 @@
 extern "C" {
 
 volatile uint64_t sink;
+// So many that a tenth of the time is there: throwing takes long.
+constexpr uint64_t kRounds = 5000;
 
 [[gnu::noinline, gnu::noclone]] void Work(uint64_t rounds) {
   volatile uint64_t x = 1;
@@ -20,7 +22,7 @@ volatile uint64_t sink;
 [[gnu::noinline, gnu::noclone]] uint64_t Throw(int depth) {
   const std::string kept(static_cast<size_t>(40 + depth), 'x');
   if (depth == 0) {
-    Work(500);
+    Work(kRounds);
     throw std::runtime_error("thrown");
   }
   return Throw(depth - 1) + kept.size();
@@ -30,7 +32,7 @@ volatile uint64_t sink;
   try {
     sink = Throw(8);
   } catch (const std::exception& error) {
-    Work(500 + std::string(error.what()).size());
+    Work(kRounds + std::string(error.what()).size());
   }
 }
 
