@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/cli/server_arguments.h"
 #include "src/cli/signal_counter.h"
@@ -38,9 +39,6 @@ using fleet::SegmentFile;
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM};
 // How often it is looked whether one came.
 constexpr std::chrono::milliseconds kLookForSignal(100);
-// Of the files of a batch. An agent takes less, for the machine's sake; who pushes what many of
-// them have recorded should have large batches.
-constexpr uint64_t kBytesOfBatch = uint64_t{16} << 20;
 
 struct PushArguments {
   std::string spool = fleet::kUsualSpool;
@@ -49,6 +47,9 @@ struct PushArguments {
   bool follow = false;
   bool dry_run = false;
   uint32_t tries = 5;
+  // Of the files of a batch. An agent takes less, for the machine's sake; who pushes what many of
+  // them have recorded should have large batches.
+  std::string batch_size = "16M";
   bool quiet = false;
 };
 
@@ -80,13 +81,14 @@ class Pushing {
  public:
   static absl::StatusOr<std::unique_ptr<Pushing>> Open(const SegmentDirectory& directory,
                                                        const Destination& destination,
-                                                       const http::Options& server) {
+                                                       const http::Options& server,
+                                                       uint64_t batch_size) {
     auto pushing = std::make_unique<Pushing>(destination.Text());
     PROFILER_ASSIGN_OR_RETURN(pushing->sender_, fleet::SenderOfDestination(destination, server));
     PROFILER_ASSIGN_OR_RETURN(
         pushing->delivery_,
         SegmentDelivery::Open(directory, pushing->destination_, *pushing->sender_,
-                              pushing->announcer_, {.most_bytes = kBytesOfBatch}));
+                              pushing->announcer_, {.most_bytes = batch_size}));
     return pushing;
   }
   explicit Pushing(std::string destination)
@@ -201,11 +203,11 @@ absl::StatusOr<std::vector<Destination>> Destinations(const PushArguments& argum
 
 // Whether all that there was has been sent.
 absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirectory& directory,
-                             const std::vector<Destination>& destinations) {
+                             const std::vector<Destination>& destinations, uint64_t batch_size) {
   std::vector<std::unique_ptr<Pushing>> all;
   for (const Destination& destination : destinations) {
     PROFILER_ASSIGN_OR_RETURN(all.emplace_back(),
-                              Pushing::Open(directory, destination, arguments.server));
+                              Pushing::Open(directory, destination, arguments.server, batch_size));
   }
   PushLoop::Options options = {.follow = arguments.follow};
   if (arguments.follow) {
@@ -234,6 +236,11 @@ int Push(const PushArguments& arguments) {
     PrintError(destinations.status());
     return kExitUsage;
   }
+  const auto batch_size = ParseSize(arguments.batch_size);
+  if (!batch_size.ok()) {
+    PrintError(Prefixed("--batch-size: ", batch_size.status()));
+    return kExitUsage;
+  }
   const auto directory = SegmentDirectory::Open(arguments.spool);
   if (!directory.ok()) {
     PrintError(directory.status());
@@ -244,7 +251,7 @@ int Push(const PushArguments& arguments) {
     if (!printed.ok()) PrintError(printed);
     return printed.ok() ? kExitOk : kExitFailure;
   }
-  const auto is_whole = PushAll(arguments, *directory, *destinations);
+  const auto is_whole = PushAll(arguments, *directory, *destinations, *batch_size);
   if (!is_whole.ok()) PrintError(is_whole.status());
   return is_whole.ok() && *is_whole ? kExitOk : kExitFailure;
 }
@@ -275,6 +282,12 @@ void AddPushCommand(usage::Command& app, Commands& commands) {
                  "without --follow: give up when a server has failed so often in a row")
       .ValueName("N")
       .InRange(uint32_t{1}, uint32_t{1000})
+      .ShowDefault();
+  command
+      .AddOption("--batch-size", a.batch_size,
+                 "how much of the segments to send at once, at most: less takes less memory, which "
+                 "is some 22 times as much, and costs a server more")
+      .ValueName("SIZE")
       .ShowDefault();
   command.AddFlag("--dry-run", a.dry_run, "print what would be sent, and send nothing");
   command.AddFlag("-q,--quiet", a.quiet, "print warnings and errors only");

@@ -86,6 +86,15 @@ TEST_F(PushTest, SendsAllOnceAndThenWhatIsNew) {
   EXPECT_EQ(server.received().size(), 2u);
 }
 
+TEST_F(PushTest, SendsNoMoreAtOnceThanItIsToldTo) {
+  AddSegments(1, 3);
+  TestServer server(Always({}));
+  const Finished pushed = Push({"--to", "otlp+" + server.url(), "--batch-size", "1B"});
+  EXPECT_EQ(pushed.exit_code, 0) << pushed.err;
+  EXPECT_THAT(pushed.err, HasSubstr("18 samples in 3 segments"));
+  EXPECT_EQ(server.received().size(), 3u);  // a segment is not taken apart
+}
+
 TEST_F(PushTest, SendsToSeveralServersEachOnItsOwn) {
   AddSegments(1, 2);
   TestServer otlp(Always({})), pyroscope(Always({}));
@@ -139,6 +148,7 @@ TEST_F(PushTest, SaysInOneLineWhatIsWrong) {
     EXPECT_EQ(std::ranges::count(finished.err, '\n'), 1) << finished.err;
   };
   expect({"--to", "otlp+http://user:secret@h"}, 2, "--user-file");
+  expect({"--to", "otlp+http://h", "--batch-size", "0"}, 2, "--batch-size: '0' is no size");
   expect({"--to", "http://h"}, 2, "of what kind the server is");
   expect({"--to", "otlp+http://h", "--to", "otlp+http://H:4318/"}, 2, "is given twice");
   const Finished missing = tests::Run(

@@ -1,30 +1,21 @@
 // What tests/fleet/clickhouse/run does with a server, and with the segments that it is to have:
 //
-//   trial init URL DATABASE [CLUSTER [replicated]]   makes the tables
-//   trial push SEGMENTS URL DATABASE [ROWS]          each segment, in batches, until all are there
-//   trial compare SEGMENTS URL DATABASE              fails where the server says another sum
-//   trial time URL DATABASE SECONDS                  how long questions about the last of them take
-//   trial newest SEGMENTS FOLDER                     writes statements for newest.mjs, the rows
-//   that
-//                                                    they read, and what they are to answer
-//
-// It drives the sender itself, so that batches can be of any size.
+//   trial compare SEGMENTS URL DATABASE   fails where the server says another sum
+//   trial time URL DATABASE SECONDS       how long questions about the last of them take
+//   trial newest SEGMENTS FOLDER          writes statements for newest.mjs, the rows that they
+//                                         read, and what they are to answer
 
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
-#include "src/fleet/clickhouse/clickhouse_sender.h"
 #include "src/fleet/clickhouse/clickhouse_source.h"
-#include "src/fleet/clickhouse/create_tables.h"
 #include "src/fleet/segment_directory.h"
 #include "src/http/http_client.h"
 #include "tests/fleet/clickhouse/expected_sums.h"
@@ -47,62 +38,6 @@ std::unique_ptr<http::Client> Client() {
     std::exit(1);
   }
   return *std::move(client);
-}
-
-absl::Status Init(const Words& words) {
-  SchemaOptions options = {.database = words[1]};
-  if (words.size() > 2) options.cluster = words[2];
-  options.replicated = words.size() > 3;
-  const auto client = Client();
-  PROFILER_ASSIGN_OR_RETURN(const CreatedTables created, CreateTables(*client, words[0], options));
-  std::printf("%s\n", created.were_there ? "there" : "made");
-  return absl::OkStatus();
-}
-
-// Sends a batch until it is delivered.
-absl::Status Deliver(Sender& sender, const std::vector<Window>& batch, uint64_t* tries) {
-  for (int failures = 0;; ++failures) {
-    ++*tries;
-    const Delivery delivery = sender.Send(batch);
-    if (delivery.outcome == Delivery::Outcome::kDelivered) return absl::OkStatus();
-    std::fprintf(stderr, "trial: %s\n", delivery.reason.c_str());
-    if (delivery.outcome == Delivery::Outcome::kRefused) return absl::InternalError("refused");
-    constexpr int kMost = 600;
-    if (failures == kMost) return absl::UnavailableError("no more patience");
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  }
-}
-
-absl::Status Push(const Words& words) {
-  PROFILER_ASSIGN_OR_RETURN(const SegmentDirectory segments, SegmentDirectory::Open(words[0]));
-  PROFILER_ASSIGN_OR_RETURN(const auto files, segments.List(INT64_MIN, INT64_MAX));
-  const auto sender =
-      ClickHouseSender(Client(), {.address = {.url = words[1], .database = words[2]}});
-  size_t most = sender->RowsOfBatch();
-  if (words.size() > 3 && !absl::SimpleAtoi(words[3], &most)) most = 0;
-  const auto begin = Clock::now();
-  uint64_t rows = 0, samples = 0, batches = 0, tries = 0;
-  double sending = 0;
-  std::vector<Window> batch;
-  size_t rows_of_batch = 0;
-  for (size_t i = 0; i < files.size(); ++i) {
-    PROFILER_ASSIGN_OR_RETURN(batch.emplace_back(), segments.Read(files[i]));
-    rows_of_batch += batch.back().rows.size();
-    for (const Row& row : batch.back().rows) samples += row.samples;
-    if (rows_of_batch < most && i + 1 < files.size()) continue;
-    const auto sent = Clock::now();
-    PROFILER_RETURN_IF_ERROR(Deliver(*sender, batch, &tries));
-    sending += SecondsSince(sent);
-    rows += rows_of_batch;
-    ++batches;
-    batch.clear();
-    rows_of_batch = 0;
-  }
-  std::printf("%llu samples in %llu rows, %llu batches, %llu tries: %.1f s, %.1f s of it sending\n",
-              static_cast<unsigned long long>(samples), static_cast<unsigned long long>(rows),
-              static_cast<unsigned long long>(batches), static_cast<unsigned long long>(tries),
-              SecondsSince(begin), sending);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> LinesOf(Source& source, SumsQuestion question,
@@ -206,11 +141,8 @@ int Run(Words words) {
     size_t least;
     absl::Status (*run)(const Words&);
   };
-  constexpr Task kTasks[] = {{"init", 2, Init},
-                             {"push", 3, Push},
-                             {"compare", 3, Compare},
-                             {"time", 3, Time},
-                             {"newest", 2, WriteForNewest}};
+  constexpr Task kTasks[] = {
+      {"compare", 3, Compare}, {"time", 3, Time}, {"newest", 2, WriteForNewest}};
   for (const Task& task : kTasks) {
     if (words.size() <= task.least || words[0] != task.name) continue;
     const absl::Status end = task.run({words.begin() + 1, words.end()});

@@ -62,9 +62,14 @@ class Trial:
 
     def pusher(self, number, port, database):
         # Small batches, so that there are many of them, unless it is to be fast.
-        rows = [] if self.options.calm else ["5000"]
-        return Process([self.program("trial"), "push", self.folder / f"part-{number}", url(port), database, *rows],
+        small = [] if self.options.calm else ["--batch-size", "60K"]
+        return Process([self.program("profiler"), "push", self.folder / f"part-{number}",
+                        "--to", f"clickhouse+{url(port)}/{database}", "--tries", "100", *small],
                        self.folder / f"pusher-{number}.log")
+
+    def forget_what_was_pushed(self):
+        for journal in self.folder.glob("part-*/*.journal"):
+            journal.unlink()
 
     def push_all(self, port, database, disturb):
         """Pushes all parts at once, and `disturb` may kill the pushers and the servers meanwhile. Seconds."""
@@ -137,7 +142,7 @@ class Disturbance:
     def kill_pusher(self, pushers):
         pusher = self.random.choice(pushers)
         if pusher.running.poll() is None:
-            self.note("kill -9 a pusher, which begins anew")
+            self.note("kill -9 a pusher, which goes on")
         pusher.kill()
         pusher.start()
 
@@ -199,6 +204,7 @@ def replicated(trial, cluster):
     trial.compare([trial.random.choice(ports)], "fleet")
     if not trial.options.calm:
         print("  all of it once more, by a process that knows nothing of it", flush=True)
+        trial.forget_what_was_pushed()
         trial.push_all(proxy.port, "fleet", leave_alone)
         wait_for_replicas(cluster)
         check_replicas(cluster)
