@@ -113,9 +113,11 @@ absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now) {
   constexpr std::array<std::pair<char, int64_t>, 5> kUnits = {
       {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86'400}, {'w', 604'800}}};
   if (error == std::errc() && stop + 1 == end && number >= 0) {
+    constexpr int64_t kSecond = 1'000'000'000;
+    const UnixTime second = now - now % kSecond;
     for (const auto& [unit, seconds] : kUnits) {
-      constexpr int64_t kMost = INT64_MAX / 1'000'000'000;
-      if (*stop == unit && number <= kMost / seconds) return now - number * seconds * 1'000'000'000;
+      constexpr int64_t kMost = INT64_MAX / kSecond;
+      if (*stop == unit && number <= kMost / seconds) return second - number * seconds * kSecond;
     }
   }
   absl::Time time;

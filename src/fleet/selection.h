@@ -56,8 +56,9 @@ struct Selection {
   std::vector<Condition> conditions;
 };
 
-// "90s", "15m", "1h", "7d", "2w" before `now`; or a time as "2026-11-26T08:00:00Z", or without the
-// Z in UTC too; or "now". kInvalidArgument says what it should be.
+// "90s", "15m", "1h", "7d", "2w" before `now`, from the second that has begun then; or a time as
+// "2026-11-26T08:00:00Z", or without the Z in UTC too; or "now". kInvalidArgument says what it
+// should be.
 absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now);
 
 // "2026-11-26T08:00:00Z"; whole seconds.

@@ -73,6 +73,7 @@ TEST(ParseTime, TakesDistancesFromNowAndTimes) {
   EXPECT_EQ(ParseTime("90s", kNow).value(), kNow - 90 * kSecond);
   EXPECT_EQ(ParseTime("1h", kNow).value(), kNow - 3600 * kSecond);
   EXPECT_EQ(ParseTime("2w", kNow).value(), kNow - 14 * 86'400 * kSecond);
+  EXPECT_EQ(ParseTime("90s", kNow + kSecond - 1).value(), kNow - 90 * kSecond);
   EXPECT_EQ(ParseTime("2025-11-26T00:00:00Z", kNow).value(), kNow);
   EXPECT_EQ(ParseTime("2025-11-26T00:00", kNow).value(), kNow);
   EXPECT_EQ(ParseTime("2025-11-26", kNow).value(), kNow);

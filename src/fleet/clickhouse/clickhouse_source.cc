@@ -1,5 +1,7 @@
 #include "src/fleet/clickhouse/clickhouse_source.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,9 +9,14 @@
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/stacks_answer.h"
 #include "src/fleet/clickhouse/statements.h"
+#include "src/fleet/query/event_rule.h"
 
 namespace profiler::fleet::clickhouse {
 namespace {
+
+// All lines of an answer that has fewer than these come to what is selected, so that is not asked
+// for: the server has all lines at hand, and they are some megabytes.
+constexpr size_t kLinesToAddUp = 100'000;
 
 class ClickHouse final : public Source {
  public:
@@ -29,21 +36,35 @@ class ClickHouse final : public Source {
 
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                    std::vector<std::string>* notes) override {
+    // With the callees a sample counts in several lines.
+    const bool counts_twice = question.functions && question.total;
+    SumsQuestion longer = question;
+    if (!counts_twice) longer.most = std::max(question.most, kLinesToAddUp);
     fleet::Sums sums;
-    PROFILER_ASSIGN_OR_RETURN(sums.lines, Lines(question, notes));
-    // With the callees a sample counts in several lines, and of many lines not all are here.
-    if ((question.functions && question.total) || sums.lines.size() >= question.most) {
+    PROFILER_ASSIGN_OR_RETURN(sums.lines, Lines(longer, notes));
+    if (counts_twice || sums.lines.size() >= longer.most) {
       PROFILER_ASSIGN_OR_RETURN(const std::vector<Sum> all,
                                 Lines({.selection = question.selection, .by = {}}, notes));
       sums.samples = all.front().samples;
       sums.value = all.front().value;
-      return sums;
+    } else {
+      for (const Sum& line : sums.lines) {
+        sums.samples += line.samples;
+        sums.value += line.value;
+      }
     }
-    for (const Sum& line : sums.lines) {
-      sums.samples += line.samples;
-      sums.value += line.value;
-    }
+    sums.lines.resize(std::min(sums.lines.size(), question.most));
     return sums;
+  }
+
+  absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
+                                             std::vector<std::string>* notes) override {
+    if (TellsEventsApart(question)) return Source::SumsOfOneEvent(question, notes);
+    PROFILER_ASSIGN_OR_RETURN(const auto only, OnlyEvent(question.selection));
+    if (!only) return Source::SumsOfOneEvent(question, notes);
+    SumsOfEvent answer = {.event = *only, .sums = {}};
+    PROFILER_ASSIGN_OR_RETURN(answer.sums, Sums(question, notes));
+    return answer;
   }
 
   std::string StatementOf(const StacksQuestion& question) override {
@@ -79,6 +100,21 @@ class ClickHouse final : public Source {
     const Settings settings = {{"skip_unavailable_shards", "0"},
                                {"fallback_to_stale_replicas_for_distributed_queries", "0"}};
     return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings);
+  }
+
+  // Nothing where there are several. To add up by event would read the event of each row; that
+  // there is no other one the server sees in its key, without reading rows.
+  absl::StatusOr<std::optional<std::string>> OnlyEvent(const Selection& selection) {
+    PROFILER_RETURN_IF_ERROR(MakeReady());
+    PROFILER_ASSIGN_OR_RETURN(const std::string any, Ask(AnyEventStatement(selection)));
+    if (any.empty()) return NothingSelected();
+    std::string event(RowReader(any).Text());
+    const FieldName field = {.field = Field::kEvent, .label = {}};
+    Selection others = selection;
+    others.conditions.push_back({.field = field, .value = event, .negated = true});
+    PROFILER_ASSIGN_OR_RETURN(const std::string other, Ask(AnyEventStatement(others)));
+    if (!other.empty()) return std::nullopt;
+    return event;
   }
 
   absl::Status NothingSelected() const {

@@ -238,10 +238,19 @@ class ClickHouseSourceTest : public testing::Test {
     return response;
   }
 
+  static http::Response Event(std::string_view name) {
+    http::Response response = NoEvent();
+    RowWriter(response.body).Text(name);
+    return response;
+  }
+  static http::Response NoEvent() { return {.status = 200, .headers = {}, .body = {}}; }
+
   FakeClickHouse server_;
   std::vector<http::Request> asked_;
   std::vector<std::string> notes_;
 };
+
+SumsQuestion TopFunction() { return {.selection = {}, .by = {}, .functions = true, .most = 1}; }
 
 SumsQuestion ByService() {
   return {.selection = {}, .by = {{.field = Field::kService, .label = {}}}};
@@ -261,34 +270,66 @@ TEST_F(ClickHouseSourceTest, AddsTheLinesUpWhereAllAreThere) {
               AllOf(HasSubstr("skip_unavailable_shards=0"), HasSubstr("wait_end_of_query=1")));
 }
 
-TEST_F(ClickHouseSourceTest, AsksWhatAllIsWhereLinesMayBeMissingOrCountTwice) {
+TEST_F(ClickHouseSourceTest, AddsUpMoreLinesThanItIsToGive) {
+  const auto source = NewSource({Lines({{.keys = {"web"}, .samples = 7, .value = 70},
+                                        {.keys = {"db"}, .samples = 2, .value = 20}})});
   SumsQuestion heaviest = ByService();
-  const SumsQuestion with_callees = {.selection = {}, .by = {}, .functions = true, .total = true};
   heaviest.most = 1;
-  for (const SumsQuestion& question : {heaviest, with_callees}) {
-    const auto source = NewSource({Lines({{.keys = {"web"}, .samples = 7, .value = 70}}),
-                                   Lines({{.keys = {}, .samples = 9, .value = 90}})});
+  const auto sums = source->Sums(heaviest, &notes_);
+  ASSERT_TRUE(sums.ok()) << sums.status();
+  EXPECT_EQ(sums->samples, 9u);
+  EXPECT_THAT(sums->lines, ElementsAre(Sum{.keys = {"web"}, .samples = 7, .value = 70}));
+  EXPECT_THAT(asked_, ElementsAre(testing::Field(&http::Request::body, HasSubstr("LIMIT 100000"))));
+}
+
+TEST_F(ClickHouseSourceTest, AsksWhatAllIsWhereLinesMayBeMissingOrCountTwice) {
+  const SumsQuestion with_callees = {
+      .selection = {}, .by = {}, .functions = true, .total = true, .most = 1};
+  const Sum line = {.keys = {"web"}, .samples = 7, .value = 70};
+  const std::vector<Sum> very_many(100'000, line);
+  for (const auto& [question, lines] :
+       {std::pair(ByService(), very_many), std::pair(with_callees, std::vector<Sum>{line})}) {
+    const auto source = NewSource({Lines(lines), Lines({{.keys = {}, .samples = 9, .value = 90}})});
     const auto sums = source->Sums(question, &notes_);
     ASSERT_TRUE(sums.ok()) << sums.status();
     EXPECT_EQ(sums->samples, 9u);
     EXPECT_EQ(sums->value, 90u);
-    EXPECT_THAT(sums->lines, SizeIs(1));
+    EXPECT_THAT(sums->lines, SizeIs(question.most));
   }
 }
 
-TEST_F(ClickHouseSourceTest, KnowsWhatAllIsOfOneEventFromTheQuestionWhichThereAre) {
-  const auto source = NewSource({Lines({{.keys = {"cpu-clock"}, .samples = 9, .value = 90},
+TEST_F(ClickHouseSourceTest, DoesNotAddEventsUpWhereThereIsOne) {
+  const auto source = NewSource(
+      {Event("cpu-clock"), NoEvent(), Lines({{.keys = {"Work"}, .samples = 7, .value = 70}})});
+  const auto answer = source->SumsOfOneEvent(TopFunction(), &notes_);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->event, "cpu-clock");
+  EXPECT_EQ(answer->sums.samples, 7u);
+  EXPECT_THAT(answer->sums.lines, SizeIs(1));
+  ASSERT_THAT(asked_, SizeIs(3));
+  EXPECT_THAT(asked_[0].body, HasSubstr("SELECT event\nFROM samples\nWHERE 1\nLIMIT 1"));
+  EXPECT_THAT(asked_[1].body, HasSubstr("WHERE event != 'cpu-clock'"));
+  EXPECT_THAT(asked_[2].body, testing::Not(HasSubstr("event")));
+}
+
+TEST_F(ClickHouseSourceTest, KnowsWhatAllIsOfOneOfSeveralEventsFromTheQuestionWhichThereAre) {
+  const auto source = NewSource({Event("faults"), Event("cpu-clock"),
+                                 Lines({{.keys = {"cpu-clock"}, .samples = 9, .value = 90},
                                         {.keys = {"faults"}, .samples = 4, .value = 4}}),
                                  Lines({{.keys = {"Work"}, .samples = 7, .value = 70}})});
-  const auto answer =
-      source->SumsOfOneEvent({.selection = {}, .by = {}, .functions = true, .most = 1}, &notes_);
+  const auto answer = source->SumsOfOneEvent(TopFunction(), &notes_);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->event, "cpu-clock");
   EXPECT_EQ(answer->sums.samples, 9u);
   EXPECT_EQ(answer->sums.value, 90u);
   EXPECT_THAT(answer->sums.lines, SizeIs(1));
-  EXPECT_THAT(asked_, SizeIs(2));
-  EXPECT_THAT(asked_[1].body, HasSubstr("WHERE event = 'cpu-clock'"));
+  ASSERT_THAT(asked_, SizeIs(4));
+  EXPECT_THAT(asked_[3].body, HasSubstr("WHERE event = 'cpu-clock'"));
+}
+
+TEST_F(ClickHouseSourceTest, SaysThatNoEventIsSelected) {
+  const auto answer = NewSource({NoEvent()})->SumsOfOneEvent(TopFunction(), &notes_);
+  EXPECT_TRUE(absl::IsNotFound(answer.status())) << answer.status();
 }
 
 TEST_F(ClickHouseSourceTest, SaysThatNothingIsSelected) {

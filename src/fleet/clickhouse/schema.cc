@@ -71,8 +71,9 @@ const std::vector<Table>& Tables() {
         {"stack_hash", "UInt64", Kind::kHash},
         {"samples", "UInt64", Kind::kNumber},
         {"value", "UInt64", Kind::kNumber}},
-       "service, ts, host, event, program, container, pod, build_id, nanosecond, stack_hash",
-       "service, ts, host",
+       // Events first: whether there are others than one is then read off the key.
+       "event, service, ts, host, program, container, pod, build_id, nanosecond, stack_hash",
+       "event, service, ts, host",
        "stack_hash"}};
   return *tables;
 }

@@ -210,4 +210,8 @@ std::string StatementOf(const SumsQuestion& question) {
   return question.functions ? LinesByFunctions(question) : LinesByKeys(question);
 }
 
+std::string AnyEventStatement(const Selection& selection) {
+  return absl::StrCat("SELECT event\nFROM samples\nWHERE ", WhereOf(selection), "\nLIMIT 1");
+}
+
 }  // namespace profiler::fleet::clickhouse

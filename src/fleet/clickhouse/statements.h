@@ -29,6 +29,9 @@ StacksStatements StatementsOf(const StacksQuestion& question);
 // keys, [function,] samples, value
 std::string StatementOf(const SumsQuestion& question);
 
+// The event of one of the samples; of none, no row. Costs next to nothing.
+std::string AnyEventStatement(const Selection& selection);
+
 // The function of a stack that nobody has sent.
 inline constexpr std::string_view kUnknownFunction = "[unknown]";
 
