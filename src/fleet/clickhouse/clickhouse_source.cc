@@ -14,8 +14,8 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// All lines of an answer that has fewer than these come to what is selected, so that is not asked
-// for: the server has all lines at hand, and they are some megabytes.
+// So many lines are asked for at least, for where they are all that there are, they add up to what
+// is selected, and that need not be asked for as well. They are some megabytes at most.
 constexpr size_t kLinesToAddUp = 100'000;
 
 class ClickHouse final : public Source {
@@ -102,13 +102,15 @@ class ClickHouse final : public Source {
     return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings);
   }
 
-  // Nothing where there are several. To add up by event would read the event of each row; that
-  // there is no other one the server sees in its key, without reading rows.
+  // nullopt where there are several. To add up by event would read the event of each row; the key
+  // tells the server that there is no other event, without reading rows.
   absl::StatusOr<std::optional<std::string>> OnlyEvent(const Selection& selection) {
     PROFILER_RETURN_IF_ERROR(MakeReady());
     PROFILER_ASSIGN_OR_RETURN(const std::string any, Ask(AnyEventStatement(selection)));
     if (any.empty()) return NothingSelected();
-    std::string event(RowReader(any).Text());
+    RowReader row(any);
+    std::string event(row.Text());
+    if (!row.ok()) return CutAnswer();
     const FieldName field = {.field = Field::kEvent, .label = {}};
     Selection others = selection;
     others.conditions.push_back({.field = field, .value = event, .negated = true});
@@ -135,6 +137,10 @@ class ClickHouse final : public Source {
       line.value = row.Number<uint64_t>();
     }
     if (row.ok()) return lines;
+    return CutAnswer();
+  }
+
+  static absl::Status CutAnswer() {
     return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
   }
 

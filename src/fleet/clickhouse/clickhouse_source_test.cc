@@ -327,6 +327,12 @@ TEST_F(ClickHouseSourceTest, KnowsWhatAllIsOfOneOfSeveralEventsFromTheQuestionWh
   EXPECT_THAT(asked_[3].body, HasSubstr("WHERE event = 'cpu-clock'"));
 }
 
+TEST_F(ClickHouseSourceTest, TakesNoPartOfAnEventForOne) {
+  http::Response cut = Event("cpu-clock");
+  cut.body.pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(NewSource({cut})->SumsOfOneEvent(TopFunction(), &notes_).status()));
+}
+
 TEST_F(ClickHouseSourceTest, SaysThatNoEventIsSelected) {
   const auto answer = NewSource({NoEvent()})->SumsOfOneEvent(TopFunction(), &notes_);
   EXPECT_TRUE(absl::IsNotFound(answer.status())) << answer.status();
