@@ -269,7 +269,8 @@ void AddQueryCommand(usage::Command& app, Commands& commands) {
       "--markdown", a.markdown, "of --before and --after: a table for a review comment");
   const usage::Option json = AddJsonOption(command, a.json).Excludes(markdown);
   command
-      .AddFlag("--sql", a.sql, "print the statement that the server would be sent, and ask nothing")
+      .AddFlag("--sql", a.sql,
+               "print a statement that answers this, to be sent by hand, and ask nothing")
       .Excludes(json)
       .Excludes(before);
   command

@@ -69,7 +69,8 @@ class Source {
   virtual absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
                                                      std::vector<std::string>* notes);
 
-  // What a server is sent, for a person to read and change; empty where there is no server.
+  // Answers the question, for a person to read and change; empty where there is no server. What is
+  // sent may ask for more lines, and for the events first.
   virtual std::string StatementOf(const StacksQuestion& question) = 0;
   virtual std::string StatementOf(const SumsQuestion& question) = 0;
 

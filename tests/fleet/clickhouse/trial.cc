@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "src/fleet/clickhouse/clickhouse_source.h"
 #include "src/fleet/segment_directory.h"
