@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,7 @@ namespace profiler {
 // how it got there tells the whole ones apart, the least certain way deciding.
 struct ChainQuality {
   uint64_t complete = 0;   // from registers and copied bytes, by call frame information alone
-  uint64_t joined = 0;     // the outer part is that of an earlier chain of the same thread
-  uint64_t late_read = 0;  // the outer part was read from the live process after the sample
+  uint64_t late_read = 0;  // of a thread that waited and did not run while its stack was read
   uint64_t guessed = 0;    // with a frame found by its frame pointer or the top of the stack
 
   // Samples in the kernel of a thread that has no user stack any more, as an exec or its exit is
@@ -37,7 +37,7 @@ struct ChainQuality {
   uint64_t by_kernel = 0;
   uint64_t broken = 0;  // of by_kernel
 
-  uint64_t whole() const { return complete + joined + late_read + guessed; }
+  uint64_t whole() const { return complete + late_read + guessed; }
   uint64_t cut() const {
     uint64_t sum = 0;
     for (const Cut& cut : cuts) sum += cut.chains;
@@ -46,5 +46,27 @@ struct ChainQuality {
   uint64_t chains() const { return whole() + cut(); }
   bool operator==(const ChainQuality&) const = default;
 };
+
+// A cut chain in a recording ends with a mark: behind its outermost caller stands kCutMarks + the
+// number of the reason (symbolize::ChainEnd). No code is there: it is the first page of memory.
+inline constexpr uint64_t kCutMarks = 0xc00, kMostCutMarks = 64;
+constexpr bool IsCutMark(uint64_t entry) {
+  return entry > kCutMarks && entry - kCutMarks < kMostCutMarks;
+}
+// The mark of a thread that had dropped its stack, as an exec or its exit was under way. Such a
+// chain counts as ChainQuality::no_stack, neither whole nor cut.
+inline constexpr uint64_t kNoStackMark = kCutMarks + 13;
+
+// The weight (sum of periods) of an event's samples whose chains were unwound while recording.
+struct ChainWeights {
+  std::string event;
+  uint64_t whole = 0, cut = 0;
+};
+// Adds the weight of a sample whose chain has an unwound user part. Chains of threads without a
+// stack are neither whole nor cut.
+inline void AddWeight(std::span<const uint64_t> chain, uint64_t weight, ChainWeights* weights) {
+  if (chain.empty() || chain.back() == kNoStackMark) return;
+  (IsCutMark(chain.back()) ? weights->cut : weights->whole) += weight;
+}
 
 }  // namespace profiler

@@ -34,13 +34,20 @@ std::string ProgressOf(const record::RecordProgress& progress) {
 
 void PrintChains(const record::RecordSummary& summary) {
   const ChainQuality& chains = summary.chains;
-  std::string line = absl::StrFormat("%.2f %% of %d call chains are whole",
-                                     Percent(chains.whole(), chains.chains()), chains.chains());
+  const std::vector<ChainWeights>& events = summary.chain_weights;
+  const auto percent = [](const ChainWeights& event) {
+    return Percent(event.whole, event.whole + event.cut);
+  };
+  std::string line = absl::StrFormat("%.2f %% of %d call chains are whole by weight",
+                                     events.empty() ? 0 : percent(events[0]), chains.chains());
+  if (events.size() > 1) absl::StrAppend(&line, " of ", events[0].event);
+  for (size_t i = 1; i < events.size(); ++i) {
+    absl::StrAppendFormat(&line, ", %.2f %% of %s", percent(events[i]), events[i].event);
+  }
   const auto add = [&](uint64_t count, const char* what) {
     if (count > 0) absl::StrAppend(&line, ", ", count, " ", what);
   };
-  add(chains.joined, "of them joined");
-  add(chains.late_read, "of them read late");
+  add(chains.late_read, "of them read while waiting");
   add(chains.guessed, "of them guessed");
   add(chains.cut(), "are cut (`report --chains` tells where)");
   add(chains.no_stack, "more had no user stack (exec or exit)");

@@ -217,7 +217,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   Output output(arguments.output, arguments.json ? Lines::kWhole : Lines::kFitted);
   if (arguments.chains) {
-    output.Write(report::FormatChains(loaded->profile.chains));
+    output.Write(report::FormatChains(loaded->profile));
     return Finish(*loaded, output, arguments.verbose);
   }
   if (arguments.unresolved) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "src/export/flame_page.h"
 #include "src/export/labels.h"
 #include "src/export/xml_text.h"
+#include "src/profile/chain_shares.h"
 
 namespace profiler::exports {
 namespace {
@@ -78,6 +80,7 @@ class Writer {
         layout_(LayOutFlames(profile, options, width_ - 2 * kMargin)),
         losses_(profile.losses),
         chains_(profile.chains),
+        chain_shares_(SharesOf(profile, layout_.event)),
         height_(kHeader + layout_.levels * kLevel + kFooter) {}
 
   std::string Write() {
@@ -256,6 +259,14 @@ class Writer {
     }
   }
 
+  static std::optional<profile::ChainShares> SharesOf(const profile::Profile& profile,
+                                                      std::string_view event) {
+    for (profile::ChainShares& shares : profile::SharesOfChains(profile)) {
+      if (profile.text(profile[shares.event].name) == event) return std::move(shares);
+    }
+    return std::nullopt;
+  }
+
   // What the picture does not tell by itself, in one line.
   std::string LossLine() const {
     std::string out =
@@ -269,7 +280,11 @@ class Writer {
     if (losses_.unknown_records != 0) {
       absl::StrAppend(&out, " · ", Grouped(losses_.unknown_records), " records of unknown types");
     }
-    if (const uint64_t cut = chains_.cut(); cut != 0) {
+    if (chain_shares_ && chain_shares_->cut != 0) {
+      absl::StrAppend(&out, " · ",
+                      PercentText(chain_shares_->cut, chain_shares_->whole + chain_shares_->cut),
+                      " in cut call chains");
+    } else if (const uint64_t cut = chains_.cut(); cut != 0 && !chain_shares_) {
       absl::StrAppend(&out, " · ", Grouped(cut), " call chains cut");
     }
     if (chains_.broken != 0) {
@@ -334,6 +349,7 @@ class Writer {
   const FlameLayout layout_;
   const profile::Losses& losses_;
   const ChainQuality& chains_;
+  const std::optional<profile::ChainShares> chain_shares_;
   const uint32_t height_;
   std::string out_;
 };

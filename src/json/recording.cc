@@ -1,5 +1,7 @@
 #include "src/json/recording.h"
 
+#include "src/profile/chain_shares.h"
+
 namespace profiler::json {
 
 Value Recording(const RecordingFacts& facts) {
@@ -28,6 +30,17 @@ Value Chains(const ChainQuality& chains) {
           {"without_stack", chains.no_stack},
           {"by_kernel", chains.by_kernel},
           {"broken", chains.broken}};
+}
+
+Value Chains(const profile::Profile& profile) {
+  Value value = Chains(profile.chains);
+  value["by_weight"] = Value::array();
+  for (const profile::ChainShares& shares : profile::SharesOfChains(profile)) {
+    value["by_weight"].push_back({{"event", profile.text(profile[shares.event].name)},
+                                  {"whole", shares.whole},
+                                  {"cut", shares.cut}});
+  }
+  return value;
 }
 
 }  // namespace profiler::json

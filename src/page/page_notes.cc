@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/export/xml_text.h"
+#include "src/profile/chain_shares.h"
 #include "src/profile/losses_text.h"
 
 namespace profiler::page {
@@ -14,8 +15,16 @@ void AddSide(const profile::Profile& profile, const std::string& begin,
              std::vector<std::string>& notes) {
   const std::string losses = profile::LossesText(profile.losses);
   notes.push_back(begin + (losses.empty() ? "nothing was lost" : losses));
-  if (const uint64_t cut = profile.chains.cut(); cut != 0) {
-    notes.push_back(absl::StrCat(begin, cut, " call chains end too early"));
+  const std::vector<profile::ChainShares> shares = profile::SharesOfChains(profile);
+  for (const profile::ChainShares& event : shares) {
+    if (event.cut == 0) continue;
+    notes.push_back(absl::StrCat(begin,
+                                 absl::StrFormat("%.2f %% of ", 100 * (1 - event.whole_part())),
+                                 exports::CleanUtf8(profile.text(profile[event.event].name)),
+                                 " is in call chains that are cut"));
+  }
+  if (const uint64_t cut = profile.chains.cut(); cut != 0 && shares.empty()) {
+    notes.push_back(absl::StrCat(begin, cut, " call chains are cut"));
   }
   if (const uint64_t broken = profile.chains.broken; broken != 0) {
     notes.push_back(absl::StrCat(begin, broken, " of ", profile.chains.by_kernel,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/base/chain_quality.h"
 #include "src/perf_event/abi.h"
 
 namespace profiler::profile {
@@ -146,7 +147,8 @@ void ChainResolver::AppendEntries(const SamplePoint& point) {
   for (size_t i = NextEntry(chain, 0, &mode); i < chain.size(); i = NextEntry(chain, i, &mode)) {
     for (bool caller = false; i < chain.size() && !perf_event::IsContext(chain[i]); ++i) {
       const bool is_exact = point.exact_user && mode == Mode::kUser;
-      entries_.push_back({chain[i], mode, caller && !is_exact});
+      const bool is_cut = caller && is_exact && IsCutMark(chain[i]);
+      entries_.push_back({chain[i], is_cut ? Mode::kCut : mode, caller && !is_exact});
       caller = true;
     }
   }

@@ -3,6 +3,9 @@
 //   chain, leaf first      ctx KERNEL  k0  k1  k2   ctx USER  u0  u1  u2
 //   stack, root to leaf    u2  u1  u0  k2  k1  k0
 //
+// A chain of ours that is cut ends with a mark (symbolize::CutMarkOf), which becomes the outermost
+// frame, of Mode::kCut.
+//
 // u0 and k0 are interrupted instructions: of the user's code when it entered the kernel, of the
 // kernel's when the sample was taken. All others are return addresses, so they are looked up one
 // byte before, which may even be another mapping.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/radix_sort.h"
+#include "symbolize/unwind/unwinder.h"
 
 namespace profiler::profile {
 namespace {
@@ -37,6 +38,7 @@ uint64_t BackOf(const Frame& frame) {
 
 void FrameNamer::NameFrames() {
   constexpr size_t kAhead = 8;
+  NameCuts();
   const HugeVector<uint32_t> order = FramesToName();
   size_t announced = 0;  // those before it were
   for (size_t i = 0; i < order.size(); ++i) {
@@ -86,6 +88,24 @@ HugeVector<uint32_t> FrameNamer::FramesToName() const {
   HugeVector<uint32_t> sorted = sort.Order();
   for (uint32_t& item : sorted) item = frames[item];
   return sorted;
+}
+
+// Frames that say why a chain is cut: they are in no image.
+void FrameNamer::NameCuts() {
+  for (size_t i = named_; i < profile_.frames.size(); ++i) {
+    Frame& frame = profile_.frames[i];
+    if (frame.mode != Mode::kCut || frame.dso != DsoId{}) continue;
+    const std::string_view reason =
+        symbolize::ChainEndName(symbolize::ChainEnd(frame.ip.value - kCutMarks));
+    const std::string name =
+        absl::StrCat("[cut: ", absl::string_view(reason.data(), reason.size()), "]");
+    frame.unnamed = Unnamed::kNamed;
+    frame.first_line = static_cast<uint32_t>(profile_.lines.size());
+    frame.line_count = 1;
+    const symbolize::NamedFunction function{
+        .name = name, .start = ElfAddress{frame.ip.value}, .size = 1};
+    profile_.lines.push_back({.symbol = InternSymbol(function, frame.dso)});
+  }
 }
 
 void FrameNamer::Name(uint32_t index) {

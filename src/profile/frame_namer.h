@@ -33,6 +33,7 @@ class FrameNamer {
 
  private:
   void NameFrames();
+  void NameCuts();
   HugeVector<uint32_t> FramesToName() const;
   size_t Announce(const HugeVector<uint32_t>& order, size_t from);
   void Name(uint32_t index);

@@ -44,7 +44,15 @@ namespace profiler::profile {
 inline constexpr uint32_t kNoCpu = 0xffffffff;  // the sample does not say on which it was taken
 
 // Where code ran.
-enum class Mode : uint8_t { kUnknown, kUser, kKernel, kHypervisor, kGuestUser, kGuestKernel };
+enum class Mode : uint8_t {
+  kUnknown,
+  kUser,
+  kKernel,
+  kHypervisor,
+  kGuestUser,
+  kGuestKernel,
+  kCut  // no code: the outermost frame of a stack whose call chain is cut, named by the reason
+};
 
 struct Event {
   StringId name{};

@@ -199,6 +199,26 @@ TEST_F(ProfileBuilderTest, ChainsThatTheRecorderUnwoundAreNoneOfTheKernels) {
   EXPECT_EQ(Build({.exact_user_chains = true}).chains.by_kernel, 0u);
 }
 
+TEST_F(ProfileBuilderTest, AChainThatTheRecorderCutBeginsWithTheReason) {
+  StartCat();
+  records_.Sample(0x1234, {kContextUser, 0x1234, 0x1300, kCutMarks + 3});
+  records_.Sample(0x1234, {kContextUser, 0x1234, kCutMarks + 63});
+  const Profile profile = Build({.exact_user_chains = true});
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: [cut: stack too short];cat+0x300;cat+0x200  1 1\n"
+            "cat 7/7: [cut: unknown];cat+0x200  1 1\n");
+  EXPECT_EQ(profile[profile[profile.rows[0].stack].frame].mode, Mode::kUser);
+}
+
+TEST_F(ProfileBuilderTest, AnAddressThatLooksLikeAMarkIsOneOnlyBehindCallersThatWeUnwound) {
+  StartCat();
+  records_.Sample(kCutMarks + 3, {kContextUser, kCutMarks + 3, 0x1300});
+  EXPECT_EQ(RowsText(Build({.exact_user_chains = true})),
+            "cat 7/7: cat+0x300;0xc03@[unknown]  1 1\n");
+  records_.Sample(0x1234, {kContextUser, 0x1234, kCutMarks + 3});
+  EXPECT_THAT(RowsText(Build()), testing::HasSubstr("0xc03@[unknown];cat+0x200"));
+}
+
 TEST_F(ProfileBuilderTest, AChainWithAMarkerThatIsNoneIsNotBelievedAndCountedEachTime) {
   StartCat();
   const std::vector<uint64_t> corrupt = {kContextUser, 0x1234, 0x1300, ~uint64_t{0}, 0x1400};

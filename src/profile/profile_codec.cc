@@ -263,8 +263,7 @@ bool IsPossible(const Profile& profile) {
                      [](const Dso& dso) { return dso.kind < DsoKind::kUnknown; }) &&
          std::all_of(profile.frames.begin(), profile.frames.end(), [&](const Frame& frame) {
            const bool in_file = IsInFile(profile[frame.dso].kind);
-           return frame.mode <= Mode::kGuestKernel &&
-                  (in_file || frame.place.value == frame.ip.value);
+           return frame.mode <= Mode::kCut && (in_file || frame.place.value == frame.ip.value);
          });
 }
 

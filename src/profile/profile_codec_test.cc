@@ -103,7 +103,7 @@ Profile Example() {
                               .dso = DsoId{dso},
                               .ip = RuntimeAddress{ip}});
   };
-  frame(0, Mode::kUser, false, RuntimeAddress{0x10}, 0x10);
+  frame(0, Mode::kCut, false, RuntimeAddress{0xc03}, 0xc03);
   frame(1, Mode::kUser, false, FileOffset{0x1000}, 0x401000);
   frame(1, Mode::kUser, true, FileOffset{0x1234}, 0x401234);
   frame(2, Mode::kKernel, false, RuntimeAddress{0xffffffff81000010}, 0xffffffff81000010);
@@ -147,7 +147,7 @@ TEST(ProfileCodecTest, ReadsAllThatWasWritten) {
             "cycles dog 9/9 0 1: [kernel.kallsyms]+ffffffff81000010@ffffffff81000010/2 "
             "/bin/cat+1234@401234/1r self [kernel.kallsyms]+ffffffff81000010@ffffffff81000010/2 2 "
             "200\n"
-            "faults cat 7/7 4294967295 1: [unknown]+10@10/1 self /bin/cat+1000@401000/1 1 7\n");
+            "faults cat 7/7 4294967295 1: [unknown]+c03@c03/6 self /bin/cat+1000@401000/1 1 7\n");
   EXPECT_EQ(profile->slices.slices, Example().slices.slices);
   EXPECT_EQ(Written(*Read(Written(Example()))), Written(Example()));
 }
@@ -161,7 +161,7 @@ TEST(ProfileCodecTest, TheSummaryHasThreadsOfOneNameAsOne) {
             "cycles dog 0/0 0 0: [kernel.kallsyms]+ffffffff81000010@ffffffff81000010/2 "
             "/bin/cat+1234@401234/1r self [kernel.kallsyms]+ffffffff81000010@ffffffff81000010/2 2 "
             "200\n"
-            "faults cat 0/0 0 0: [unknown]+10@10/1 self /bin/cat+1000@401000/1 1 7\n");
+            "faults cat 0/0 0 0: [unknown]+c03@c03/6 self /bin/cat+1000@401000/1 1 7\n");
 }
 
 TEST(ProfileCodecTest, EventsCountTheSamplesThatAreWanted) {

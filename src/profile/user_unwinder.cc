@@ -71,7 +71,8 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
   unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);
-  tally_.Count(unwound_, /*copied_short=*/sample.user_stack.size() < stack_bytes);
+  const bool copied_short = sample.user_stack.size() < stack_bytes;
+  tally_.Count(unwound_, copied_short);
 
   chain_.clear();
   const U64Array outside = perf_event::WithoutUserPart(sample.callchain);
@@ -79,6 +80,9 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint
   chain_.push_back(perf_event::kContextUser);
   for (const symbolize::UnwoundFrame& frame : unwound_.frames) {
     chain_.push_back(frame.instruction().value);
+  }
+  if (!unwound_.whole()) {
+    chain_.push_back(symbolize::CutMarkOf(symbolize::EndOf(unwound_, copied_short)));
   }
   return {U64Array(std::as_bytes(std::span(chain_))), true};
 }

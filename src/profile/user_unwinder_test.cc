@@ -185,7 +185,8 @@ TEST_F(UserUnwinderTest, AReturnAddressInNoMappingIsNoFrame) {
   AddSample({}, captured_.stack.size());
   const Profile profile = Build();
   ASSERT_EQ(profile.rows.size(), 1u);
-  EXPECT_EQ(StackText(profile, profile.rows[0].stack), "InnermostForTest");
+  EXPECT_EQ(StackText(profile, profile.rows[0].stack),
+            "[cut: bad return address];InnermostForTest");
   ASSERT_EQ(profile.chains.cuts.size(), 1u);
   EXPECT_EQ(profile.chains.cuts[0].reason, "bad return address");
 }

@@ -100,10 +100,8 @@ bool LiveSpace::HasMemoryNow(uint64_t address) {
 // ---- mappings
 
 LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,
-                       const perf_event::RecordLayout& written, const std::string& proc_path,
-                       std::function<void(uint32_t tid)> thread_ended)
+                       const perf_event::RecordLayout& written, const std::string& proc_path)
     : layout_(layout),
-      thread_ended_(std::move(thread_ended)),
       unwind_images_(
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
       dumps_(written),
@@ -208,7 +206,6 @@ void LiveSpaces::Forked(const perf_event::Task& task) {
 }
 
 void LiveSpaces::Ended(const perf_event::Task& task) {
-  thread_ended_(task.tid);
   if (task.pid != task.tid) return;
   exited_.push_back(task.pid);
   if (exited_.size() <= kExitedKept) return;

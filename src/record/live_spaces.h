@@ -91,9 +91,9 @@ class LiveSpace final : public symbolize::MappedSpace {
 class LiveSpaces final : private sideband::SidebandUser {
  public:
   // `layout` is that of the records, `written` of those that go into the file; `proc_path` is where
-  // /proc is. `thread_ended` is called with the id of each thread that does.
+  // /proc is.
   LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
-             const std::string& proc_path, std::function<void(uint32_t tid)> thread_ended);
+             const std::string& proc_path);
 
   // Opens images from `kept`, too, when they are not where they were mapped from; `keep` is told of
   // each that was not met before, so that it is there if it can be.
@@ -165,8 +165,7 @@ class LiveSpaces final : private sideband::SidebandUser {
   void CloseUnmappedImages();
 
   const perf_event::RecordLayout layout_;
-  symbolize::SymbolizerOptions files_;  // where image files are looked for
-  const std::function<void(uint32_t tid)> thread_ended_;
+  symbolize::SymbolizerOptions files_;                  // where image files are looked for
   std::function<void(const perf_event::Mmap2&)> keep_;  // may be empty
   sideband::Sideband sideband_{*this};
   symbolize::AddressSpaces& spaces_ = sideband_.spaces();

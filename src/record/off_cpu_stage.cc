@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/off_cpu_events.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 
@@ -18,7 +19,10 @@ constexpr uint64_t kSecond = 1'000'000'000;
 OffCpuStage::OffCpuStage(OffCpuStageOptions options, std::vector<std::byte>* output)
     : options_(std::move(options)),
       output_(*output),
-      off_cpu_([this](const Wait& wait) { Take(wait); }) {}
+      off_cpu_([this](const Wait& wait) { Take(wait); }) {
+  weights_[0].event = kBlockedEvent;
+  weights_[1].event = kPreemptedEvent;
+}
 
 void OffCpuStage::End(uint64_t time) {
   off_cpu_.End(time);
@@ -153,6 +157,11 @@ void OffCpuStage::Write(const Wait& wait) {
   sample.cpu = wait.cpu;
   sample.period = wait.duration;
   sample.callchain = perf_event::U64Array(std::as_bytes(chain));
+  const bool has_user =
+      std::find(chain.begin(), chain.end(), perf_event::kContextUser) != chain.end();
+  if (options_.unwinds && has_user) {
+    AddWeight(chain, wait.duration, &weights_[wait.kind == WaitKind::kBlocked ? 0 : 1]);
+  }
   const bool in_kernel = !chain.empty() && chain[0] == perf_event::kContextKernel;
   Encode(perf_event::kRecordSample, in_kernel ? perf_event::kMiscKernel : perf_event::kMiscUser,
          options_.written, sample, &output_);

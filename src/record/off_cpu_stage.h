@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/base/chain_quality.h"
 #include "src/perf_event/codec.h"
 #include "src/record/off_cpu.h"
 #include "symbolize/symbols/kernel_symbols.h"
@@ -36,6 +37,7 @@ struct OffCpuStageOptions {
   // Times count from the exec of this process on; 0: from Begin on.
   uint32_t begins_with_exec_of = 0;
   symbolize::KernelSymbols::Range scheduler;
+  bool unwinds = false;  // user parts of chains are unwound here, and not followed by the kernel
 };
 
 // What a thread was blocked in, as far as its chain or /proc told: the outermost addresses of the
@@ -88,6 +90,8 @@ class OffCpuStage {
   // Switches of the busiest CPU a second, in some 20 ms before `now`.
   uint64_t switch_rate(uint64_t now) const;
   const BlockedTimes& blocked() const { return blocked_; }
+  // Times in whole and in cut chains, blocked and preempted; zero unless chains are unwound.
+  const std::array<ChainWeights, 2>& weights() const { return weights_; }
 
  private:
   void TakeSwitch(perf_event::RawRecord record);
@@ -102,6 +106,7 @@ class OffCpuStage {
   std::vector<std::byte>& output_;
   OffCpu off_cpu_;
   BlockedTimes blocked_;
+  std::array<ChainWeights, 2> weights_;
   absl::flat_hash_map<ShortWaits, Wait> short_waits_;  // their sum, and where the last one ended
   std::vector<uint64_t> chain_;                        // of the sample at hand, as written
   // Of the window at hand.

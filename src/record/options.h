@@ -193,7 +193,8 @@ struct RecordSummary {
   // What recording itself cost, attaching and writing the header included; the command's not.
   std::chrono::microseconds user_time{0}, system_time{0};
   uint64_t wakeups = 0;
-  ChainQuality chains;  // of those unwound while recording
+  ChainQuality chains;                      // of those unwound while recording
+  std::vector<ChainWeights> chain_weights;  // their weight, by event
   std::optional<ThreadStates> states;
   // Passes that did not wait for records of other rings, because their own was filling up.
   uint64_t hurried_passes = 0;

@@ -8,7 +8,6 @@ namespace {
 
 void Add(const ChainQuality& part, ChainQuality* sum) {
   sum->complete += part.complete;
-  sum->joined += part.joined;
   sum->late_read += part.late_read;
   sum->guessed += part.guessed;
   sum->no_stack += part.no_stack;

@@ -491,6 +491,7 @@ class Session final : public RecordSession {
     summary_.wakeups = drain_->wakeups();
     if (setup_.unwinding != nullptr) {
       summary_.chains = files_.chains();
+      summary_.chain_weights = setup_.unwinding->weights();
       summary_.hurried_passes = setup_.unwinding->hurried();
     }
     summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -211,8 +211,9 @@ class SetupSteps {
   void MakeUnwinding() {
     std::vector<SampleLayouts> layouts;
     for (const PlannedEvent& event : setup_.plan.sampling) {
-      layouts.push_back(
-          {perf_event::RecordLayout(event.attr), perf_event::RecordLayout(event.written)});
+      layouts.push_back({.opened = perf_event::RecordLayout(event.attr),
+                         .written = perf_event::RecordLayout(event.written),
+                         .name = event.name});
     }
     if (setup_.plan.off_cpu) {
       for (const PlannedEvent& event : setup_.plan.off_cpu->switches) {
@@ -271,7 +272,8 @@ class SetupSteps {
          .keeps_switches = options_.switch_events,
          .begins_with_exec_of =
              setup_.begins_with_exec ? static_cast<uint32_t>(setup_.command->pid()) : 0,
-         .scheduler = setup_.kernel.scheduler()});
+         .scheduler = setup_.kernel.scheduler(),
+         .unwinds = setup_.plan.unwinds});
   }
 
   // What the stack bytes of one CPU's samples come to; 0 where they carry none.
@@ -293,8 +295,8 @@ class SetupSteps {
     return sum;
   }
 
-  // What lies beyond the copied stack is read from the process: the sooner, the more of it is there
-  // as it was. The kernel wakes us by the watermark of the event that owns the ring; by default
+  // The tables of virtual machines are read after the sample: the sooner, the more of them is as it
+  // was. The kernel wakes us by the watermark of the event that owns the ring; by default
   // when half of it is full.
   void WakeSoon(size_t ring_bytes, perf_event::Attr* sideband) const {
     const uint64_t times =

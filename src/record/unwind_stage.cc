@@ -7,6 +7,7 @@
 
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
+#include "src/record/stack_switches.h"
 #include "symbolize/unwind/switching_call.h"
 
 namespace profiler::record {
@@ -18,8 +19,6 @@ using symbolize::UnwoundFrame;
 
 // Entries of a call chain, markers included: what fits into a record beside everything else.
 constexpr size_t kMostEntries = 8000;
-// Late reads look for a frame of an earlier chain after so many of their own.
-constexpr uint32_t kFramesAtOnce = 64;
 // How long a thread waits before its stack is read from its process, in ns. Shorter waits have a
 // stack by their sample or none.
 constexpr uint64_t kWaitsForStack = 5'000'000;
@@ -49,9 +48,9 @@ symbolize::Architecture ArchitectureOf(const WaitingThread& thread, LiveSpace& s
 
 UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
     : events_(std::move(events)),
+      weights_(events_.size()),
       merge_(events_.front().opened),
-      spaces_(events_.front().opened, events_.front().written, roots.proc,
-              [this](uint32_t tid) { Forget(tid); }),
+      spaces_(events_.front().opened, events_.front().written, roots.proc),
       roots_(roots) {}
 
 void UnwindStage::MakeOffCpu(OffCpuStageOptions options) {
@@ -91,6 +90,16 @@ ChainQuality UnwindStage::quality() const {
   return tally_.Quality([this](uint32_t image) { return spaces_.ImagePath(image); });
 }
 
+std::vector<ChainWeights> UnwindStage::weights() const {
+  std::vector<ChainWeights> weights = weights_;
+  for (size_t i = 0; i < weights.size(); ++i) weights[i].event = events_[i].name;
+  if (off_cpu_) {
+    for (const ChainWeights& waits : off_cpu_->weights()) weights.push_back(waits);
+  }
+  std::erase_if(weights, [](const ChainWeights& event) { return event.whole + event.cut == 0; });
+  return weights;
+}
+
 void UnwindStage::TakeRecord(RawRecord record) {
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
@@ -101,12 +110,6 @@ void UnwindStage::TakeRecord(RawRecord record) {
     if (off_cpu_ && !off_cpu_->Take(record)) return;
   }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
-}
-
-void UnwindStage::Forget(uint32_t tid) {
-  joiner_.Forget(tid);
-  calls_.Forget(tid);
-  switches_.Forget(tid);
 }
 
 void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
@@ -132,12 +135,16 @@ void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
       // A program with 32 bits on AArch64.
       if (outside.empty()) chain_.push_back(sample.ip);
       tally_.CountCut(ChainEnd::kNoImage, 0);
+      if (outside.empty()) chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoImage));
     }
   }
   spaces_.dumps().TakeRecords(&output_);
   if (layouts.is_switch) {
     if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
     return;
+  }
+  if (chain_.size() > kernel_entries_ + 1) {
+    AddWeight(chain_, sample.period, &weights_[static_cast<size_t>(&layouts - events_.data())]);
   }
   perf_event::Sample unwound = sample;
   unwound.ip = leaf_.value_or(sample.ip);
@@ -195,13 +202,8 @@ void UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThr
   chain_.assign(1, perf_event::kContextUser);
   overflowed_ = false;
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
-  if (unwound_.whole()) return tally_.CountLateRead(unwound_.guessed != 0);
-  // Threads wait where they waited before; then all registers were known.
-  if (const auto outer = calls_.Find(waiting.tid, unwound_.frames.back())) {
-    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
-    return CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
-  }
-  tally_.Count(unwound_);
+  if (unwound_.whole() && !overflowed_) return tally_.CountLateRead(unwound_.guessed != 0);
+  Cut(unwound_.end);
 }
 
 void UnwindStage::EndOffCpu(uint64_t time) {
@@ -218,30 +220,32 @@ void UnwindStage::CountLost(RawRecord record) {
   Encode(perf_event::kRecordLostSamples, 0, events_.front().written, lost, &output_);
 }
 
+// Leaves room for a mark.
 void UnwindStage::Append(uint64_t instruction) {
-  if (chain_.size() < kMostEntries) {
+  if (chain_.size() + 1 < kMostEntries) {
     chain_.push_back(instruction);
   } else {
     overflowed_ = true;
   }
 }
 
-void UnwindStage::CountMended(bool guessed, bool late) {
-  if (overflowed_) {
-    tally_.CountCut(ChainEnd::kTooDeep, unwound_.end_image);
-  } else if (late) {
-    tally_.CountLateRead(guessed);
-  } else {
-    tally_.CountJoined(guessed);
-  }
+void UnwindStage::CountWhole(bool guessed) {
+  if (overflowed_) return Cut(ChainEnd::kTooDeep);
+  tally_.CountWhole(guessed);
+}
+
+void UnwindStage::Cut(ChainEnd end) {
+  if (overflowed_) end = ChainEnd::kTooDeep;
+  tally_.CountCut(end, unwound_.end_image);
+  chain_.push_back(symbolize::CutMarkOf(end));
 }
 
 void UnwindStage::UnwindSample(const perf_event::Sample& sample,
                                const symbolize::RegisterSet& registers, bool in_user_code) {
   symbolize::StackBytes stack{registers.sp(), sample.user_stack};
   LiveSpace& space = spaces_.Enter(sample.pid);
-  has_memory_ =
-      !spaces_.IsExecuting(sample.pid) || EnterDuringExec(sample, in_user_code, registers.pc());
+  has_memory_ = !spaces_.IsExecuting(sample.pid) ||
+                spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
   if (!has_memory_) stack.bytes = {};  // what lies there by now is the next program's
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
@@ -252,76 +256,22 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
   if (unwound_.end == ChainEnd::kStackSwitch && unwound_.frames.back().is_return_address) {
     return FindPartBehindSwitch(sample, stack, registers.fp());
   }
-  // Behind a signal handler that has a stack of its own is the frame that was interrupted.
-  const bool lacks_stack =
-      unwound_.end == ChainEnd::kStackTooShort || unwound_.end == ChainEnd::kStackSwitch;
-  if (lacks_stack) return FindOuterPart(sample, stack);
-  if (!unwound_.whole()) return CountUnmended(sample, stack);
-  RememberChain(sample, stack.bytes.size());
-  tally_.Count(unwound_);
+  if (!unwound_.whole()) return CutUnfinished(sample, stack);
+  CountWhole(unwound_.guessed != 0);
 }
 
-// False where the sample is still of the program from before. With the first one of the next
-// program what is known of the thread is of no use any more.
-bool UnwindStage::EnterDuringExec(const perf_event::Sample& sample, bool in_user_code,
-                                  uint64_t user_ip) {
-  const bool has_memory = spaces_.EnterDuringExec(sample.pid, in_user_code, user_ip);
-  if (!spaces_.IsExecuting(sample.pid)) Forget(sample.tid);
-  return has_memory;
-}
-
-void UnwindStage::RememberChain(const perf_event::Sample& sample, size_t stack_bytes) {
-  // Those that leave much of the copied bytes unused are of no use for longer ones.
-  const uint64_t depth =
-      unwound_.frames.back().stack_pointer - unwound_.frames.front().stack_pointer;
-  if (depth > stack_bytes / 2) joiner_.Remember(sample.tid, 0, unwound_.frames);
-  if (kernel_entries_ != 0) calls_.Remember(sample.tid, 0, unwound_.frames);
-  ObserveSwitches(sample.pid, unwound_);
-}
-
-// Of a whole chain.
-void UnwindStage::ObserveSwitches(uint32_t pid, const symbolize::UnwoundChain& chain) {
-  if (!switches_.CallsC(pid)) return;
-  LiveSpace& space = spaces_.Enter(pid);
-  space.BeginLateReads();
-  switches_.Observe(pid, chain.frames, space);
-  space.EndLateReads();
-}
-
+// Goes on where the last frame was called on another stack, which was not copied.
 void UnwindStage::FindPartBehindSwitch(const perf_event::Sample& sample,
                                        symbolize::StackBytes stack, uint64_t frame_pointer) {
   LiveSpace& space = spaces_.Enter(sample.pid);
-  const bool is_of_go = symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
-  std::span<const uint64_t> followed;
-  if (is_of_go) {
-    switches_.Meet(sample.pid, unwound_, space);
-    followed = switches_.FollowKernel(sample.pid, unwound_, sample.callchain, frame_pointer, space);
+  if (!symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address)) {
+    return CutUnfinished(sample, stack);
   }
-  if (!followed.empty()) {
-    switches_.Remember(sample.pid, unwound_, {followed, /*guessed=*/true}, space);
-    for (const uint64_t instruction : followed) Append(instruction);
-    return CountMended(/*guessed=*/true, /*late=*/false);
+  if (FollowKernelBehindSwitch(unwound_, sample.callchain, frame_pointer, space, &behind_)) {
+    for (const uint64_t instruction : behind_) Append(instruction);
+    return CountWhole(/*guessed=*/true);
   }
-  if (has_memory_ && ReadOuterPart(sample, stack)) {
-    // Not where the rest was another chain's.
-    if (!symbolize::IsInOutermostFunction(space, frames_.back().address)) return;
-    behind_.clear();
-    bool guessed = false;
-    for (size_t i = unwound_.frames.size(); i < frames_.size(); ++i) {
-      behind_.push_back(frames_[i].instruction().value);
-      guessed = guessed || frames_[i].origin == symbolize::FrameOrigin::kGuess;
-    }
-    return switches_.Remember(sample.pid, unwound_, {behind_, guessed}, space);
-  }
-  space.BeginLateReads();
-  auto known = switches_.Find(sample.pid, unwound_, space);
-  if (!known && is_of_go && has_memory_) known = switches_.ReadStart(unwound_, space);
-  space.EndLateReads();
-  if (known) {
-    for (const uint64_t instruction : known->callers) Append(instruction);
-    return CountMended(known->guessed || unwound_.guessed != 0, /*late=*/false);
-  }
-  if (!is_of_go || !GoOnWithoutC(sample, stack)) CountUnmended(sample, stack);
+  if (!GoOnWithoutC(sample, stack)) CutUnfinished(sample, stack);
 }
 
 // Where C has called Go, to the goroutine that had called C.
@@ -331,95 +281,27 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
                    {.max_frames = kMostEntries, .leaves_out_c = true}, &piece_,
                    /*pc_is_return_address=*/true);
   if (!piece_.whole()) return false;
-  ObserveSwitches(sample.pid, piece_);
   for (size_t i = 1; i < piece_.frames.size(); ++i) Append(piece_.frames[i].instruction().value);
-  CountMended(/*guessed=*/true, /*late=*/false);
+  CountWhole(/*guessed=*/true);
   return true;
 }
 
-void UnwindStage::FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  ChainJoiner& known = stack.bytes.empty() ? calls_ : joiner_;
-  if (const auto outer = known.Find(sample.tid, unwound_.frames.back())) {
-    for (size_t i = outer->callers.size(); i-- > 0;) Append(outer->callers[i].instruction);
-    CountMended(outer->guessed || unwound_.guessed != 0, /*late=*/false);
-    known.Remember(sample.tid, outer->callers.size(), unwound_.frames);
-    return;
-  }
-  if (!has_memory_ || !ReadOuterPart(sample, stack)) CountUnmended(sample, stack);
-}
-
-void UnwindStage::CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack) {
+void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
   const bool is_in_kernel = kernel_entries_ != 0;
   const auto has_stack_now = [&] {
     return has_memory_ && spaces_.Enter(sample.pid).HasMemoryNow(stack.start);
   };
   if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) {
-    return tally_.Count(unwound_,
-                        /*copied_short=*/sample.user_stack.size() < stack_bytes_);
+    const bool copied_short = sample.user_stack.size() < stack_bytes_;
+    return Cut(symbolize::EndOf(unwound_, copied_short));
   }
   tally_.CountWithoutStack();
-  // Of a program that is there no more; that the next one has mapped nothing there says so.
-  if (unwound_.end == ChainEnd::kNoImage) chain_.resize(kernel_entries_);
-}
-
-// Goes on in the process as it is now, as far as a frame that is known from an earlier chain or the
-// thread's start.
-bool UnwindStage::ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  LiveSpace& space = spaces_.Enter(sample.pid);
-  space.BeginLateReads();
-  frames_.assign(unwound_.frames.begin(), unwound_.frames.end());
-  bool guessed = unwound_.guessed != 0;
-  std::optional<ChainJoiner::Outer> outer;
-  bool whole = false;
-  // Stacks of goroutines are not the thread's, so their frames are held against each other instead.
-  const bool is_behind_switch = unwound_.end == ChainEnd::kStackSwitch;
-  const bool is_of_go =
-      is_behind_switch && symbolize::IsBehindSwitchOfGo(space, unwound_.frames.back().address);
-  bool goes_on = is_of_go || StillRuns(frames_.back(), space);
-  symbolize::RegisterSet registers = unwound_.registers;
-  while (goes_on && frames_.size() < kMostEntries) {
-    unwinder_.Unwind(registers, stack, space, {.max_frames = kFramesAtOnce}, &piece_,
-                     frames_.back().is_return_address);
-    guessed = guessed || piece_.guessed != 0;
-    frames_.back().address = piece_.frames.front().address;
-    frames_.back().is_return_address = piece_.frames.front().is_return_address;
-    for (size_t i = 1; i < piece_.frames.size() && !outer; ++i) {
-      frames_.push_back(piece_.frames[i]);
-      if (!is_behind_switch) outer = joiner_.Find(sample.tid, frames_.back());
-    }
-    whole = piece_.whole() || outer;
-    goes_on = !whole && piece_.end == ChainEnd::kTooDeep && piece_.frames.size() > 1;
-    registers = piece_.registers;
+  // The program is there no more; that the next one has mapped nothing there says so.
+  if (unwound_.end == ChainEnd::kNoImage) {
+    chain_.resize(kernel_entries_);
+  } else {
+    chain_.push_back(symbolize::CutMarkOf(ChainEnd::kNoStack));
   }
-  if (whole && is_of_go) {
-    const auto callers = std::span(frames_).subspan(unwound_.frames.size());
-    whole = symbolize::CallOneAnother(space, callers) &&
-            switches_.MayHaveCalled(sample.pid, callers, unwound_, space);
-  }
-  space.EndLateReads();
-  if (!whole) return false;
-  // What the last frame is listed as may be known since.
-  if (!overflowed_) chain_.pop_back();
-  for (size_t i = unwound_.frames.size() - 1; i < frames_.size(); ++i) {
-    Append(frames_[i].instruction().value);
-  }
-  const size_t callers = outer ? outer->callers.size() : 0;
-  for (size_t i = callers; i-- > 0;) Append(outer->callers[i].instruction);
-  CountMended(guessed || (outer && outer->guessed), /*late=*/true);
-  joiner_.Remember(sample.tid, callers, frames_);
-  return true;
-}
-
-// Whether the return address that brought us to this frame is still where it was. If the function
-// has returned meanwhile, what stands outside of it is the stack of something else.
-bool UnwindStage::StillRuns(const UnwoundFrame& frame, LiveSpace& space) const {
-  if (symbolize::HasLinkRegister(symbolize::kNativeArchitecture)) return true;
-  if (!frame.is_return_address) return true;
-  const uint64_t size = symbolize::WordSize(unwound_.registers.architecture());
-  uint64_t word = 0;
-  return space.ReadMemory(frame.stack_pointer - size,
-                          std::as_writable_bytes(std::span(&word, 1)).first(size)) &&
-         word == frame.address.value;
 }
 
 }  // namespace profiler::record

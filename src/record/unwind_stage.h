@@ -1,21 +1,21 @@
 // The stage between the rings and the file of a recording with --call-graph dwarf: registers and
 // stack bytes go in, ordinary call chains come out.
 //
-//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces          ──▶ output, as they are
-//                      └──▶ samples ──▶ Unwinder ──▶ ChainJoiner      ──▶ output, with CALLCHAIN
-//                                                └─▶ late reads
+//   rings ──▶ RingMerge ──▶ mappings, forks … ──▶ LiveSpaces   ──▶ output, as they are
+//                      └──▶ samples ──▶ Unwinder            ──▶ output, with CALLCHAIN
 //
 //   in    … CALLCHAIN ctx KERNEL k0 k1 │ REGS_USER │ STACK_USER
 //   out   … CALLCHAIN ctx KERNEL k0 k1 ctx USER u0 u1 u2 …
 //
-// A chain that ends where the copied stack does is joined with an earlier one of its thread
-// (chain_joiner.h), or unwound further in the memory of the process as it is by now. The latter
-// counts only if the chain becomes whole by that; otherwise it stays as it was found. Callers are
-// listed as perf_data/FORMAT.md says.
+// A chain has what was there at the sample: registers and stack as the kernel copied them, and the
+// frame pointers that the kernel followed. If these do not lead to the thread's start, the chain is
+// cut, and a mark with the reason ends it (symbolize::CutMarkOf). Nothing is taken from earlier
+// chains of the thread, nor from its stack as it is later: both may belong to other calls.
+// Callers are listed as perf_data/FORMAT.md says.
 //
 // While a thread executes another program or exits, its user stack is gone and its registers are
-// still those of the system call. Such a sample has the chain of an earlier one in the same call,
-// if there was one; what the former program had mapped is known until the next one runs.
+// still those of the system call. The chain of such a sample has the kernel's part and the system
+// call alone. What the former program had mapped is known until the next one runs.
 //
 // Of what a virtual machine makes, its own tables tell frames and names while it runs
 // (managed_processes.h); what they tell for the first time stands in front of the sample that met
@@ -42,11 +42,9 @@
 #include "src/base/status.h"
 #include "src/perf_event/codec.h"
 #include "src/procfs/proc_file.h"
-#include "src/record/chain_joiner.h"
 #include "src/record/live_spaces.h"
 #include "src/record/off_cpu_stage.h"
 #include "src/record/ring_merge.h"
-#include "src/record/stack_switches.h"
 #include "src/record/waiting_thread.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
@@ -57,6 +55,7 @@ namespace profiler::record {
 struct SampleLayouts {
   perf_event::RecordLayout opened, written;
   bool is_switch = false;  // a context switch, for the OffCpuStage
+  std::string name = {};   // the event's
 };
 
 // One thread. Allocates nothing a sample once its buffers have grown; new mappings and images
@@ -96,6 +95,8 @@ class UnwindStage {
   // The records of the last pass as they go into the file. Valid until the next one.
   std::span<const std::byte> output() const { return output_; }
 
+  // The weight of the chains of all files, by event.
+  std::vector<ChainWeights> weights() const;
   // Of the chains of the file at hand; the first begins with this object.
   ChainQuality quality() const;
   void BeginFile() { tally_ = {}; }
@@ -106,22 +107,16 @@ class UnwindStage {
   void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   perf_event::Registers KeptRegisters(const perf_event::Registers& all, uint64_t mask);
   void CountLost(perf_event::RawRecord record);
-  void Forget(uint32_t tid);
   // Appends the user part of the sample's chain to chain_.
   void UnwindSample(const perf_event::Sample& sample, const symbolize::RegisterSet& registers,
                     bool in_user_code);
-  bool EnterDuringExec(const perf_event::Sample& sample, bool in_user_code, uint64_t user_ip);
-  void RememberChain(const perf_event::Sample& sample, size_t stack_bytes);
-  void ObserveSwitches(uint32_t pid, const symbolize::UnwoundChain& chain);
   void FindPartBehindSwitch(const perf_event::Sample& sample, symbolize::StackBytes stack,
                             uint64_t frame_pointer);
   bool GoOnWithoutC(const perf_event::Sample& sample, symbolize::StackBytes stack);
-  void FindOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
-  bool ReadOuterPart(const perf_event::Sample& sample, symbolize::StackBytes stack);
-  bool StillRuns(const symbolize::UnwoundFrame& frame, LiveSpace& space) const;
   void Append(uint64_t instruction);
-  void CountMended(bool guessed, bool late);
-  void CountUnmended(const perf_event::Sample& sample, symbolize::StackBytes stack);
+  void CountWhole(bool guessed);
+  void Cut(symbolize::ChainEnd end);
+  void CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
   void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   // Makes chain_ of what the thread's memory tells, of which two registers are known alone.
@@ -130,13 +125,11 @@ class UnwindStage {
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
   const std::vector<SampleLayouts> events_;
+  std::vector<ChainWeights> weights_;  // by event, as events_
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;
   RingMerge merge_;
   LiveSpaces spaces_;
   symbolize::Unwinder unwinder_;
-  ChainJoiner joiner_;
-  ChainJoiner calls_;  // of the kernel: for those whose stack goes away
-  StackSwitches switches_;
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
@@ -151,9 +144,8 @@ class UnwindStage {
   bool overflowed_ = false;          // there was more than it may hold
   bool has_memory_ = true;  // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;
-  symbolize::UnwoundChain piece_;  // of what late reads find
-  std::vector<symbolize::UnwoundFrame> frames_;
-  std::vector<uint64_t> behind_;  // a switch of stacks
+  symbolize::UnwoundChain piece_;  // what is behind a call of Go by C
+  std::vector<uint64_t> behind_;   // a switch of stacks
 };
 
 }  // namespace profiler::record

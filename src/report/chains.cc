@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
+#include "src/profile/chain_shares.h"
 #include "src/report/text.h"
 
 namespace profiler::report {
 namespace {
+
+using profile::Profile;
 
 struct Remedy {
   std::string_view reason;  // as the unwinder calls it
@@ -28,8 +32,7 @@ constexpr std::array<Remedy, 10> kRemedies = {{
     {"no progress", "its call frame information is wrong: try --call-graph fp"},
     {"bad return address",
      "its call frame information is wrong, or it has a stack of its own: try --call-graph fp"},
-    {"stack switch",
-     "its caller is on another stack, of which nothing was left when it was read afterwards"},
+    {"stack switch", "its caller is on another stack, which a sample does not copy"},
     {"file changed",
      "it was overwritten while it was recorded: let builds replace it (write anew, then rename)"},
     {"too deep", "8000 entries are all that a record holds: the inner ones are there"},
@@ -51,22 +54,42 @@ std::string KernelChainsLine(const ChainQuality& chains) {
       Percent(chains.broken, chains.by_kernel), chains.by_kernel);
 }
 
-// Of those that were unwound; empty where there are none.
-std::string UnwoundChainsLine(const ChainQuality& chains) {
+// Returns "99.71% of 51952 are whole by weight", or with several events "99.71% of cpu-clock and …
+// are whole by weight; 51952 chains". "By weight" is missing if the recording does not mark cut
+// chains.
+std::string WholePart(const Profile& profile, const std::vector<profile::ChainShares>& shares) {
+  const ChainQuality& chains = profile.chains;
+  if (shares.size() < 2) {
+    const double percent =
+        shares.empty() ? Percent(chains.whole(), chains.chains()) : 100 * shares[0].whole_part();
+    return absl::StrFormat("%.2f%% of %d are whole%s", percent, chains.chains(),
+                           shares.empty() ? "" : " by weight");
+  }
+  std::string text;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (i > 0) text += i + 1 == shares.size() ? " and " : ", ";
+    absl::StrAppendFormat(&text, "%.2f%% of ", 100 * shares[i].whole_part());
+    AppendPrintable(profile.text(profile[shares[i].event].name), text);
+  }
+  return absl::StrCat(text, " are whole by weight; ", chains.chains(), " chains");
+}
+
+// Returns the line of the chains that were unwound; empty if there are none.
+std::string UnwoundChainsLine(const Profile& profile,
+                              const std::vector<profile::ChainShares>& shares) {
+  const ChainQuality& chains = profile.chains;
   if (chains.chains() == 0 && chains.no_stack == 0) return {};
   if (chains.chains() == 0) {
     return absl::StrCat("# Call chains: none; ", chains.no_stack, View(kWithoutStack), "\n");
   }
-  std::string line = absl::StrFormat("# Call chains: %.2f%% of %d are whole",
-                                     Percent(chains.whole(), chains.chains()), chains.chains());
+  std::string line = "# Call chains: " + WholePart(profile, shares);
   std::string_view before = " (";
   const auto add = [&](uint64_t count, std::string_view what) {
     if (count == 0) return;
     absl::StrAppend(&line, View(before), count, " ", View(what));
     before = ", ";
   };
-  add(chains.joined, "joined");
-  add(chains.late_read, "read late");
+  add(chains.late_read, "read while waiting");
   add(chains.guessed, "guessed");
   if (before == ", ") line += ')';
   if (chains.cut() > 0) absl::StrAppend(&line, ", ", chains.cut(), " cut");
@@ -76,41 +99,69 @@ std::string UnwoundChainsLine(const ChainQuality& chains) {
   return line + "\n";
 }
 
-}  // namespace
-
-std::string ChainsLine(const ChainQuality& chains) {
-  return UnwoundChainsLine(chains) + (chains.broken == 0 ? "" : KernelChainsLine(chains));
+void AppendCut(std::string_view number, double percent, std::string_view reason,
+               std::string_view image, std::string& text) {
+  std::string what = absl::StrCat("cut: ", View(reason));
+  if (!image.empty()) {
+    what += " in ";
+    AppendPrintable(image, what);
+  }
+  absl::StrAppendFormat(&text, "%10s  %6.2f%%  %s\n", std::string(number), percent, what);
+  if (const std::string_view remedy = RemedyFor(reason); !remedy.empty()) {
+    absl::StrAppend(&text, "                       ", View(remedy), "\n");
+  }
 }
 
-std::string FormatChains(const ChainQuality& chains) {
+// Appends where the chains of one event are cut.
+void AppendCutsByWeight(const Profile& profile, const profile::ChainShares& shares,
+                        std::string& text) {
+  if (shares.cuts.empty()) return;
+  text += "#\n# By weight of ";
+  AppendPrintable(profile.text(profile[shares.event].name), text);
+  text += ":\n#\n";
+  constexpr std::string_view kBegin = "[cut: ";
+  for (const profile::ChainShares::Cut& cut : shares.cuts) {
+    std::string_view reason = cut.reason;
+    if (reason.starts_with(kBegin)) reason = reason.substr(kBegin.size(), reason.size() - 7);
+    AppendCut("", Percent(cut.weight, shares.whole + shares.cut), reason, cut.image, text);
+  }
+}
+
+}  // namespace
+
+std::string ChainsLine(const Profile& profile) {
+  return UnwoundChainsLine(profile, SharesOfChains(profile)) +
+         (profile.chains.broken == 0 ? "" : KernelChainsLine(profile.chains));
+}
+
+std::string FormatChains(const Profile& profile) {
+  const ChainQuality& chains = profile.chains;
   if (chains.chains() == 0) {
     return KernelChainsLine(chains) +
            "# No call chains were unwound: record with --call-graph dwarf.\n";
   }
-  std::string text = UnwoundChainsLine(chains) + KernelChainsLine(chains);
+  const std::vector<profile::ChainShares> shares = SharesOfChains(profile);
+  std::string text = UnwoundChainsLine(profile, shares) + KernelChainsLine(chains);
   const auto row = [&](uint64_t count, std::string_view what) {
     absl::StrAppendFormat(&text, "%10d  %6.2f%%  %s\n", count, Percent(count, chains.chains()),
                           std::string(what));
   };
   text += "#\n#   Chains    Share\n# ........  .......\n#\n";
   row(chains.complete, "whole, by call frame information");
-  row(chains.joined, "whole, joined with an earlier chain of the thread");
-  row(chains.late_read, "whole, the outer part read from the process afterwards");
+  row(chains.late_read, "whole, read from a thread that waited");
   row(chains.guessed, "whole, with frames guessed by frame pointers or the code at hand");
   if (chains.no_stack > 0) {
     absl::StrAppendFormat(&text, "%10d        -  not counted: no user stack, in exec or exit\n",
                           chains.no_stack);
   }
+  if (!shares.empty()) {
+    row(chains.cut(), "cut");
+    for (const profile::ChainShares& event : shares) AppendCutsByWeight(profile, event, text);
+    return text;
+  }
   for (const ChainQuality::Cut& cut : chains.cuts) {
-    std::string what = absl::StrCat("cut: ", cut.reason);
-    if (!cut.image.empty()) {
-      what += " in ";
-      AppendPrintable(cut.image, what);
-    }
-    row(cut.chains, what);
-    if (const std::string_view remedy = RemedyFor(cut.reason); !remedy.empty()) {
-      absl::StrAppend(&text, "                       ", View(remedy), "\n");
-    }
+    AppendCut(absl::StrCat(cut.chains), Percent(cut.chains, chains.chains()), cut.reason, cut.image,
+              text);
   }
   return text;
 }

@@ -78,7 +78,7 @@ class Report {
       AppendPrintable(warning, line);
     }
     if (!line.empty()) absl::StrAppend(&out_, line, "\n#\n");
-    const std::string chains = ChainsLine(profile_.chains);
+    const std::string chains = ChainsLine(profile_);
     if (!chains.empty()) absl::StrAppend(&out_, chains, "#\n");
   }
 

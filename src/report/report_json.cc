@@ -32,6 +32,8 @@ const char* NameOf(profile::Mode mode) {
       return "guest user";
     case profile::Mode::kGuestKernel:
       return "guest kernel";
+    case profile::Mode::kCut:
+      return "cut";
     case profile::Mode::kUnknown:
       break;
   }
@@ -211,7 +213,7 @@ std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
   Value document = json::Document("report");
   document["recording"] = json::Recording(recording);
   document["losses"] = json::Losses(profile.losses);
-  document["chains"] = json::Chains(profile.chains);
+  document["chains"] = json::Chains(profile);
   document["events"] = Value::array();
   for (uint32_t i = 0; i < profile.events.size(); ++i) {
     if (profile.events[i].samples == 0) continue;

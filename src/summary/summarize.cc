@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
+#include "src/profile/chain_shares.h"
 #include "src/query/keyed_rows.h"
 #include "src/query/measure.h"
 #include "src/query/missing_periods.h"
@@ -69,6 +70,9 @@ class Summarizer {
     AddRows();
     summary_.losses = profile_.losses;
     summary_.chains = profile_.chains;
+    for (const profile::ChainShares& shares : profile::SharesOfChains(profile_)) {
+      if (shares.event == event_) summary_.whole_chains = shares.whole_part();
+    }
     summary_.has_chains = profile_[event_].callchains;
     summary_.python = query::FindUnnamedPython(profile_, event_);
     return std::move(summary_);

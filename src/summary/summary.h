@@ -74,6 +74,8 @@ struct Summary {
 
   profile::Losses losses;
   ChainQuality chains;
+  // The part of the weight whose chains are whole; absent if the recording does not say.
+  std::optional<double> whole_chains;
   bool has_chains = false;
   double named = 0;                        // the part whose function has a name
   std::optional<ImageShare> most_unnamed;  // the image with most of the rest

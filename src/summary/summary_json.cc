@@ -51,6 +51,7 @@ std::string SummaryAsJson(const Summary& summary, const json::RecordingFacts& re
   document["recording"] = json::Recording(recording);
   document["losses"] = json::Losses(summary.losses);
   document["chains"] = json::Chains(summary.chains);
+  if (summary.whole_chains) document["chains"]["whole_part"] = *summary.whole_chains;
   document["event"] = summary.event;
   document["unit"] = query::UnitOf(summary.event);
   document["samples"] = summary.samples;

@@ -196,7 +196,10 @@ class Text {
   void AppendTrust() {
     Line("");
     AppendLosses();
-    if (summary_.chains.chains() != 0) {
+    if (summary_.whole_chains) {
+      Line(absl::StrCat("Stacks: ", Percent(*summary_.whole_chains),
+                        " by weight are whole, from where the thread began."));
+    } else if (summary_.chains.chains() != 0) {
       Line(absl::StrCat("Stacks: ",
                         Percent(static_cast<double>(summary_.chains.whole()) /
                                 static_cast<double>(summary_.chains.chains())),
@@ -267,7 +270,10 @@ class Text {
       Advise("report", "--unresolved", "what has no name, and what would mend it");
     }
     const auto chains = static_cast<double>(summary_.chains.chains());
-    if (static_cast<double>(summary_.chains.cut()) > kManyCut * chains) {
+    const double cut = summary_.whole_chains
+                           ? 1 - *summary_.whole_chains
+                           : static_cast<double>(summary_.chains.cut()) / std::max(chains, 1.0);
+    if (cut > kManyCut) {
       Advise("report", "--chains", "why stacks end early, and what would mend it");
     }
     AppendAdvice();

@@ -334,18 +334,6 @@ std::optional<StackSwitch> CfiTable::StackSwitchAt(ElfAddress address) const {
                      go_functions_->FrameSize(*function, address, &steps).value_or(0)};
 }
 
-std::optional<FunctionExtent> CfiTable::GoFunctionNamed(std::string_view name) {
-  if (is_outdated_ || !go_functions_) return std::nullopt;
-  if (asked_name_ == name) return named_;
-  asked_name_ = name;
-  named_.reset();
-  for (size_t i = 0; i < go_functions_->size() && !named_; ++i) {
-    const std::optional<GoFunction> function = (*go_functions_)[i];
-    if (function && function->name == name) named_ = {function->start, function->size};
-  }
-  return named_;
-}
-
 UnwindRule CfiTable::DerivedRule(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;

@@ -130,8 +130,6 @@ class CfiTable {
   // Of a function of Go that goes on on another stack; empty for every other one. Find has kFull
   // there, and FullRules kNothing.
   std::optional<StackSwitch> StackSwitchAt(ElfAddress address) const;
-  // A function of Go by its name. Goes through all of them, unless it was the last one asked for.
-  std::optional<FunctionExtent> GoFunctionNamed(std::string_view name);
 
   // All that is known of the frame at an instruction, evaluated from the FDE: slow, but for the
   // addresses that were asked for last. kNothing where Find has kNone. Evaluates 2^20 instructions
@@ -183,8 +181,6 @@ class CfiTable {
   std::unique_ptr<Section> eh_frame_;
   std::vector<LinkageTable> linkage_tables_;
   std::optional<GoFunctions> go_functions_;
-  std::string asked_name_;
-  std::optional<FunctionExtent> named_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
   std::unique_ptr<KnownRules> known_rules_;      // null: not asked yet

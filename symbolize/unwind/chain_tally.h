@@ -13,21 +13,23 @@
 
 namespace profiler::symbolize {
 
+// Returns why `chain` ends. `copied_short`: fewer bytes of the stack were copied than were asked
+// for, because the stack's memory ended, or because a record has no room for more.
+constexpr ChainEnd EndOf(const UnwoundChain& chain, bool copied_short) {
+  const bool lacks_stack = chain.end == ChainEnd::kStackTooShort;
+  return lacks_stack && copied_short ? ChainEnd::kCopiedShort : chain.end;
+}
+
 // Not thread-safe. Allocates when a reason is met the first time in an image.
 class ChainTally {
  public:
-  // A chain as the Unwinder found it, from copied bytes. `copied_short`: there were fewer than were
-  // asked for, as the stack's memory ended, or as a record has no room for more.
+  // A chain as the Unwinder found it, from copied bytes.
   void Count(const UnwoundChain& chain, bool copied_short = false) {
-    if (!chain.whole()) {
-      const bool lacks_stack = chain.end == ChainEnd::kStackTooShort;
-      return CountCut(lacks_stack && copied_short ? ChainEnd::kCopiedShort : chain.end,
-                      chain.end_image);
-    }
-    ++(chain.guessed != 0 ? whole_.guessed : whole_.complete);
+    if (!chain.whole()) return CountCut(EndOf(chain, copied_short), chain.end_image);
+    CountWhole(chain.guessed != 0);
   }
-  // One whose outer part came from elsewhere.
-  void CountJoined(bool guessed) { ++(guessed ? whole_.guessed : whole_.joined); }
+  void CountWhole(bool guessed) { ++(guessed ? whole_.guessed : whole_.complete); }
+  // A whole chain of a thread that waited, read from its process; it did not run meanwhile.
   void CountLateRead(bool guessed) { ++(guessed ? whole_.guessed : whole_.late_read); }
   // A sample of a thread whose user stack is gone.
   void CountWithoutStack() { ++whole_.no_stack; }

@@ -19,11 +19,10 @@ TEST(ChainTallyTest, TheLeastCertainWayDecides) {
   ChainTally tally;
   tally.Count(Chain(ChainEnd::kThreadStart, 1));
   tally.Count(Chain(ChainEnd::kThreadStart, 1, 2));
-  tally.CountJoined(false);
-  tally.CountJoined(true);
   tally.CountLateRead(false);
+  tally.CountLateRead(true);
   EXPECT_EQ(tally.Quality(PathOf),
-            (ChainQuality{.complete = 1, .joined = 1, .late_read = 1, .guessed = 2, .cuts = {}}));
+            (ChainQuality{.complete = 1, .late_read = 1, .guessed = 2, .cuts = {}}));
 }
 
 TEST(ChainTallyTest, CutsAreByReasonAndPathTheMostFrequentFirst) {

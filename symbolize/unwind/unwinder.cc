@@ -32,6 +32,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "file changed";
     case ChainEnd::kTooLongCfi:
       return "call frame information too long";
+    case ChainEnd::kNoStack:
+      return "no user stack";
   }
   return "unknown";
 }

@@ -29,6 +29,7 @@
 #include <string_view>
 
 #include "src/base/address.h"
+#include "src/base/chain_quality.h"
 #include "src/base/huge_vector.h"
 #include "symbolize/unwind/cfi_table.h"
 #include "symbolize/unwind/registers.h"
@@ -75,27 +76,33 @@ class UnwindSpace {
   virtual ManagedCode* Managed() { return nullptr; }
 };
 
-// Where an unwound chain ends, and why.
+// Why an unwound chain ends where it does. The values are those of the marks that end cut chains in
+// recordings (src/perf_data/FORMAT.md), so they stay as they are.
 enum class ChainEnd : uint8_t {
-  kThreadStart,    // the thread's first function: the chain is whole
-  kNoImage,        // the interrupted instruction is in no known mapping
-  kNoCfi,          // the last frame's image says nothing of it, nor does its frame pointer help
-  kStackTooShort,  // the next word needed lies behind the copied bytes and could not be read
-  kCopiedShort,    // the same, of a copy that is shorter than was asked for (ChainTally)
-  kBadRegister,    // a needed register is unknown, or points nowhere near the stack
-  kNoProgress,     // the caller's stack pointer is not above its callee's
-  kTooDeep,        // UnwindLimits::max_frames
+  kThreadStart = 0,    // the thread's first function: the chain is whole
+  kNoImage = 1,        // the interrupted instruction is in no known mapping
+  kNoCfi = 2,          // the last frame's image says nothing of it, nor does its frame pointer help
+  kStackTooShort = 3,  // the next word needed lies behind the copied bytes and could not be read
+  kCopiedShort = 4,    // the same, of a copy that is shorter than was asked for
+  kBadRegister = 5,    // a needed register is unknown, or points nowhere near the stack
+  kNoProgress = 6,     // the caller's stack pointer is not above its callee's
+  kTooDeep = 7,        // UnwindLimits::max_frames
   // What was found as the last frame's return address is in no executable mapping. It is no frame.
-  kBadReturnAddress,
+  kBadReturnAddress = 8,
   // The last frame was called on another stack, which was not copied and could not be read, or
   // where no call of it was found.
-  kStackSwitch,
-  kFileChanged,  // the file of the last frame's image was overwritten after it was opened
-  kTooLongCfi,   // what the last frame's image says of it takes too long to evaluate
+  kStackSwitch = 9,
+  kFileChanged = 10,  // the file of the last frame's image was overwritten after it was opened
+  kTooLongCfi = 11,   // what the last frame's image says of it takes too long to evaluate
+  kNoStack = 13,      // the thread had dropped its stack: an exec or its exit was under way
 };
 
+// The mark that ends a chain in a recording which is cut for this reason.
+constexpr uint64_t CutMarkOf(ChainEnd end) { return kCutMarks + static_cast<uint64_t>(end); }
+static_assert(CutMarkOf(ChainEnd::kNoStack) == kNoStackMark);
+
 // In words for a report, such as "stack too short".
-std::string_view ChainEndName(ChainEnd end);
+std::string_view ChainEndName(ChainEnd end);  // "unknown" for values that are none
 
 enum class FrameOrigin : uint8_t {
   kRegisters,  // the sample's pc
@@ -105,8 +112,7 @@ enum class FrameOrigin : uint8_t {
 
 struct UnwoundFrame {
   RuntimeAddress address;
-  uint64_t stack_pointer =
-      0;  // of this frame: the CFA of the one before; what chains are joined by
+  uint64_t stack_pointer = 0;  // of this frame: the CFA of the one before
   FrameOrigin origin = FrameOrigin::kRegisters;
   bool is_return_address = false;  // the instruction is before `address`
   bool late_read = false;          // ReadMemory was needed to find it

@@ -295,7 +295,7 @@ void ReadFeature(std::span<const std::byte> input) {
 perf_data::Features OwnFeatures() {
   perf_data::Features features;
   const ChainQuality chains = {.complete = 4,
-                               .joined = 3,
+                               .guessed = 3,
                                .cuts = {{2, "stack too short", "/bin/a\n\\"}, {1, "no image", ""}}};
   perf_data::SetImported({"stacks.txt", "folded stacks"}, &features);
   perf_data::SetRecorder({"SCHED_FIFO 10"}, &features);

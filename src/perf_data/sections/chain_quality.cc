@@ -18,11 +18,18 @@ struct Counter {
   std::string_view name;
   uint64_t ChainQuality::*value;
 };
-constexpr std::array<Counter, 5> kCounters = {{{"complete", &ChainQuality::complete},
-                                               {"joined", &ChainQuality::joined},
-                                               {"late-read", &ChainQuality::late_read},
+constexpr std::array<Counter, 4> kCounters = {{{"complete", &ChainQuality::complete},
+                                               {"waiting", &ChainQuality::late_read},
                                                {"guessed", &ChainQuality::guessed},
                                                {"no-stack", &ChainQuality::no_stack}}};
+// Lines of earlier versions for chains whose outer part was not there at the sample. These count
+// as cut.
+struct Unproven {
+  std::string_view name, reason;
+};
+constexpr std::array<Unproven, 2> kUnproven = {
+    {{"joined", "outer part taken from an earlier chain"},
+     {"late-read", "outer part read after the sample"}}};
 constexpr std::string_view kCut = "cut";
 
 void AppendEscaped(std::string_view text, std::string& out) {
@@ -61,8 +68,15 @@ bool TakeLine(std::string_view line, ChainQuality* chains) {
   for (const Counter& counter : kCounters) {
     if (kind == counter.name) return ParseCount(line, &(chains->*counter.value));
   }
-  if (kind != kCut) return true;
   ChainQuality::Cut cut;
+  for (const Unproven& unproven : kUnproven) {
+    if (kind != unproven.name) continue;
+    if (!ParseCount(line, &cut.chains)) return false;
+    cut.reason = unproven.reason;
+    if (cut.chains != 0) chains->cuts.push_back(std::move(cut));
+    return true;
+  }
+  if (kind != kCut) return true;
   if (!ParseCount(TakeUntil('\t', &line), &cut.chains)) return false;
   cut.reason = TakeUntil('\t', &line);
   cut.image = Unescaped(line);

@@ -20,15 +20,13 @@ std::string Written(const ChainQuality& chains) {
 TEST(ChainQualityTest, IsLinesOfText) {
   const ChainQuality chains{
       .complete = 51823,
-      .joined = 12,
       .late_read = 3,
       .guessed = 40,
       .no_stack = 4,
       .cuts = {{60, "stack too short", "/usr/bin/node"}, {2, "no image", ""}}};
   EXPECT_EQ(Written(chains),
             "complete\t51823\n"
-            "joined\t12\n"
-            "late-read\t3\n"
+            "waiting\t3\n"
             "guessed\t40\n"
             "no-stack\t4\n"
             "cut\t60\tstack too short\t/usr/bin/node\n"
@@ -45,6 +43,15 @@ TEST(ChainQualityTest, PassesOverLinesOfLaterVersions) {
   const auto chains = Read("complete\t7\nmended\t3\tby magic\n");
   ASSERT_TRUE(chains.has_value());
   EXPECT_EQ(chains->complete, 7u);
+}
+
+TEST(ChainQualityTest, ChainsThatEarlierVersionsMendedWithoutProofCountAsCut) {
+  const auto chains = Read("complete\t7\njoined\t3\nlate-read\t2\nguessed\t0\n");
+  ASSERT_TRUE(chains.has_value());
+  EXPECT_EQ(chains->whole(), 7u);
+  EXPECT_EQ(chains->cuts,
+            (std::vector<ChainQuality::Cut>{{3, "outer part taken from an earlier chain", ""},
+                                            {2, "outer part read after the sample", ""}}));
 }
 
 TEST(ChainQualityTest, RefusesCountsThatAreNone) {

@@ -22,6 +22,8 @@ std::string_view ModeText(Mode mode) {
       return "[u]";
     case Mode::kGuestKernel:
       return "[g]";
+    case Mode::kCut:
+      return "";
     case Mode::kUnknown:
       return "[?]";
   }

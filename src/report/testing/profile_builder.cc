@@ -195,7 +195,10 @@ FrameId ProfileBuilder::Frame(const std::string& text) {
   std::string names = text.substr(0, at);
   const std::string_view dso_name =
       at == std::string::npos ? kUnknown : std::string_view(text).substr(at + 1);
-  profile::Frame frame{.mode = StartsWith(dso_name, "[k") ? Mode::kKernel : Mode::kUser,
+  const bool is_cut = StartsWith(names, "[cut: ");
+  profile::Frame frame{.mode = is_cut                       ? Mode::kCut
+                               : StartsWith(dso_name, "[k") ? Mode::kKernel
+                                                            : Mode::kUser,
                        .dso = Dso(dso_name),
                        .first_line = static_cast<uint32_t>(profile_.lines.size())};
   const bool in_file = profile::IsInFile(profile_[frame.dso].kind);

@@ -10,6 +10,7 @@
 //   inner<outer@dso    `inner` inlined into `outer`; more of them: innermost first
 //   0x1234@dso         an address without a name; 0x1234 is its runtime address
 //   0x1234             … where nothing was mapped
+//   [cut: reason]      in the place of the outermost callers: the chain is cut
 // and chains are written from the outermost caller to the interrupted function. DSOs that start
 // with
 // '[k' are the kernel's. Symbols get addresses in order of appearance: 0x1000, 0x2000, …
