@@ -34,6 +34,17 @@ uint64_t BackOf(const Frame& frame) {
   return frame.return_address && frame.place.value != 0 ? 1 : 0;
 }
 
+// True if a kernel function begins right behind the address that was named, and the address lies in
+// the bytes that the compiler reserves in front of it. The kernel names these bytes after the
+// function. They hold no call, so nothing returns to the function's first instruction: it was
+// interrupted, or it is the target of an indirect jump that was about to be made (retpoline).
+bool IsLastOfPadding(const symbolize::Naming& naming) {
+  if (naming.functions.empty()) return false;
+  const symbolize::NamedFunction& last = naming.functions.back();
+  return naming.distance + 1 == last.size &&
+         (last.name.starts_with("__pfx_") || last.name.starts_with("__cfi_"));
+}
+
 }  // namespace
 
 void FrameNamer::NameFrames() {
@@ -123,9 +134,18 @@ void FrameNamer::Name(uint32_t index) {
 
 void FrameNamer::Name(Frame& frame) {
   frame.first_line = static_cast<uint32_t>(profile_.lines.size());
-  const uint64_t back = BackOf(frame);
-  const symbolize::Naming naming =
-      symbolizer_.Name(images_[static_cast<uint32_t>(frame.dso)], frame.place + (0 - back));
+  const symbolize::ImageId image = images_[static_cast<uint32_t>(frame.dso)];
+  uint64_t back = BackOf(frame);
+  symbolize::Naming naming = symbolizer_.Name(image, frame.place + (0 - back));
+  if (back != 0 && frame.mode == Mode::kKernel && IsLastOfPadding(naming)) {
+    const symbolize::Naming behind = symbolizer_.Name(image, frame.place);
+    if (!behind.functions.empty() && behind.distance == 0) {
+      naming = behind;
+      back = 0;
+    } else {
+      naming = symbolizer_.Name(image, frame.place + (0 - back));
+    }
+  }
   frame.unnamed = UnnamedBecause(naming.reason);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
   frame.symbol_offset = naming.distance + back;
