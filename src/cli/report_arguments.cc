@@ -346,6 +346,7 @@ void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
   keep(Dimension::kTrace, plan->SortsBy(SortKey::kTrace));
   plan->load.keep_thread |=
       plan->SortsBy(SortKey::kPid) || plan->SortsBy(SortKey::kTid) || plan->SortsBy(SortKey::kTgid);
+  plan->load.keep_call_branches = arguments.branch_stack;
   plan->load.keep_branches = !arguments.no_branch_stack && !arguments.json && !arguments.chains &&
                              !arguments.unresolved &&
                              std::all_of(plan->options.branch_sort.begin(),

@@ -134,6 +134,14 @@ std::optional<profile::Profile> StoredProfile(const perf_data::Recording& record
       recording.layout().data.size, wanted);
 }
 
+// Stored profiles have no branches.
+bool WantsBranches(const perf_data::Recording& recording, const LoadOptions& options) {
+  const auto& events = recording.events();
+  return options.keep_branches && std::any_of(events.begin(), events.end(), [](const auto& event) {
+           return (event.attr.sample_type & perf_event::kSampleBranchStack) != 0;
+         });
+}
+
 // A recording that was read: what there is before frames have names.
 struct ReadRecording {
   std::unique_ptr<perf_data::Recording> recording;
@@ -151,7 +159,9 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
   read.names = MakeNameStore(features, options.naming);
   const profile::Wanted wanted{options.keep_thread, options.dimensions, std::move(samples)};
   std::optional<profile::Profile> stored;
-  if (!options.keep_order && !options.on_record) stored = StoredProfile(*read.recording, wanted);
+  if (!options.keep_order && !options.on_record && !WantsBranches(*read.recording, options)) {
+    stored = StoredProfile(*read.recording, wanted);
+  }
   if (stored) {
     read.unnamed = WithImages(*std::move(stored), *read.names);
   } else {
@@ -163,6 +173,8 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     keep.keep_thread = wanted.threads;
     keep.samples = wanted.samples;
     keep.keep_branches = options.keep_branches;
+    keep.keep_call_branches =
+        options.keep_call_branches || features.other.contains(perf_data::kFeatureBranchStack);
     keep.keep_order = options.keep_order;
     keep.time_quantum = options.time_quantum;
     if (options.describe_tracepoint) {

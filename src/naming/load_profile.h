@@ -25,7 +25,10 @@ namespace profiler::naming {
 struct LoadOptions {
   bool keep_thread = true;     // else the threads of one name are one
   bool keep_branches = false;  // of samples that have branch stacks
-  bool keep_order = false;     // of the samples, for figures of chance
+  // True if a call stack of the processor counts as branches even where `perf record` was asked for
+  // call chains (--call-graph lbr), not for branches (-j stack).
+  bool keep_call_branches = false;
+  bool keep_order = false;  // of the samples, for figures of chance
   profile::DimensionSet dimensions{};
   std::vector<perf_data::TimeRange> times;  // of the samples that count; empty: any
   std::vector<uint32_t> cpus;               // that they were taken on; empty: any

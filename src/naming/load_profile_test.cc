@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/recording_builder.h"
 #include "src/perf_data/sections/own_sections.h"
+#include "src/perf_event/abi.h"
+#include "src/perf_event/branch_filter.h"
+#include "src/profile/profile_codec.h"
 
 namespace profiler::naming {
 namespace {
@@ -72,6 +76,42 @@ TEST(LoadProfileTest, CallersAreExactWhereAnOlderRecorderSaysHowItFoundThem) {
   perf_data::Features features;
   perf_data::SetChainQuality({.complete = 1}, &features);
   EXPECT_TRUE(CallersAreExact(*Opened(FileOf(perf_data::UsualAttr(), &features))));
+}
+
+Attr WithBranches(uint64_t kinds) {
+  Attr attr = perf_data::UsualAttr();
+  attr.sample_type |= perf_event::kSampleCallchain | perf_event::kSampleBranchStack;
+  attr.branch_sample_type = kinds;
+  return attr;
+}
+
+// Whether a report shows the branches of such a recording instead of its samples.
+bool ShowsBranches(const Attr& attr, const perf_data::Features& features,
+                   const LoadOptions& options = {.keep_branches = true}) {
+  const auto loaded = LoadUnnamedProfile(FileOf(attr, &features), options);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return loaded.ok() && loaded->profile.events[0].branch_stacks;
+}
+
+TEST(LoadProfileTest, CallsThatTheProcessorKeptAreBranchesWhereBranchesWereAskedFor) {
+  const Attr calls = WithBranches(perf_event::kBranchCallStack);
+  perf_data::Features asked_for_branches;
+  asked_for_branches.other[perf_data::kFeatureBranchStack] = "";
+  EXPECT_FALSE(ShowsBranches(calls, {}));                 // perf record --call-graph lbr
+  EXPECT_TRUE(ShowsBranches(calls, asked_for_branches));  // perf record -j stack
+  EXPECT_TRUE(ShowsBranches(calls, {}, {.keep_branches = true, .keep_call_branches = true}));
+  EXPECT_TRUE(ShowsBranches(WithBranches(perf_event::kBranchAny), {}));
+}
+
+TEST(LoadProfileTest, BranchesAreReadFromTheRecordsWhereTheRecordingHasItsSums) {
+  const Attr attr = WithBranches(perf_event::kBranchAny);
+  perf_data::Features features;
+  auto samples =
+      LoadUnnamedProfile(FileOf(attr, &features), {.dimensions = profile::kStoredDimensions});
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  features.other[perf_data::kFeatureSums] =
+      profile::EncodeProfile(samples->profile, samples->recording->layout().data.size);
+  EXPECT_TRUE(ShowsBranches(attr, features));
 }
 
 TEST(LoadProfileTest, PercentsOfTheTimeAreOfNoRecordingThatSaysZerosForIt) {

@@ -10,6 +10,7 @@
 #include "src/base/off_cpu_events.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
+#include "src/profile/branch_chain.h"
 #include "src/profile/branch_table.h"
 #include "src/profile/broken_chains.h"
 #include "src/profile/chain_resolver.h"
@@ -127,6 +128,11 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   bool Keeps(Dimension dimension) const {
     return options_.dimensions[static_cast<size_t>(dimension)];
   }
+  bool KeepsBranches(const RecordLayout& layout) const {
+    if ((layout.sample_type & perf_event::kSampleBranchStack) == 0) return false;
+    return options_.keep_branches &&
+           (options_.keep_call_branches || !perf_event::HasCallStack(layout));
+  }
   StringId CgroupOf(uint64_t id) const;
   StringId TraceOf(const perf_event::Sample& sample, uint32_t cpu);
   void CountBranches(const perf_event::Sample& sample, EventId event);
@@ -149,6 +155,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   absl::flat_hash_map<uint64_t, StringId> cgroups_;  // paths
   ChainResolver chains_;
   UserUnwinder user_unwinder_;
+  BranchChain branch_chain_;
   FrameNamer namer_;
   Samples samples_;
   RunningThreads running_;                    // fed where parallelism is kept
@@ -171,12 +178,10 @@ EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::
   missing_.AddEvent(attr);
   is_off_cpu_.push_back(IsOffCpuEvent(name));
   is_tracepoint_.push_back(attr.type == perf_event::kTypeTracepoint);
-  profile_.events.push_back(
-      {.name = profile_.strings.Intern(name),
-       .frequency = attr.has(perf_event::kAttrFreq),
-       .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0,
-       .branch_stacks =
-           options_.keep_branches && (attr.sample_type & perf_event::kSampleBranchStack) != 0});
+  profile_.events.push_back({.name = profile_.strings.Intern(name),
+                             .frequency = attr.has(perf_event::kAttrFreq),
+                             .callchains = (attr.sample_type & perf_event::kSampleCallchain) != 0,
+                             .branch_stacks = KeepsBranches(samples_.events().back().layout)});
   return EventId(static_cast<uint32_t>(profile_.events.size() - 1));
 }
 
@@ -265,10 +270,12 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
 }
 
 void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
+  constexpr std::string_view kKernel = "[kernel.kallsyms]";
+  // Where the kernel hides its addresses, perf writes that a module is at 0 and covers everything.
+  if (mmap.addr == 0 && !mmap.filename.starts_with(kKernel)) return;
   kernel_is_placed_ = true;
   // [kernel.kallsyms]_text: pgoff says where _text was, so that a kernel that has moved since can
   // be followed.
-  constexpr std::string_view kKernel = "[kernel.kallsyms]";
   if (mmap.filename.starts_with(kKernel) && mmap.filename.size() > kKernel.size() &&
       mmap.pgoff != 0) {
     SetKernelReference(mmap.filename.substr(kKernel.size()), RuntimeAddress{mmap.pgoff});
@@ -337,8 +344,12 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   if (spaces_.IsExecuting(sample.pid)) [[unlikely]]
     before_exec = SpaceBeforeExec(sample);
   if (before_exec != nullptr) CountBatch();
-  const UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
-                                                           /*has_stack=*/before_exec == nullptr);
+  UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
+                                                     /*has_stack=*/before_exec == nullptr);
+  if (!chain.is_unwound) {
+    const auto calls = branch_chain_.ChainOf(sample, taken.layout);
+    if (calls) chain = {*calls, /*is_unwound=*/true};
+  }
   if (options_.keep_order) {
     const ThreadId thread = threads_.Find(sample.pid, sample.tid);
     missing_.AddRecord(StreamOf(cpu, thread), has_cpu ? std::nullopt : std::optional(sample.tid));

@@ -56,8 +56,11 @@ struct BuilderOptions {
   // Frames at one place of an image are told apart by their runtime addresses, which differ between
   // processes.
   bool keep_addresses = false;
-  // The profile has branches, of events whose samples have branch stacks.
+  // The profile has branches, of events whose samples have branch stacks. A branch stack of calls
+  // that is the user part of a call chain (perf_event::HasCallStack) is not one unless
+  // `keep_call_branches` says so.
   bool keep_branches = false;
+  bool keep_call_branches = false;
   // The profile has the order of the samples, and what each weighs where others are missing:
   // sixteen bytes each.
   bool keep_order = false;

@@ -169,6 +169,27 @@ TEST_F(ProfileBuilderTest, CallersAreLookedUpOneByteBeforeAndInterruptedInstruct
   EXPECT_EQ(Rows(), "cat 7/7: cat+0x300;cat+0x200;cat+0x300  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, AKernelFunctionsFirstInstructionBehindItsPaddingIsNoReturnAddress) {
+  const uint64_t k = kKernelText;
+  StartCat().Ksymbol(k + 0x100, 0x10, "__pfx_f").Ksymbol(k + 0x110, 0x40, "f");
+  records_.Mode(kMiscKernel).Sample(k, {kContextKernel, k, k + 0x110, k + 0x201});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: [kernel.kallsyms]+0xffffffff81000200;f;"
+            "[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, ACallAtTheEndOfAKernelFunctionIsThatFunctionsWhateverIsBehindIt) {
+  const uint64_t k = kKernelText;
+  StartCat()
+      .Ksymbol(k + 0x100, 0x20, "exits")
+      .Ksymbol(k + 0x120, 0x20, "follows")
+      .Ksymbol(k + 0x140, 0x20, "exits_too")
+      .Ksymbol(k + 0x160, 0x10, "__pfx_g")
+      .Ksymbol(k + 0x170, 0x20, "g");
+  records_.Mode(kMiscKernel).Sample(k, {kContextKernel, k, k + 0x120, k + 0x160});
+  EXPECT_EQ(Rows(), "cat 7/7: exits_too;exits;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
 TEST_F(ProfileBuilderTest, ACallerAtTheFirstByteAfterAMappingBelongsToTheMapping) {
   StartCat();
   records_.Sample(0x1000, {kContextUser, 0x1000, 0x3000});
@@ -555,6 +576,13 @@ TEST_F(ProfileBuilderTest, ModulesAndBpfProgramsAreImagesBesideTheKernel) {
   for (const Dso& dso : profile.dsos) names.emplace_back(profile.text(dso.name));
   EXPECT_EQ(names,
             (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "[nf_nat]", "bpf_prog_1"}));
+}
+
+TEST_F(ProfileBuilderTest, AModuleWhoseAddressWasHiddenCoversNothing) {
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(0, UINT64_MAX, 0, "/lib/modules/3.13/kernel/pata_acpi.ko");
+  records_.At(2).By(7, 7).Sample(kKernelText + 0x10);
+  EXPECT_EQ(Rows(), ":7 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
 }
 
 TEST_F(ProfileBuilderTest, KernelCodeBehindTheTextThatTheRecorderKnewIsTheKernels) {
@@ -1150,6 +1178,89 @@ TEST_F(ProfileBuilderTest, SamplesWhoseDeferredChainNeverComesCountWithWhatTheyH
             "cat 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  2 2\n"
             "cat 7/7: cat+0x100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
   EXPECT_EQ(profile.events[0].samples, 3u);
+}
+
+// ---- samples whose user chain is the processor's stack of calls (perf record --call-graph lbr)
+
+class CallStackTest : public ProfileBuilderTest {
+ protected:
+  CallStackTest() {
+    Attr attr = perf_event::SampleAttr(kType | perf_event::kSampleBranchStack);
+    attr.branch_sample_type = perf_event::kBranchCallStack | perf_event::kBranchHwIndex;
+    records_ = RecordBuilder(attr);
+    StartCat();
+  }
+
+  struct Call {
+    uint64_t from, to;
+  };
+  void AddSample(uint64_t ip, const std::vector<uint64_t>& callchain,
+                 const std::vector<Call>& calls) {
+    std::vector<uint64_t> words;
+    for (const Call& call : calls) words.insert(words.end(), {call.from, call.to, 0});
+    records_.Add(perf_event::kRecordSample, ip >> 63 != 0 ? kMiscKernel : kMiscUser,
+                 perf_event::Sample{
+                     .ip = ip,
+                     .pid = 7,
+                     .tid = 7,
+                     .period = 1,
+                     .callchain = perf_event::U64Array(std::as_bytes(std::span(callchain))),
+                     .branches = std::as_bytes(std::span(words)),
+                 });
+  }
+};
+
+TEST_F(CallStackTest, TheUserPartIsTheCallsAndEachIsLookedUpAtItsOwnAddress) {
+  AddSample(0x10110, {kContextUser, 0x10110, 0x2901}, {{0x1300, 0x10100}, {0x1400, 0x1200}});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x400;cat+0x300;libc.so+0x4100  1 1\n");
+}
+
+TEST_F(CallStackTest, TheKernelsPartStandsOnTheInstructionThatEnteredTheKernelAndItsCalls) {
+  const uint64_t k = kKernelText;
+  AddSample(k, {kContextKernel, k, k + 0x201, kContextUser, 0x10210, 0x2901}, {{0x1300, 0x10100}});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x300;libc.so+0x4200;[kernel.kallsyms]+0xffffffff81000200;"
+            "[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(CallStackTest, AnInstructionThatIsNotRecordedIsOfTheFunctionThatWasCalledLast) {
+  const uint64_t k = kKernelText;
+  AddSample(k, {kContextKernel, k, kContextUser}, {{0x1300, 0x10100}});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: cat+0x300;libc.so+0x4100;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(CallStackTest, WithoutCallsTheInterruptedUserInstructionIsAllThatIsKnown) {
+  const uint64_t k = kKernelText;
+  AddSample(0x10110, {kContextUser, 0x10110, 0x2901}, {});
+  AddSample(k, {kContextKernel, k, kContextUser, 0x10210, 0x2901}, {});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: libc.so+0x4100  1 1\n"
+            "cat 7/7: libc.so+0x4200;[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(CallStackTest, AChainOfTheKernelAloneStaysAsItIs) {
+  AddSample(kKernelText, {kContextKernel, kKernelText, kKernelText + 0x201}, {{0x1300, 0x10100}});
+  EXPECT_EQ(Rows(),
+            "cat 7/7: [kernel.kallsyms]+0xffffffff81000200;"
+            "[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(CallStackTest, ChainsByFramePointersThatAreReplacedAreNoneOfTheKernels) {
+  AddSample(0x10110, {kContextUser, 0x10110, 0x7878787878787878}, {{0x1300, 0x10100}});
+  const Profile profile = Build();
+  EXPECT_EQ(profile.chains.by_kernel, 0u);
+  EXPECT_EQ(profile.chains.broken, 0u);
+}
+
+TEST_F(CallStackTest, CallsAreBranchesOnlyWhereTheyAreAskedForAsSuch) {
+  AddSample(0x10110, {kContextUser, 0x10110}, {{0x1300, 0x10100}});
+  const Profile chains = Build({.keep_branches = true});
+  EXPECT_FALSE(chains.events[0].branch_stacks);
+  EXPECT_TRUE(chains.branches.empty());
+  const Profile branches = Build({.keep_branches = true, .keep_call_branches = true});
+  EXPECT_TRUE(branches.events[0].branch_stacks);
+  EXPECT_EQ(branches.branches.size(), 1u);
 }
 
 // ---- samples that read counters

@@ -27,7 +27,9 @@ Naming FakeSymbolizer::Name(ImageId id, CodePlace place) {
     const auto& [start, symbol] = *std::prev(after);
     if (place.value - start < symbol.first) {
       found_.push_back({.name = symbol.second, .start = {start}, .size = symbol.first});
-      return {symbolize::Reason::kNamed, found_};
+      return {.reason = symbolize::Reason::kNamed,
+              .functions = found_,
+              .distance = place.value - start};
     }
   }
   const uint64_t start = place.value & ~uint64_t{0xff};
