@@ -112,8 +112,6 @@ inline constexpr uint64_t kFormatId = 1 << 2;
 inline constexpr uint64_t kFormatGroup = 1 << 3;
 inline constexpr uint64_t kFormatLost = 1 << 4;
 
-// PERF_SAMPLE_BRANCH_*: BRANCH_STACK has the calls that have not returned yet.
-inline constexpr uint64_t kBranchCallStack = 1ull << 11;
 // PERF_SAMPLE_BRANCH_* that change the layout of BRANCH_STACK
 inline constexpr uint64_t kBranchHwIndex = 1ull << 17;
 inline constexpr uint64_t kBranchCounters = 1ull << 19;

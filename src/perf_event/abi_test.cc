@@ -66,8 +66,6 @@ static_assert(kSampleDataPageSize == PERF_SAMPLE_DATA_PAGE_SIZE);
 static_assert(kSampleCodePageSize == PERF_SAMPLE_CODE_PAGE_SIZE);
 static_assert(kSampleWeightStruct == PERF_SAMPLE_WEIGHT_STRUCT);
 
-static_assert(kBranchCallStack == PERF_SAMPLE_BRANCH_CALL_STACK);
-
 static_assert(kFormatTotalTimeEnabled == PERF_FORMAT_TOTAL_TIME_ENABLED);
 static_assert(kFormatTotalTimeRunning == PERF_FORMAT_TOTAL_TIME_RUNNING);
 static_assert(kFormatId == PERF_FORMAT_ID);

@@ -14,6 +14,8 @@
 namespace profiler::perf_event {
 
 inline constexpr uint64_t kBranchAny = 1ull << 3;  // PERF_SAMPLE_BRANCH_ANY
+// PERF_SAMPLE_BRANCH_CALL_STACK: the calls that have not returned yet.
+inline constexpr uint64_t kBranchCallStack = 1ull << 11;
 
 // "any_call,u" as bits; case does not matter. Where nothing but levels (u, k, hv) is named, any
 // branches at these (perf forgets the levels then); the kernel takes the levels of the event where

@@ -12,7 +12,6 @@
 
 #include "ringbuf/raw_record.h"
 #include "src/base/status.h"
-#include "src/perf_event/abi.h"
 #include "src/perf_event/attr.h"
 #include "src/perf_event/records.h"
 
@@ -44,14 +43,6 @@ struct RecordLayout {
   size_t sample_fixed_size = 0;  // of a sample's fields up to READ, without the header
   size_t trailer_size = 0;       // of the sample_id; 0 without sample_id_all
 };
-
-// True if samples have call chains whose user part is their branch stack, as `perf record
-// --call-graph lbr` makes them: a list of calls, not of branches that were taken.
-inline bool HasCallStack(const RecordLayout& layout) {
-  constexpr uint64_t kBoth = kSampleCallchain | kSampleBranchStack;
-  return (layout.sample_type & kBoth) == kBoth &&
-         (layout.branch_sample_type & kBranchCallStack) != 0;
-}
 
 // False when the record is too short for its layout; `*out` then holds what was read, and zeroes.
 // Views in `*out` point into the record. The caller has looked at the record's type. Costs one pass

@@ -11,7 +11,7 @@ using perf_event::U64Array;
 
 std::optional<U64Array> BranchChain::ChainOf(const perf_event::Sample& sample,
                                              const perf_event::RecordLayout& layout) {
-  if (!perf_event::HasCallStack(layout)) return std::nullopt;
+  if (!HasCallStack(layout)) return std::nullopt;
   const U64Array chain = sample.callchain;
   const size_t user = perf_event::WithoutUserPart(chain).size();
   if (user == chain.size()) return std::nullopt;

@@ -21,10 +21,20 @@
 #include <optional>
 #include <vector>
 
+#include "src/perf_event/abi.h"
+#include "src/perf_event/branch_filter.h"
 #include "src/perf_event/codec.h"
 #include "src/perf_event/records.h"
 
 namespace profiler::profile {
+
+// True if the user part of call chains is the branch stack: a list of calls, not of branches that
+// were taken.
+inline bool HasCallStack(const perf_event::RecordLayout& layout) {
+  constexpr uint64_t kBoth = perf_event::kSampleCallchain | perf_event::kSampleBranchStack;
+  return (layout.sample_type & kBoth) == kBoth &&
+         (layout.branch_sample_type & perf_event::kBranchCallStack) != 0;
+}
 
 // Not thread-safe.
 class BranchChain {

@@ -130,8 +130,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   }
   bool KeepsBranches(const RecordLayout& layout) const {
     if ((layout.sample_type & perf_event::kSampleBranchStack) == 0) return false;
-    return options_.keep_branches &&
-           (options_.keep_call_branches || !perf_event::HasCallStack(layout));
+    return options_.keep_branches && (options_.keep_call_branches || !HasCallStack(layout));
   }
   StringId CgroupOf(uint64_t id) const;
   StringId TraceOf(const perf_event::Sample& sample, uint32_t cpu);
@@ -336,7 +335,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const uint32_t cpu = has_cpu ? sample.cpu : kNoCpu;
   if (!options_.samples.HasTime(taken.time) || !options_.samples.HasCpu(cpu)) {
     // What is lost is told of the whole recording.
-    if (ChainResolver::IsCorrupt(sample.callchain)) ++profile_.losses.corrupt_chains;
+    const U64Array chain = branch_chain_.ChainOf(sample, taken.layout).value_or(sample.callchain);
+    if (ChainResolver::IsCorrupt(chain)) ++profile_.losses.corrupt_chains;
     return;
   }
   if (!kernel_is_placed_) PlaceKernel();

@@ -57,7 +57,7 @@ struct BuilderOptions {
   // processes.
   bool keep_addresses = false;
   // The profile has branches, of events whose samples have branch stacks. A branch stack of calls
-  // that is the user part of a call chain (perf_event::HasCallStack) is not one unless
+  // that is the user part of a call chain (branch_chain.h) is not one unless
   // `keep_call_branches` says so.
   bool keep_branches = false;
   bool keep_call_branches = false;

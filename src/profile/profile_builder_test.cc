@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/perf_event/abi.h"
+#include "src/perf_event/branch_filter.h"
 #include "src/perf_event/record_builder.h"
 #include "src/perf_event/records.h"
 #include "src/profile/profile_codec.h"
@@ -1244,6 +1245,12 @@ TEST_F(CallStackTest, AChainOfTheKernelAloneStaysAsItIs) {
   EXPECT_EQ(Rows(),
             "cat 7/7: [kernel.kallsyms]+0xffffffff81000200;"
             "[kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
+TEST_F(CallStackTest, AChainByFramePointersThatIsReplacedMayBeCorrupt) {
+  AddSample(0x10110, {kContextUser, 0x10110, ~uint64_t{0}}, {{0x1300, 0x10100}});
+  EXPECT_EQ(Rows(), "cat 7/7: cat+0x300;libc.so+0x4100  1 1\n");
+  EXPECT_EQ(Build().losses.corrupt_chains, 0u);
 }
 
 TEST_F(CallStackTest, ChainsByFramePointersThatAreReplacedAreNoneOfTheKernels) {
