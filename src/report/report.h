@@ -26,6 +26,10 @@
 //   * rows by time, cgroup or socket have as children what they have themselves: perf counts a
 //   sample
 //     once for each function on its stack, so that shares go beyond 100 %;
+//   * where the processor kept the callers (perf record --call-graph lbr), a kernel sample has the
+//     user instruction that entered the kernel below the kernel's frames: perf has the kernel's
+//     address there once more. A sample without callers has its user instruction in all reports:
+//     perf has it in script and where chains are read from the callee on;
 //   * --hierarchy has the weight of callees on each level: perf has none above the last;
 //   * --ignore-callees forgets callees also where chains are read from the caller on, and with
 //     -g none: perf forgets the callers in the first case and nothing in the second;
