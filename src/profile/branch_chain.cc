@@ -14,7 +14,7 @@ std::optional<U64Array> BranchChain::ChainOf(const perf_event::Sample& sample,
   if (!HasCallStack(layout)) return std::nullopt;
   const U64Array chain = sample.callchain;
   const size_t user = perf_event::WithoutUserPart(chain).size();
-  if (user == chain.size()) return std::nullopt;
+  if (user == chain.size() || chain[user] != perf_event::kContextUser) return std::nullopt;
   constexpr size_t kWords = 3;  // from, to, flags
   const U64Array words(sample.branches);
 
