@@ -1,0 +1,87 @@
+// Recursion DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the same
+// place of the stack.
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+public class Recursion {
+  static final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+  static long sink;
+  static double turnsPerNs;
+
+  static long cpuNow() {
+    return threads.getCurrentThreadCpuTime();
+  }
+
+  static void spin(long turns) {
+    long sum = sink;
+    for (long i = 0; i < turns; i++) sum += i * sum + (sum >> 3);
+    sink = sum;
+  }
+
+  static void leaf(long ns) {
+    if (ns < 1000000) {
+      spin((long) (ns * turnsPerNs));
+      sink++;
+      return;
+    }
+    for (long end = cpuNow() + ns; cpuNow() < end; ) spin((long) (20000 * turnsPerNs));
+  }
+
+  static void deep(int left, long ns) {
+    if (left == 0) {
+      leaf(ns);
+    } else {
+      deep(left - 1, ns);
+    }
+    sink++;
+  }
+
+  static void alpha(int calls, int depth, long ns) {
+    for (int i = 0; i < calls; i++) deep(depth - 1, ns);
+    sink++;
+  }
+
+  static void beta(int calls, int depth, long ns) {
+    for (int i = 0; i < calls; i++) deep(depth - 1, ns);
+    sink++;
+  }
+
+  // As often as it takes to be compiled by the last compiler.
+  static void calibrate(int depth) {
+    final int calls = 20000;
+    for (int i = 0; i < calls / depth + 100; i++) {
+      alpha(3, depth, 0);
+      beta(1, depth, 0);
+      spin(1000);
+    }
+    final long turns = 2000000;
+    long start = cpuNow();
+    spin(turns);
+    turnsPerNs = turns / (double) (cpuNow() - start);
+  }
+
+  static void run(int depth, double changes, double seconds) {
+    long end = cpuNow() + (long) (seconds * 1e9);
+    int betweenLooks = changes < 100000 ? 64 : 1;
+    for (long cycle = 0; ; ) {
+      for (int i = 0; i < betweenLooks; i++, cycle++) {
+        double golden = cycle * 0.6180339887498949;
+        long ns = (long) (changes / 2 * (0.75 + (golden - (long) golden) / 2));
+        alpha(3, depth, ns);
+        beta(1, depth, ns);
+      }
+      if (cpuNow() >= end) return;
+    }
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int depth = Integer.parseInt(arguments[0]);
+    calibrate(depth);
+    String fifo = System.getenv("CALLERS_WAIT");
+    if (fifo != null) Files.readAllBytes(Path.of(fifo));
+    run(depth, Double.parseDouble(arguments[1]), Double.parseDouble(arguments[2]));
+  }
+}
