@@ -1,5 +1,5 @@
-// Compares the call chains that `profiler folded` shows with a program of which all callers are
-// known: which calls exist, how its time divides between alpha and beta, how deep it recurses.
+// Compares the call chains that `profiler folded` shows with a program whose calls are all known:
+// which function calls which, how its time divides between alpha and beta, how deep it recurses.
 
 #pragma once
 
@@ -11,54 +11,53 @@
 
 namespace profiler::tests {
 
-// How names of functions look in chains.
+// Decides how names of functions are found in frames.
 enum class Language { kC, kCpp, kGo, kJava, kJavaScript, kRust };
 
-// Calls that a program makes, between its own functions; code of others between two of them does not
-// count. An empty caller is a thread's start.
+// The calls that a program makes between its own functions. Frames of libraries between two own
+// functions are skipped. An empty caller is the start of a thread.
 class KnownCalls {
  public:
-  // `calls` is text such as ">main main>alpha alpha>deep deep>deep". `deep` names the functions that
-  // recurse, separated by spaces; `leaf` is called at full depth only.
-  KnownCalls(Language language, std::string_view prefix, std::string_view calls,
-             std::string_view deep, std::string_view leaf);
+  // `calls` is text such as ">main main>alpha alpha>deep deep>deep". `deep` names the functions
+  // that recurse, separated by spaces. Functions of `leaf` are called at full depth only.
+  KnownCalls(Language language, std::string_view calls, std::string_view deep,
+             std::string_view leaf);
 
-  // The function's name as in `calls`; empty if `frame` is not the program's own.
+  // Returns the function's name as in `calls`, or nothing if the frame is not an own function.
   std::string OwnName(std::string_view frame) const;
   bool IsMade(const std::string& caller, const std::string& callee) const {
     return calls_.contains({caller, callee});
   }
   bool IsDeep(const std::string& function) const { return deep_.contains(function); }
-  const std::string& leaf() const { return leaf_; }
+  bool IsLeaf(const std::string& function) const { return leaf_.contains(function); }
 
  private:
   Language language_;
-  std::string prefix_;  // of names in chains, such as "main." in Go
   std::set<std::pair<std::string, std::string>> calls_;
-  std::set<std::string> functions_, deep_;
-  std::string leaf_;
+  std::set<std::string> functions_, deep_, leaf_;
 };
 
-// Weights of chains, in the unit of `profiler folded` (ns).
+// Weights of chains, in the unit of `profiler folded` (ns of CPU time). Each chain with a user
+// frame is in one of the first five.
 struct ShownChains {
-  double whole = 0;     // begin where a thread begins
-  double cut = 0;       // begin with a frame such as "[cut: stack too short]"
-  double unmarked = 0;  // begin elsewhere, which nothing says
-  double others = 0;    // of other programs
+  double whole = 0;          // begin where a thread begins
+  double cut = 0;            // begin with a frame such as "[cut: stack too short]"
+  double unmarked = 0;       // begin elsewhere without a mark
+  double without_stack = 0;  // of a process in exec or exit
+  double others = 0;         // of other programs
   double alpha = 0, beta = 0;
-  // Of the program's own functions: calls that it does not make, each as "caller>callee", or
-  // "unmarked: function" for an unmarked chain that begins with this function.
+  // Calls that the program does not make, as "caller>callee"; "cut>function" for an unmarked chain
+  // that begins with this function.
   std::map<std::string, double> invented;
-  // Weight of whole chains to the leaf by their depth.
-  std::map<int, double> depths;
+  // Whole chains to a leaf whose depth is not `depth`, as "depth N".
+  std::map<std::string, double> wrong_depths;
 
   double all() const { return whole + cut + unmarked; }
-  double Invented() const;
 };
 
-// `commands`: names of the program's threads, separated by spaces; empty if there are no chains of
-// others in `folded`. Chains without any user function count nowhere.
-ShownChains ReadChains(const std::string& folded, const KnownCalls& calls,
-                       std::string_view commands);
+// `depth` is the program's recursion; 0 checks none. `command` begins the names of the program's
+// threads; if empty, all chains are the program's.
+ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int depth,
+                       std::string_view command);
 
 }  // namespace profiler::tests

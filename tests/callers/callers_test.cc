@@ -1,0 +1,340 @@
+// Records programs whose callers are known by construction, and compares what is shown with them:
+//
+//   * every call between the program's own functions exists in the program;
+//   * of the chains that reach a caller, alpha has 75 % and beta 25 %;
+//   * chains end at the thread's start, or are marked as cut;
+//   * the share of chains that is said to be whole is the share that is.
+//
+// A test run takes a choice, and PROFILER_CALLERS=all in the environment all combinations
+// (README.md). What the machine cannot make is skipped with its reason. Figures are printed, a line
+// a case.
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
+#include "tests/callers/callers_cases.h"
+#include "tests/callers/shown_chains.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+// CPU time that a program takes; one cycle of the slowest changes is longer.
+constexpr const char* kSeconds = "1.4";
+constexpr double kAlphaShare = 75;
+constexpr double kMostPoints = 3, kMostPointsOfWhole = 2;
+// Fewer chains to a caller say nothing of shares.
+constexpr double kFewestSamples = 100;
+// Percent of samples that were lost: more, and it is not the chains that are tried.
+constexpr double kMostLost = 2;
+constexpr int kTries = 3;
+
+double Percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+// Returns the share of whole chains, in percent, that the text of `record` or `report --chains`
+// states: "99.71 % of 51952 call chains are whole", "99.71 % of call chains by weight are whole",
+// "# Call chains: 99.71% of 51952 are whole".
+std::optional<double> StatedWhole(const std::string& text) {
+  static const std::regex kStatement(
+      R"(([\d.]+) ?% of (?:\d+ )?(?:(?:call )?chains )?(?:by weight )?are whole)");
+  std::smatch match;
+  if (!std::regex_search(text, match, kStatement)) return std::nullopt;
+  return std::stod(match[1]);
+}
+
+// Returns the same from the document of `report --json`.
+std::optional<double> StatedWholeInJson(const std::string& document) {
+  static const std::regex kChains(R"re("chains": ?\{[^}]*\})re");
+  std::smatch chains;
+  if (!std::regex_search(document, chains, kChains)) return std::nullopt;
+  const std::string text = chains.str();
+  const auto number = [&text](const char* name) -> std::optional<double> {
+    std::smatch match;
+    const std::regex member(absl::StrCat("\"", name, R"(": ?([\d.e+-]+))"));
+    if (!std::regex_search(text, match, member)) return std::nullopt;
+    return std::stod(match[1]);
+  };
+  const std::optional<double> whole = number("whole"), unwound = number("unwound");
+  if (!whole || !unwound || *unwound == 0) return std::nullopt;
+  return Percent(*whole, *unwound);
+}
+
+struct Losses {
+  double percent = 0;
+  bool is_known = false;
+};
+
+Losses LossesIn(const std::string& recorded) {
+  static const std::regex kLine(R"(record: (\d+) samples, (\d+) lost)");
+  std::smatch match;
+  if (!std::regex_search(recorded, match, kLine)) return {};
+  const double samples = std::stod(match[1]), lost = std::stod(match[2]);
+  return {Percent(lost, samples + lost), true};
+}
+
+// While it lives, programs that are started may have so much stack.
+class StackLimit {
+ public:
+  explicit StackLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_STACK, &before_);
+    rlimit wanted = before_;
+    if (wanted.rlim_cur != RLIM_INFINITY) wanted.rlim_cur = std::max(wanted.rlim_cur, bytes);
+    is_set_ = setrlimit(RLIMIT_STACK, &wanted) == 0;
+  }
+  StackLimit(const StackLimit&) = delete;
+  ~StackLimit() { setrlimit(RLIMIT_STACK, &before_); }
+  bool is_set() const { return is_set_; }
+
+ private:
+  rlimit before_{};
+  bool is_set_ = false;
+};
+
+class CallersTest : public ::testing::TestWithParam<CallersCase> {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = "/tmp/profiler-callers-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    const Finished probe = Run({Runfile("profiler"), "record", "-o", "probe.data", "--", "true"});
+    if (probe.exit_code != 0) forbidden_ = probe.err;
+  }
+  static void TearDownTestSuite() { fs::remove_all(folder_); }
+
+  void SetUp() override {
+    if (!forbidden_.empty()) GTEST_SKIP() << "this kernel lets nothing be recorded: " << forbidden_;
+    const Program& program = *GetParam().program;
+    if (Shell("command -v " + program.compiler).exit_code != 0) {
+      GTEST_SKIP() << "not installed: " << program.compiler << " (Debian: " << program.package
+                   << ")";
+    }
+    const std::string problem = Build();
+    if (!problem.empty()) GTEST_SKIP() << program.name << " cannot be made here: " << problem;
+  }
+
+  static Finished Run(std::vector<std::string> argv) {
+    return tests::Run(std::move(argv), folder_);
+  }
+  // Bazel does not say where a user has put programs (rustup does) and files.
+  static Finished Shell(const std::string& line) {
+    return Run({"sh", "-c", "export HOME=${HOME:-/root}; PATH=$PATH:$HOME/.cargo/bin; " + line});
+  }
+  static Finished Profiler(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), Runfile("profiler"));
+    return Run(std::move(arguments));
+  }
+
+  static std::string Filled(const std::string& text) {
+    const CallersCase& one = GetParam();
+    return absl::StrReplaceAll(text, {{"{frame}", absl::StrCat(one.frame)},
+                                      {"{depth}", absl::StrCat(one.depth)},
+                                      {"{changes}", absl::StrCat(one.changes)},
+                                      {"{seconds}", kSeconds},
+                                      {"{stack}", absl::StrCat(one.KiB())}});
+  }
+
+  // Makes the program in a folder of its own, unless an earlier case has. Returns what fails.
+  std::string Build() {
+    const Program& program = *GetParam().program;
+    const std::string line = Filled(program.build);
+    const std::string key = absl::StrCat(line, program.sources.front());
+    const auto [at, is_new] = built_.try_emplace(key, absl::StrCat(built_.size()));
+    program_folder_ = folder_ + "/" + at->second;
+    if (!is_new) return {};
+    fs::create_directory(program_folder_);
+    std::string sources;
+    for (const std::string& source : program.sources) {
+      // The name of the folder is part of names in JavaScript only, and compilers leave files
+      // there.
+      const std::string copy = absl::StrCat(program_folder_, "/", source);
+      fs::copy_file(Runfile(absl::StrCat("tests/callers/programs/", source)), copy + ".copy");
+      fs::rename(copy + ".copy", copy);
+      absl::StrAppend(&sources, " '", copy, "'");
+    }
+    const Finished made =
+        Shell(absl::StrCat("cd ", program_folder_, " && set --", sources, " && ", line));
+    if (made.exit_code == 0) return {};
+    built_.erase(at);
+    fs::remove_all(program_folder_);
+    return made.err.substr(0, made.err.find('\n'));
+  }
+
+  static std::vector<std::string> Words(const std::string& text) {
+    return absl::StrSplit(text, ' ');
+  }
+
+  // The program in its folder.
+  static std::vector<std::string> Command() { return Words(Filled(GetParam().program->command)); }
+
+  static std::vector<std::string> RecordCommand() {
+    std::vector<std::string> argv = {Runfile("profiler"), "record", "-o", folder_ + "/perf.data"};
+    for (const std::string& option : Words(GetParam().options)) argv.push_back(option);
+    return argv;
+  }
+
+  // Records the program's whole life, with `-a` among all others.
+  Finished Launch() const {
+    std::vector<std::string> argv = RecordCommand();
+    if (GetParam().mode == Mode::kSystem) argv.emplace_back("-a");
+    argv.emplace_back("--");
+    for (const std::string& word : Command()) argv.push_back(word);
+    return tests::Run(std::move(argv), program_folder_);
+  }
+
+  // Waits until the other end of the FIFO is there; -1 when it does not come.
+  static int OpenFifo(const std::string& path) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < give_up) {
+      const int fd = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+      if (fd >= 0 || errno != ENXIO) return fd;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return -1;
+  }
+
+  // Starts the program, attaches the recorder, and lets the program go on when that records.
+  Finished Attach() {
+    const std::string wait = folder_ + "/wait", control = folder_ + "/control",
+                      answer = folder_ + "/answer";
+    for (const std::string& path : {wait, control, answer}) {
+      fs::remove(path);
+      EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    }
+    setenv("CALLERS_WAIT", wait.c_str(), 1);
+    Running program(Command(), program_folder_);
+    unsetenv("CALLERS_WAIT");
+    const int go = OpenFifo(wait);
+    EXPECT_GE(go, 0) << "the program does not get ready";
+    if (go < 0) return {};
+    const int answers = open(answer.c_str(), O_RDWR | O_CLOEXEC);
+    std::vector<std::string> argv = RecordCommand();
+    argv.insert(argv.end(), {"-p", absl::StrCat(program.pid()), "-D", "-1", "--control",
+                             absl::StrCat("fifo:", control, ",", answer)});
+    Running recorder(argv, folder_);
+    const int controls = OpenFifo(control);
+    EXPECT_GE(controls, 0) << "the recorder does not get ready";
+    char text[16] = {};
+    if (controls >= 0) {
+      EXPECT_EQ(write(controls, "enable\n", 7), 7);
+      EXPECT_GT(read(answers, text, sizeof text), 0);
+      EXPECT_EQ(std::string_view(text).substr(0, 3), "ack");
+    }
+    close(go);
+    Finished ended = program.Wait();
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    Finished recorded = recorder.Wait();
+    close(answers);
+    close(controls);
+    return recorded;
+  }
+
+  static inline std::string folder_, forbidden_;
+  static inline std::map<std::string, std::string> built_;  // how, and in which folder
+  std::string program_folder_;
+};
+
+std::string Text(const std::map<std::string, double>& weights, double all) {
+  std::string text;
+  for (const auto& [what, weight] : weights) {
+    absl::StrAppend(&text, what, " (", Percent(weight, all), " %); ");
+  }
+  return text;
+}
+
+TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
+  const CallersCase& one = GetParam();
+  const Program& program = *one.program;
+  const StackLimit limit(static_cast<rlim_t>(one.KiB()) * 1024);
+  if (!limit.is_set()) GTEST_SKIP() << "the hard limit of the stack is too low";
+  Finished recorded;
+  Losses losses;
+  for (int i = 0; i < kTries && (i == 0 || losses.percent > kMostLost); ++i) {
+    recorded = one.mode == Mode::kAttached ? Attach() : Launch();
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    losses = LossesIn(recorded.err);
+    ASSERT_TRUE(losses.is_known) << recorded.err;
+  }
+  if (losses.percent > kMostLost) {
+    GTEST_SKIP() << "this machine is too busy: samples were lost in each of several tries";
+  }
+  const Finished folded = Profiler({"folded", "--full-names"});
+  ASSERT_EQ(folded.exit_code, 0) << folded.err;
+  const KnownCalls calls(program.language, program.calls, program.deep, program.leaf);
+  const ShownChains shown =
+      ReadChains(folded.out, calls, one.depth, one.mode == Mode::kSystem ? program.comm : "");
+
+  const double reached = shown.alpha + shown.beta;
+  const double samples = reached * one.Frequency() / 1e9;
+  const double alpha = Percent(shown.alpha, reached);
+  const std::string report = Profiler({"report", "--chains"}).out;
+  const std::optional<double> stated = StatedWhole(report);
+  const double whole = Percent(shown.whole, shown.all());
+  std::printf(
+      "%-46s %5.0f reach a caller, alpha %5.1f %%; whole %6.2f %%, said %6.2f %%, cut %5.2f %%,"
+      " unmarked %5.2f %%, invented %5.2f %%, without stack %4.2f %%\n",
+      one.Name().c_str(), samples, alpha, whole, stated.value_or(-1),
+      Percent(shown.cut, shown.all()), Percent(shown.unmarked, shown.all()),
+      [&] {
+        double sum = 0;
+        for (const auto& [call, weight] : shown.invented) sum += weight;
+        return Percent(sum, shown.all());
+      }(),
+      Percent(shown.without_stack, shown.all() + shown.without_stack));
+
+  EXPECT_GT(shown.all(), 0);
+  EXPECT_TRUE(shown.invented.empty())
+      << "calls that the program does not make: " << Text(shown.invented, shown.all());
+  EXPECT_TRUE(shown.wrong_depths.empty())
+      << "whole chains with frames that are not there, or without some that are: "
+      << Text(shown.wrong_depths, shown.all());
+  if (samples >= kFewestSamples) {
+    const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
+    EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";
+  }
+
+  // Other programs are in what `-a` states, and may have been whole or not.
+  const double total = shown.all() + shown.others;
+  const double lowest = Percent(shown.whole, total) - kMostPointsOfWhole;
+  const double highest = Percent(shown.whole + shown.others, total) + kMostPointsOfWhole;
+  const auto expect_stated = [&](std::optional<double> said, const char* where) {
+    ASSERT_TRUE(said.has_value()) << where;
+    EXPECT_GE(*said, lowest) << where;
+    EXPECT_LE(*said, highest) << where;
+  };
+  expect_stated(stated, "report --chains");
+  // What views unwind the recorder does not know.
+  if (one.options.find("post-unwind") == one.options.npos) {
+    expect_stated(StatedWhole(recorded.err), "record");
+  }
+  expect_stated(StatedWholeInJson(Profiler({"report", "--json"}).out), "report --json");
+}
+
+INSTANTIATE_TEST_SUITE_P(Callers, CallersTest, ::testing::ValuesIn(ChosenCallersCases()),
+                         [](const auto& info) { return info.param.Name(); });
+
+}  // namespace
+}  // namespace profiler::tests
