@@ -14,7 +14,7 @@ constexpr long kMicrosecond = 1'000, kMillisecond = 1'000'000, kSecond = 1'000'0
 const std::string kCallsOfC =
     ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder main>cpu_now "
     "main>alpha main>beta alpha>deep beta>deep deep>deep deep>leaf leaf>spin leaf>cpu_now "
-    "main>length_of";
+    "main>next_length";
 const std::string kRecursion = "./program {depth} {changes} {seconds}";
 
 const Program kGcc{.name = "gcc",
@@ -43,7 +43,7 @@ const Program kClang{.name = "clang",
 const std::string kBuildSignals = "gcc -O2 -fomit-frame-pointer -DFRAME={frame} -o program $1";
 const std::string kCallsOfSignals =
     ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder main>run "
-    "run>cpu_now run>length_of run>alpha run>beta alpha>on_signal beta>on_signal on_signal>deep "
+    "run>cpu_now run>next_length run>alpha run>beta alpha>on_signal beta>on_signal on_signal>deep "
     "deep>deep deep>leaf leaf>spin leaf>cpu_now";
 const Program kSignalsOwn{.name = "signals",
                           .language = Language::kC,
@@ -76,7 +76,7 @@ const Program kSystemCalls{
     .command = "./program {changes} {seconds}",
     .calls =
         ">main main>wait_for_recorder main>cpu_now main>read_zeros main>alpha main>beta "
-        "main>length_of alpha>read_zeros beta>read_zeros",
+        "main>next_length alpha>read_zeros beta>read_zeros",
     .deep = "read_zeros",
     .leaf = "",
     .has_frame = false,
@@ -92,7 +92,7 @@ const Program kEndings{
     .command = "./program {changes} {seconds}",
     .calls =
         ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder "
-        "main>length_of main>child child>alpha child>beta alpha>finish beta>finish "
+        "main>next_length main>child child>alpha child>beta alpha>finish beta>finish "
         "finish>leaf leaf>spin leaf>cpu_now main>after_exec after_exec>spin",
     .deep = "finish",
     .leaf = "",
@@ -103,7 +103,7 @@ const std::string kBuildObjects =
     "g++ -std=c++17 -O2 -fomit-frame-pointer -pthread -DFRAME={frame} -o program $1";
 const std::string kCallsOfObjects =
     ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder main>run >run "
-    "run>cpu_now run>length_of run>alpha run>beta alpha>once beta>once leaf>spin leaf>cpu_now "
+    "run>cpu_now run>next_length run>alpha run>beta alpha>once beta>once leaf>spin leaf>cpu_now "
     "once>even once>Even::Descend Even::Descend>odd Even::Descend>Odd::Descend Odd::Descend>even "
     "Odd::Descend>Even::Descend Even::Descend>leaf Odd::Descend>leaf "
     "once>deep_by_function deep_by_function>deep deep>deep deep>leaf "
@@ -221,10 +221,10 @@ Program Node(const std::string& name, const std::string& command) {
           .command = command,
           .calls =
               ">module module>calibrate calibrate>alpha calibrate>beta calibrate>spin "
-              "calibrate>cpuNow module>run run>cpuNow run>lengthOf run>alpha run>beta "
+              "calibrate>cpuNow module>run run>cpuNow run>nextLength run>alpha run>beta "
               "alpha>deep beta>deep deep>deep deep>leaf leaf>spin leaf>cpuNow "
               "alpha>deepByClosure beta>deepByClosure deepByClosure>next next>deepByClosure "
-              "next>leaf module>runLater >runLater runLater>cpuNow runLater>lengthOf "
+              "next>leaf module>runLater >runLater runLater>cpuNow runLater>nextLength "
               "runLater>alphaLater runLater>betaLater >alphaLater >betaLater "
               "alphaLater>alpha betaLater>beta",
           .deep = "deep deepByClosure",

@@ -21,12 +21,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <regex>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -168,11 +165,8 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
     fs::create_directory(program_folder_);
     std::string sources;
     for (const std::string& source : program.sources) {
-      // The name of the folder is part of names in JavaScript only, and compilers leave files
-      // there.
       const std::string copy = absl::StrCat(program_folder_, "/", source);
-      fs::copy_file(Runfile(absl::StrCat("tests/callers/programs/", source)), copy + ".copy");
-      fs::rename(copy + ".copy", copy);
+      fs::copy_file(Runfile(absl::StrCat("tests/callers/programs/", source)), copy);
       absl::StrAppend(&sources, " '", copy, "'");
     }
     const Finished made =
@@ -256,6 +250,12 @@ class CallersTest : public ::testing::TestWithParam<CallersCase> {
   static inline std::map<std::string, std::string> built_;  // how, and in which folder
   std::string program_folder_;
 };
+
+double Sum(const std::map<std::string, double>& weights) {
+  double sum = 0;
+  for (const auto& [what, weight] : weights) sum += weight;
+  return sum;
+}
 
 std::string Text(const std::map<std::string, double>& weights, double all) {
   std::string text;

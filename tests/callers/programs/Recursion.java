@@ -66,10 +66,11 @@ public class Recursion {
   static void run(int depth, double changes, double seconds) {
     long end = cpuNow() + (long) (seconds * 1e9);
     int betweenLooks = changes < 100000 ? 64 : 1;
-    for (long cycle = 0; ; ) {
-      for (int i = 0; i < betweenLooks; i++, cycle++) {
-        double golden = cycle * 0.6180339887498949;
-        long ns = (long) (changes / 2 * (0.75 + (golden - (long) golden) / 2));
+    int state = 1 << 30;
+    for (;;) {
+      for (int i = 0; i < betweenLooks; i++) {
+        long ns = (long) (changes / 2 * (0.5 + (state & 0xffffffffL) / 4294967296.0));
+        state = state * 1664525 + 1013904223;
         alpha(3, depth, ns);
         beta(1, depth, ns);
       }

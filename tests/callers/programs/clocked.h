@@ -69,11 +69,14 @@ static void wait_for_recorder(void) {
   fclose(fifo);
 }
 
-// A cycle is four calls of `ns` each: three of alpha, one of beta. So the caller changes every two
-// `ns` on average. Lengths differ from cycle to cycle, so that no sampling rate fits them.
-static long length_of(long cycle, long changes_every_ns) {
-  const double golden = (double)cycle * 0.6180339887498949;
-  return (long)((double)changes_every_ns / 2 * (0.75 + (golden - (double)(long)golden) / 2));
+// A cycle is four calls of one length in ns: three of alpha, one of beta. So the caller changes
+// every two lengths on average. Lengths are random from cycle to cycle, so that no sampling rate
+// fits them; the first one makes a cycle of 1.5 changes.
+ALONE static long next_length(long changes_every_ns) {
+  static __thread unsigned state = 1u << 30;
+  const double part = 0.5 + (double)state / 4294967296.0;
+  state = state * 1664525u + 1013904223u;
+  return (long)((double)changes_every_ns / 2 * part);
 }
 
 #endif  // TESTS_CALLERS_PROGRAMS_CLOCKED_H_

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
   const long limit = (long)(atof(argv[2]) * 1e9);
   long done = 0;
   for (int cycle = 0; done < limit; cycle++) {
-    for (int i = 0; i < 4; i++) done += child(4 * cycle + i, length_of(cycle, changes));
+    const long ns = next_length(changes);
+    for (int i = 0; i < 4; i++) done += child(4 * cycle + i, ns);
   }
   return 0;
 }

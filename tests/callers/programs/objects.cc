@@ -127,9 +127,8 @@ ALONE void beta(int calls, const Work& work) {
 
 ALONE void run(Work work, long changes, double seconds) {
   const long end = cpu_now() + static_cast<long>(seconds * 1e9);
-  long cycle = 0;
   do {
-    work.ns = length_of(cycle++, changes);
+    work.ns = next_length(changes);
     alpha(3, work);
     beta(1, work);
   } while (cpu_now() < end);

@@ -32,11 +32,11 @@ int main(int argc, char** argv) {
   wait_for_recorder();
   const long end = cpu_now() + (long)(atof(argv[3]) * 1e9);
   const long between_looks = changes < 100000 ? 64 : 1;
-  long cycle = 0;
   do {
-    for (long i = 0; i < between_looks; i++, cycle++) {
-      alpha(3, depth, length_of(cycle, changes));
-      beta(1, depth, length_of(cycle, changes));
+    for (long i = 0; i < between_looks; i++) {
+      const long ns = next_length(changes);
+      alpha(3, depth, ns);
+      beta(1, depth, ns);
     }
   } while (cpu_now() < end);
   return 0;

@@ -93,11 +93,11 @@ func run(depth int, changes, seconds float64, grow bool) {
 		betweenLooks = 64
 	}
 	var group sync.WaitGroup
-	for number := 0; ; {
+	state := uint32(1 << 30)
+	for {
 		for i := 0; i < betweenLooks; i++ {
-			golden := float64(number) * 0.6180339887498949
-			ns := int64(changes / 2 * (0.75 + (golden-float64(int64(golden)))/2))
-			number++
+			ns := int64(changes / 2 * (0.5 + float64(state)/4294967296))
+			state = state*1664525 + 1013904223
 			if grow {
 				group.Add(1)
 				go func() {

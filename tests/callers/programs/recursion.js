@@ -62,9 +62,12 @@ function beta(calls, depth, ns) {
   sink++;
 }
 
-function lengthOf(cycle, changes) {
-  const golden = cycle * 0.6180339887498949;
-  return changes / 2 * (0.75 + (golden - Math.floor(golden)) / 2);
+let state = 1 << 30;
+
+function nextLength(changes) {
+  const part = 0.5 + state / 4294967296;
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return changes / 2 * part;
 }
 
 function calibrate(depth) {
@@ -82,11 +85,11 @@ function calibrate(depth) {
 function run(depth, changes, seconds) {
   const end = cpuNow() + seconds * 1e9;
   const betweenLooks = changes < 100000 ? 64 : 1;
-  let cycle = 0;
   do {
-    for (let i = 0; i < betweenLooks; i++, cycle++) {
-      alpha(3, depth, lengthOf(cycle, changes));
-      beta(1, depth, lengthOf(cycle, changes));
+    for (let i = 0; i < betweenLooks; i++) {
+      const ns = nextLength(changes);
+      alpha(3, depth, ns);
+      beta(1, depth, ns);
     }
   } while (cpuNow() < end);
 }
@@ -103,11 +106,10 @@ async function betaLater(depth, ns) {
 
 async function runLater(depth, changes, seconds) {
   const end = cpuNow() + seconds * 1e9;
-  let cycle = 0;
   do {
-    await alphaLater(depth, lengthOf(cycle, changes));
-    await betaLater(depth, lengthOf(cycle, changes));
-    cycle++;
+    const ns = nextLength(changes);
+    await alphaLater(depth, ns);
+    await betaLater(depth, ns);
   } while (cpuNow() < end);
 }
 

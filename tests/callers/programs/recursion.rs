@@ -169,12 +169,11 @@ fn main() {
     }
     let end = cpu_now() + (seconds * 1e9) as i64;
     let between_looks = if changes < 100_000.0 { 64 } else { 1 };
-    let mut cycle = 0;
+    let mut state: u32 = 1 << 30;
     loop {
         for _ in 0..between_looks {
-            let golden = cycle as f64 * 0.618_033_988_749_894_9;
-            work.ns = (changes / 2.0 * (0.75 + golden.fract() / 2.0)) as i64;
-            cycle += 1;
+            work.ns = (changes / 2.0 * (0.5 + state as f64 / 4294967296.0)) as i64;
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
             alpha(3, &work);
             beta(1, &work);
         }

@@ -48,9 +48,8 @@ ALONE void run(char* memory, size_t size, long changes, double seconds) {
   action.sa_flags = SA_ONSTACK;
   sigaction(SIGUSR1, &action, NULL);
   const long end = cpu_now() + (long)(seconds * 1e9);
-  long cycle = 0;
   do {
-    length = length_of(cycle++, changes);
+    length = next_length(changes);
     alpha(3);
     beta(1);
   } while (cpu_now() < end);

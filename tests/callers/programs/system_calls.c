@@ -39,10 +39,9 @@ int main(int argc, char** argv) {
   const double times_per_ns = (double)kTrial / (double)(cpu_now() - start);
   const long end = cpu_now() + (long)(atof(argv[2]) * 1e9);
   const long between_looks = changes < 100000 ? 64 : 1;
-  long cycle = 0;
   do {
-    for (long i = 0; i < between_looks; i++, cycle++) {
-      const long times = (long)((double)length_of(cycle, changes) * times_per_ns);
+    for (long i = 0; i < between_looks; i++) {
+      const long times = (long)((double)next_length(changes) * times_per_ns);
       alpha(3, times);
       beta(1, times);
     }

@@ -47,20 +47,29 @@ func alpha(turns float64) { C.c_work(C.long(3 * turns)) }
 func beta(turns float64) { C.c_work(C.long(turns)) }
 
 //go:noinline
-func runAlpha(turns float64, mine, other chan bool) {
-	for <-mine {
+func runAlpha(mine, other chan float64) {
+	for turns := range mine {
 		alpha(turns)
-		other <- true
+		other <- turns
 	}
+	close(other)
 }
 
+// Both have the same turns of the loop in a cycle, and other ones in the next.
+//
 //go:noinline
-func runBeta(turns float64, mine, other chan bool, end int64) {
-	for goesOn := true; goesOn; {
-		<-mine
-		beta(turns)
-		goesOn = cpuNow() < end
-		other <- goesOn
+func runBeta(perChange float64, mine, other chan float64, end int64) {
+	state := uint32(1 << 30)
+	for turns := range mine {
+		if turns > 0 {
+			beta(turns)
+		}
+		if cpuNow() >= end {
+			close(other)
+			return
+		}
+		other <- perChange / 2 * (0.5 + float64(state)/4294967296)
+		state = state*1664525 + 1013904223
 	}
 }
 
@@ -76,11 +85,11 @@ func main() {
 		os.ReadFile(path)
 	}
 	end := cpuNow() + int64(seconds*1e9)
-	a, b := make(chan bool, 1), make(chan bool, 1)
+	a, b := make(chan float64, 1), make(chan float64, 1)
 	var group sync.WaitGroup
 	group.Add(2)
-	go func() { runAlpha(changes/2*perNs, a, b); group.Done() }()
-	go func() { runBeta(changes/2*perNs, b, a, end); group.Done() }()
-	a <- true
+	go func() { runAlpha(a, b); group.Done() }()
+	go func() { runBeta(changes*perNs, b, a, end); group.Done() }()
+	b <- 0
 	group.Wait()
 }
