@@ -217,7 +217,7 @@ Program Node(const std::string& name, const std::string& command) {
           .compiler = "node",
           .package = "nodejs",
           .sources = {"recursion.js"},
-          .build = "cp $1 .",
+          .build = "true",
           .command = command,
           .calls =
               ">module module>calibrate calibrate>alpha calibrate>beta calibrate>spin "

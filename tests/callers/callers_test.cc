@@ -298,11 +298,7 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
       " unmarked %5.2f %%, invented %5.2f %%, without stack %4.2f %%\n",
       one.Name().c_str(), samples, alpha, whole, stated.value_or(-1),
       Percent(shown.cut, shown.all()), Percent(shown.unmarked, shown.all()),
-      [&] {
-        double sum = 0;
-        for (const auto& [call, weight] : shown.invented) sum += weight;
-        return Percent(sum, shown.all());
-      }(),
+      Percent(Sum(shown.invented), shown.all()),
       Percent(shown.without_stack, shown.all() + shown.without_stack));
 
   EXPECT_GT(shown.all(), 0);

@@ -17,7 +17,7 @@ public class Recursion {
 
   static void spin(long turns) {
     long sum = sink;
-    for (long i = 0; i < turns; i++) sum += i * sum + (sum >> 3);
+    for (long i = 0; i < turns; i++) sum = sum * 6364136223846793005L + i;
     sink = sum;
   }
 

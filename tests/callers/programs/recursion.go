@@ -28,9 +28,11 @@ func cpuNow() int64 {
 
 //go:noinline
 func spin(turns int64) {
+	value := sink
 	for i := int64(0); i < turns; i++ {
-		sink += uint64(i) * sink
+		value = value*6364136223846793005 + uint64(i)
 	}
+	sink = value
 }
 
 //go:noinline

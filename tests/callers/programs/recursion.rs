@@ -42,9 +42,11 @@ fn cpu_now() -> i64 {
 
 #[inline(never)]
 fn spin(turns: i64) {
+    let mut value = black_box(1u64);
     for i in 0..turns {
-        black_box(i);
+        value = value.wrapping_mul(6364136223846793005).wrapping_add(i as u64);
     }
+    black_box(value);
 }
 
 #[inline(never)]

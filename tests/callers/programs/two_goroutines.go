@@ -4,9 +4,12 @@
 package main
 
 /*
-static volatile unsigned long sink;
 __attribute__((noinline)) static void c_leaf(long turns) {
-  for (long i = 0; i < turns; i++) sink += (unsigned long)i * sink;
+  unsigned long value = 1;
+  for (long i = 0; i < turns; i++) {
+    value = value * 3 + 1;
+    __asm__ volatile("" : "+r"(value));
+  }
 }
 __attribute__((noinline)) static void c_deep(int left, long turns) {
   if (left == 0) {
