@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 
@@ -247,11 +248,11 @@ std::vector<CallersCase> Always() {
       {&kGcc, 100, 10, kMicrosecond, kLaunched},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kAttached},
       {&kClang, 100, 100, 10 * kMillisecond, kSystem},
-      {&kGcc, 10 * kKiB, 3, kSecond, kLaunched, "-F 1999 -g"},
+      {&kGcc, 10 * kKiB, 3, kSecond, kLaunched},
       // Longer ones.
       {&kGcc, 100, 1000, kMicrosecond, kLaunched},
       {&kClang, kKiB, 100, 100 * kMicrosecond, kAttached},
-      {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, "-F 999 -g"},
+      {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, "-F 999 --call-graph dwarf"},
       {&kGcc, 10 * kKiB, 10, kSecond, kLaunched},
       {&kClang, 60 * kKiB, 10, 10 * kMillisecond, kLaunched},
       {&kGcc, 300 * kKiB, 10, 100 * kMicrosecond, kLaunched},
@@ -273,19 +274,19 @@ std::vector<CallersCase> Always() {
       {&kRust, 100, 100, kMicrosecond, kLaunched},
       {&kClosure, 10 * kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kDyn, 60 * kKiB, 10, 10 * kMillisecond, kAttached},
-      {&kGo, kKiB, 10, kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kGo, 100, 1000, 10 * kMillisecond, kAttached, "-F 1999 -g"},
-      {&kGoGrows, 10 * kKiB, 10, 100 * kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kCgo, kNoFrame, kNoDepth, 100 * kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kCgo, kNoFrame, kNoDepth, 10 * kMillisecond, kAttached, "-F 1999 -g"},
-      {&kJava, kNoFrame, 10, kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kJavaC1, kNoFrame, 1000, 100 * kMicrosecond, kAttached, "-F 1999 -g"},
-      {&kJavaInterpreted, kNoFrame, 100, 10 * kMillisecond, kLaunched, "-F 1999 -g"},
-      {&kJavaInterpreted, kNoFrame, 5000, kSecond, kLaunched, "-F 1999 -g"},
-      {&kNodePlain, kNoFrame, 10, kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kNodePlain, kNoFrame, 1000, 10 * kMillisecond, kAttached, "-F 1999 -g"},
-      {&kNodeClosure, kNoFrame, 100, 100 * kMicrosecond, kLaunched, "-F 1999 -g"},
-      {&kNodeAsync, kNoFrame, 10, 100 * kMicrosecond, kLaunched, "-F 1999 -g"},
+      {&kGo, kKiB, 10, kMicrosecond, kLaunched},
+      {&kGo, 100, 1000, 10 * kMillisecond, kAttached},
+      {&kGoGrows, 10 * kKiB, 10, 100 * kMicrosecond, kLaunched},
+      {&kCgo, kNoFrame, kNoDepth, 100 * kMicrosecond, kLaunched},
+      {&kCgo, kNoFrame, kNoDepth, 10 * kMillisecond, kAttached},
+      {&kJava, kNoFrame, 10, kMicrosecond, kLaunched},
+      {&kJavaC1, kNoFrame, 1000, 100 * kMicrosecond, kAttached},
+      {&kJavaInterpreted, kNoFrame, 100, 10 * kMillisecond, kLaunched},
+      {&kJavaInterpreted, kNoFrame, 5000, kSecond, kLaunched},
+      {&kNodePlain, kNoFrame, 10, kMicrosecond, kLaunched},
+      {&kNodePlain, kNoFrame, 1000, 10 * kMillisecond, kAttached},
+      {&kNodeClosure, kNoFrame, 100, 100 * kMicrosecond, kLaunched},
+      {&kNodeAsync, kNoFrame, 10, 100 * kMicrosecond, kLaunched},
   };
 }
 
@@ -297,14 +298,16 @@ std::vector<CallersCase> All() {
   // Compilers touch each page of a frame, and the 5 000 of 300 KB are more than machines have.
   constexpr long kMostKiB = 512 * kKiB;
   std::vector<CallersCase> cases = Always();
+  std::set<std::string> names;
+  for (const CallersCase& one : cases) names.insert(one.Name());
   size_t turn = 0;
   const auto add = [&](const Program& program, int frame, int depth, long changes) {
     for (const Mode mode : kModes) {
       // All modes for one program, for the others every two values meet.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};
-      if (program.language != Language::kC) one.options = "-F 1999 -g";
-      if ((&program == &kGcc || is_its_turn) && one.KiB() <= kMostKiB) cases.push_back(one);
+      const bool is_tried = (&program == &kGcc || is_its_turn) && one.KiB() <= kMostKiB;
+      if (is_tried && names.insert(one.Name()).second) cases.push_back(one);
     }
     ++turn;
   };
@@ -383,8 +386,6 @@ std::string CallersCase::Name() const {
   if (const size_t comma = options.find("dwarf,"); comma != options.npos) {
     absl::StrAppend(&name, "_copy",
                     std::atoi(options.c_str() + comma + std::string("dwarf,").size()));
-  } else if (options.ends_with(" -g")) {
-    name += "_g";
   }
   return name;
 }
