@@ -162,7 +162,7 @@ Program Go(const std::string& name, const std::string& command) {
           .command = command,
           .calls =
               ">main main>calibrate calibrate>cpuNow calibrate>spin main>run run>cpuNow "
-              "run>run.func1 >run.func1 run.func1>cycle run>cycle cycle>alpha cycle>beta "
+              ">run.func1 run.func1>cycle run>cycle cycle>alpha cycle>beta "
               "alpha>deep beta>deep deep>deep deep>leaf leaf>spin leaf>cpuNow",
           .deep = "deep",
           .leaf = "leaf"};
@@ -179,7 +179,7 @@ const Program kCgo{
     .build = kGoBuild,
     .command = "./program {changes} {seconds}",
     .calls =
-        ">main main>cpuNow main>c_work main>main.func1 main>main.func2 >main.func1 "
+        ">main main>cpuNow main>c_work >main.func1 "
         ">main.func2 main.func1>runAlpha main.func2>runBeta runAlpha>alpha runBeta>beta "
         "runBeta>cpuNow alpha>c_work beta>c_work c_work>c_deep c_deep>c_deep c_deep>c_leaf",
     .deep = "c_deep",
@@ -187,7 +187,10 @@ const Program kCgo{
     .has_frame = false,
     .has_depth = false};
 
-Program Java(const std::string& name, const std::string& command) {
+// `leaf` is where the depth is compared. Of code by C2 it cannot be: debug information is exact
+// where the code can stop, so the innermost inlined calls of a sample may be those of the next such
+// point.
+Program Java(const std::string& name, const std::string& leaf, const std::string& command) {
   return {.name = name,
           .language = Language::kJava,
           .compiler = "javac",
@@ -198,18 +201,20 @@ Program Java(const std::string& name, const std::string& command) {
           .calls =
               ">main main>calibrate calibrate>alpha calibrate>beta calibrate>spin "
               "calibrate>cpuNow main>run run>cpuNow run>alpha run>beta alpha>deep beta>deep "
-              "deep>deep deep>leaf leaf>spin leaf>cpuNow >cpuNow",
+              "deep>deep deep>leaf leaf>spin leaf>cpuNow",
           .deep = "deep",
-          .leaf = "leaf",
+          .leaf = leaf,
           .comm = "java",
           .has_frame = false};
 }
-const Program kJava = Java("java", "java -Xss{stack}k -cp . Recursion {depth} {changes} {seconds}");
-const Program kJavaC1 = Java("java_c1",
+const Program kJava =
+    Java("java", "", "java -Xss{stack}k -cp . Recursion {depth} {changes} {seconds}");
+const Program kJavaC1 = Java("java_c1", "leaf",
                              "java -XX:TieredStopAtLevel=1 -Xss{stack}k -cp . Recursion {depth} "
                              "{changes} {seconds}");
 const Program kJavaInterpreted =
-    Java("java_interpreted", "java -Xint -Xss{stack}k -cp . Recursion {depth} {changes} {seconds}");
+    Java("java_interpreted", "leaf",
+         "java -Xint -Xss{stack}k -cp . Recursion {depth} {changes} {seconds}");
 
 // Functions that V8 inlines have no frames: docs/names.md.
 Program Node(const std::string& name, const std::string& command) {

@@ -257,10 +257,12 @@ double Sum(const std::map<std::string, double>& weights) {
   return sum;
 }
 
-std::string Text(const std::map<std::string, double>& weights, double all) {
+// A line for each, with an example.
+std::string Text(const std::map<std::string, double>& weights, const ShownChains& shown) {
   std::string text;
   for (const auto& [what, weight] : weights) {
-    absl::StrAppend(&text, what, " (", Percent(weight, all), " %); ");
+    absl::StrAppend(&text, "\n  ", what, " (", Percent(weight, shown.all()), " %), such as ",
+                    shown.examples.at(what));
   }
   return text;
 }
@@ -303,10 +305,10 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
 
   EXPECT_GT(shown.all(), 0);
   EXPECT_TRUE(shown.invented.empty())
-      << "calls that the program does not make: " << Text(shown.invented, shown.all());
+      << "calls that the program does not make:" << Text(shown.invented, shown);
   EXPECT_TRUE(shown.wrong_depths.empty())
-      << "whole chains with frames that are not there, or without some that are: "
-      << Text(shown.wrong_depths, shown.all());
+      << "whole chains with frames that are not there, or without some that are:"
+      << Text(shown.wrong_depths, shown);
   if (samples >= kFewestSamples) {
     const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
     EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";

@@ -59,11 +59,29 @@ std::string_view Before(std::string_view text, char mark) {
   return text.substr(0, text.find(mark));
 }
 
+// "main;deep x10;leaf"
+std::string Shortened(const Frames& frames) {
+  std::string text;
+  for (size_t i = 0; i < frames.size();) {
+    size_t end = i;
+    while (end < frames.size() && frames[end] == frames[i]) ++end;
+    if (!text.empty()) text += ';';
+    text += frames[i];
+    if (end - i > 1) text += " x" + std::to_string(end - i);
+    i = end;
+  }
+  return text;
+}
+
 void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int depth,
                ShownChains& shown) {
   const bool is_cut = frames.front().starts_with(kCutPrefix);
   const bool is_whole = IsStart(frames.front());
   (is_cut ? shown.cut : is_whole ? shown.whole : shown.unmarked) += weight;
+  const auto blame = [&](std::map<std::string, double>& weights, const std::string& what) {
+    weights[what] += weight;
+    shown.examples.try_emplace(what, Shortened(frames));
+  };
   std::string caller = is_whole ? "" : "cut";
   int deep = 0;
   bool has_alpha = false, has_beta = false, has_leaf = false;
@@ -71,7 +89,7 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
     const std::string name = calls.OwnName(frame);
     if (name.empty()) continue;
     const bool is_hidden = is_cut && caller == "cut";
-    if (!is_hidden && !calls.IsMade(caller, name)) shown.invented[caller + ">" + name] += weight;
+    if (!is_hidden && !calls.IsMade(caller, name)) blame(shown.invented, caller + ">" + name);
     caller = name;
     has_alpha |= name == "alpha";
     has_beta |= name == "beta";
@@ -80,9 +98,9 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
   }
   if (has_alpha) shown.alpha += weight;
   if (has_beta) shown.beta += weight;
-  if (has_alpha && has_beta) shown.invented["alpha and beta"] += weight;
+  if (has_alpha && has_beta) blame(shown.invented, "alpha and beta");
   if (is_whole && has_leaf && (has_alpha || has_beta) && depth != 0 && deep != depth) {
-    shown.wrong_depths["depth " + std::to_string(deep)] += weight;
+    blame(shown.wrong_depths, "depth " + std::to_string(deep));
   }
 }
 

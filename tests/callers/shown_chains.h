@@ -51,6 +51,8 @@ struct ShownChains {
   std::map<std::string, double> invented;
   // Whole chains to a leaf whose depth is not `depth`, as "depth N".
   std::map<std::string, double> wrong_depths;
+  // A chain for each of the last two, in which repeated frames are written once.
+  std::map<std::string, std::string> examples;
 
   double all() const { return whole + cut + unmarked; }
 };

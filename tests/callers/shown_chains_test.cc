@@ -63,6 +63,7 @@ TEST(ShownChainsTest, ALeafIsOnlyCalledAtFullDepth) {
       "p;_start;main;alpha;deep 4\n"
       "p;[cut: no image];deep;leaf 8\n");
   EXPECT_THAT(shown.wrong_depths, ElementsAre(Pair("depth 1", 1), Pair("depth 3", 2)));
+  EXPECT_EQ(shown.examples.at("depth 3"), "_start;main;alpha;deep x3;leaf");
 }
 
 TEST(ShownChainsTest, ChainsOfTheKernelAloneAndOfEndingProcessesAreNeitherWholeNorCut) {
