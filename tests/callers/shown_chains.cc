@@ -84,22 +84,28 @@ void ReadCalls(const Frames& frames, double weight, const KnownCalls& calls, int
   };
   std::string caller = is_whole ? "" : "cut";
   int deep = 0;
-  bool has_alpha = false, has_beta = false, has_leaf = false;
+  bool has_alpha = false, has_beta = false, has_leaf = false, has_unnamed = false;
+  bool is_hidden = is_cut;  // the last caller, behind a cut or without a name
   for (const std::string& frame : frames) {
+    const bool may_be_own = calls.MayBeOwn(frame);
+    has_unnamed |= may_be_own;
+    is_hidden |= may_be_own;
     const std::string name = calls.OwnName(frame);
     if (name.empty()) continue;
-    const bool is_hidden = is_cut && caller == "cut";
     if (!is_hidden && !calls.IsMade(caller, name)) blame(shown.invented, caller + ">" + name);
     caller = name;
+    is_hidden = false;
     has_alpha |= name == "alpha";
     has_beta |= name == "beta";
     has_leaf |= calls.IsLeaf(name);
     if (calls.IsDeep(name)) ++deep;
   }
+  if (has_unnamed) shown.unnamed += weight;
   if (has_alpha) shown.alpha += weight;
   if (has_beta) shown.beta += weight;
   if (has_alpha && has_beta) blame(shown.invented, "alpha and beta");
-  if (is_whole && has_leaf && (has_alpha || has_beta) && depth != 0 && deep != depth) {
+  if (is_whole && !has_unnamed && has_leaf && (has_alpha || has_beta) && depth != 0 &&
+      deep != depth) {
     blame(shown.wrong_depths, "depth " + std::to_string(deep));
   }
 }
@@ -159,6 +165,13 @@ std::string KnownCalls::OwnName(std::string_view frame) const {
   }
   std::string name(frame);
   return functions_.contains(name) ? name : std::string();
+}
+
+bool KnownCalls::MayBeOwn(std::string_view frame) const {
+  // Such as "[perf-123.map]".
+  const bool is_made_at_run_time =
+      language_ == Language::kJava || language_ == Language::kJavaScript;
+  return is_made_at_run_time && frame.starts_with('[') && !frame.starts_with(kCutPrefix);
 }
 
 ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int depth,

@@ -25,6 +25,8 @@ class KnownCalls {
 
   // Returns the function's name as in `calls`, or nothing if the frame is not an own function.
   std::string OwnName(std::string_view frame) const;
+  // True if the frame may be an own function whose name was not found, in code made at run time.
+  bool MayBeOwn(std::string_view frame) const;
   bool IsMade(const std::string& caller, const std::string& callee) const {
     return calls_.contains({caller, callee});
   }
@@ -46,6 +48,7 @@ struct ShownChains {
   double without_stack = 0;  // of a process in exec or exit
   double others = 0;         // of other programs
   double alpha = 0, beta = 0;
+  double unnamed = 0;  // with a frame that may be an own function; its calls are not judged
   // Calls that the program does not make, as "caller>callee"; "cut>function" for an unmarked chain
   // that begins with this function.
   std::map<std::string, double> invented;

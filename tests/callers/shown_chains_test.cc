@@ -78,6 +78,18 @@ TEST(ShownChainsTest, ChainsOfTheKernelAloneAndOfEndingProcessesAreNeitherWholeN
   EXPECT_THAT(shown.invented, ElementsAre(Pair("cut>leaf", 8)));
 }
 
+TEST(ShownChainsTest, CallsFromAFunctionWithoutANameAreNotJudged) {
+  const KnownCalls calls(Language::kJavaScript, ">main main>alpha alpha>deep", "deep", "");
+  const auto frame = [](std::string name) { return ";JS:*" + name + " /recursion.js:1:1"; };
+  const ShownChains shown =
+      ReadChains("node;_start" + frame("main") + ";[perf-1.map]" + frame("deep") + " 1\n" +
+                     "node;_start" + frame("main") + ";Builtins" + frame("deep") + " 2\n" +
+                     "node;_start;[perf-1.map]" + frame("alpha") + frame("main") + " 4\n",
+                 calls, 2, "");
+  EXPECT_EQ(shown.unnamed, 5);
+  EXPECT_THAT(shown.invented, ElementsAre(Pair("alpha>main", 4), Pair("main>deep", 2)));
+}
+
 TEST(ShownChainsTest, ChainsOfOtherProgramsAreKeptApart) {
   const ShownChains shown =
       ReadChains("mine;_start;main 1\nminer;_start;main 2\nother;deep 4\n", kCalls, 2, "mine");
