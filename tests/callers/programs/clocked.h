@@ -1,8 +1,7 @@
 // Spends a given CPU time, for the C and C++ programs of this folder. FRAME (bytes) is the size of
 // the frames that the callers' common function has.
 
-#ifndef TESTS_CALLERS_PROGRAMS_CLOCKED_H_
-#define TESTS_CALLERS_PROGRAMS_CLOCKED_H_
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,5 +82,3 @@ ALONE static long next_length(long changes_every_ns) {
   state = state * 1664525u + 1013904223u;
   return (long)((double)changes_every_ns / 2 * part);
 }
-
-#endif  // TESTS_CALLERS_PROGRAMS_CLOCKED_H_

@@ -1,6 +1,6 @@
-// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the same
-// place of the stack. HOW: `virtual` calls through two classes in turn, `function` calls through
-// std::function, `exception` throws through all of its frames, `threads` is two threads.
+// objects HOW DEPTH CHANGES_EVERY_NS SECONDS: alpha and beta call one recursion, 3 : 1, from the
+// same place of the stack. HOW: `virtual` calls through two classes in turn, `function` calls
+// through std::function, `exception` throws through all of its frames, `threads` is two threads.
 
 #include <array>
 #include <cstring>
@@ -102,8 +102,12 @@ ALONE void deep_to_throw(int left, long ns) {
 
 ALONE void once(const Work& work) {
   switch (work.how) {
-    case Work::How::kVirtual: even().Descend(work.depth - 1, work); break;
-    case Work::How::kFunction: deep_by_function(work); break;
+    case Work::How::kVirtual:
+      even().Descend(work.depth - 1, work);
+      break;
+    case Work::How::kFunction:
+      deep_by_function(work);
+      break;
     case Work::How::kException:
       try {
         deep_to_throw(work.depth - 1, work.ns);

@@ -1,5 +1,5 @@
-// signals DEPTH CHANGES_EVERY_NS SECONDS OWN|MAIN: alpha and beta raise a signal, 3 : 1. Its handler
-// recurses on an alternate stack, which lies in memory of its own or in the frame of main.
+// signals DEPTH CHANGES_EVERY_NS SECONDS OWN|MAIN: alpha and beta raise a signal, 3 : 1. Its
+// handler recurses on an alternate stack, which lies in memory of its own or in the frame of main.
 
 #include <signal.h>
 #include <string.h>
