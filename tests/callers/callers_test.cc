@@ -57,18 +57,17 @@ constexpr size_t kMostText = 600;
 
 double Percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-// Returns the share of whole chains, in percent, that the text of `record` or `report --chains`
-// states: "99.71 % of 51952 call chains are whole", "99.71 % of call chains by weight are whole",
+// Returns the share of whole chains, in percent, that `record` or `report --chains` states first:
+// "99.71 % of 51952 call chains are whole", "99.71 % of call chains by weight are whole",
 // "# Call chains: 99.71% of 51952 are whole".
 std::optional<double> StatedWhole(const std::string& text) {
-  static const std::regex kStatement(
-      R"(([\d.]+) ?% of (?:\d+ )?(?:(?:call )?chains )?(?:by weight )?are whole)");
+  static const std::regex kStatement(R"(([\d.]+) ?%[^%\n]*\bwhole\b)");
   std::smatch match;
   if (!std::regex_search(text, match, kStatement)) return std::nullopt;
   return std::stod(match[1]);
 }
 
-// Returns the same from the document of `report --json`.
+// Returns the share from the document of `report --json`.
 std::optional<double> StatedWholeInJson(const std::string& document) {
   static const std::regex kChains(R"re("chains": ?\{[^}]*\})re");
   std::smatch chains;
