@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "symbolize/unwind/fde_index.h"
 #include "symbolize/unwind/frame_rules.h"
 #include "symbolize/unwind/frame_section.h"
+#include "symbolize/unwind/function_starts.h"
+#include "symbolize/unwind/helper_rules.h"
 #include "symbolize/unwind/rule_packing.h"
 #include "symbolize/unwind/rule_rows.h"
 
@@ -32,8 +35,9 @@ constexpr uint64_t kMostPerByte = 4, kAlwaysOfSection = 1 << 16;
 constexpr uint64_t kMostOfSection = uint64_t{1} << 26;
 
 // What other work costs, in instructions of a budget.
-constexpr uint64_t kInstructionsOfScan = 8;  // for each function
-constexpr uint64_t kBytesOfInstruction = 4;  // that are decompressed
+constexpr uint64_t kInstructionsOfScan = 8;      // for each function
+constexpr uint64_t kBytesOfInstruction = 4;      // that are decompressed
+constexpr uint64_t kInstructionsOfDecoding = 4;  // for each instruction of code
 
 // For full rules. What a chain adds is a fifth of a millisecond at most.
 constexpr int64_t kMostFullInstructions = int64_t{1} << 20;
@@ -204,8 +208,12 @@ bool HasDebugFrame(const ElfImage& image) {
 
 }  // namespace
 
+CfiTable::CfiTable() = default;
+
 CfiTable::~CfiTable() {
-  if (budget_ != nullptr && known_rules_ != nullptr) budget_->GiveMemoryBack(sizeof(KnownRules));
+  if (budget_ == nullptr) return;
+  if (known_rules_ != nullptr) budget_->GiveMemoryBack(sizeof(KnownRules));
+  budget_->GiveMemoryBack(helper_bytes_);
 }
 
 absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image,
@@ -221,6 +229,7 @@ absl::StatusOr<std::unique_ptr<CfiTable>> CfiTable::Create(const ElfImage& image
   table->has_changed_ = std::move(has_changed);
   table->budget_ = budget;
   table->entry_ = image.entry();
+  table->code_ = CodeOf(image);
   table->full_instructions_left_ = kMostFullInstructions;
 
   if (const ElfSection* section = image.FindSection(".eh_frame");
@@ -293,16 +302,64 @@ void CfiTable::CheckForChanges() {
 
 UnwindRule CfiTable::FindInSections(ElfAddress address, bool* compiled) {
   UnwindRule rule;
-  if (eh_frame_ != nullptr) rule = eh_frame_->Find(address.value, compiled);
+  if (const HelperRule* const helper = HelperAt(address)) return helper->rule;
+  if (eh_frame_ != nullptr) rule = FindInSection(*eh_frame_, address, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
   rule = FindGoRule(address, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
-  if (Section* debug_frame = DebugFrame()) rule = debug_frame->Find(address.value, compiled);
+  if (Section* debug_frame = DebugFrame()) rule = FindInSection(*debug_frame, address, compiled);
   if (rule.kind != UnwindRule::kNone) return rule;
   for (const LinkageTable& table : linkage_tables_) {
     if (address.value - table.start < table.size) return table.rule;
   }
   return rule;
+}
+
+UnwindRule CfiTable::FindInSection(Section& section, ElfAddress address, bool* compiled) {
+  bool is_new = false;
+  const UnwindRule rule = section.Find(address.value, &is_new);
+  if (!is_new) return rule;
+  *compiled = true;
+  FindHelpers(section, address);
+  const HelperRule* const helper = HelperAt(address);
+  return helper == nullptr ? rule : helper->rule;
+}
+
+// In the function at the address, which was met for the first time.
+void CfiTable::FindHelpers(Section& section, ElfAddress address) {
+  const std::optional<FunctionExtent> function = section.FunctionAt(address.value);
+  if (!function) return;
+  const CodeRange* const range = FindRange(code_, function->start);
+  if (range == nullptr) return;
+  std::span<const std::byte> code =
+      range->bytes.subspan(function->start.value - range->address.value);
+  code = code.first(std::min<uint64_t>(code.size(), function->size));
+  if (!MayCallItself(architecture_, code)) return;
+  if (budget_ != nullptr && budget_->instructions_left() == 0) return;
+  const auto told = [&](ElfAddress instruction) {
+    bool compiled = false;
+    return section.Find(instruction.value, &compiled);
+  };
+  uint64_t decoded = 0;
+  const std::vector<HelperRule> rules =
+      FindHelperRules(architecture_, function->start, code, told, &decoded);
+  if (budget_ != nullptr) budget_->TakeInstructions(decoded * kInstructionsOfDecoding);
+  const uint64_t bytes = rules.size() * sizeof(HelperRule);
+  if (rules.empty() || (budget_ != nullptr && !budget_->TakeMemory(bytes))) return;
+  helper_bytes_ += bytes;
+  const auto after = std::find_if(helpers_.begin(), helpers_.end(), [&](const HelperRule& helper) {
+    return helper.start > rules.front().start;
+  });
+  helpers_.insert(after, rules.begin(), rules.end());
+}
+
+const HelperRule* CfiTable::HelperAt(ElfAddress address) const {
+  const auto after =
+      std::upper_bound(helpers_.begin(), helpers_.end(), address,
+                       [](ElfAddress a, const HelperRule& helper) { return a < helper.start; });
+  if (after == helpers_.begin()) return nullptr;
+  const HelperRule& helper = *std::prev(after);
+  return address.value - helper.start.value < helper.size ? &helper : nullptr;
 }
 
 // As Go's own stack traces find the caller. Its .debug_frame, which would have to be decompressed,
@@ -334,7 +391,7 @@ std::optional<StackSwitch> CfiTable::StackSwitchAt(ElfAddress address) const {
                      go_functions_->FrameSize(*function, address, &steps).value_or(0)};
 }
 
-UnwindRule CfiTable::DerivedRule(ElfAddress address) {
+DerivedRule CfiTable::Derive(ElfAddress address) {
   if (is_outdated_) return {};
   bool compiled = false;
   if (derived_rules_ == nullptr) {
@@ -342,9 +399,9 @@ UnwindRule CfiTable::DerivedRule(ElfAddress address) {
     if (!image.ok()) return {};
     derived_rules_ = std::make_unique<DerivedRules>(*image, budget_);
   }
-  const UnwindRule rule = derived_rules_->Find(address, &compiled);
+  const DerivedRule derived = derived_rules_->Find(address, &compiled);
   if (compiled) CheckForChanges();
-  return is_outdated_ ? UnwindRule{} : rule;
+  return is_outdated_ ? DerivedRule{} : derived;
 }
 
 // .plt pushes in each entry if functions are bound when they are first called, the others jump.
@@ -397,7 +454,7 @@ void CfiTable::StartChain(uint64_t chain) {
 }
 
 CfiTable::Told CfiTable::FullRules(ElfAddress address, FrameRules* rules) {
-  if (is_outdated_) return Told::kNothing;
+  if (is_outdated_ || HelperAt(address) != nullptr) return Told::kNothing;
   if (known_rules_ == nullptr) {
     if (budget_ != nullptr && !budget_->TakeMemory(sizeof(KnownRules))) return Told::kTooLong;
     known_rules_ = std::make_unique<KnownRules>();
@@ -440,7 +497,8 @@ size_t CfiTable::memory_used() const {
   return sizeof(*this) + (eh_frame_ == nullptr ? 0 : eh_frame_->memory_used()) +
          (debug_frame_ == nullptr ? 0 : debug_frame_->memory_used()) +
          (known_rules_ == nullptr ? 0 : sizeof(*known_rules_)) +
-         (derived_rules_ == nullptr ? 0 : derived_rules_->memory_used());
+         (derived_rules_ == nullptr ? 0 : derived_rules_->memory_used()) +
+         code_.capacity() * sizeof(CodeRange) + helpers_.capacity() * sizeof(HelperRule);
 }
 
 size_t CfiTable::CompileAll() {

@@ -40,6 +40,7 @@ namespace profiler::symbolize {
 
 class DerivedRules;
 class FrameSection;
+struct CodeRange;
 struct FrameRules;
 
 // How to come from a frame to its caller, where that takes the stack and frame pointers alone: all
@@ -64,9 +65,11 @@ struct UnwindRule {
 
   uint32_t kind : 3 = kNone;
   uint32_t signal_frame : 1 = 0;  // the caller was interrupted, it did not call
-  uint32_t not_called : 1 = 0;    // only in the Unwinder: the frame's address follows no call
-  int32_t return_slot : 13 = 0;   // of the return address; 0: it is in the link register
-  int32_t frame_slot : 14 = 0;    // of the caller's frame pointer; 0: it is still in its register
+  // In the Unwinder: the frame's address follows no call. In DerivedRules: no path from the
+  // function's start leads here.
+  uint32_t not_called : 1 = 0;
+  int32_t return_slot : 13 = 0;  // of the return address; 0: it is in the link register
+  int32_t frame_slot : 14 = 0;   // of the caller's frame pointer; 0: it is still in its register
   int32_t cfa_offset = 0;
 
   bool operator==(const UnwindRule&) const = default;
@@ -78,6 +81,22 @@ static_assert(sizeof(UnwindRule) == 8);
 struct FunctionExtent {
   ElfAddress start;
   uint64_t size = 0;
+};
+
+// The rule of an instruction as its function's instructions tell it.
+struct DerivedRule {
+  UnwindRule rule;
+  ElfAddress function;  // its start
+  // True if a path from the start leads to the instruction. Else it was taken for a part of the
+  // function because of its position.
+  bool is_reached = false;
+};
+
+// Instructions of a helper inside a function (helper_rules.h), and their rule.
+struct HelperRule {
+  ElfAddress start;
+  uint64_t size = 0;
+  UnwindRule rule;
 };
 
 // The part of a function that runs on another stack than its caller.
@@ -125,11 +144,12 @@ class CfiTable {
   // (derived_rules.h); kNone where they do not tell. It may be wrong. Cost: two binary searches;
   // the first time all code of the image is looked through, a millisecond a megabyte, and the first
   // time in a function its instructions.
-  UnwindRule DerivedRule(ElfAddress address);
+  DerivedRule Derive(ElfAddress address);
 
   // Of a function of Go that goes on on another stack; empty for every other one. Find has kFull
   // there, and FullRules kNothing.
   std::optional<StackSwitch> StackSwitchAt(ElfAddress address) const;
+  bool has_go_functions() const { return go_functions_.has_value(); }
 
   // All that is known of the frame at an instruction, evaluated from the FDE: slow, but for the
   // addresses that were asked for last. kNothing where Find has kNone. Evaluates 2^20 instructions
@@ -158,10 +178,13 @@ class CfiTable {
     UnwindRule rule;
   };
 
-  CfiTable() = default;
+  CfiTable();
   void CheckForChanges();
   // Sets `*compiled` if it compiled a function.
   UnwindRule FindInSections(ElfAddress address, bool* compiled);
+  UnwindRule FindInSection(Section& section, ElfAddress address, bool* compiled);
+  void FindHelpers(Section& section, ElfAddress address);
+  const HelperRule* HelperAt(ElfAddress address) const;  // null: no helper is there
   UnwindRule FindGoRule(ElfAddress address, bool* compiled);
   Section* DebugFrame();  // null where there is none
   // Null where the budget has no room for it. `header` is the section's index; null: there is none.
@@ -183,6 +206,9 @@ class CfiTable {
   std::optional<GoFunctions> go_functions_;
   std::optional<ElfImage> debug_source_;  // with a .debug_frame that was not read yet
   std::unique_ptr<Section> debug_frame_;
+  std::vector<CodeRange> code_;
+  std::vector<HelperRule> helpers_;              // of functions that were met, by address
+  uint64_t helper_bytes_ = 0;                    // taken from the budget
   std::unique_ptr<KnownRules> known_rules_;      // null: not asked yet
   std::unique_ptr<DerivedRules> derived_rules_;  // null: not asked yet
   uint64_t chain_ = 0;

@@ -425,6 +425,110 @@ struct Budgeted {
   std::unique_ptr<CfiTable> table;
 };
 
+// A line for each address of a function of `code` at which another rule begins to hold.
+std::string RulesOf(const ByteBuilder& code, const ByteBuilder& instructions,
+                    const CieSpec& cie = {}, uint16_t machine = EM_X86_64) {
+  EhFrameBuilder frames(kFrames, cie);
+  frames.Add({.size = code.size(), .instructions = instructions});
+  const Table table(ElfBuilder(machine)
+                        .Section(".eh_frame", kFrames, frames.section())
+                        .Section(".text", 0x1000, code, SHF_ALLOC | SHF_EXECINSTR)
+                        .Build());
+  std::string text, last;
+  for (uint64_t at = 0; at < code.size(); ++at) {
+    const std::string rule = table.At(0x1000 + at);
+    if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
+    last = rule;
+  }
+  return text;
+}
+
+const ByteBuilder kFrameOf32{DW_CFA_def_cfa_offset, 40};
+
+// sub $32, %rsp; call of what is `at` bytes behind what follows; add $32, %rsp; ret
+ByteBuilder CallsInside(int at) {
+  return {0x48, 0x83, 0xec, 0x20, 0xe8, 5 + at, 0, 0, 0, 0x48, 0x83, 0xc4, 0x20, 0xc3};
+}
+
+TEST(CfiTableTest, AHelperInsideAFunctionHasTheRulesOfItsInstructions) {
+  // dec %ecx; jnz; ret
+  EXPECT_EQ(RulesOf(CallsInside(0).Bytes({0xff, 0xc9, 0x75, 0xfc, 0xc3}), kFrameOf32),
+            "0: sp 40 return -1\n"
+            "e: sp 8 return -1\n");
+  // push %rbx; sub $16, %rsp; add $16, %rsp; pop %rbx; ret, and the function goes on
+  EXPECT_EQ(RulesOf(CallsInside(0).Bytes({0x53, 0x48, 0x83, 0xec, 0x10, 0x48, 0x83, 0xc4, 0x10,
+                                          0x5b, 0xc3, 0x90, 0xc3}),
+                    kFrameOf32),
+            "0: sp 40 return -1\n"
+            "e: sp 8 return -1\n"
+            "f: sp 16 return -1\n"
+            "13: sp 32 return -1\n"
+            "17: sp 16 return -1\n"
+            "18: sp 8 return -1\n"
+            "19: sp 40 return -1\n");
+}
+
+TEST(CfiTableTest, AHelperMayCallAnotherOne) {
+  // push %rbx; call 2f; pop %rbx; ret; 2: push %rbx; pop %rbx; ret
+  EXPECT_EQ(RulesOf(CallsInside(0).Bytes({0x53, 0xe8, 2, 0, 0, 0, 0x5b, 0xc3, 0x53, 0x5b, 0xc3}),
+                    kFrameOf32),
+            "0: sp 40 return -1\n"
+            "e: sp 8 return -1\n"
+            "f: sp 16 return -1\n"
+            "15: sp 8 return -1\n"
+            "17: sp 16 return -1\n"
+            "18: sp 8 return -1\n");
+}
+
+TEST(CfiTableTest, WhatCountsTheCallOfAHelperStays) {
+  const ByteBuilder helper{0x53, 0x5b, 0xc3};  // push %rbx; pop %rbx; ret
+  EXPECT_EQ(RulesOf(CallsInside(0).Bytes(helper),
+                    ByteBuilder(kFrameOf32)
+                        .Bytes({DW_CFA_advance_loc | 14, DW_CFA_def_cfa_offset, 48})
+                        .Bytes({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 56})
+                        .Bytes({DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 48})),
+            "0: sp 40 return -1\n"
+            "e: sp 48 return -1\n"
+            "f: sp 56 return -1\n"
+            "10: sp 48 return -1\n");
+  EXPECT_EQ(RulesOf(CallsInside(0).Bytes(helper), {DW_CFA_def_cfa, 6, 16, DW_CFA_offset | 6, 2}),
+            "0: fp 16 return -1 frame -2\n");
+}
+
+TEST(CfiTableTest, CodeThatIsReachedWithACallAndWithoutHasNoRule) {
+  // nop; 1: dec %ecx; ret; the call is of 1
+  EXPECT_EQ(RulesOf({0xe8, 1, 0, 0, 0, 0x90, 0xff, 0xc9, 0xc3, 0x90, 0xc3}, {}),
+            "0: sp 8 return -1\n"
+            "6: none\n"
+            "9: sp 8 return -1\n");
+}
+
+TEST(CfiTableTest, ACallOverDataOrOfTheNextInstructionIsOfNoHelper) {
+  // call 1f; two bytes; 1: pop %rax; call 2f; 2: pop %rax; ret
+  EXPECT_EQ(RulesOf({0xe8, 2, 0, 0, 0, 0x90, 0x90, 0x58, 0xe8, 0, 0, 0, 0, 0x58, 0xc3}, {}),
+            "0: sp 8 return -1\n");
+}
+
+TEST(CfiTableTest, OnAArch64AHelperHasItsReturnAddressInTheLinkRegister) {
+  ByteBuilder code;
+  for (const uint32_t instruction : {0xa9be7bfd,     // stp x29, x30, [sp, #-32]!
+                                     0x94000003,     // bl 1f
+                                     0xa8c27bfd,     // ldp x29, x30, [sp], #32
+                                     0xd65f03c0,     // ret
+                                     0xd10043ff,     // 1: sub sp, sp, #16
+                                     0x910043ff,     // add sp, sp, #16
+                                     0xd65f03c0}) {  // ret
+    code.U32(instruction);
+  }
+  EXPECT_EQ(
+      RulesOf(code, {DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3},
+              {.code_alignment = 4, .return_address = 30, .instructions = {DW_CFA_def_cfa, 31, 0}},
+              EM_AARCH64),
+      "0: sp 32 return -3 frame -4\n"
+      "14: sp 16\n"
+      "18: sp 32 return -3 frame -4\n");
+}
+
 TEST(CfiTableTest, TablesThatShareABudgetCompileNoMoreThanThat) {
   EhFrameBuilder frames(kFrames, {});
   for (uint64_t i = 0; i < 4; ++i) {

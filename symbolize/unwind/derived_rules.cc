@@ -37,6 +37,8 @@ class DerivedRules::Function {
   void Follow() {
     const FrameState at_start = FrameState::AtStart(architecture_);
     FollowFrom(0, at_start);
+    for (size_t i = 0; i < helpers_.size(); ++i) FollowFrom(helpers_[i], at_start);
+    is_reached_ = false;
     while (const std::optional<size_t> gap = NextGap()) {
       if (MayBegin(*gap)) at_far_jump_.reset();
       FollowFrom(*gap, at_far_jump_.value_or(at_start));
@@ -94,6 +96,7 @@ class DerivedRules::Function {
       if (!Decode(place.at, &instruction)) return;
       found_[place.at] = {place.state.Rule(architecture_),
                           static_cast<uint8_t>(instruction.length())};
+      found_[place.at].rule.not_called = is_reached_ ? 0 : 1;
       const FrameState after = instruction.After(place.state);
       const size_t next = place.at + instruction.length();
       switch (instruction.flow()) {
@@ -110,6 +113,7 @@ class DerivedRules::Function {
           AddTarget(instruction, after);
           break;
         case FrameInstruction::Flow::kCall:
+          AddHelper(instruction, next);
           if (!IsBehindPadding(next)) behind_calls_.push({next, after});
           return;
         case FrameInstruction::Flow::kNext:
@@ -131,6 +135,15 @@ class DerivedRules::Function {
     if (target && *target >= start_ && target->value - start_.value < bytes_.size()) {
       places_.push_back({target->value - start_.value, state});
     }
+  }
+
+  // A call of the next instruction asks where the code is, and one of the start is a recursion.
+  void AddHelper(const FrameInstruction& call, size_t next) {
+    constexpr size_t kMostHelpers = 256;
+    const auto target = call.target();
+    if (!is_reached_ || !target || *target <= start_ || helpers_.size() == kMostHelpers) return;
+    const uint64_t at = target->value - start_.value;
+    if (at < bytes_.size() && at != next) helpers_.push_back(at);
   }
 
   // Whether there is padding up to where a function begins: then a call before it does not return.
@@ -198,6 +211,8 @@ class DerivedRules::Function {
   std::vector<Place> places_;  // to go on from
   // When there are none of those left.
   std::priority_queue<Place, std::vector<Place>, std::greater<>> behind_calls_;
+  std::vector<size_t> helpers_;  // that the function calls inside itself
+  bool is_reached_ = true;       // what is followed, from the function's start
   std::optional<FrameState> at_far_jump_;
   size_t gap_ = 0;
   bool is_behind_found_ = false;  // gap_ is where code ends that was reached
@@ -239,12 +254,16 @@ class DerivedRules::Functions {
     return function;
   }
 
-  UnwindRule Find(size_t function, ElfAddress address, bool* compiled) {
+  DerivedRule Find(size_t function, ElfAddress address, bool* compiled) {
     if (!rows_->Has(function)) {
       *compiled = true;
       Compile(function);
     }
-    return rows_->Find(function, address.value - extents_[function].start.value);
+    const ElfAddress start = extents_[function].start;
+    DerivedRule derived{rows_->Find(function, address.value - start.value), start};
+    derived.is_reached = derived.rule.not_called == 0;
+    derived.rule.not_called = 0;
+    return derived;
   }
 
   size_t memory_used() const {
@@ -309,7 +328,7 @@ DerivedRules::DerivedRules(const ElfImage& image, FrameBudget* budget)
 
 DerivedRules::~DerivedRules() = default;
 
-UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
+DerivedRule DerivedRules::Find(ElfAddress address, bool* compiled) {
   if (const auto function = named_->Holding(address)) {
     return named_->Find(*function, address, compiled);
   }
@@ -322,7 +341,7 @@ UnwindRule DerivedRules::Find(ElfAddress address, bool* compiled) {
                                          std::move(starts.likely), budget_);
   }
   const auto function = found_->Holding(address);
-  return function ? found_->Find(*function, address, compiled) : UnwindRule();
+  return function ? found_->Find(*function, address, compiled) : DerivedRule();
 }
 
 size_t DerivedRules::memory_used() const {

@@ -11,7 +11,8 @@
 // function of: a big program has symbols, or call frame information, of all but little of its code.
 //
 // Paths are followed from the start: behind a branch both ways, behind a call on to the next
-// instruction, not to other functions. What only a jump through a table leads to has the frame that
+// instruction, not to other functions. A call into the function itself leads to a helper, which
+// begins like a function. What only a jump through a table leads to has the frame that
 // the jump had. What no path leads to, such as a function whose address stands in data, is taken
 // for the start of a function where it is aligned like one.
 //
@@ -50,7 +51,7 @@ class DerivedRules {
   // met for the first time: then its instructions are decoded, at most 2^16, each in a tenth of a
   // microsecond. The first time that no symbol has the address, all code is looked through
   // (FindFunctionStarts).
-  UnwindRule Find(ElfAddress address, bool* compiled);
+  DerivedRule Find(ElfAddress address, bool* compiled);
 
   // Heap memory, in bytes.
   size_t memory_used() const;

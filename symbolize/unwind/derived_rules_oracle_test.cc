@@ -74,7 +74,7 @@ Comparison Compare(const std::string& path) {
     if (!is_simple || !function || function->size > kLargest) continue;
     ++all.told;
     bool compiled = false;
-    const UnwindRule found = derived.Find(address, &compiled);
+    const UnwindRule found = derived.Find(address, &compiled).rule;
     if (found.kind == UnwindRule::kNone) continue;
     ++all.derived;
     if (IsSame(rule, found)) continue;

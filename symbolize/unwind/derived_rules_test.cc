@@ -71,7 +71,7 @@ class DerivedRulesTest : public testing::Test {
     for (uint64_t at = 0; at < size; ++at) {
       bool compiled = false;
       const std::string rule =
-          Text(rules.Find({kText + at}, &compiled), image.machine() == EM_386 ? 4 : 8);
+          Text(rules.Find({kText + at}, &compiled).rule, image.machine() == EM_386 ? 4 : 8);
       if (rule != last) absl::StrAppend(&text, absl::Hex(at), ": ", rule, "\n");
       last = rule;
     }

@@ -136,7 +136,7 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
 // a path was followed that is none.
 std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
-  const UnwindRule rule = code_.cfi->DerivedRule(address);
+  const UnwindRule rule = code_.cfi->Derive(address).rule;
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
   if (rule.kind == UnwindRule::kThreadStart) return rule;
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;

@@ -1,0 +1,265 @@
+#include "symbolize/unwind/helper_rules.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "symbolize/unwind/aarch64_code.h"
+#include "symbolize/unwind/frame_state.h"
+
+namespace profiler::symbolize {
+namespace {
+
+using Flow = FrameInstruction::Flow;
+
+constexpr size_t kMostBytes = size_t{1} << 18;
+constexpr size_t kMostHelpers = 64;
+constexpr uint64_t kMostInstructions = uint64_t{8} << 16;
+
+constexpr std::byte kCall{0xe8};  // of x86, and a distance of four bytes
+constexpr size_t kCallSize = 5;
+
+// One function that calls itself.
+class Helpers {
+ public:
+  Helpers(Architecture architecture, ElfAddress start, std::span<const std::byte> code,
+          absl::FunctionRef<UnwindRule(ElfAddress)> told)
+      : architecture_(architecture), start_(start), code_(code), told_(told), at_(code.size()) {}
+
+  // False where there is nothing to replace.
+  bool Find() {
+    ReadInstructions();
+    FindCalls();
+    for (size_t i = 0; i < helpers_.size(); ++i) FollowHelper(i);
+    FollowOthers();
+    return !helpers_.empty() && decoded_ < kMostInstructions;
+  }
+
+  std::vector<HelperRule> Rules() {
+    std::vector<HelperRule> rules;
+    for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
+      const std::optional<UnwindRule> rule = RuleToReplace(at);
+      if (!rule) continue;
+      const ElfAddress address{start_.value + at};
+      const bool goes_on = !rules.empty() && rules.back().rule == *rule &&
+                           rules.back().start.value + rules.back().size == address.value;
+      if (goes_on) {
+        rules.back().size += at_[at].length;
+      } else {
+        rules.push_back({address, at_[at].length, *rule});
+      }
+    }
+    return rules;
+  }
+
+  uint64_t decoded() const { return decoded_; }
+
+ private:
+  struct Instruction {
+    uint8_t length = 0;  // 0: none begins here
+    bool is_padding = false;
+    bool is_of_others = false;   // reached without a call of a helper
+    bool is_of_several = false;  // reached from helpers that have other rules here
+    uint8_t helper = 0;          // number + 1; 0: of none
+    uint8_t followed = 0;        // number + 1 of the helper that was followed to here last
+    UnwindRule rule;             // of the helper
+  };
+  struct Helper {
+    size_t entry;
+    std::vector<size_t> calls;
+  };
+  struct Place {
+    size_t at;
+    FrameState state;
+  };
+
+  // Each behind the other, from the start on.
+  void ReadInstructions() {
+    FrameInstruction instruction(architecture_);
+    for (size_t at = 0; at < code_.size();) {
+      if (!Decode(at, &instruction)) {
+        ++at;
+        continue;
+      }
+      at_[at].length = static_cast<uint8_t>(instruction.length());
+      at_[at].is_padding = instruction.IsPadding();
+      at += instruction.length();
+    }
+  }
+
+  bool Decode(size_t at, FrameInstruction* instruction) {
+    if (decoded_ >= kMostInstructions) return false;
+    ++decoded_;
+    return instruction->Decode(code_.subspan(at), {start_.value + at}) &&
+           instruction->length() <= code_.size() - at;
+  }
+
+  // Where in the function an instruction leads; empty for elsewhere.
+  std::optional<size_t> TargetOf(const FrameInstruction& instruction) const {
+    const auto target = instruction.target();
+    if (!target || target->value - start_.value >= code_.size()) return std::nullopt;
+    return target->value - start_.value;
+  }
+
+  void FindCalls() {
+    FrameInstruction instruction(architecture_);
+    for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
+      if (at_[at].length == 0 || !Decode(at, &instruction) || instruction.flow() != Flow::kCall) {
+        continue;
+      }
+      const auto target = TargetOf(instruction);
+      // A call of the start is a recursion, one of the next instruction asks where the code is.
+      const size_t next = at + instruction.length();
+      if (!target || *target == 0 || *target == next || at_[*target].length == 0) continue;
+      const auto known = std::find_if(helpers_.begin(), helpers_.end(),
+                                      [&](const Helper& h) { return h.entry == *target; });
+      if (known != helpers_.end()) {
+        known->calls.push_back(at);
+      } else if (helpers_.size() < kMostHelpers) {
+        helpers_.push_back({*target, {at}});
+      } else {
+        decoded_ = kMostInstructions;  // too many
+      }
+    }
+  }
+
+  // All that the helper reaches. One that takes its return address from the stack was not called to
+  // return: that is the function's code.
+  void FollowHelper(size_t index) {
+    std::vector<std::pair<size_t, UnwindRule>> found;
+    std::vector<Place> places = {{helpers_[index].entry, FrameState::AtStart(architecture_)}};
+    const auto number = static_cast<uint8_t>(index + 1);
+    while (!places.empty()) {
+      Place place = places.back();
+      places.pop_back();
+      while (place.at < at_.size() && at_[place.at].length != 0 &&
+             at_[place.at].followed != number) {
+        at_[place.at].followed = number;
+        if (place.state.depth && *place.state.depth < place.state.saved_return) return;
+        found.emplace_back(place.at, RuleOf(place.state));
+        FrameInstruction instruction(architecture_);
+        if (!Decode(place.at, &instruction)) break;
+        const FrameState after = instruction.After(place.state);
+        const Flow flow = instruction.flow();
+        if (flow == Flow::kBranch || flow == Flow::kJump) {
+          if (const auto target = TargetOf(instruction)) places.push_back({*target, after});
+        }
+        if (flow == Flow::kEnd || flow == Flow::kJump || flow == Flow::kFarJump) break;
+        place = {place.at + instruction.length(), after};
+      }
+    }
+    for (const auto& [at, rule] : found) {
+      Instruction& instruction = at_[at];
+      if (instruction.helper != 0 && instruction.rule != rule) instruction.is_of_several = true;
+      instruction.helper = number;
+      instruction.rule = rule;
+    }
+  }
+
+  // A helper may use the frame pointer for anything, as the function has saved it.
+  UnwindRule RuleOf(FrameState state) const {
+    if (state.fp == FrameState::kOutermost) state.fp = FrameState::kOther;
+    return state.Rule(architecture_);
+  }
+
+  // From the start, and from what nothing leads to but, maybe, jumps through tables.
+  void FollowOthers() {
+    FollowOther(0);
+    for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
+      const Instruction& instruction = at_[at];
+      if (instruction.length != 0 && !instruction.is_padding && instruction.helper == 0) {
+        FollowOther(at);
+      }
+    }
+  }
+
+  void FollowOther(size_t start) {
+    std::vector<size_t> places = {start};
+    while (!places.empty()) {
+      size_t at = places.back();
+      places.pop_back();
+      while (at < at_.size() && at_[at].length != 0 && !at_[at].is_of_others) {
+        at_[at].is_of_others = true;
+        FrameInstruction instruction(architecture_);
+        if (!Decode(at, &instruction)) break;
+        const Flow flow = instruction.flow();
+        if (flow == Flow::kBranch || flow == Flow::kJump) {
+          if (const auto target = TargetOf(instruction)) places.push_back(*target);
+        }
+        if (flow == Flow::kEnd || flow == Flow::kJump || flow == Flow::kFarJump) break;
+        at += instruction.length();
+      }
+    }
+  }
+
+  // Empty where call frame information is right.
+  std::optional<UnwindRule> RuleToReplace(size_t at) {
+    const Instruction& instruction = at_[at];
+    if (instruction.helper == 0) return std::nullopt;
+    const UnwindRule told = told_({start_.value + at});
+    if (told.kind != UnwindRule::kFromStackPointer) return std::nullopt;
+    if (instruction.is_of_others || instruction.is_of_several) return UnwindRule();
+    return CountsCall(helpers_[instruction.helper - 1U], told, instruction.rule)
+               ? std::nullopt
+               : std::optional(instruction.rule);
+  }
+
+  // Whether `told` has in it what the calls of the helper, and the helper itself, have pushed.
+  bool CountsCall(const Helper& helper, const UnwindRule& told, const UnwindRule& derived) {
+    if (derived.kind != UnwindRule::kFromStackPointer) return false;
+    return std::all_of(helper.calls.begin(), helper.calls.end(), [&](size_t call) {
+      const UnwindRule at_call = told_({start_.value + call});
+      return at_call.kind == UnwindRule::kFromStackPointer &&
+             told.cfa_offset == at_call.cfa_offset + derived.cfa_offset;
+    });
+  }
+
+  const Architecture architecture_;
+  const ElfAddress start_;
+  const std::span<const std::byte> code_;
+  const absl::FunctionRef<UnwindRule(ElfAddress)> told_;
+  uint64_t decoded_ = 0;
+  std::vector<Instruction> at_;  // by byte
+  std::vector<Helper> helpers_;
+};
+
+}  // namespace
+
+bool MayCallItself(Architecture architecture, std::span<const std::byte> code) {
+  if (code.size() > kMostBytes) return false;
+  if (architecture == Architecture::kAArch64) {
+    for (size_t at = 0; at + kAArch64Instruction <= code.size(); at += kAArch64Instruction) {
+      uint32_t instruction = 0;
+      std::memcpy(&instruction, &code[at], sizeof(instruction));
+      const auto target = TargetOfCall(instruction, at);
+      if (target && *target != 0 && *target < code.size()) return true;
+    }
+    return false;
+  }
+  for (size_t at = 0; at + kCallSize <= code.size(); ++at) {
+    const auto rest = code.subspan(at);
+    const void* const call = std::memchr(rest.data(), std::to_integer<int>(kCall), rest.size());
+    if (call == nullptr) break;
+    at = static_cast<size_t>(static_cast<const std::byte*>(call) - code.data());
+    if (at + kCallSize > code.size()) break;
+    int32_t distance = 0;
+    std::memcpy(&distance, &code[at + 1], sizeof(distance));
+    const int64_t target = static_cast<int64_t>(at + kCallSize) + distance;
+    if (distance != 0 && target > 0 && target < static_cast<int64_t>(code.size())) return true;
+  }
+  return false;
+}
+
+std::vector<HelperRule> FindHelperRules(Architecture architecture, ElfAddress start,
+                                        std::span<const std::byte> code,
+                                        absl::FunctionRef<UnwindRule(ElfAddress)> told,
+                                        uint64_t* decoded) {
+  if (code.size() > kMostBytes) return {};
+  Helpers helpers(architecture, start, code, told);
+  const bool found = helpers.Find();
+  *decoded += helpers.decoded();
+  return found ? helpers.Rules() : std::vector<HelperRule>();
+}
+
+}  // namespace profiler::symbolize
