@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "symbolize/unwind/aarch64_code.h"
 #include "symbolize/unwind/aarch64_frame_state.h"
 
 namespace profiler::symbolize {
@@ -107,6 +108,11 @@ size_t FrameInstruction::length() const {
 bool FrameInstruction::IsPadding() const {
   if (architecture_ == Architecture::kAArch64) return IsArmPadding(code_);
   return instruction_.mnemonic == ZYDIS_MNEMONIC_NOP;
+}
+
+bool FrameInstruction::Returns() const {
+  if (architecture_ == Architecture::kAArch64) return ReturnsByLink(code_);
+  return instruction_.meta.category == ZYDIS_CATEGORY_RET;
 }
 
 FrameInstruction::Flow FrameInstruction::flow() const {

@@ -50,12 +50,13 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   }
   late_ = false;
   if (!limits_.frame_pointers) return End(in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage);
-  if (const auto rule = FindDerivedRule(address)) {
-    if (rule->kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
-    return StepByRule(*rule, FrameOrigin::kGuess);
+  if (const auto step = FindDerivedStep(address)) {
+    if (step->rule.kind == UnwindRule::kThreadStart) return End(ChainEnd::kThreadStart);
+    return StepByRule(step->rule, step->origin, /*is_derived=*/true);
   }
   const bool is_interrupted = chain_.frames.size() == 1 && !is_return_address_;
-  if (in_code_ && is_return_address_ && EndsThread(chain_.frames.back().address)) {
+  if (in_code_ && is_return_address_ && !MayFollowCall(chain_.frames.back().address.value) &&
+      StopsAhead(chain_.frames.back().address)) {
     return End(ChainEnd::kThreadStart);
   }
   if (in_code_ && (is_interrupted || is_return_address_)) {
@@ -133,12 +134,19 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
 }
 
 // By the function's instructions. What they lead to has to look like a caller: that is not so where
-// a path was followed that is none.
-std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
+// a path was followed that is none. The caller is established if it calls this very function.
+std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress address) {
   if (!in_code_ || code_.cfi == nullptr) return std::nullopt;
-  const UnwindRule rule = code_.cfi->Derive(address).rule;
+  const DerivedRule derived = code_.cfi->Derive(address);
+  const UnwindRule& rule = derived.rule;
+  DerivedStep step{rule, FrameOrigin::kGuess};
   if (rule.kind == UnwindRule::kNone) return std::nullopt;
-  if (rule.kind == UnwindRule::kThreadStart) return rule;
+  if (rule.kind == UnwindRule::kThreadStart) {
+    // Assembly may use the frame pointer for anything else, and say nothing of that.
+    const bool is_start =
+        HasLinkRegister(registers_.architecture()) || StopsAhead(RuntimeAddress{registers_.pc()});
+    return is_start ? std::optional(step) : std::nullopt;
+  }
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
   uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
   if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
@@ -148,18 +156,23 @@ std::optional<UnwindRule> UnwindWalk::FindDerivedRule(ElfAddress address) {
   uint64_t return_address = registers_.Get(numbers_.return_address);
   const bool is_copied =
       rule.return_slot == 0 || ReadCopiedWord(SlotAddress(cfa, rule.return_slot), &return_address);
-  return is_copied && !IsReturnAddress(return_address) ? std::nullopt : std::optional(rule);
+  if (!is_copied) return step;
+  if (!IsReturnAddress(return_address)) return std::nullopt;
+  const RuntimeAddress function{derived.function.value + code_.bias};
+  if (derived.is_reached && CallsFunction(return_address, function)) {
+    step.origin = FrameOrigin::kCfi;
+  }
+  return step;
 }
 
-// Whether what is there was put on the stack by who made it, as the place to which the first
-// function on the stack returns: nothing calls before it, and it calls what ends the program,
-// behind which is an instruction that stops it. So do Boost's coroutines (make_fcontext).
-bool UnwindWalk::EndsThread(RuntimeAddress address) {
+// True if the code from `address` on stops the program or the thread instead of returning: behind
+// the last call is an instruction that no program may run. So do thread starts of musl, and the
+// code to which Boost lets the first function of a coroutine return (make_fcontext), which follows
+// no call.
+bool UnwindWalk::StopsAhead(RuntimeAddress address) {
   constexpr std::byte kHlt{0xf4};
   std::array<std::byte, kBareFrameCode> bytes{};
-  const bool is_known = !HasLinkRegister(registers_.architecture()) &&
-                        space_.ReadCode(address, bytes) && !MayFollowCall(address.value);
-  if (!is_known) return false;
+  if (HasLinkRegister(registers_.architecture()) || !space_.ReadCode(address, bytes)) return false;
   std::span<const std::byte> code = bytes;
   FrameInstruction instruction(registers_.architecture());
   while (!code.empty() && instruction.Decode(code, {})) {
@@ -169,6 +182,66 @@ bool UnwindWalk::EndsThread(RuntimeAddress address) {
     code = code.subspan(instruction.length());
   }
   return false;
+}
+
+// True if the last frame is that of the image's entry point, which the kernel starts.
+bool UnwindWalk::IsInFirstFunction() {
+  if (!in_code_ || code_.cfi == nullptr || code_.cfi->entry().value == 0) return false;
+  const ElfAddress address{chain_.frames.back().instruction().value - code_.bias};
+  const auto function = code_.cfi->FunctionAt(address);
+  return function ? function->start == code_.cfi->entry() : IsInEntryPoint(address);
+}
+
+// True if a function begins at `address` that never returns: no path leads to a return, or out of
+// the function but by a call.
+bool UnwindWalk::IsStartOfStack(ElfAddress address) {
+  using Flow = FrameInstruction::Flow;
+  constexpr size_t kMostBytes = 512;
+  const auto function = code_.cfi->FunctionAt(address);
+  if (!function || function->start != address || function->size > kMostBytes) return false;
+  std::array<std::byte, kMostBytes> bytes;
+  const auto code = std::span(bytes).first(function->size);
+  if (!space_.ReadCode(RuntimeAddress{address.value + code_.bias}, code)) return false;
+  std::array<bool, kMostBytes> is_met{};
+  std::array<uint16_t, kMostBytes> places{};  // to go on from; each instruction adds one at most
+  size_t count = 1;
+  while (count != 0) {
+    size_t at = places[--count];
+    while (!is_met[at]) {
+      FrameInstruction instruction(registers_.architecture());
+      if (!instruction.Decode(code.subspan(at), {address.value + at}) || instruction.Returns()) {
+        return false;
+      }
+      is_met[at] = true;
+      const Flow flow = instruction.flow();
+      if (flow == Flow::kFarJump) return false;
+      if (flow == Flow::kBranch || flow == Flow::kJump) {
+        const auto target = instruction.target();
+        const uint64_t distance = target ? target->value - address.value : code.size();
+        if (distance >= code.size()) return false;
+        if (!is_met[distance]) places[count++] = static_cast<uint16_t>(distance);
+      }
+      if (flow == Flow::kEnd || flow == Flow::kJump) break;
+      at += instruction.length();
+      if (at < code.size()) continue;
+      // Only a call may be last.
+      if (flow != Flow::kCall) return false;
+      break;
+    }
+  }
+  return true;
+}
+
+// Whoever makes a stack may put a return address of 0 at its end. But any word that is wrongly
+// taken for a return address may be 0 too, so the function or the word's position has to show that
+// the stack begins there. `caller_sp`: behind the word.
+UnwindWalk::Next UnwindWalk::EndAtZero(uint64_t caller_sp) {
+  constexpr uint64_t kMostBehind = 64;  // bytes: alignment, arguments of the first function
+  const uint64_t end = stack_.start + stack_.bytes.size();
+  const bool is_last_word = stack_.reaches_end && caller_sp > stack_.start && caller_sp <= end &&
+                            end - caller_sp <= kMostBehind;
+  return End(is_last_word || IsInFirstFunction() ? ChainEnd::kThreadStart
+                                                 : ChainEnd::kNoReturnAddress);
 }
 
 // A thread in a system call stands behind the instruction, which may be the last one of its
@@ -277,6 +350,47 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
          EndsInCall(registers_.architecture(), call);
 }
 
+// True if the call before `return_address` is one of `function`, or leads to where a register or
+// memory says: itself, or by a stub that only jumps there.
+bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function) {
+  constexpr uint8_t kCall = 0xe8, kJumpByMemory = 0xff;
+  constexpr uint64_t kCallSize = 5;
+  constexpr std::array<uint8_t, 4> kEndBranch = {0xf3, 0x0f, 0x1e, 0xfa};
+  return_address = WithoutSignature(return_address);
+  std::array<uint8_t, kLongestCall> code{};
+  if (!space_.ReadCode(RuntimeAddress{return_address - code.size()},
+                       std::as_writable_bytes(std::span(code)))) {
+    return false;
+  }
+  std::array<uint8_t, 16> stub{};
+  if (registers_.architecture() == Architecture::kAArch64) {
+    uint32_t call = 0;
+    std::memcpy(&call, &code[code.size() - sizeof(call)], sizeof(call));
+    const auto target = TargetOfCall(call, return_address - sizeof(call));
+    if (!target || *target == function.value) return true;
+    if (!space_.ReadCode(RuntimeAddress{*target}, std::as_writable_bytes(std::span(stub)))) {
+      return false;
+    }
+    std::memcpy(&call, &stub[stub.size() - sizeof(call)], sizeof(call));
+    return (call & 0xfefff000) == 0xd61f0000;  // br
+  }
+  if (code[code.size() - kCallSize] != kCall) return true;
+  int32_t distance = 0;
+  std::memcpy(&distance, &code[code.size() - sizeof(distance)], sizeof(distance));
+  const uint64_t target = WithinWord(registers_.architecture(),
+                                     return_address + static_cast<uint64_t>(int64_t{distance}));
+  if (target == function.value) return true;
+  if (!space_.ReadCode(RuntimeAddress{target}, std::as_writable_bytes(std::span(stub)))) {
+    return false;
+  }
+  std::span<const uint8_t> jump = stub;
+  if (std::equal(kEndBranch.begin(), kEndBranch.end(), jump.begin())) {
+    jump = jump.subspan(kEndBranch.size());
+  }
+  if (jump[0] == 0xf2) jump = jump.subspan(1);  // bnd
+  return jump[0] == kJumpByMemory && (jump[1] & 0x38) == 0x20;
+}
+
 // False where the instruction before `address` is known to be no call.
 bool UnwindWalk::MayFollowCall(uint64_t address) {
   std::array<uint8_t, kLongestCall> code{};
@@ -321,7 +435,9 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
-  if (fp == 0 && in_code_ && is_return_address_) return End(ChainEnd::kThreadStart);
+  if (fp == 0 && in_code_ && is_return_address_ && StopsAhead(chain_.frames.back().address)) {
+    return End(ChainEnd::kThreadStart);
+  }
   if (!IsAligned(fp) || fp < registers_.sp()) return End(unknown);
   uint64_t caller_fp = 0;
   uint64_t return_address = 0;
@@ -341,14 +457,16 @@ UnwindWalk::Next UnwindWalk::FollowFramePointer() {
 // say. Call frame information that was written by hand may be wrong: that of glibc's memcpy for
 // i386 leaves a push out (sysdeps/i386/i686/memcpy.S, 2.36).
 bool UnwindWalk::LeaveByInstructions(const RegisterSet& registers, bool pc_is_return_address) {
-  const bool is_lost = chain_.end == ChainEnd::kBadReturnAddress && chain_.frames.size() == 1;
+  const bool is_lost =
+      (chain_.end == ChainEnd::kBadReturnAddress || chain_.end == ChainEnd::kNoReturnAddress) &&
+      chain_.frames.size() == 1;
   if (!is_lost || pc_is_return_address || !limits_.frame_pointers) return false;
   Start(registers, pc_is_return_address, /*all_registers=*/false);
   const RuntimeAddress pc = chain_.frames.back().address;
   in_code_ = FindCode(pc, &code_);
-  const auto rule = FindDerivedRule({pc.value - code_.bias});
-  return rule && rule->kind != UnwindRule::kThreadStart &&
-         StepByRule(*rule, FrameOrigin::kGuess) == Next::kGoOn;
+  const auto step = FindDerivedStep({pc.value - code_.bias});
+  return step && step->rule.kind != UnwindRule::kThreadStart &&
+         StepByRule(step->rule, step->origin, /*is_derived=*/true) == Next::kGoOn;
 }
 
 // Whether a walk that is lost can go on, as it met an exception that is being handed over. What

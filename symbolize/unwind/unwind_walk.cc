@@ -92,6 +92,8 @@ UnwindWalk::Next UnwindWalk::Step() {
       rule.kind == UnwindRule::kFromStackPointer) {
     rule = MendInterruptedRule(address, rule);
   }
+  if (rule.not_called != 0 && !MayGoOnHere(rule)) [[unlikely]]
+    return DropStrayFrame();
   // A signal handler returns to the first instruction of code that calls nothing.
   if (rule.signal_frame != 0) chain_.frames.back().is_return_address = false;
   switch (rule.kind) {
@@ -142,12 +144,13 @@ uint64_t UnwindWalk::WithoutSignature(uint64_t address) {
   return stripped;
 }
 
-// The last frame's address was taken for a return address, and no code is there. So it is no frame,
-// and what the stack has further out cannot be found from it.
+// The last frame's address was taken for a return address, and no call is before it. It is no
+// frame, and what the stack has further out cannot be found from it. Above the first function's
+// frame the kernel has put the program's arguments.
 UnwindWalk::Next UnwindWalk::DropStrayFrame() {
   KeepFrames(chain_.frames.size() - 1);
   in_code_ = FindCode(chain_.frames.back().instruction(), &code_);
-  return End(ChainEnd::kBadReturnAddress);
+  return End(IsInFirstFunction() ? ChainEnd::kThreadStart : ChainEnd::kBadReturnAddress);
 }
 
 // The rule of the last frame, whose instruction is at `address`.
@@ -178,26 +181,29 @@ UnwindRule UnwindWalk::Reconsidered(UnwindRule rule) {
 
 // What throws an exception "returns" to the code that catches it. That is no return address: what
 // stands before it is other code, often the end of another path through the function. And a stack
-// that a program made itself, for makecontext for one, begins with the address of a function, to
-// which the first one on that stack returns.
+// that a program made itself, for makecontext for one, begins with the address of a function that
+// never returns, to which the first one on that stack returns.
 void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   const UnwindRule at_target = code_.cfi->Find(target);
-  if (at_target.signal_frame == 0 && IsFunctionStart(target) &&
-      !MayFollowCall(chain_.frames.back().address.value)) {
-    *rule = {.kind = UnwindRule::kThreadStart, .not_called = 1};
+  if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  if (at_target == *rule || at_target.kind == UnwindRule::kNone ||
-      MayFollowCall(chain_.frames.back().address.value)) {
-    return;
-  }
+  // As in runtime.goexit, to which nothing returns either.
+  if (at_target == *rule && rule->kind == UnwindRule::kThreadStart) return;
   *rule = at_target;
+  if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
+    *rule = {.kind = UnwindRule::kThreadStart};
+  }
   rule->not_called = 1;
 }
 
-bool UnwindWalk::IsFunctionStart(ElfAddress address) {
-  const std::optional<FunctionExtent> function = code_.cfi->FunctionAt(address);
-  return function && function->start == address;
+// True if the last frame's address, which follows no call, may be where the frame goes on: in the
+// return from a signal, in the first function of a stack, or where an exception is caught. Go's
+// runtime interrupts functions as if they had called it (runtime.asyncPreempt, runtime.sigpanic).
+bool UnwindWalk::MayGoOnHere(const UnwindRule& rule) {
+  const size_t count = chain_.frames.size();
+  return rule.signal_frame != 0 || rule.kind == UnwindRule::kThreadStart || count < 2 ||
+         code_.cfi->has_go_functions() || HandsOver(chain_.frames[count - 2].instruction());
 }
 
 // Of a frame on AArch64 that was found by its frame pointer alone. That points to where the frame
@@ -208,7 +214,9 @@ bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   return true;
 }
 
-UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
+// What was derived is not repeated: the next time the return address may be another one, which is
+// to be checked again.
+UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
   uint64_t cfa = 0;
@@ -259,9 +267,8 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin) {
   // A leaf on AArch64 may have no frame at all.
   if (cfa < sp || (caller_sp == sp && return_slot != 0)) return End(ChainEnd::kNoProgress);
   Prefetch(caller_sp);
-  const bool may_repeat = origin == FrameOrigin::kCfi && is_return_address_ && !late_ &&
-                          return_slot != 0 && rule.signal_frame == 0 &&
-                          rule.kind != UnwindRule::kRealigned;
+  const bool may_repeat = !is_derived && is_return_address_ && !late_ && return_slot != 0 &&
+                          rule.signal_frame == 0 && rule.kind != UnwindRule::kRealigned;
   const uint64_t pc = registers_.pc();
   const Next next = GoTo(return_address, caller_sp, caller_fp, origin, rule.signal_frame == 0);
   if (may_repeat && next == Next::kGoOn) {
@@ -326,7 +333,7 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
       break;
   }
   const uint64_t pc = Stripped(caller.pc());
-  if (pc == 0) return End(ChainEnd::kThreadStart);
+  if (pc == 0) return is_return_address ? EndAtZero(caller.sp()) : End(ChainEnd::kNoReturnAddress);
   if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
   registers_ = caller;
   registers_.Set(numbers_.pc, pc);

@@ -92,8 +92,8 @@ class UnwindWalk final : public MemoryReader {
   [[gnu::noinline]] UnwindRule LookUpRule(ElfAddress address);
   UnwindRule Reconsidered(UnwindRule rule);
   void ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule);
-  bool IsFunctionStart(ElfAddress address);
-  Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi);
+  [[gnu::noinline]] bool MayGoOnHere(const UnwindRule& rule);
+  Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi, bool is_derived = false);
   [[gnu::noinline]] UnwindRule MendInterruptedRule(ElfAddress address, UnwindRule told);
   bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
@@ -108,9 +108,17 @@ class UnwindWalk final : public MemoryReader {
   std::optional<Next> StepOverC(uint64_t frame_end);
   std::optional<Next> StepByMachine();
   bool IsBehindSystemCall(uint64_t pc);
-  std::optional<UnwindRule> FindDerivedRule(ElfAddress address);
-  bool EndsThread(RuntimeAddress address);
+  struct DerivedStep {
+    UnwindRule rule;
+    FrameOrigin origin;
+  };
+  std::optional<DerivedStep> FindDerivedStep(ElfAddress address);
+  bool CallsFunction(uint64_t return_address, RuntimeAddress function);
+  [[gnu::noinline]] Next EndAtZero(uint64_t caller_sp);
+  bool StopsAhead(RuntimeAddress address);
   bool IsInEntryPoint(ElfAddress address);
+  bool IsInFirstFunction();
+  bool IsStartOfStack(ElfAddress address);
   std::optional<WayBack> FindWayBack(bool is_interrupted);
   bool IsReturnAddress(uint64_t address);
   bool MayFollowCall(uint64_t address);
@@ -140,7 +148,8 @@ class UnwindWalk final : public MemoryReader {
   // The caller has these registers, and none else is known.
   Next GoTo(uint64_t pc, uint64_t sp, uint64_t fp, FrameOrigin origin, bool is_return_address) {
     pc = Stripped(pc);
-    if (pc == 0) return End(ChainEnd::kThreadStart);
+    if (pc == 0) [[unlikely]]
+      return EndAtZero(sp);
     if (chain_.frames.size() >= limits_.max_frames) return End(ChainEnd::kTooDeep);
     SetFollowed(pc, sp, fp);
     Push(origin, is_return_address);

@@ -34,6 +34,8 @@ std::string_view ChainEndName(ChainEnd end) {
       return "call frame information too long";
     case ChainEnd::kNoStack:
       return "no user stack";
+    case ChainEnd::kNoReturnAddress:
+      return "no return address";
   }
   return "unknown";
 }

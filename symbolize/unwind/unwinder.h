@@ -12,13 +12,15 @@
 // address and frame pointer of the caller. Where an image says nothing of a function (hand-written
 // assembly, the C library of musl) a rule is derived from its instructions (derived_rules.h); where
 // that does not lead to a caller, and in memory without an image (JIT code), the frame pointer is
-// followed. A frame found in these ways is marked as a guess. A function that was interrupted may
-// not have set its frame up yet, or may have taken it down, and one that called may have no frame
-// pointer at all: its next instructions say so (bare_frame.h). The caller of one that says nothing
-// is searched for in the link register and on top of the stack, if it is part of an image.
-// The caller of a signal frame was interrupted, so it is looked up at its address itself.
-// What a virtual machine has made is asked for at what knows its tables, where the space has that
-// (managed_code.h); then nothing is guessed.
+// followed. A frame found in these ways is marked as a guess, unless its call is one of the
+// function whose instructions led to it. Helpers that a function of assembly calls inside itself
+// are functions of their own (helper_rules.h). A function that was interrupted may not have set its
+// frame up yet, or may have taken it down, and one that called may have no frame pointer at all:
+// its next instructions say so (bare_frame.h). The caller of one that says nothing is searched for
+// in the link register and on top of the stack, if it is part of an image. The caller of a signal
+// frame was interrupted, so it is looked up at its address itself. What a virtual machine has made
+// is asked for at what knows its tables, where the space has that (managed_code.h); then nothing is
+// guessed.
 
 #pragma once
 
@@ -79,7 +81,9 @@ class UnwindSpace {
 // Why an unwound chain ends where it does. The values are those of the marks that end cut chains in
 // recordings (src/perf_data/FORMAT.md), so they stay as they are.
 enum class ChainEnd : uint8_t {
-  kThreadStart = 0,    // the thread's first function: the chain is whole
+  // The stack begins with the last frame: its information says so, it is the entry point, its code
+  // never returns, or its return address of 0 is the stack's last word. The chain is whole.
+  kThreadStart = 0,
   kNoImage = 1,        // the interrupted instruction is in no known mapping
   kNoCfi = 2,          // the last frame's image says nothing of it, nor does its frame pointer help
   kStackTooShort = 3,  // the next word needed lies behind the copied bytes and could not be read
@@ -87,14 +91,18 @@ enum class ChainEnd : uint8_t {
   kBadRegister = 5,    // a needed register is unknown, or points nowhere near the stack
   kNoProgress = 6,     // the caller's stack pointer is not above its callee's
   kTooDeep = 7,        // UnwindLimits::max_frames
-  // What was found as the last frame's return address is in no executable mapping. It is no frame.
+  // What was found as the last frame's return address is in no executable mapping, or follows no
+  // call. It is no frame.
   kBadReturnAddress = 8,
   // The last frame was called on another stack, which was not copied and could not be read, or
   // where no call of it was found.
   kStackSwitch = 9,
   kFileChanged = 10,  // the file of the last frame's image was overwritten after it was opened
   kTooLongCfi = 11,   // what the last frame's image says of it takes too long to evaluate
-  kNoStack = 13,      // the thread had dropped its stack: an exec or its exit was under way
+  // The return address is 0, and neither the last frame's function nor the word's position shows
+  // that the stack begins there.
+  kNoReturnAddress = 12,
+  kNoStack = 13,  // the thread had dropped its stack: an exec or its exit was under way
 };
 
 // The mark that ends a chain in a recording which is cut for this reason.
@@ -145,6 +153,8 @@ struct UnwoundChain {
 struct StackBytes {
   uint64_t start = 0;
   std::span<const std::byte> bytes;
+  // True if the copy ended before its limit, so the stack's memory ends with these bytes.
+  bool reaches_end = false;
 };
 
 struct UnwindLimits {

@@ -92,7 +92,7 @@ class UnwinderTest : public testing::Test {
     for (const uint64_t word : stack)
       is_i386 ? words.U32(static_cast<uint32_t>(word)) : words.U64(word);
     registers_.Set(NumbersOf(registers_.architecture()).pc, pc);
-    unwinder_.Unwind(registers_, {kStack, words.bytes()}, *space_, limits, &chain_);
+    unwinder_.Unwind(registers_, {kStack, words.bytes(), stack_ends_}, *space_, limits, &chain_);
     return Text();
   }
 
@@ -108,6 +108,7 @@ class UnwinderTest : public testing::Test {
 
   std::vector<std::byte> file_;
   bool has_changed_ = false;  // the file
+  bool stack_ends_ = false;   // where the copied bytes do
   std::unique_ptr<CfiTable> table_;
   std::unique_ptr<FakeSpace> space_;
   RegisterSet registers_;
@@ -130,14 +131,34 @@ TEST_F(UnwinderTest, FollowsStackPointersToTheThreadsStart) {
 }
 
 // As makecontext leaves the start of a function in front of a coroutine's first one.
-TEST_F(UnwinderTest, TheStartOfAFunctionThatNothingCallsBeforeIsWhereAStackBegins) {
+TEST_F(UnwinderTest, TheStartOfAFunctionThatNeverReturnsIsWhereAStackBegins) {
   Functions({{}, kFrameOf16, {}});
   const uint64_t start = InFunction(1, 0);
   space_->SetMemory(start - 8, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
+  // je; call; jmp to itself; call; hlt
+  ByteBuilder code{0x74, 7, 0xe8, 0, 0, 0, 0, 0xeb, 0xfe, 0xe8, 0, 0, 0, 0, 0xf4};
+  space_->SetMemory(start, code.Pad(0x100, 0x90));
   EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
   unwinder_ = Unwinder();  // which knows the place
+  space_->SetMemory(start + 14, ByteBuilder{0xc3});
+  EXPECT_EQ(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 bad return address");
+  unwinder_ = Unwinder();
   space_->SetMemory(start - 5, ByteBuilder{0xe8, 0, 0, 0, 0});
   EXPECT_NE(Unwind(InFunction(0), {start, 1, 2, InFunction(2)}), "401010 402000 thread start");
+}
+
+// A pointer to code that a rule is wrong to take for a return address.
+TEST_F(UnwinderTest, AnAddressOfCodeThatFollowsNoCallIsNoCaller) {
+  Functions({{}, {}, kThreadStart});
+  space_->identity = 1;
+  for (const uint64_t address : {InFunction(1, 0x20), InFunction(0, 0x20)}) {
+    space_->SetMemory(address - 8, ByteBuilder{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(Unwind(InFunction(0), {address, InFunction(2)}), "401010 bad return address");
+      EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), address}),
+                "401010 402010r bad return address");
+    }
+  }
 }
 
 // As Boost's make_fcontext does, which says nothing of its frames.
@@ -163,7 +184,7 @@ TEST_F(UnwinderTest, CodeThatEndsTheProgramAndThatNothingCallsBeforeIsWhereAStac
 TEST_F(UnwinderTest, AFileThatWasOverwrittenEndsTheChain) {
   Functions({{}, kFrameOf16, kThreadStart});
   registers_.Set(6, kStack + 8);
-  EXPECT_EQ(Unwind(InFunction(0), {0}), "401010 thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(2)}), "401010 403010r thread start");
   has_changed_ = true;
   EXPECT_EQ(Unwind(InFunction(0), {InFunction(1), 1, InFunction(2)}),
             "401010 402010r file changed");
@@ -221,9 +242,41 @@ TEST_F(UnwinderTest, FollowsFramePointers) {
   EXPECT_EQ(chain_.registers.fp(), 0x99u);
 }
 
-TEST_F(UnwinderTest, AZeroReturnAddressIsTheThreadsStart) {
+TEST_F(UnwinderTest, AReturnAddressOfZeroAloneProvesNothing) {
   Functions({{}});
+  EXPECT_EQ(Unwind(InFunction(0), {0}), "401010 no return address");
+  EXPECT_FALSE(chain_.whole());
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(0), 0}), "401010 401010r no return address");
+}
+
+// Fibers of Ruby and D begin so.
+TEST_F(UnwinderTest, AReturnAddressOfZeroAtTheEndOfTheStackIsTheThreadsStart) {
+  Functions({{}});
+  stack_ends_ = true;
   EXPECT_EQ(Unwind(InFunction(0), {0}), "401010 thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(0), 0, 1, 2, 3}), "401010 401010r thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), "401010 no return address");
+}
+
+// A C function that the kernel starts, as its information does not say.
+TEST_F(UnwinderTest, NothingCallsTheFunctionAtTheEntryPoint) {
+  Functions({{}, {}}, {}, EM_X86_64, {}, /*entry=*/0x1000);
+  for (const uint64_t arguments : {0, 1, 3}) {
+    EXPECT_EQ(Unwind(InFunction(0), {arguments, kStack + 800, 0}), "401010 thread start");
+    EXPECT_EQ(Unwind(InFunction(1), {InFunction(0), arguments}), "402010 401010r thread start");
+  }
+  EXPECT_EQ(Unwind(InFunction(1), {1}), "402010 bad return address");
+}
+
+// A call of a null pointer, for one.
+TEST_F(UnwinderTest, WhatASignalInterruptedAtZeroIsNoThreadsStart) {
+  Functions({{}});
+  const uint64_t restorer = kCode + 0x500;
+  space_->SetMemory(restorer, {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05});
+  std::vector<uint64_t> stack(40);
+  stack[0] = restorer;
+  stack[1 + 5 + 15] = kStack + 8 * 30;  // rsp
+  EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 no return address");
 }
 
 TEST_F(UnwinderTest, ACallerIsLookedUpInItsCall) {
@@ -324,10 +377,16 @@ TEST_F(UnwinderTest, RecognizesTheReturnFromASignalByItsCode) {
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 400500 401000* 402010r thread start");
 }
 
+// Saves the registers that carry an exception, as no other function does.
+const ByteBuilder kThrows{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
+                          DW_CFA_offset | 1, 4};
+
 TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   // What stands before function 1's byte 0x20 is the end of another path.
-  Functions({{}, {DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 24}, kThreadStart});
-  const std::vector<uint64_t> stack = {InFunction(1, 0x20), InFunction(2), 0, InFunction(2, 0x20)};
+  Functions({kThrows, {DW_CFA_advance_loc | 0x20, DW_CFA_def_cfa_offset, 24}, kThreadStart});
+  registers_.Set(6, kStack + 16);
+  const std::vector<uint64_t> stack = {
+      1, 2, 0x77, InFunction(1, 0x20), InFunction(2), 0, InFunction(2, 0x20)};
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
   unwinder_ = Unwinder();  // what it has found out it keeps
   space_->SetMemory(InFunction(1, 0x18), {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3});
@@ -337,10 +396,6 @@ TEST_F(UnwinderTest, CodeThatCatchesAnExceptionIsNoReturnAddress) {
   space_->SetMemory(InFunction(1, 0x1b), {0xe8, 1, 0, 0, 0});
   EXPECT_EQ(Unwind(InFunction(0), stack), "401010 402020r 403010r thread start");
 }
-
-// Saves the registers that carry an exception, as no other function does.
-const ByteBuilder kThrows{DW_CFA_def_cfa,    6, 16, DW_CFA_offset | 6, 2, DW_CFA_offset | 0, 3,
-                          DW_CFA_offset | 1, 4};
 
 // What throws has written the catching function's registers over those that it has saved itself.
 TEST_F(UnwinderTest, AnExceptionThatIsHandedOverLeadsToTheFunctionThatCatches) {
@@ -508,6 +563,51 @@ TEST_F(UnwinderTest, WhatInstructionsTellOfACallerIsTakenWhereverTheStackIsKnown
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x106, 1, 2}), "401010 400106r stack too short");
 }
 
+TEST_F(UnwinderTest, ACallerIsEstablishedThatCallsTheFunctionWhoseInstructionsLedToIt) {
+  Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
+  registers_.Set(6, 12345);  // no frame pointer
+  const auto call_before = [&](int opcode, uint64_t target) {
+    ByteBuilder call{0x90, 0x90, 0x90, opcode};
+    space_->SetMemory(InFunction(0) - 8, call.U32(static_cast<uint32_t>(target - InFunction(0))));
+    return Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)});
+  };
+  EXPECT_EQ(call_before(0xe8, kCode + 0x100), "400105 401010r thread start");
+  EXPECT_EQ(chain_.guessed, 0u);
+  EXPECT_EQ(call_before(0xe8, kCode + 0x102), "400105 401010r? thread start");
+  // By a linkage table.
+  ByteBuilder stub{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 0, 0, 0};
+  space_->SetMemory(kCode + 0x700, stub.Pad(16, 0x90));
+  EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
+  // By a register.
+  space_->SetMemory(InFunction(0) - 2, {0xff, 0xd0});
+  space_->SetMemory(InFunction(0) - 7, {0x90, 0x90, 0x90, 0x90, 0x90});
+  EXPECT_EQ(Unwind(kCode + 0x105, {1, 2, 3, InFunction(0)}), "400105 401010r thread start");
+}
+
+// sub $32, %rsp; call 1f; add $32, %rsp; ret; 1: push %rbx; pop %rbx; ret
+TEST_F(UnwinderTest, AHelperInsideAFunctionIsCalledByIt) {
+  const ByteBuilder code{0x48, 0x83, 0xec, 0x20, 0xe8, 5,    0,    0,   0,
+                         0x48, 0x83, 0xc4, 0x20, 0xc3, 0x53, 0x5b, 0xc3};
+  EhFrameBuilder frames(0x50000, {});
+  frames.Add({.start = 0x100, .size = code.size(), .instructions = {DW_CFA_def_cfa_offset, 40}})
+      .Add({.start = 0x1000, .instructions = kThreadStart});
+  file_ = ElfBuilder()
+              .Section(".eh_frame", 0x50000, frames.section())
+              .Section(".text", 0x100, code, SHF_ALLOC | SHF_EXECINSTR)
+              .Build();
+  table_ = *CfiTable::Create(*ElfImage::Parse(file_));
+  space_ = std::make_unique<FakeSpace>(table_.get());
+  registers_.Set(7, kStack);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(Unwind(kCode + 0x104, {0, 0, 0, 0, InFunction(0)}), "400104 401010r thread start");
+    EXPECT_EQ(Unwind(kCode + 0x10e, {kCode + 0x109, 0, 0, 0, 0, InFunction(0)}),
+              "40010e 400109r 401010r thread start");
+    EXPECT_EQ(Unwind(kCode + 0x10f, {5, kCode + 0x109, 0, 0, 0, 0, InFunction(0)}),
+              "40010f 400109r 401010r thread start");
+  }
+  EXPECT_EQ(chain_.guessed, 0u);
+}
+
 TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
   Functions({kThreadStart}, {}, EM_X86_64, kKeepsTwoWords);
   space_->SetMemory(InFunction(0) - 8, kCall);
@@ -520,15 +620,31 @@ TEST_F(UnwinderTest, InstructionsAreNotBelievedThatLeadToNoReturnAddress) {
             "400105 no call frame information");
 }
 
-TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayIsAThreadsFirst) {
-  // xor ebp, ebp; call rax
-  Functions({{}}, {}, EM_X86_64, {0x31, 0xed, 0xff, 0xd0, 0xf4});
+// As musl's clone does in the new thread. Assembly that does not stop may use the register for
+// anything.
+TEST_F(UnwinderTest, AFunctionThatGivesTheFramePointerAwayAndStopsIsAThreadsFirst) {
+  // xor ebp, ebp; call rax; hlt
+  ByteBuilder code{0x31, 0xed, 0xff, 0xd0, 0xf4};
+  code.Pad(64, 0x90);
+  Functions({{}}, {}, EM_X86_64, code);
+  space_->SetMemory(kCode + 0x100, code);
+  registers_.Set(6, 1);
   EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x104, 1, 2, 3}), "401010 400104r thread start");
+  code = ByteBuilder{0x31, 0xed, 0xff, 0xd0, 0xc3};
+  code.Pad(64, 0x90);
+  Functions({{}}, {}, EM_X86_64, code);
+  space_->SetMemory(kCode + 0x100, code);
+  unwinder_ = Unwinder();
+  EXPECT_EQ(Unwind(InFunction(0), {kCode + 0x104, 1, 2, 3}),
+            "401010 400104r no call frame information");
 }
 
-TEST_F(UnwinderTest, AZeroFramePointerOfACallerIsTheThreadsStart) {
+TEST_F(UnwinderTest, AFramePointerOfZeroIsTheThreadsStartOnlyBeforeCodeThatStops) {
   Functions({kPushedFp});
   registers_.Set(6, kStack + 8);
+  EXPECT_EQ(Unwind(InFunction(0), {0, 0, kJit + 5}), "401010 900005r no call frame information");
+  ByteBuilder code{0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4};  // exit; hlt
+  space_->SetMemory(kJit + 5, code.Pad(32, 0x90));
   EXPECT_EQ(Unwind(InFunction(0), {0, 0, kJit + 5}), "401010 900005r thread start");
 }
 
@@ -1049,7 +1165,7 @@ TEST_F(UnwinderTest, NothingIsKnownOfAnImageOfAnotherArchitecture) {
   registers_ = RegisterSet(Architecture::kI386);
   registers_.Set(4, kStack);
   registers_.Set(5, kStack);
-  EXPECT_EQ(Unwind(InFunction(0), {0, InFunction(1)}), "401010 402010r? thread start");
+  EXPECT_EQ(Unwind(InFunction(0), {0, InFunction(1)}), "401010 402010r? no call frame information");
 }
 
 TEST(RegisterSetTest, ReadsTheOrderOfPerf) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,31 @@ int main() {
   tests["a"] = [](const std::string& s) { return std::regex_match(s, std::regex("a+b")); };
   std::string word;
   while (std::cin >> word) std::cout << tests["a"](word);
+}
+)";
+
+// A function of assembly with one rule for all of its frame, and three helpers inside itself: one
+// that only counts, one that saves registers, and one that calls the first.
+constexpr char kHelpers[] = R"(
+#include <time.h>
+void vm_entry(unsigned long n);
+__asm__(".text\n.globl vm_entry\n.type vm_entry,@function\nvm_entry:\n.cfi_startproc\n"
+        ".cfi_def_cfa_offset 40\n"
+        "sub $32,%rsp\nmovq $0,(%rsp)\nmovq $0,8(%rsp)\nmovq $0,16(%rsp)\nmovq $0,24(%rsp)\n"
+        "mov %rdi,%rcx\n1: dec %rcx\njnz 1b\n"
+        "mov %rdi,%rcx\ncall 2f\nmov %rdi,%rcx\ncall 3f\nmov %rdi,%rcx\ncall 5f\n"
+        "add $32,%rsp\nret\n"
+        "2: dec %rcx\njnz 2b\nret\n"
+        "3: push %rbx\npush %rcx\n4: dec %rcx\njnz 4b\npop %rcx\npop %rbx\nret\n"
+        "5: sub $24,%rsp\nmovq $0,(%rsp)\nmovq $0,8(%rsp)\ncall 2b\nadd $24,%rsp\nret\n"
+        ".cfi_endproc\n.size vm_entry,.-vm_entry\n");
+__attribute__((noinline)) void runs_vm(unsigned long n) { vm_entry(n); __asm__ volatile(""); }
+int main(void) {
+  struct timespec t;
+  do {
+    runs_vm(500000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  } while (t.tv_sec < 1);
 }
 )";
 
@@ -124,6 +150,25 @@ TEST_F(WholeChainsTest, PythonFunctionsThatThePerfMapNames) {
 TEST_F(WholeChainsTest, NodeRunningCodeThatItCompiledItself) {
   ExpectWholeChains({"node", Write("loop.js", kNodeLoop)});
 }
+
+#if defined(__x86_64__)
+TEST_F(WholeChainsTest, AssemblyThatCallsHelpersInsideItself) {
+  const std::string program = folder_ + "/helpers";
+  const std::string source = Write("helpers.c", kHelpers);
+  const std::vector<std::string> compile = {"gcc", "-O2",   "-fomit-frame-pointer",
+                                            "-o",  program, source};
+  if (tests::Run(compile, folder_).exit_code != 0) GTEST_SKIP() << "gcc cannot make the program";
+  ExpectWholeChains({program});
+  std::istringstream folded(Profiler({"folded"}).out);
+  long all = 0, from_main = 0;
+  for (std::string line; std::getline(folded, line);) {
+    const long weight = std::stol(line.substr(line.rfind(' ')));
+    all += weight;
+    if (line.find(";main;runs_vm;vm_entry") != std::string::npos) from_main += weight;
+  }
+  EXPECT_GE(from_main, all * 0.98);
+}
+#endif
 
 TEST_F(WholeChainsTest, ACompiler) {
   ExpectWholeChains({"g++", "-O2", "-c", "-o", folder_ + "/out.o", Write("t.cc", kTemplates)});
