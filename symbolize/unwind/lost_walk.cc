@@ -127,6 +127,8 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
     chain_.frames.back().address = step.listed;
     chain_.frames.back().is_return_address = false;
   }
+  // What differs from a register that is not known, and reads as 0, was read from the stack.
+  knows_frame_ = knows_frame_ || step.fp != 0;
   registers_.KeepOnly(FollowedRegisters());
   const Next next = GoTo(step.pc, step.sp, step.fp, FrameOrigin::kCfi, true);
   if (next == Next::kGoOn) chain_.frames.back().stack_pointer = step.frame_end;
@@ -148,6 +150,7 @@ std::optional<UnwindWalk::DerivedStep> UnwindWalk::FindDerivedStep(ElfAddress ad
     return is_start ? std::optional(step) : std::nullopt;
   }
   const bool by_sp = rule.kind == UnwindRule::kFromStackPointer;
+  if (!by_sp && !knows_frame_) return std::nullopt;
   uint64_t cfa = Displaced(by_sp ? registers_.sp() : registers_.fp(), rule.cfa_offset);
   if (by_sp && !knows_stack_ && !FindRecord(rule, &cfa)) return std::nullopt;
   const bool is_realigned = rule.kind == UnwindRule::kRealigned;
@@ -408,6 +411,7 @@ UnwindWalk::Next UnwindWalk::ReturnBy(const WayBack& back) {
   if (back.frame_pointer && !ReadStackWord(sp + *back.frame_pointer * word_, &caller_fp)) {
     return EndUnreadable();
   }
+  knows_frame_ = knows_frame_ || back.frame_pointer.has_value();
   address = WithoutSignature(address);
   registers_.KeepOnly(FollowedRegisters());
   if (!HasLinkRegister(registers_.architecture())) {
@@ -435,6 +439,7 @@ UnwindWalk::Next UnwindWalk::GoToAboveRecord(uint64_t pc, uint64_t sp, uint64_t 
 UnwindWalk::Next UnwindWalk::FollowFramePointer() {
   const ChainEnd unknown = in_code_ ? ChainEnd::kNoCfi : ChainEnd::kNoImage;
   const uint64_t fp = registers_.fp();
+  if (!knows_frame_) return End(in_code_ ? ChainEnd::kBadRegister : unknown);
   if (fp == 0 && in_code_ && is_return_address_ && StopsAhead(chain_.frames.back().address)) {
     return End(ChainEnd::kThreadStart);
   }
@@ -523,6 +528,7 @@ bool UnwindWalk::GoOnWhereCaught(size_t frame) {
   known_.Start(0, 0);  // what was walked in vain is not to be known again
   in_code_ = false;
   registers_.KeepOnly(FollowedRegisters());
+  knows_frame_ = true;
   return GoToAboveRecord(address, *slot + word_, fp) == Next::kGoOn;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "symbolize/unwind/stack_depth.h"
 #include "symbolize/unwind/switching_call.h"
 
 namespace profiler::symbolize {
@@ -35,7 +36,9 @@ void UnwindWalk::Start(const RegisterSet& registers, bool pc_is_return_address,
   registers_.Set(numbers_.pc, Stripped(registers.pc()));
   knows_link_ = !pc_is_return_address;
   knows_stack_ = true;
-  known_.Start(all_registers ? 0 : space_.Identity(), registers.sp());
+  knows_frame_ = registers.Knows(numbers_.fp);
+  recovered_ = false;
+  known_.Start(all_registers || !knows_frame_ ? 0 : space_.Identity(), registers.sp());
   prefetched_ = registers.sp() - stack_.start;
   Prefetch(registers.sp());
   chain_.frames.clear();
@@ -104,6 +107,10 @@ UnwindWalk::Next UnwindWalk::Step() {
     case UnwindRule::kTooLong:
       return End(ChainEnd::kTooLongCfi);
     default:
+      if (rule.kind == UnwindRule::kFromFramePointer && !knows_frame_ &&
+          !RecoverFramePointer(rule, address)) [[unlikely]] {
+        return End(ChainEnd::kBadRegister);
+      }
       const bool is_full = rule.kind == UnwindRule::kFull || (all_registers_ && knows_stack_);
       const CfiTable::Told told =
           is_full ? FullRules(*code_.cfi, address) : CfiTable::Told::kNothing;
@@ -112,6 +119,27 @@ UnwindWalk::Next UnwindWalk::Step() {
       if (rule.kind == UnwindRule::kFull) return StepWithoutRule(address);
       return StepByRule(rule);
   }
+}
+
+// Finds the frame pointer that a function has made, where it is not known, by the function's
+// instructions.
+bool UnwindWalk::RecoverFramePointer(const UnwindRule& rule, ElfAddress address) {
+  const auto function = code_.cfi->FunctionAt(address);
+  if (!function || function->size > kMostCodeForDepth || !knows_stack_) return false;
+  std::vector<std::byte> code(function->size);
+  if (!space_.ReadCode(RuntimeAddress{function->start.value + code_.bias}, code)) return false;
+  const ElfAddress at{registers_.pc() - code_.bias};
+  const auto depth = StackDepthAt(*code_.cfi, *function, code, at, is_return_address_);
+  if (!depth) return false;
+  const uint64_t cfa = registers_.sp() + *depth;
+  uint64_t return_address = 0;
+  if (!ReadStackWord(SlotAddress(cfa, rule.return_slot), &return_address) ||
+      !IsReturnAddress(return_address)) {
+    return false;
+  }
+  registers_.Set(numbers_.fp, Displaced(cfa, -rule.cfa_offset));
+  knows_frame_ = recovered_ = true;
+  return true;
 }
 
 // Into rules_.
@@ -240,6 +268,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
       break;
     }
     default:  // kRealigned
+      if (!knows_frame_) return End(ChainEnd::kBadRegister);
       if (!ReadStackWord(Displaced(fp, rule.cfa_offset), &cfa)) return EndUnreadable();
       saved_fp = SlotAddress(fp, rule.frame_slot);
       break;
@@ -249,6 +278,7 @@ UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, boo
                             (saved_fp >= sp || is_return_address_);
   uint64_t caller_fp = fp;
   if (has_saved_fp && !ReadStackWord(saved_fp, &caller_fp)) return EndUnreadableBy(rule);
+  knows_frame_ = knows_frame_ || has_saved_fp;
   uint64_t return_address = 0;
   if (return_slot != 0) {
     if (!ReadStackWord(SlotAddress(cfa, return_slot), &return_address)) {
@@ -338,6 +368,7 @@ UnwindWalk::Next UnwindWalk::Arrive(Stepped stepped, const RegisterSet& caller,
   registers_ = caller;
   registers_.Set(numbers_.pc, pc);
   knows_stack_ = true;
+  knows_frame_ = registers_.Knows(numbers_.fp);
   knows_link_ = registers_.Knows(numbers_.return_address) && !is_return_address;
   switched_stack_ = switched_stack_ || !is_return_address;
   complete_ = true;

@@ -96,6 +96,7 @@ class UnwindWalk final : public MemoryReader {
   Next StepByRule(UnwindRule rule, FrameOrigin origin = FrameOrigin::kCfi, bool is_derived = false);
   [[gnu::noinline]] UnwindRule MendInterruptedRule(ElfAddress address, UnwindRule told);
   bool FindRecord(const UnwindRule& rule, uint64_t* cfa) const;
+  [[gnu::noinline]] bool RecoverFramePointer(const UnwindRule& rule, ElfAddress address);
   [[gnu::noinline]] CfiTable::Told FullRules(CfiTable& table, ElfAddress address);
   [[gnu::noinline]] Next StepByFullRules(ElfAddress address);
   bool MayLeaveStack() const;
@@ -140,6 +141,8 @@ class UnwindWalk final : public MemoryReader {
     registers_.Set(numbers_.pc, pc);
     registers_.Set(numbers_.sp, sp);
     registers_.Set(numbers_.fp, fp);
+    if (!knows_frame_) [[unlikely]]
+      registers_.Forget(numbers_.fp);
     complete_ = false;
     knows_link_ = false;
     knows_stack_ = true;
@@ -158,6 +161,10 @@ class UnwindWalk final : public MemoryReader {
 
   void Push(FrameOrigin origin, bool is_return_address) {
     is_return_address_ = is_return_address;
+    if (recovered_) [[unlikely]] {
+      origin = FrameOrigin::kGuess;
+      recovered_ = false;
+    }
     chain_.frames.push_back(
         {RuntimeAddress{registers_.pc()}, registers_.sp(), origin, is_return_address, late_});
     chain_.guessed += origin == FrameOrigin::kGuess ? 1 : 0;
@@ -224,6 +231,8 @@ class UnwindWalk final : public MemoryReader {
   bool complete_ = true;        // registers_ has more than pc, sp and fp; else the rest is stale
   bool knows_link_ = true;      // the link register is this frame's
   bool knows_stack_ = true;     // so is sp; else the frame only begins there or further out
+  bool knows_frame_ = true;     // so is fp; else no frame so far has saved it
+  bool recovered_ = false;      // the step at hand goes by RecoverFramePointer
   bool is_return_address_ = false;
   bool late_ = false;  // memory was read that was not copied
   bool switched_stack_ = false;

@@ -79,7 +79,9 @@ class UnwinderTest : public testing::Test {
     space_ = std::make_unique<FakeSpace>(table_.get());
     registers_ = RegisterSet(table_->architecture());
     registers_.Set(NumbersOf(table_->architecture()).sp, kStack);
+    registers_.Set(NumbersOf(table_->architecture()).fp, 0);
   }
+  void ForgetFramePointer() { registers_.Forget(NumbersOf(registers_.architecture()).fp); }
 
   static uint64_t InFunction(int number, uint64_t offset = 0x10) {
     return kCode + 0x1000 * static_cast<uint64_t>(number + 1) + offset;
@@ -240,6 +242,55 @@ TEST_F(UnwinderTest, FollowsFramePointers) {
   EXPECT_EQ(Unwind(InFunction(0), {0, kStack + 32, InFunction(1), 0, 0x99, InFunction(2)}),
             "401010 402010r 403010r thread start");
   EXPECT_EQ(chain_.registers.fp(), 0x99u);
+}
+
+// A function that calls: push rbp; mov rbp, rsp; push rbx; sub rsp, 24; call.
+const ByteBuilder kFramed{0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x83, 0xec,
+                          0x18, 0xe8, 0,    0,    0,    0,    0xc3};
+constexpr uint64_t kBehindCall = 14;
+// Takes as many bytes as rax has: push rbp; mov rbp, rsp; sub rsp, rax; call.
+const ByteBuilder kFramedByAmount{0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
+                                  0x90, 0x90, 0xe8, 0,    0,    0,    0};
+// Of both.
+const ByteBuilder kFramedRules{
+    DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset,   16, DW_CFA_offset | 6, 2,
+    DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6};
+const ByteBuilder kCallBefore{0xe8, 0, 0, 0, 0};
+
+TEST_F(UnwinderTest, AFramePointerThatIsNotKnownIsFoundByTheFunctionsInstructions) {
+  Functions({{}, kFramedRules, kThreadStart});
+  ForgetFramePointer();
+  ByteBuilder code = kFramed;
+  while (code.size() < 0x100) code.U8(0x90);
+  space_->SetMemory(InFunction(1, 0), code);
+  space_->SetMemory(InFunction(2) - 8, ByteBuilder{0x90, 0x90, 0x90});
+  space_->SetMemory(InFunction(2) - 5, kCallBefore);
+  EXPECT_EQ(Unwind(InFunction(0),
+                   {InFunction(1, kBehindCall), 1, 2, 3, 4, /*fp=*/kStack + 512, InFunction(2)}),
+            "401010 40200er 403010r? thread start");
+}
+
+TEST_F(UnwinderTest, AFramePointerThatIsNotKnownEndsTheChainWhereTheStackPointerIsNotKnownEither) {
+  Functions({{}, kFramedRules, kThreadStart});
+  ForgetFramePointer();
+  ByteBuilder code = kFramedByAmount;
+  while (code.size() < 0x100) code.U8(0x90);
+  space_->SetMemory(InFunction(1, 0), code);
+  EXPECT_EQ(Unwind(InFunction(0), {InFunction(1, kBehindCall), InFunction(2), InFunction(2)}),
+            "401010 40200er bad register");
+}
+
+TEST_F(UnwinderTest, AFramePointerThatIsNotKnownIsNoThreadsStart) {
+  Functions({{}, kThreadStart});
+  ForgetFramePointer();
+  EXPECT_EQ(Unwind(InFunction(0), {kJit + 0x10, 1, 2}), "401010 900010r bad register");
+}
+
+TEST_F(UnwinderTest, AFramePointerIsKnownAgainBehindAFrameThatHasSavedIt) {
+  Functions({{DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2}, kPushedFp, kThreadStart});
+  ForgetFramePointer();
+  EXPECT_EQ(Unwind(InFunction(0), {kStack + 24, InFunction(1), 1, 2, InFunction(2)}),
+            "401010 402010r 403010r thread start");
 }
 
 TEST_F(UnwinderTest, AReturnAddressOfZeroAloneProvesNothing) {
