@@ -127,6 +127,8 @@ class Stepper {
   int steps() const { return steps_; }
   int differences() const { return differences_; }
   int handed_over() const { return handed_over_; }
+  int partial_chains() const { return partial_chains_; }
+  int whole_partial_chains() const { return whole_partial_chains_; }
 
  private:
   std::optional<UnwindImageFiles> Open(ImageId image) {
@@ -204,11 +206,33 @@ class Stepper {
 
   void Compare() {
     Unwind();
-    if (Matches(1, calls_.size())) return;
+    if (Matches(1, calls_.size())) return CompareWithoutRegisters();
     if (LeadsToCatcher()) {
       ++handed_over_;
       return;
     }
+    if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
+  }
+
+  // As of a thread that waits, of which two registers are known: the chain may end early, but has
+  // no frame that is not there. Looked at now and then, as it follows instructions.
+  void CompareWithoutRegisters() {
+    constexpr int kEach = 16;
+    if (steps_ % kEach != 0) return;
+    RegisterSet registers(Architecture::kX86_64);
+    const RegisterNumbers numbers = NumbersOf(Architecture::kX86_64);
+    registers.Set(numbers.pc, registers_.rip);
+    registers.Set(numbers.sp, registers_.rsp);
+    unwinder_.Unwind(registers, {registers_.rsp, stack_}, space_, {}, &partial_);
+    ++partial_chains_;
+    whole_partial_chains_ += partial_.whole() ? 1 : 0;
+    bool is_right = !partial_.whole() || partial_.frames.size() == chain_.frames.size();
+    for (size_t i = 0; i < partial_.frames.size(); ++i) {
+      is_right = is_right && i < chain_.frames.size() &&
+                 partial_.frames[i].address == chain_.frames[i].address;
+    }
+    if (is_right) return;
+    chain_ = partial_;
     if (differences_++ < 3) ADD_FAILURE() << "step " << steps_ << Difference();
   }
 
@@ -279,6 +303,8 @@ class Stepper {
   ProcessSpace space_;
   Unwinder unwinder_;
   UnwoundChain chain_;
+  UnwoundChain partial_;  // CompareWithoutRegisters
+  int partial_chains_ = 0, whole_partial_chains_ = 0;
 
   user_regs_struct registers_{};
   std::vector<std::byte> stack_;
@@ -300,8 +326,10 @@ TEST_P(SingleStepTest, UnwindsRightAtEveryInstruction) {
   EXPECT_GT(stepper.steps(), 500);
   EXPECT_EQ(stepper.differences(), 0);
   EXPECT_LE(stepper.handed_over(), kMostHandedOver);
-  std::printf("%s: %d steps, %d of them handing over an exception\n", GetParam(), stepper.steps(),
-              stepper.handed_over());
+  std::printf(
+      "%s: %d steps, %d of them handing over an exception; %d of %d whole by two registers\n",
+      GetParam(), stepper.steps(), stepper.handed_over(), stepper.whole_partial_chains(),
+      stepper.partial_chains());
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, SingleStepTest,
