@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@
 #include "src/perf_data/sections/own_sections.h"
 #include "src/record/recorded_file.h"
 #include "src/record/session.h"
+#include "src/record/waiting_thread.h"
 
 namespace profiler::record {
 namespace {
@@ -161,6 +163,40 @@ TEST_F(LiveTest, TellsHowLongAThreadWasBlockedAndInWhat) {
   EXPECT_GE(sleeping->second, static_cast<uint64_t>(2 * kSleep.count()));
   EXPECT_EQ(absl::StrJoin(ReadBack(options_.output).events, " "),
             "cpu-clock offcpu-time preempted-time dummy");
+}
+
+[[gnu::noinline]] void WaitBelow(int frames) {  // NOLINT(misc-no-recursion)
+  volatile char local = 0;
+  if (frames == 0) {
+    pause();
+  } else {
+    WaitBelow(frames - 1);
+  }
+  local = local + 1;
+}
+
+TEST_F(LiveTest, TellsWhereAThreadWaitsThatWaitedBeforeTheRecording) {
+  static constexpr int kFrames = 200;
+  Child child([] { WaitBelow(kFrames); });
+  child.Release();
+  const auto tid = static_cast<uint32_t>(child.pid());
+  while (true) {
+    const auto thread = ReadWaitingThread(options_.roots, tid, tid);
+    if (thread && thread->system_call == SYS_pause) break;
+    std::this_thread::yield();
+  }
+  options_.targets.pids = {child.pid()};
+  options_.call_graph = CallGraph::kDwarf;
+  options_.off_cpu = true;
+  options_.duration = std::chrono::milliseconds(200);
+  CREATE_OR_SKIP(session);
+  ASSERT_TRUE((*session)->Run().ok());
+  const RecordSummary& summary = (*session)->summary();
+  EXPECT_GE(summary.chains.whole(), 1u);
+  EXPECT_EQ(summary.chains.cut(), 0u);
+  ASSERT_TRUE(summary.states.has_value());
+  EXPECT_LT(summary.states->without_stack, summary.states->blocked / 2);
+  EXPECT_GT(ReadBack(options_.output).longest_chain, size_t{kFrames});
 }
 
 TEST_F(LiveTest, RecordsOnlyTheProcessItselfWithoutInherit) {

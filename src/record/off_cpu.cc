@@ -165,11 +165,12 @@ void OffCpu::FoundWaiting(uint32_t pid, uint32_t tid) {
   thread.was_found = true;
 }
 
-std::vector<OffCpu::Waiting> OffCpu::WithoutStack(uint64_t since) {
+std::vector<OffCpu::Waiting> OffCpu::WithoutStack(uint64_t since, size_t most) {
   std::vector<Waiting> waiting;
   for (auto& [tid, thread] : threads_) {
+    if (waiting.size() == most) break;
     if (thread->state != State::kOff || thread->has_stack || thread->stack_sought) continue;
-    if (thread->since > since) continue;
+    if (thread->since > since && !thread->was_found) continue;
     thread->stack_sought = true;
     waiting.push_back({thread->times.pid, tid});
   }
@@ -179,7 +180,7 @@ std::vector<OffCpu::Waiting> OffCpu::WithoutStack(uint64_t since) {
 void OffCpu::SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain,
                       int64_t system_call) {
   const auto found = threads_.find(tid);
-  if (found == threads_.end() || chain.empty()) return;
+  if (found == threads_.end() || chain.empty() || found->second->state != State::kOff) return;
   found->second->stack_time = time;
   found->second->chain.assign(chain.begin(), chain.end());
   found->second->system_call = system_call;

@@ -90,14 +90,14 @@ class OffCpu {
   void FoundWaiting(uint32_t pid, uint32_t tid);
   void FoundRunning(uint32_t pid, uint32_t tid) { Find(pid, tid); }
 
-  // Threads off the CPU since `since` or earlier whose stack nobody has, nor has looked for since
-  // they left it.
+  // At most `most` threads without a stack that were not listed since they left the CPU: those off
+  // the CPU since `since` or earlier, and those that were found waiting.
   struct Waiting {
     uint32_t pid = 0, tid = 0;
   };
-  std::vector<Waiting> WithoutStack(uint64_t since);
-  // The stack of a thread that was off the CPU at `time`, and the system call that it was in. They
-  // are believed unless it turns out that the thread was back before.
+  std::vector<Waiting> WithoutStack(uint64_t since, size_t most);
+  // The stack of a thread that was off the CPU at `time`, and the system call that it was in. It is
+  // dropped if it turns out that the thread was back before.
   void SetStack(uint32_t tid, uint64_t time, std::span<const uint64_t> chain, int64_t system_call);
 
   // The recording ends: all that wait still do so up to now, and what never found a stack comes

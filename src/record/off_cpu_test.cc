@@ -194,18 +194,46 @@ TEST_F(OffCpuTest, BelievesThatAThreadWasFoundWaitingUntilARecordSaysOtherwise) 
 TEST_F(OffCpuTest, AsksOnceForTheStacksOfThoseThatWaitForLong) {
   off_cpu_.Begin(0);
   Out(10);
-  EXPECT_TRUE(off_cpu_.WithoutStack(5).empty());
-  ASSERT_EQ(off_cpu_.WithoutStack(10).size(), 1);
-  EXPECT_TRUE(off_cpu_.WithoutStack(10).empty());
+  EXPECT_TRUE(off_cpu_.WithoutStack(5, 1).empty());
+  ASSERT_EQ(off_cpu_.WithoutStack(10, 1).size(), 1);
+  EXPECT_TRUE(off_cpu_.WithoutStack(10, 1).empty());
   off_cpu_.SetStack(kTid, 20, std::vector<uint64_t>{5, 4}, 0);
   In(30);
   EXPECT_EQ(Waits(), "8 blocked 20 to 30 in 5<4");
 }
 
+TEST_F(OffCpuTest, AsksAtOnceForTheStacksOfThoseThatWaitedBefore) {
+  off_cpu_.Begin(100);
+  off_cpu_.FoundWaiting(kPid, kTid);
+  ASSERT_EQ(off_cpu_.WithoutStack(50, 1).size(), 1);
+  off_cpu_.SetStack(kTid, 101, std::vector<uint64_t>{5, 4}, 0);
+  In(130);
+  EXPECT_EQ(Waits(), "8 blocked 30 to 130 in 5<4");
+}
+
+TEST_F(OffCpuTest, AsksForSoManyStacksAtOnce) {
+  off_cpu_.Begin(0);
+  for (uint32_t tid = 1; tid <= 5; ++tid) off_cpu_.FoundWaiting(kPid, tid);
+  EXPECT_EQ(off_cpu_.WithoutStack(0, 2).size(), 2);
+  EXPECT_EQ(off_cpu_.WithoutStack(0, 2).size(), 2);
+  EXPECT_EQ(off_cpu_.WithoutStack(0, 2).size(), 1);
+}
+
+TEST_F(OffCpuTest, TakesNoStackOfAThreadThatIsBack) {
+  off_cpu_.Begin(0);
+  Out(10);
+  In(20);
+  off_cpu_.SetStack(kTid, 15, std::vector<uint64_t>{5, 4}, 0);
+  Out(30);
+  In(40);
+  off_cpu_.End(40);
+  EXPECT_EQ(Waits(), "8 blocked 20 to 40 in ?");
+}
+
 TEST_F(OffCpuTest, DropsAStackThatWasReadWhenTheThreadWasBackAlready) {
   off_cpu_.Begin(0);
   Out(10);
-  ASSERT_EQ(off_cpu_.WithoutStack(10).size(), 1);
+  ASSERT_EQ(off_cpu_.WithoutStack(10, 1).size(), 1);
   off_cpu_.SetStack(kTid, 31, std::vector<uint64_t>{5, 4}, 0);
   In(30);
   EXPECT_EQ(Waits(), "");

@@ -132,7 +132,7 @@ class Session final : public RecordSession {
     if (setup_.control != nullptr) PROFILER_RETURN_IF_ERROR(WatchControl());
     drain_->Start();
     if (options_.on_progress) ScheduleProgress();
-    ScheduleWaitingStacks();
+    ScheduleWaitingStacks(std::chrono::milliseconds(0));
     began_ = steady_clock::now();
     if (options_.delay.count() > 0) {
       PROFILER_RETURN_IF_ERROR(StartCommand());
@@ -242,16 +242,17 @@ class Session final : public RecordSession {
   }
 
   // Also while the rings are empty: then threads wait.
-  void ScheduleWaitingStacks() {
+  void ScheduleWaitingStacks(std::chrono::milliseconds after) {
     if (off_cpu() == nullptr) return;
-    waiting_timer_.expires_after(samples_switches_ ? kLongWaitingInterval : kWaitingInterval);
+    waiting_timer_.expires_after(after);
     waiting_timer_.async_wait([this](const error_code& failed) {
       if (failed) return;
       const auto clock = [this] { return setup_.events->MonotonicNow(); };
       const uint64_t began = clock();
       if (const absl::Status passed = drain_->PassNow(); !passed.ok()) return Fail(passed);
-      setup_.unwinding->ReadWaitingStacks(began, clock);
-      ScheduleWaitingStacks();
+      const bool has_more = setup_.unwinding->ReadWaitingStacks(began, clock);
+      ScheduleWaitingStacks(has_more || !samples_switches_ ? kWaitingInterval
+                                                           : kLongWaitingInterval);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "src/perf_event/abi.h"
@@ -22,6 +23,12 @@ constexpr size_t kMostEntries = 8000;
 // How long a thread waits before its stack is read from its process, in ns. Shorter waits have a
 // stack by their sample or none.
 constexpr uint64_t kWaitsForStack = 5'000'000;
+// For so long stacks of waiting threads are read in one pass, in ns, so many at once: the rings
+// wait meanwhile.
+constexpr uint64_t kWaitingTime = 5'000'000;
+constexpr size_t kWaitingAtOnce = 16;
+// Bytes of a waiting thread's stack that are read: more only if the chain is longer.
+constexpr size_t kWaitingStacks[] = {size_t{64} << 10, size_t{1} << 20};
 
 // VG of AArch64, for samples that do not have it: all threads have the same but those that ask for
 // another one. 0 on a CPU without SVE.
@@ -33,15 +40,32 @@ uint64_t OwnVectorGranule() {
   return own;
 }
 
-// By the code where it stands; where nothing is known of that, by whether 32 bits reach it and its
-// stack.
-symbolize::Architecture ArchitectureOf(const WaitingThread& thread, LiveSpace& space) {
+// Registers of a thread that waits, as far as they are known.
+symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space) {
   symbolize::MappedCode code;
   const bool is_known = space.FindCode(RuntimeAddress{thread.pc}, &code) && code.cfi != nullptr;
-  if (is_known) return code.cfi->architecture();
   const bool is_i386 = symbolize::kNativeArchitecture == symbolize::Architecture::kX86_64 &&
                        (thread.pc | thread.sp) >> 32 == 0;
-  return is_i386 ? symbolize::Architecture::kI386 : symbolize::kNativeArchitecture;
+  const symbolize::Architecture architecture =
+      is_known ? code.cfi->architecture()
+               : (is_i386 ? symbolize::Architecture::kI386 : symbolize::kNativeArchitecture);
+  symbolize::RegisterSet registers(architecture);
+  const auto numbers = symbolize::NumbersOf(architecture);
+  registers.Set(numbers.pc, thread.pc);
+  registers.Set(numbers.sp, thread.sp);
+  // vfork(2) in glibc keeps its return address in the register of the first argument. Calls by
+  // int $0x80 have their arguments in other registers.
+  constexpr std::array<std::byte, 2> kSyscall{std::byte{0x0f}, std::byte{0x05}};
+  constexpr std::array<uint8_t, 6> kArguments = {5, 4, 1, 10, 8, 9};  // rdi rsi rdx r10 r8 r9
+  std::array<std::byte, 2> before{};
+  if (architecture != symbolize::Architecture::kX86_64 || thread.system_call < 0 ||
+      !space.ReadCode(RuntimeAddress{thread.pc - before.size()}, before) || before != kSyscall) {
+    return registers;
+  }
+  for (size_t i = 0; i < kArguments.size(); ++i) {
+    registers.Set(kArguments[i], thread.arguments[i]);
+  }
+  return registers;
 }
 
 }  // namespace
@@ -176,34 +200,44 @@ void UnwindStage::TakeSwitchSample(RawRecord record, const SampleLayouts& layout
   if (off_cpu_) off_cpu_->TakeSample(sample, chain_);
 }
 
-void UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock) {
-  if (!off_cpu_) return;
+bool UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock) {
+  if (!off_cpu_) return false;
   constexpr uint64_t kOlder = kPublishingMargin + kWaitsForStack;
   const uint64_t since = passed - std::min(passed, kOlder);
-  for (const OffCpu::Waiting& waiting : off_cpu_->threads().WithoutStack(since)) {
-    const auto thread = ReadWaitingThread(roots_, waiting.pid, waiting.tid);
-    if (!thread) continue;
-    spaces_.dumps().SetTime(since);
-    UnwindWaiting(waiting, *thread);
-    off_cpu_->threads().SetStack(waiting.tid, clock(), chain_, thread->system_call);
+  spaces_.dumps().SetTime(since);
+  for (const uint64_t began = clock(); clock() - began < kWaitingTime;) {
+    const auto waiting = off_cpu_->threads().WithoutStack(since, kWaitingAtOnce);
+    if (waiting.empty()) return false;
+    for (const OffCpu::Waiting& thread : waiting) {
+      if (!UnwindWaiting(thread)) continue;
+      off_cpu_->threads().SetStack(thread.tid, clock(), chain_, waiting_.thread.system_call);
+    }
   }
+  return true;
 }
 
-void UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThread& thread) {
-  LiveSpace& space = spaces_.Enter(waiting.pid);
-  space.BeginLateReads();
-  const symbolize::Architecture architecture = ArchitectureOf(thread, space);
-  const auto numbers = symbolize::NumbersOf(architecture);
-  symbolize::RegisterSet registers(architecture);
-  registers.Set(numbers.pc, thread.pc);
-  registers.Set(numbers.sp, thread.sp);
-  unwinder_.Unwind(registers, {thread.sp, {}}, space, {.max_frames = kMostEntries}, &unwound_);
-  space.EndLateReads();
+bool UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting) {
+  const auto copy = [&](uint64_t address, std::span<std::byte> bytes) {
+    return CopyMemory(waiting.pid, address, bytes);
+  };
+  for (const size_t most : kWaitingStacks) {
+    if (!ReadWaitingStack(roots_, waiting.pid, waiting.tid, most, copy, &waiting_)) return false;
+    LiveSpace& space = spaces_.Enter(waiting.pid);
+    const symbolize::RegisterSet registers = RegistersOf(waiting_.thread, space);
+    const symbolize::StackBytes stack{waiting_.thread.sp, waiting_.bytes};
+    unwinder_.Unwind(registers, stack, space, {.max_frames = kMostEntries}, &unwound_);
+    const bool may_have_more = waiting_.bytes.size() == most;
+    if (unwound_.end != ChainEnd::kStackTooShort || !may_have_more) break;
+  }
   chain_.assign(1, perf_event::kContextUser);
   overflowed_ = false;
   for (const UnwoundFrame& frame : unwound_.frames) Append(frame.instruction().value);
-  if (unwound_.whole() && !overflowed_) return tally_.CountLateRead(unwound_.guessed != 0);
-  Cut(unwound_.end);
+  if (unwound_.whole() && !overflowed_) {
+    tally_.CountLateRead(unwound_.guessed != 0);
+  } else {
+    Cut(unwound_.end);
+  }
+  return true;
 }
 
 void UnwindStage::EndOffCpu(uint64_t time) {

@@ -87,9 +87,10 @@ class UnwindStage {
   // kPublishingMargin stays in the rings, unless it is the `last` one. kDataLoss for bytes that are
   // no records.
   absl::Status Take(std::span<ringbuf::RingPass> rings, bool last);
-  // Of threads that have been off the CPU for a while without a stack, reads it from the process. A
-  // pass began at `passed` or later; `clock` gives the time, both of CLOCK_MONOTONIC.
-  void ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
+  // Reads the stacks of threads that wait and have none: those that waited when recording began,
+  // and those that have waited for a while. A pass began at `passed` or later; `clock` gives the
+  // time, both of CLOCK_MONOTONIC. Takes some milliseconds at most; true if threads are left.
+  bool ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t()> clock);
   // The recording ends at `time`: whoever is off the CPU has been so up to now.
   void EndOffCpu(uint64_t time);
   // The records of the last pass as they go into the file. Valid until the next one.
@@ -119,8 +120,8 @@ class UnwindStage {
   void CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack);
 
   void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
-  // Makes chain_ of what the thread's memory tells, of which two registers are known alone.
-  void UnwindWaiting(const OffCpu::Waiting& waiting, const WaitingThread& thread);
+  // Reads the stack of a thread into chain_. False if the thread runs, or ran meanwhile.
+  bool UnwindWaiting(const OffCpu::Waiting& waiting);
 
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
@@ -134,6 +135,7 @@ class UnwindStage {
   std::vector<std::byte> output_;
   std::optional<OffCpuStage> off_cpu_;
   const procfs::Roots roots_;
+  WaitingStack waiting_;  // that was read last
 
   // Of the sample at hand.
   std::vector<uint64_t> chain_;      // as written

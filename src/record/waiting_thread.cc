@@ -1,15 +1,47 @@
 #include "src/record/waiting_thread.h"
 
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 
 namespace profiler::record {
+namespace {
+
+constexpr int kAttempts = 3;
+constexpr size_t kPage = 4096;
+
+std::string FileOf(const procfs::Roots& roots, uint32_t pid, uint32_t tid, const char* name) {
+  return absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/", name);
+}
+
+// Returns how often the thread has left its CPU; nothing if it runs or has ended.
+std::optional<uint64_t> SwitchesOfWaiting(const procfs::Roots& roots, uint32_t pid, uint32_t tid,
+                                          std::string* text) {
+  if (!procfs::ReadFile(FileOf(roots, pid, tid, "status"), text).ok()) return std::nullopt;
+  // Sleeping, in a call that no signal ends, stopped, traced: include/linux/sched.h,
+  // fs/proc/array.c.
+  constexpr std::string_view kWaits = "SDTt";
+  const auto state = procfs::ValueOf(*text, "State");
+  if (!state || state->empty() || kWaits.find(state->front()) == kWaits.npos) return std::nullopt;
+  uint64_t switches = 0;
+  for (const std::string_view key : {"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"}) {
+    const auto value = procfs::ValueOf(*text, key);
+    const auto count = value ? procfs::ParseNumber<uint64_t>(*value) : std::nullopt;
+    if (!count) return std::nullopt;
+    switches += *count;
+  }
+  return switches;
+}
+
+}  // namespace
 
 std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint32_t pid,
                                                uint32_t tid) {
-  const auto line = procfs::ReadLine(absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/syscall"));
+  const auto line = procfs::ReadLine(FileOf(roots, pid, tid, "syscall"));
   if (!line) return std::nullopt;
   std::vector<std::string_view> words;
   for (procfs::TextScanner scanner(*line); !scanner.done();) words.push_back(scanner.Word());
@@ -22,7 +54,56 @@ std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint3
   const auto sp = number(words[words.size() - 2]);
   const auto pc = number(words.back());
   if (!call || !sp || !pc) return std::nullopt;
-  return WaitingThread{*call, *sp, *pc};
+  WaitingThread thread{.system_call = *call, .sp = *sp, .pc = *pc};
+  if (words.size() != thread.arguments.size() + 3) return thread;
+  for (size_t i = 0; i < thread.arguments.size(); ++i) {
+    const auto argument = number(words[i + 1]);
+    if (!argument) return std::nullopt;
+    thread.arguments[i] = *argument;
+  }
+  return thread;
+}
+
+bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, size_t most,
+                      MemoryCopy copy, WaitingStack* stack) {
+  std::string text;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto before = SwitchesOfWaiting(roots, pid, tid, &text);
+    if (!before) return false;
+    const auto thread = ReadWaitingThread(roots, pid, tid);
+    if (!thread) continue;
+    if (thread->pc == 0) return false;  // a thread of the kernel
+    stack->thread = *thread;
+    stack->bytes.resize(most);
+    stack->bytes.resize(copy(thread->sp, stack->bytes));
+    const auto again = ReadWaitingThread(roots, pid, tid);
+    if (again == thread && SwitchesOfWaiting(roots, pid, tid, &text) == before) return true;
+  }
+  return false;
+}
+
+size_t CopyMemory(uint32_t pid, uint64_t address, std::span<std::byte> bytes) {
+  // A piece a page: the pages behind the end of the mapping cost only themselves. At most IOV_MAX.
+  constexpr size_t kMostPieces = 512;
+  size_t copied = 0;
+  while (copied < bytes.size()) {
+    std::array<iovec, kMostPieces> pieces;
+    size_t count = 0, asked = 0;
+    while (count < pieces.size() && copied + asked < bytes.size()) {
+      const uint64_t start = address + copied + asked;
+      const size_t size = std::min<size_t>(kPage - start % kPage, bytes.size() - copied - asked);
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
+      pieces[count++] = {reinterpret_cast<void*>(start), size};
+      asked += size;
+    }
+    iovec local{bytes.data() + copied, asked};
+    const ssize_t read =
+        process_vm_readv(static_cast<pid_t>(pid), &local, 1, pieces.data(), count, 0);
+    if (read <= 0) break;
+    copied += static_cast<size_t>(read);
+    if (static_cast<size_t>(read) < asked) break;
+  }
+  return copied;
 }
 
 }  // namespace profiler::record

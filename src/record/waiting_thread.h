@@ -1,27 +1,63 @@
-// Where a thread of another process stands while it waits, without stopping it.
+// Reads the registers and the stack of a thread of another process while the thread waits, without
+// stopping it, and proves that it did not run meanwhile.
 //
-// Source: proc_pid_syscall in fs/proc/base.c, Linux 6.18: "running", or the number of the system
-// call (-1: none, as in a page fault), six arguments where there is a call, stack pointer and
-// program counter. Reading asks for PTRACE_MODE_ATTACH.
+//   switch count   registers   stack   registers   switch count
+//   ────┴──────────────┴─────────┴─────────┴────────────┴──────▶
+//       └───────── equal before and after, not running ─┘
+//
+// The kernel hands out registers only of a thread that is off the CPU at that moment. A thread that
+// was off the CPU twice and ran in between has left the CPU again, which its switch count shows. So
+// equal counts prove that it waited all the time.
+//
+// Sources: proc_pid_syscall in fs/proc/base.c and task_current_syscall in lib/syscall.c, Linux
+// 6.18: "running", or the number of the system call (-1: none, as in a page fault), six arguments
+// if there is a call, stack pointer and program counter. Reading asks for PTRACE_MODE_ATTACH. The
+// counts are those of /proc/PID/task/TID/status.
 
 #pragma once
 
 #include <sys/types.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "src/procfs/proc_file.h"
 
 namespace profiler::record {
 
 struct WaitingThread {
   int64_t system_call = -1;
+  std::array<uint64_t, 6> arguments{};  // of the system call; without one, zeroes
   uint64_t sp = 0, pc = 0;
+
+  bool operator==(const WaitingThread&) const = default;
 };
 
-// Nothing where the thread runs, is gone, or may not be looked at.
+// Returns nothing if the thread runs, is gone, or may not be looked at.
 std::optional<WaitingThread> ReadWaitingThread(const procfs::Roots& roots, uint32_t pid,
                                                uint32_t tid);
+
+// Copies memory of the process from an address on, and returns the number of bytes that could be
+// read.
+using MemoryCopy = absl::FunctionRef<size_t(uint64_t address, std::span<std::byte> bytes)>;
+
+// The state of a thread that waits, at one time.
+struct WaitingStack {
+  WaitingThread thread;
+  std::vector<std::byte> bytes;  // from the stack pointer on; fewer than asked for at its end
+};
+
+// Reads `most` bytes of the thread's stack. Returns false if the thread runs, is gone, may not be
+// looked at, or ran in each of several attempts. `*stack` keeps its capacity.
+bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, size_t most,
+                      MemoryCopy copy, WaitingStack* stack);
+
+// Copies the memory of a process that runs on this machine.
+size_t CopyMemory(uint32_t pid, uint64_t address, std::span<std::byte> bytes);
 
 }  // namespace profiler::record
