@@ -74,12 +74,19 @@ void PrintStates(const record::ThreadStates& states) {
   PrintNote(line);
   line = absl::StrFormat("%d context switches", states.switches);
   if (states.sampled > 0 && states.sampled < states.switches) {
-    absl::StrAppendFormat(&line, ", %d of them sampled for all", states.sampled);
+    absl::StrAppendFormat(&line, ", %d of them sampled", states.sampled);
+  }
+  const auto percent_off = [&](uint64_t time) {
+    return static_cast<double>(time) * 100 / static_cast<double>(states.preempted + states.blocked);
+  };
+  if (states.estimated > 0) {
+    absl::StrAppendFormat(
+        &line, "; the stacks of %.1f %% of the time off the CPU are estimated by other switches",
+        percent_off(states.estimated));
   }
   if (states.without_stack > 0) {
     absl::StrAppendFormat(&line, "; %.1f %% of the time off the CPU is without a stack",
-                          static_cast<double>(states.without_stack) * 100 /
-                              static_cast<double>(states.preempted + states.blocked));
+                          percent_off(states.without_stack));
   }
   PrintNote(line);
 }

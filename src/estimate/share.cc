@@ -60,6 +60,19 @@ Interval ShareInterval(const ShareSamples& of, double share, double inequality) 
           of.count == of.samples ? 1 : std::min(1.0, middle + half)};
 }
 
+Interval PartlyEstimatedInterval(double share, double estimated, double samples) {
+  if (estimated <= 0) return {share, share};
+  // Of the estimated part, what may be in the share.
+  const double least = std::max(0.0, 1 - (1 - share) / estimated);
+  const double most = std::min(1.0, share / estimated);
+  const double part = std::clamp(0.5, least, most);
+  const double throws = std::max(samples, 1.0);
+  const double z2 = kQuantile95 * kQuantile95;
+  const double half = kQuantile95 * estimated / (1 + z2 / throws) *
+                      std::sqrt(part * (1 - part) / throws + z2 / (4 * throws * throws));
+  return {std::max(0.0, share - half), std::min(1.0, share + half)};
+}
+
 uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
   if (a.samples == 0 || b.samples == 0 || a.count == b.count) return 0;
   const auto n = static_cast<double>(a.samples);

@@ -60,6 +60,11 @@ struct Interval {
 // same variance. Without samples it is all from 0 to 1.
 Interval ShareInterval(const ShareSamples& of, double share, double inequality = 1);
 
+// Has the true share in 95 of 100 runs, where all but `estimated` of the whole (from 0 to 1) was
+// counted, and that part was taken from `samples` samples that fall as dice do. How much of it is
+// in the share is not known, so the least favourable amount counts.
+Interval PartlyEstimatedInterval(double share, double estimated, double samples);
+
 // How many samples, of the present kind, it would take until the two intervals did not overlap any
 // more, if the shares stay what they are; 0 where no number would.
 uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b);

@@ -59,6 +59,27 @@ TEST(ShareInterval, IsWiderWhereFewSamplesWeighMost) {
               2 * ShareInterval(kDice, 0.5, 1).half_width(), 0.001);
 }
 
+TEST(PartlyEstimatedInterval, IsAPointWhereNothingIsEstimated) {
+  const Interval interval = PartlyEstimatedInterval(0.25, 0, 0);
+  EXPECT_EQ(interval.low, 0.25);
+  EXPECT_EQ(interval.high, 0.25);
+}
+
+TEST(PartlyEstimatedInterval, IsThatOfTheEstimatedPart) {
+  // All of it: as for samples that fall as dice do.
+  EXPECT_NEAR(PartlyEstimatedInterval(0.5, 1, 400).half_width(), 0.051, 0.001);
+  // A tenth, of which half may be in the share.
+  EXPECT_NEAR(PartlyEstimatedInterval(0.5, 0.1, 400).half_width(), 0.0051, 0.0001);
+  // A share of 1 % has a tenth of that part at most.
+  EXPECT_NEAR(PartlyEstimatedInterval(0.01, 0.1, 400).half_width(), 0.0031, 0.0001);
+}
+
+TEST(PartlyEstimatedInterval, OfOneSampleIsAllThatIsEstimated) {
+  const Interval interval = PartlyEstimatedInterval(0.5, 0.2, 1);
+  EXPECT_GE(interval.half_width(), 0.09);
+  EXPECT_LE(interval.half_width(), 0.2);
+}
+
 TEST(SamplesToSeparate, IsHowManyItTakesUntilTheIntervalsPart) {
   ShareSamples more = kDice;
   more.count = 5'100;

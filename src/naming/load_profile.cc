@@ -222,6 +222,21 @@ absl::StatusOr<std::vector<profile::TimeSpan>> SpansOf(
   return spans;
 }
 
+void SetRecorderFacts(const perf_data::Features& features, profile::Profile& profile) {
+  const auto recorder = perf_data::ReadRecorder(features);
+  if (!recorder) return;
+  profile.copied_stack = recorder->copied_stack;
+  for (const perf_data::RecorderFacts::Estimate& estimate : recorder->estimates) {
+    for (profile::Event& event : profile.events) {
+      if (profile.text(event.name) != estimate.event) continue;
+      event.estimate = {.switches = estimate.switches,
+                        .sampled = std::min(estimate.sampled, estimate.switches),
+                        .period = std::min(estimate.time, event.period),
+                        .samples = estimate.stand_ins};
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<profile::SampleSelection> SelectionOf(const perf_data::Recording& recording,
@@ -265,6 +280,7 @@ absl::StatusOr<LoadedProfile> LoadProfile(const std::string& path, const LoadOpt
   read.names->SaveToCache();
   auto chains = perf_data::ReadChainQuality(loaded.recording->features());
   if (chains) loaded.profile.chains = *std::move(chains);
+  SetRecorderFacts(loaded.recording->features(), loaded.profile);
   if (options.fold_native) query::FoldNative(loaded.profile);
   query::SimplifyNames(loaded.profile, options.names);
   if (options.keep_names) loaded.names = std::move(read.names);

@@ -63,6 +63,16 @@ struct Event {
   bool callchains = false;     // its samples have them
   bool branch_stacks = false;  // its samples have them, and Profile::branches what they add up to
   double squared_periods = 0;  // their sum, where Profile::order is kept
+  // With --off-cpu: how many context switches were counted and how many of them sampled, how much
+  // of `period` is of the others, and how many equal samples would have as much statistical noise
+  // in that.
+  struct Estimate {
+    uint64_t switches = 0, sampled = 0;
+    uint64_t period = 0;
+    double samples = 0;
+    bool operator==(const Estimate&) const = default;
+  };
+  Estimate estimate;  // zeroes if each time off the CPU has its own stack
 };
 
 // A thread under one of its names: exec and prctl(PR_SET_NAME) start another entry. A thread has
@@ -287,6 +297,9 @@ struct Profile {
   Losses losses;
   // Of those that were unwound, while recording or now, and of those that the kernel made.
   ChainQuality chains;
+  // Bytes of the stack that each sample had, where chains were unwound while recording; 0: not
+  // known.
+  uint64_t copied_stack = 0;
 
   const Event& operator[](EventId id) const { return events[static_cast<uint32_t>(id)]; }
   const Thread& operator[](ThreadId id) const { return threads[static_cast<uint32_t>(id)]; }

@@ -93,11 +93,12 @@ void WidenForMissing(std::span<const OrderedSample> samples, auto keys_of,
 estimate::Interval Measurement::IntervalOf(const Measured& of) const {
   const double share = ShareOf(of);
   if (is_count) return {share, share};
+  if (estimated > 0) return estimate::PartlyEstimatedInterval(share, estimated, estimated_samples);
   return estimate::ShareInterval(of.samples, share, of.inequality);
 }
 
 uint64_t Measurement::SamplesToTell(const Measured& a, const Measured& b) const {
-  if (!IntervalOf(a).Overlaps(IntervalOf(b))) return 0;
+  if (estimated > 0 || !IntervalOf(a).Overlaps(IntervalOf(b))) return 0;
   // As many samples as were taken, with the share of what they stand for.
   const auto parted = [this](const Measured& of) {
     estimate::ShareSamples taken = of.samples;
@@ -136,6 +137,14 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   }
   const bool is_each_one = counted.period == counted.samples && !counted.frequency;
   result.is_count = !missing.any() && (is_each_one || IsOffCpuEvent(profile.text(counted.name)));
+  if (result.is_count && counted.estimate.period > 0 && result.period > 0) {
+    result.is_count = false;
+    // Of a choice of the samples, all may be estimated that is estimated of the whole.
+    result.estimated = std::min(
+        1.0, static_cast<double>(counted.estimate.period) / static_cast<double>(result.period));
+    result.estimated_samples =
+        counted.estimate.samples * std::min(1.0, static_cast<double>(result.period) / period);
+  }
   for (std::vector<Measured>* all : {&result.self, &result.total}) {
     for (Measured& of : *all) of.inequality = result.inequality;
   }

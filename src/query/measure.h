@@ -31,6 +31,10 @@ struct Measurement {
   double inequality = 1;    // of the samples' periods
   // Each sample is of one occurrence, and all are there: no chance is in the figures.
   bool is_count = false;
+  // Part of the period, from 0 to 1, that is of context switches without a stack of their own, and
+  // as many samples tell their stacks. 0: there is none, or samples are missing as well.
+  double estimated = 0;
+  double estimated_samples = 0;
   std::vector<Measured> self, total;  // by key
 
   // Samples that are missing count as those next to them.

@@ -63,8 +63,15 @@ void OffCpu::Close(Thread& thread, uint64_t time) {
 
 void OffCpu::Emit(Thread& thread, uint64_t duration, uint64_t time) {
   Length& length = thread.lengths[static_cast<size_t>(thread.kind)][LengthOf(duration)];
+  Estimate& estimate = estimates_[static_cast<size_t>(thread.kind)];
+  ++estimate.switches;
+  if (!thread.has_stack) {
+    length.owed += duration;
+    return;
+  }
+  ++estimate.sampled;
+  CountEstimated(thread, thread.kind, length.owed);
   length.owed += duration;
-  if (!thread.has_stack) return;
   length.chain = thread.chain;
   length.system_call = thread.system_call;
   Report(thread, {.kind = thread.kind,
@@ -72,6 +79,13 @@ void OffCpu::Emit(Thread& thread, uint64_t duration, uint64_t time) {
                   .duration = std::exchange(length.owed, 0),
                   .chain = thread.chain,
                   .system_call = thread.system_call});
+}
+
+void OffCpu::CountEstimated(Thread& thread, WaitKind kind, uint64_t time) {
+  thread.times.estimated += time;
+  Estimate& estimate = estimates_[static_cast<size_t>(kind)];
+  estimate.time += time;
+  estimate.squares += static_cast<double>(time) * static_cast<double>(time);
 }
 
 void OffCpu::EmitOwed(Thread& thread, uint64_t time) {
@@ -82,6 +96,7 @@ void OffCpu::EmitOwed(Thread& thread, uint64_t time) {
       if (length.chain.empty()) {
         without += owed;
       } else if (owed != 0) {
+        CountEstimated(thread, kind, owed);
         Report(thread, {.kind = kind,
                         .end = time,
                         .duration = owed,

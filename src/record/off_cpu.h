@@ -63,6 +63,7 @@ struct ThreadTimes {
   uint64_t without_stack = 0;   // of preempted and blocked
   uint64_t times_off = 0;       // how often it left its CPU
   uint64_t stacks_sampled = 0;  // of these
+  uint64_t estimated = 0;       // of preempted and blocked: without a stack, others stand for it
   bool has_ended = false;
 };
 
@@ -106,6 +107,16 @@ class OffCpu {
   // Of all threads, also those that have ended; in no order. Whole after End.
   std::vector<ThreadTimes> times() const;
 
+  // Times off the CPU of one kind that were handed out since BeginFile, and how much of them was
+  // estimated: times without a stack, which others stand for.
+  struct Estimate {
+    uint64_t switches = 0, sampled = 0;  // sampled: also those whose stack was read
+    uint64_t time = 0;                   // ns
+    double squares = 0;                  // of the times that single stacks stand for, summed up
+  };
+  const Estimate& estimate(WaitKind kind) const { return estimates_[static_cast<size_t>(kind)]; }
+  void BeginFile() { estimates_ = {}; }
+
  private:
   enum class State : uint8_t { kUnknown, kRunning, kOff };
   struct Span {
@@ -144,6 +155,7 @@ class OffCpu {
   void Close(Thread& thread, uint64_t time);
   void Emit(Thread& thread, uint64_t duration, uint64_t time);
   void EmitOwed(Thread& thread, uint64_t time);
+  void CountEstimated(Thread& thread, WaitKind kind, uint64_t time);
   // Hands out `wait`, completed by whose it is.
   void Report(const Thread& thread, Wait wait) const;
   static size_t LengthOf(uint64_t duration);
@@ -152,6 +164,7 @@ class OffCpu {
   std::vector<Span> counted_;  // one after the other; the last is open until Pause
   absl::flat_hash_map<uint32_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadTimes> ended_;
+  std::array<Estimate, 2> estimates_;  // by WaitKind
 };
 
 }  // namespace profiler::record

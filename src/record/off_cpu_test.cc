@@ -128,6 +128,37 @@ TEST_F(OffCpuTest, GivesWhatIsLeftAtTheEndToTheLastStackOfThatLength) {
   EXPECT_EQ(Waits(), "8 blocked 100 to 1100 in 1\n8 blocked 100 to 3000 in 1");
 }
 
+TEST_F(OffCpuTest, TellsHowMuchIsEstimated) {
+  off_cpu_.Begin(0);
+  for (uint64_t time = 1000; time < 4000; time += 1000) {
+    Out(time);
+    In(time + 100);
+  }
+  Sample({1});
+  Out(5000);
+  In(5100);
+  Out(6000);
+  In(6100);
+  off_cpu_.End(7000);
+  const OffCpu::Estimate& estimate = off_cpu_.estimate(WaitKind::kBlocked);
+  EXPECT_EQ(estimate.switches, 5);
+  EXPECT_EQ(estimate.sampled, 1);
+  EXPECT_EQ(estimate.time, 400);
+  EXPECT_EQ(estimate.squares, 300 * 300 + 100 * 100);
+  EXPECT_EQ(off_cpu_.estimate(WaitKind::kPreempted).time, 0);
+}
+
+TEST_F(OffCpuTest, TimesWithStacksOfTheirOwnAreNotEstimated) {
+  off_cpu_.Begin(0);
+  Sample({1});
+  Out(1000);
+  In(1100);
+  Out(2000);
+  In(9000);  // another length, which no stack stands for
+  off_cpu_.End(9000);
+  EXPECT_EQ(off_cpu_.estimate(WaitKind::kBlocked).time, 0);
+}
+
 TEST_F(OffCpuTest, KeepsThePreemptedApartFromTheBlocked) {
   off_cpu_.Begin(0);
   Out(1000);

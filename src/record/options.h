@@ -165,6 +165,7 @@ struct ThreadStates {
   uint64_t awakened = 0;       // of blocked: for a CPU; of threads that were there at the end
   uint64_t unknown = 0;        // before their first switch, or where records were lost
   uint64_t without_stack = 0;  // of preempted and blocked
+  uint64_t estimated = 0;      // likewise: by the stacks of other switches of the thread
   uint64_t switches = 0, sampled = 0;
   // Of blocked: in which system calls, the longest first.
   std::vector<std::pair<std::string, uint64_t>> calls;

@@ -3,8 +3,10 @@
 #include <time.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
+#include "src/base/off_cpu_events.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
@@ -38,6 +40,23 @@ std::vector<perf_data::EventGroup> GroupsOf(const EventPlan& plan) {
     ++groups.back().members;
   }
   return groups;
+}
+
+void SetEstimates(const OffCpu& off_cpu, perf_data::Features* features) {
+  perf_data::RecorderFacts recorder =
+      perf_data::ReadRecorder(*features).value_or(perf_data::RecorderFacts());
+  for (const WaitKind kind : {WaitKind::kBlocked, WaitKind::kPreempted}) {
+    const OffCpu::Estimate& estimate = off_cpu.estimate(kind);
+    if (estimate.time == 0) continue;
+    const auto time = static_cast<double>(estimate.time);
+    recorder.estimates.push_back(
+        {.event = std::string(kind == WaitKind::kBlocked ? kBlockedEvent : kPreemptedEvent),
+         .switches = estimate.switches,
+         .sampled = estimate.sampled,
+         .time = estimate.time,
+         .stand_ins = time * time / estimate.squares});
+  }
+  if (!recorder.estimates.empty()) perf_data::SetRecorder(recorder, features);
 }
 
 }  // namespace
@@ -83,11 +102,13 @@ absl::Status RecordingFile::Append(std::span<const std::span<const std::byte>> p
   return status;
 }
 
-absl::Status RecordingFile::Finish(const RecordTally& tally, const ChainQuality* chains) {
+absl::Status RecordingFile::Finish(const RecordTally& tally, const ChainQuality* chains,
+                                   const OffCpu* off_cpu) {
   perf_data::Features features = facts_.features;
   features.sample_time = tally.sample_time();
   features.build_ids = tally.images().Entries(facts_.kernel);
   if (chains != nullptr) perf_data::SetChainQuality(*chains, &features);
+  if (off_cpu != nullptr) SetEstimates(*off_cpu, &features);
   return writer_->Finish(features);
 }
 

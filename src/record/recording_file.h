@@ -17,6 +17,7 @@
 #include "src/perf_data/write/writer.h"
 #include "src/procfs/build_id.h"
 #include "src/record/event_plan.h"
+#include "src/record/off_cpu.h"
 #include "src/record/options.h"
 #include "src/record/record_tally.h"
 
@@ -47,7 +48,7 @@ class RecordingFile {
   // A round: whole records, in pieces. After an error nothing of it is in the file.
   absl::Status Append(std::span<const std::span<const std::byte>> pieces);
   // The features, once, last. `chains` is null where nothing was unwound.
-  absl::Status Finish(const RecordTally& tally, const ChainQuality* chains);
+  absl::Status Finish(const RecordTally& tally, const ChainQuality* chains, const OffCpu* off_cpu);
   // Behind Finish: takes further sections, and what was written can be read from it.
   perf_data::Writer& writer() { return *writer_; }
 

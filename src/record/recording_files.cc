@@ -54,7 +54,9 @@ absl::Status RecordingFiles::PutAside(std::vector<std::string>* notes) {
 absl::Status RecordingFiles::WriteFeatures() {
   std::optional<ChainQuality> chains;
   if (unwinding_ != nullptr) chains = unwinding_->quality();
-  return file_->Finish(tally_, chains ? &*chains : nullptr);
+  const OffCpuStage* off_cpu = unwinding_ == nullptr ? nullptr : unwinding_->off_cpu();
+  return file_->Finish(tally_, chains ? &*chains : nullptr,
+                       off_cpu == nullptr ? nullptr : &off_cpu->threads());
 }
 
 absl::Status RecordingFiles::Next(std::vector<std::string>* notes) {

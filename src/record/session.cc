@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -537,8 +538,15 @@ absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Ke
   if (options.realtime) PROFILER_RETURN_IF_ERROR(priority->SetRealTime(*options.realtime));
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
   if (setup.unwinding != nullptr) priority->RaiseNice();
-  if (std::string words = PriorityInWords(); !words.empty()) {
-    perf_data::SetRecorder({.priority = std::move(words)}, &setup.facts->features);
+  perf_data::RecorderFacts recorder{.priority = PriorityInWords()};
+  if (setup.plan.unwinds) {
+    for (const PlannedEvent& event : setup.plan.sampling) {
+      recorder.copied_stack =
+          std::max<uint64_t>(recorder.copied_stack, event.attr.sample_stack_user);
+    }
+  }
+  if (recorder != perf_data::RecorderFacts()) {
+    perf_data::SetRecorder(recorder, &setup.facts->features);
   }
   std::unique_ptr<Session> session;
   try {

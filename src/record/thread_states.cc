@@ -91,6 +91,7 @@ ThreadStates SumStates(const OffCpuStage& stage, const RunDelays& before, const 
     states.blocked += thread.blocked;
     states.unknown += thread.unknown;
     states.without_stack += thread.without_stack;
+    states.estimated += thread.estimated;
     states.switches += thread.times_off;
     states.sampled += thread.stacks_sampled;
     const auto at_end = after.find(thread.tid);

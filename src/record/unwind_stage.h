@@ -69,6 +69,7 @@ class UnwindStage {
   // Before all else, for a recording with --off-cpu.
   void MakeOffCpu(OffCpuStageOptions options);
   OffCpuStage* off_cpu() { return off_cpu_ ? &*off_cpu_ : nullptr; }
+  const OffCpuStage* off_cpu() const { return off_cpu_ ? &*off_cpu_ : nullptr; }
 
   // Samples with this id are of that event, by its place in `events`. Without ids, all are of the
   // first.
@@ -100,7 +101,10 @@ class UnwindStage {
   std::vector<ChainWeights> weights() const;
   // Of the chains of the file at hand; the first begins with this object.
   ChainQuality quality() const;
-  void BeginFile() { tally_ = {}; }
+  void BeginFile() {
+    tally_ = {};
+    if (off_cpu_) off_cpu_->threads().BeginFile();
+  }
   uint64_t hurried() const { return merge_.hurried(); }
 
  private:

@@ -40,7 +40,13 @@ constexpr std::array<Remedy, 10> kRemedies = {{
 
 constexpr std::string_view kWithoutStack = " more had no user stack (exec or exit)";
 
-std::string_view RemedyFor(std::string_view reason) {
+// More the kernel copies of no stack: the size is a u16, and a multiple of 8.
+constexpr uint64_t kMostStack = 65528;
+
+std::string_view RemedyFor(std::string_view reason, uint64_t copied_stack) {
+  if (reason == "stack too short" && copied_stack >= kMostStack) {
+    return "65528 bytes were copied, which is all that the kernel can copy";
+  }
   const auto found = std::find_if(kRemedies.begin(), kRemedies.end(),
                                   [reason](const Remedy& r) { return r.reason == reason; });
   return found == kRemedies.end() ? std::string_view() : found->text;
@@ -100,14 +106,14 @@ std::string UnwoundChainsLine(const Profile& profile,
 }
 
 void AppendCut(std::string_view number, double percent, std::string_view reason,
-               std::string_view image, std::string& text) {
+               std::string_view image, uint64_t copied_stack, std::string& text) {
   std::string what = absl::StrCat("cut: ", View(reason));
   if (!image.empty()) {
     what += " in ";
     AppendPrintable(image, what);
   }
   absl::StrAppendFormat(&text, "%10s  %6.2f%%  %s\n", std::string(number), percent, what);
-  if (const std::string_view remedy = RemedyFor(reason); !remedy.empty()) {
+  if (const std::string_view remedy = RemedyFor(reason, copied_stack); !remedy.empty()) {
     absl::StrAppend(&text, "                       ", View(remedy), "\n");
   }
 }
@@ -123,7 +129,8 @@ void AppendCutsByWeight(const Profile& profile, const profile::ChainShares& shar
   for (const profile::ChainShares::Cut& cut : shares.cuts) {
     std::string_view reason = cut.reason;
     if (reason.starts_with(kBegin)) reason = reason.substr(kBegin.size(), reason.size() - 7);
-    AppendCut("", Percent(cut.weight, shares.whole + shares.cut), reason, cut.image, text);
+    AppendCut("", Percent(cut.weight, shares.whole + shares.cut), reason, cut.image,
+              profile.copied_stack, text);
   }
 }
 
@@ -161,7 +168,7 @@ std::string FormatChains(const Profile& profile) {
   }
   for (const ChainQuality::Cut& cut : chains.cuts) {
     AppendCut(absl::StrCat(cut.chains), Percent(cut.chains, chains.chains()), cut.reason, cut.image,
-              text);
+              profile.copied_stack, text);
   }
   return text;
 }

@@ -94,6 +94,14 @@ TEST(ChainsTest, AdvisesToCopyMoreOnlyWhereThereIsMoreToCopy) {
   EXPECT_EQ(text.find("65528"), std::string::npos);
 }
 
+TEST(ChainsTest, AdvisesNoMoreBytesIfAsManyAsPossibleWereCopied) {
+  profile::Profile profile = With({.complete = 9, .cuts = {{1, "stack too short", "/bin/deep"}}});
+  profile.copied_stack = 16384;
+  EXPECT_NE(FormatChains(profile).find("--call-graph dwarf,65528"), std::string::npos);
+  profile.copied_stack = 65528;
+  EXPECT_EQ(FormatChains(profile).find("--call-graph dwarf,65528"), std::string::npos);
+}
+
 TEST(ChainsTest, SamplesWithoutAUserStackCountApart) {
   const ChainQuality chains{.complete = 4, .no_stack = 3, .cuts = {}};
   EXPECT_EQ(Line(chains),

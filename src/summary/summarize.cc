@@ -64,6 +64,10 @@ class Summarizer {
     summary_.samples = measured_.samples;
     summary_.amount = static_cast<double>(measured_.period);
     summary_.is_count = measured_.is_count;
+    if (measured_.estimated > 0) {
+      summary_.switches = profile_[event_].estimate.switches;
+      summary_.sampled_switches = profile_[event_].estimate.sampled;
+    }
     summary_.missing_part = measured_.missing_part;
     AddFunctions();
     AddPath();

@@ -55,6 +55,9 @@ struct Summary {
   uint64_t samples = 0;
   double amount = 0;
   bool is_count = false;  // query::Measurement::is_count
+  // Context switches that the times are of, and how many of them had their stack sampled or read;
+  // zeroes if there is nothing to estimate.
+  uint64_t switches = 0, sampled_switches = 0;
   // The part of the samples that is missing. All shares make up for it (query::MissingPeriods), and
   // all amounts are of what is there.
   double missing_part = 0;

@@ -195,8 +195,21 @@ TEST(Summary, OfWhatIsCountedHasNoInterval) {
   ProfileBuilder builder;
   builder.InOrder().Event("page-faults").Sample("app", {"main@app"}, 10, 1);
   const std::string text = TextOf(builder.profile(), EventId{1});
-  EXPECT_THAT(text, HasSubstr("no chance is in the figures"));
+  EXPECT_THAT(text, HasSubstr("counts are exact; there is no confidence interval"));
   EXPECT_THAT(text, HasSubstr("  100.0 %  10  main"));
+}
+
+TEST(Summary, OfTimesThatAreEstimatedHasIntervals) {
+  ProfileBuilder builder;
+  builder.InOrder().Event("offcpu-time").Sample("app", {"wait@app"}, 1, 3'000'000);
+  builder.Sample("app", {"lock@app"}, 1, 1'000'000);
+  EXPECT_THAT(TextOf(builder.profile(), EventId{1}), HasSubstr("counts are exact"));
+  builder.profile().events[1].estimate = {
+      .switches = 1000, .sampled = 100, .period = 400'000, .samples = 100};
+  const std::string text = TextOf(builder.profile(), EventId{1});
+  EXPECT_THAT(text, HasSubstr("(± is the 95 % interval)"));
+  EXPECT_THAT(text, HasSubstr("estimated: 100\n  of 1000 context switches have a stack.\n"));
+  EXPECT_THAT(text, HasSubstr("   75.0 ± 1.0  %"));
 }
 
 TEST(Summary, HasSomeThirtyLines) {

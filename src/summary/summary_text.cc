@@ -95,8 +95,13 @@ class Text {
   void AppendFunctions() {
     Line("");
     Line(summary_.is_count
-             ? "Where it goes, by function (each was counted, so no chance is in the figures)"
+             ? "Where it goes, by function (counts are exact; there is no confidence interval)"
              : "Where it goes, by function (± is the 95 % interval)");
+    if (summary_.switches != 0) {
+      Line(absl::StrCat("  Times are exact. Which functions have them is estimated: ",
+                        summary_.sampled_switches));
+      Line(absl::StrCat("  of ", summary_.switches, " context switches have a stack."));
+    }
     for (const FunctionShare& function : summary_.functions) {
       const double half = 100 * function.share.interval.half_width();
       std::string line = absl::StrFormat("%7.1f", 100 * function.share.part);

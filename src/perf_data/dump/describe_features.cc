@@ -230,7 +230,18 @@ std::optional<Lines> Imported(const Recording& recording) {
 std::optional<Lines> Recorder(const Recording& recording) {
   const auto recorder = ReadRecorder(recording.features());
   if (!recorder) return std::nullopt;
-  return Lines{absl::StrCat("priority of the recorder : ", recorder->priority)};
+  Lines lines;
+  if (!recorder->priority.empty()) {
+    lines.push_back(absl::StrCat("priority of the recorder : ", recorder->priority));
+  }
+  if (recorder->copied_stack != 0) {
+    lines.push_back(absl::StrCat("bytes of stack that were unwound : ", recorder->copied_stack));
+  }
+  for (const RecorderFacts::Estimate& estimate : recorder->estimates) {
+    lines.push_back(absl::StrCat("context switches of ", estimate.event, " : ", estimate.switches,
+                                 ", ", estimate.sampled, " with a stack"));
+  }
+  return lines;
 }
 
 template <const char* kText>

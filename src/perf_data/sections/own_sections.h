@@ -5,9 +5,11 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/chain_quality.h"
 #include "src/perf_data/format/features.h"
@@ -34,9 +36,23 @@ struct ImportedFrom {
 std::optional<ImportedFrom> ReadImported(const Features& features);
 void SetImported(const ImportedFrom& from, Features* features);
 
-// RECORDER: how the recorder itself ran, where it was not as any other program.
+// RECORDER: how the recorder itself ran, where it was not as any other program, and what it has
+// estimated.
 struct RecorderFacts {
-  std::string priority;  // "nice -20", "SCHED_FIFO 10"
+  std::string priority;  // "nice -20", "SCHED_FIFO 10"; empty if it ran as any other program
+  // Context switches that were counted, of which some were sampled for all, by the event that their
+  // times are samples of.
+  struct Estimate {
+    std::string event;
+    uint64_t switches = 0, sampled = 0;
+    uint64_t time = 0;     // ns: of switches without a stack, by the stacks of others
+    double stand_ins = 0;  // as many equal stand-ins would make up that time as well
+    bool operator==(const Estimate&) const = default;
+  };
+  std::vector<Estimate> estimates;
+  // Bytes of the stack that each sample had, of a recording whose chains were unwound while it went
+  // on; 0: none, or not known.
+  uint64_t copied_stack = 0;
   bool operator==(const RecorderFacts&) const = default;
 };
 std::optional<RecorderFacts> ReadRecorder(const Features& features);
