@@ -68,9 +68,12 @@ Interval PartlyEstimatedInterval(double share, double estimated, double samples)
   const double part = std::clamp(0.5, least, most);
   const double throws = std::max(samples, 1.0);
   const double z2 = kQuantile95 * kQuantile95;
-  const double half = kQuantile95 * estimated / (1 + z2 / throws) *
+  // Wilson's interval of that part, to its farther end.
+  const double middle = (part + z2 / (2 * throws)) / (1 + z2 / throws);
+  const double half = kQuantile95 / (1 + z2 / throws) *
                       std::sqrt(part * (1 - part) / throws + z2 / (4 * throws * throws));
-  return {std::max(0.0, share - half), std::min(1.0, share + half)};
+  const double error = estimated * (half + std::abs(middle - part));
+  return {std::max(0.0, share - error), std::min(1.0, share + error)};
 }
 
 uint64_t SamplesToSeparate(const ShareSamples& a, const ShareSamples& b) {
