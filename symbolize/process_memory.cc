@@ -1,5 +1,7 @@
 #include "symbolize/process_memory.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -11,6 +13,13 @@ size_t ProcessMemory::ReadEach(std::span<const Piece> pieces) {
   size_t count = 0;
   while (count < pieces.size() && Read(pieces[count].address, pieces[count].bytes)) ++count;
   return count;
+}
+
+uint64_t ProcessMemory::Now() {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
 }
 
 void PagedMemory::Refresh() {

@@ -26,6 +26,9 @@ class ProcessMemory {
   // How many of the first pieces were read, whole; with those behind it may be worth trying again.
   virtual size_t ReadEach(std::span<const Piece> pieces);
 
+  // CLOCK_MONOTONIC, in ns: what was read before this call was in memory before that time.
+  virtual uint64_t Now();
+
   template <class T>
   requires std::is_trivially_copyable_v<T> std::optional<T> Value(uint64_t address) {
     T value;
@@ -52,6 +55,7 @@ class PagedMemory final : public ProcessMemory {
   void Refresh();
   // What is larger than a page, or in one that cannot be read whole, is read anew each time.
   bool Read(uint64_t address, std::span<std::byte> bytes) override;
+  uint64_t Now() override { return memory_.Now(); }
 
  private:
   static constexpr uint64_t kPage = 4096;  // no page is smaller

@@ -42,6 +42,7 @@ class CodeDumps {
 
   // What is added from here on was met by a sample of that time (CLOCK_MONOTONIC).
   void SetTime(uint64_t time) { time_ = time; }
+  uint64_t time() const { return time_; }
 
   // Of a process, which was there at `since`; 0: before the recording. Valid until it is forgotten.
   symbolize::CodeSink& Of(uint32_t pid, uint64_t since);

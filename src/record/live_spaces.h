@@ -44,7 +44,7 @@ class LiveSpace final : public symbolize::MappedSpace {
   // Where frames in memory without an image are asked for; null: nowhere. Must outlive it.
   void SetMachines(ManagedProcesses* machines) { machines_ = machines; }
   symbolize::ManagedCode* Managed() override {
-    return machines_ == nullptr ? nullptr : machines_->Of(pid());
+    return machines_ == nullptr ? nullptr : machines_->Of(pid(), /*is_still_there=*/late_);
   }
 
   bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;

@@ -103,10 +103,15 @@ class ManagedProcesses::Process {
   const std::string& path() const { return spec_.path; }
 
   // Null where there is none after all.
-  symbolize::ManagedCode* code(uint64_t look) {
+  symbolize::ManagedCode* code(uint64_t look, uint64_t time) {
     symbolize::ManagedCode* const machine = Machine();
     if (std::exchange(look_, look) != look && machine != nullptr) machine->Refresh();
+    if (machine != nullptr) machine->SetTime(time);
     return machine;
+  }
+  // Of a process that runs.
+  void Prepare() {
+    if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }
 
  protected:
@@ -213,6 +218,8 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
     process = std::make_unique<HotSpotProcess>(files_, mmap, sink);
+    // Its code as it is before the first sample.
+    if (mmap.sample_id.time == 0) process->Prepare();
   } else {
     process = std::make_unique<V8Process>(files_, v8_images_, mmap, sink);
   }
@@ -223,12 +230,12 @@ void ManagedProcesses::Forget(uint32_t pid) {
   dumps_.Forget(pid);
 }
 
-symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid) {
+symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid, bool is_still_there) {
   if (processes_.empty()) return nullptr;
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return nullptr;
   if (found->second->HasMap()) dumps_.LeaveCompiled(pid);
-  return found->second->code(look_);
+  return found->second->code(look_, is_still_there ? symbolize::ManagedCode::kNow : dumps_.time());
 }
 
 }  // namespace profiler::record

@@ -35,8 +35,9 @@ class ManagedProcesses {
   void Forget(uint32_t pid);
 
   // Null where the process is known to have no machine, or one that is not known. Valid until the
-  // next call of Mapped or Forget.
-  symbolize::ManagedCode* Of(uint32_t pid);
+  // next call of Mapped or Forget. The frames that it is asked for are of the sample at hand (its
+  // time is that of the dumps), or, with `is_still_there`, of a thread that has not run since.
+  symbolize::ManagedCode* Of(uint32_t pid, bool is_still_there = false);
   // Some milliseconds have gone by.
   void Refresh() { ++look_; }
 

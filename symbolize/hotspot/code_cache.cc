@@ -21,23 +21,128 @@ Blob::Kind KindOf(const Blob& blob) {
 
 }  // namespace
 
+void CodeCache::List() {
+  if (std::exchange(listed_look_, look_) == look_) return;
+  // They stay where they are, and grow.
+  ReadHeaps();
+  Addresses blobs;
+  for (const Heap& heap : heaps_) FindChanged(heap, &blobs);
+  if (listed_.size() + blobs.size() > kMostListed) {
+    listed_.clear();
+    maps_.clear();
+    blobs.resize(std::min(blobs.size(), kMostListed));
+  }
+  ListChanged(blobs);
+}
+
+// Appends the blobs that begin where the map is not what it was.
+void CodeCache::FindChanged(const Heap& heap, Addresses* blobs) {
+  constexpr uint64_t kMostSegments = uint64_t{1} << 24;
+  constexpr size_t kPiece = 64;
+  const uint64_t segments = (heap.high - heap.low) >> heap.log2_segment;
+  if (segments == 0 || segments > kMostSegments) return;
+  std::vector<uint8_t> map(segments);
+  if (!live_.Read(heap.map, std::as_writable_bytes(std::span(map)))) return;
+  std::vector<uint8_t>& before = maps_[heap.low];
+  for (size_t i = 0; i < map.size(); i += kPiece) {
+    const size_t size = std::min(kPiece, map.size() - i);
+    const bool is_same =
+        i + size <= before.size() && std::equal(map.begin() + static_cast<ptrdiff_t>(i),
+                                                map.begin() + static_cast<ptrdiff_t>(i + size),
+                                                before.begin() + static_cast<ptrdiff_t>(i));
+    for (size_t at = i; !is_same && at < i + size; ++at) {
+      if (map[at] != 0) continue;
+      blobs->push_back(heap.low + (at << heap.log2_segment) + layout_.block_size);
+    }
+  }
+  before = std::move(map);
+}
+
+void CodeCache::ListChanged(const Addresses& blobs) {
+  constexpr size_t kAtOnce = 64;
+  const uint64_t in_front = layout_.block_size - layout_.block_used;
+  const size_t size = in_front + HeaderSize();
+  std::vector<std::byte> bytes(kAtOnce * size);
+  std::vector<ProcessMemory::Piece> pieces;
+  for (size_t first = 0; first < blobs.size();) {
+    pieces.clear();
+    for (size_t i = first; i < blobs.size() && pieces.size() < kAtOnce; ++i) {
+      pieces.push_back({blobs[i] - in_front, std::span(bytes).subspan(pieces.size() * size, size)});
+    }
+    const size_t read = live_.ReadEach(pieces);
+    const uint64_t now = live_.Now();
+    for (size_t i = 0; i < read; ++i) {
+      const std::span<const std::byte> block = pieces[i].bytes;
+      const uint64_t address = blobs[first + i];
+      if (block[0] != std::byte{1}) {
+        listed_.erase(address);
+        continue;
+      }
+      const Identity identity = IdentityOf(address, block.subspan(in_front));
+      Listed& listed = listed_[address];
+      if (listed.since == 0 || listed.identity != identity) listed = {identity, now};
+    }
+    // One that cannot be read is left out.
+    first += read < pieces.size() ? read + 1 : read;
+  }
+}
+
+CodeCache::Identity CodeCache::IdentityOf(uint64_t address,
+                                          std::span<const std::byte> header) const {
+  const bool is_relative = layout_.code_is_relative;
+  const auto field = [&]<class T>(T none, uint64_t offset) {
+    return FieldOf<T>(header, offset).value_or(none);
+  };
+  Identity identity;
+  identity.name = field(uint64_t{0}, layout_.blob_name);
+  identity.size = field(uint32_t{0}, layout_.blob_bytes);
+  identity.frame_words = field(int32_t{0}, layout_.blob_frame_size);
+  if (is_relative) {
+    identity.begin = address + field(uint32_t{0}, layout_.blob_code_begin);
+    identity.end = address + field(uint32_t{0}, layout_.blob_code_end);
+  } else {
+    identity.begin = field(uint64_t{0}, layout_.blob_code_begin);
+    identity.end = field(uint64_t{0}, layout_.blob_code_end);
+  }
+  // What follows the header of a smaller blob is code, which changes.
+  const NumberField& size = layout_.blob_header_bytes;
+  const uint32_t header_size =
+      size.size == 2 ? field(uint16_t{0}, size.offset) : field(uint32_t{0}, size.offset);
+  if (header_size < layout_.nmethod_size) return identity;
+  identity.method = field(uint64_t{0}, layout_.nmethod_method);
+  identity.compile_id = field(int32_t{0}, layout_.nmethod_compile_id);
+  return identity;
+}
+
+uint64_t CodeCache::SinceOf(uint64_t address, const Identity& identity) {
+  if (listed_.size() >= kMostListed) return live_.Now();
+  Listed& listed = listed_[address];
+  if (listed.since == 0 || listed.identity != identity) listed = {identity, live_.Now()};
+  return listed.since;
+}
+
+bool CodeCache::IsStill(const Blob& blob) {
+  std::vector<std::byte> header(blob.header.size());
+  const auto used = live_.Value<uint8_t>(blob.address - layout_.block_size + layout_.block_used);
+  return used && *used == 1 && live_.Read(blob.address, header) &&
+         IdentityOf(blob.address, header) == IdentityOf(blob.address, blob.header);
+}
+
 const CodeCache::Known* CodeCache::Find(uint64_t pc) {
+  List();
   auto it = known_.upper_bound(pc);
   const bool is_known = it != known_.end() && it->second.blob.HasCode(pc);
   if (is_known && it->second.look == look_) return &it->second;
   const std::optional<uint64_t> address = FindBlob(pc);
   std::optional<Blob> blob = address ? ReadBlob(*address) : std::nullopt;
   if (!blob || !blob->HasCode(pc)) return nullptr;
-  if (is_known && it->second.blob.address == blob->address) {
-    // Its state changes, its method and the like do not.
-    const Blob& known = it->second.blob;
-    if (known.code_end == blob->code_end && known.code_begin == blob->code_begin &&
-        known.method == blob->method && known.name == blob->name &&
-        known.Field<int32_t>(layout_.nmethod_compile_id) ==
-            blob->Field<int32_t>(layout_.nmethod_compile_id)) {
-      it->second.look = look_;
-      return &it->second;
-    }
+  const Identity identity = IdentityOf(blob->address, blob->header);
+  const uint64_t since = SinceOf(blob->address, identity);
+  // Its state changes, its method and the like do not.
+  if (is_known && it->second.blob.address == blob->address && it->second.blob.name == blob->name &&
+      IdentityOf(blob->address, it->second.blob.header) == identity && it->second.since == since) {
+    it->second.look = look_;
+    return &it->second;
   }
   if (known_.size() >= kMostBlobs) known_.clear();
   // What it overlaps is gone.
@@ -45,18 +150,13 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
   while (it != known_.end() && it->second.blob.code_begin < blob->code_end) it = known_.erase(it);
   const uint64_t end = blob->code_end;
   Known& known = known_[end];
-  known = {*std::move(blob), ++last_number_, look_};
+  known = {*std::move(blob), ++last_number_, look_, since};
   return &known;
 }
 
 const CodeCache::Heap* CodeCache::HeapOf(uint64_t pc) {
   const auto has_code = [pc](const Heap& heap) { return pc >= heap.low && pc < heap.high; };
-  auto found = std::ranges::find_if(heaps_, has_code);
-  // They stay where they are, and grow.
-  if (found == heaps_.end() && std::exchange(heaps_look_, look_) != look_) {
-    ReadHeaps();
-    found = std::ranges::find_if(heaps_, has_code);
-  }
+  const auto found = std::ranges::find_if(heaps_, has_code);
   return found == heaps_.end() ? nullptr : &*found;
 }
 
@@ -127,6 +227,15 @@ std::optional<std::string> CodeCache::ReadName(uint64_t address) {
   return name;
 }
 
+uint64_t CodeCache::DeoptHandlerOf(const Blob& blob) const {
+  if (!layout_.nmethod_deopt_handler) return 0;
+  if (!layout_.code_is_relative) {
+    return blob.Field<uint64_t>(*layout_.nmethod_deopt_handler).value_or(0);
+  }
+  const auto offset = blob.Field<int32_t>(*layout_.nmethod_deopt_handler).value_or(0);
+  return offset > 0 ? blob.address + static_cast<uint32_t>(offset) : 0;
+}
+
 std::optional<Blob> CodeCache::ReadBlob(uint64_t address) {
   Blob blob;
   blob.address = address;
@@ -164,6 +273,7 @@ std::optional<Blob> CodeCache::ReadBlob(uint64_t address) {
   if (blob.kind == Blob::Kind::kCompiled) {
     blob.method = blob.Field<uint64_t>(layout_.nmethod_method).value_or(0);
     blob.orig_pc = blob.Field<int32_t>(layout_.nmethod_orig_pc).value_or(0);
+    blob.deopt_handler = DeoptHandlerOf(blob);
   }
   return blob;
 }

@@ -83,7 +83,10 @@ class Reader {
       if (end < begin || !AddPlace(begin, pc.scope)) return false;
       begin = end;
     }
-    return !out_.places.empty();
+    if (out_.places.empty()) return false;
+    // Behind the last one are handlers and stubs, which nothing was inlined into.
+    out_.places.push_back({begin, JitDump::kNone, 0});
+    return true;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -29,6 +30,7 @@ class FakeVm final : public ProcessMemory {
 
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     ++reads;
+    if (on_read) on_read(reads);
     if (address < kStart || address - kStart > memory_.size() ||
         bytes.size() > memory_.size() - (address - kStart)) {
       return false;
@@ -40,7 +42,11 @@ class FakeVm final : public ProcessMemory {
     const auto found = variables_.find(std::string(name));
     return found == variables_.end() ? std::nullopt : std::optional(found->second);
   }
+  uint64_t Now() override { return now; }
   uint64_t reads = 0;
+  uint64_t now = 1;
+  // Called before each read, with its number.
+  std::function<void(uint64_t)> on_read;
 
   // ---- as who makes it
 
@@ -88,6 +94,7 @@ class FakeVm final : public ProcessMemory {
     uint64_t method = 0;
     std::vector<Scope> scopes;
     std::vector<std::pair<int32_t, uint32_t>> places;  // pc and index of its scope
+    int32_t deopt_handler = -1, orig_pc = 0;           // from the code's begin, from sp
   };
   // Where its code begins.
   uint64_t AddCode(const Code& code) {
@@ -97,11 +104,16 @@ class FakeVm final : public ProcessMemory {
     uint64_t end = begin + code.bytes.size();
     Put(block + kBlockUsed, uint8_t{1});
     Put(blob + kBlobName, AddText(code.name));
+    Put(blob + kBlobHeaderSize, static_cast<uint32_t>(kBlobHeader));
     Put(blob + kBlobFrame, code.frame_words);
+    Put(blob + kCompileId, ++last_compile_id_);
     Put(blob + kBlobComplete, code.frame_complete);
     Put(blob + kBlobBegin, begin);
     Put(blob + kBlobEnd, end);
     Put(blob + kMethodOfCode, code.method);
+    Put(blob + kOrigPc, code.orig_pc);
+    if (code.deopt_handler >= 0)
+      Put(blob + kDeopt, begin + static_cast<uint64_t>(code.deopt_handler));
     for (size_t i = 0; i < code.bytes.size(); ++i) Put(begin + i, code.bytes[i]);
     end = (end + 7) & ~uint64_t{7};
     PutDebugInfo(blob, code, &end);
@@ -123,6 +135,31 @@ class FakeVm final : public ProcessMemory {
     Put(begin - kBlobHeader + kCompileId, compile_id);
   }
 
+  void RenameHolder(uint64_t method, const std::string& holder) {
+    const uint64_t pool = *Value<uint64_t>(ConstMethodOf(method) + kConstPool);
+    Put(*Value<uint64_t>(pool + kPoolHolder) + kKlassName, AddSymbol(holder));
+  }
+  // The counters of unloaded classes.
+  void PutCounters() {
+    const uint64_t memory = Take(512);
+    Put(kCounters, memory);
+    Put(memory, uint32_t{0xc0c0feca});
+    Put(memory + 8, uint32_t{512});
+    Put(memory + 24, uint32_t{32});
+    Put(memory + 28, uint32_t{3});
+    uint64_t entry = memory + 32;
+    for (const std::string name :
+         {"java.cls.loadedClasses", "java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses"}) {
+      Put(entry, uint32_t{64});
+      Put(entry + 4, uint32_t{20});
+      Put(entry + 16, uint32_t{56});
+      for (size_t i = 0; i <= name.size(); ++i) Put(entry + 20 + i, name.c_str()[i]);
+      unloaded_ = name == "java.cls.unloadedClasses" ? entry + 56 : unloaded_;
+      entry += 64;
+    }
+  }
+  void CountUnloadedClass() { Put(unloaded_, *Value<uint64_t>(unloaded_) + 1); }
+
   template <class T>
   void Put(uint64_t address, T value) {
     std::memcpy(memory_.data() + (address - kStart), &value, sizeof(value));
@@ -140,10 +177,10 @@ class FakeVm final : public ProcessMemory {
                             kConstSignature = 36, kConstSize = 48;
   static constexpr uint64_t kPoolHolder = 24, kPoolFile = 54, kPoolLength = 60, kPoolSize = 72;
   static constexpr uint64_t kBlockSize = 16, kBlockUsed = 8, kBlobHeader = 352;
-  static constexpr uint64_t kBlobSize = 12, kBlobComplete = 20, kBlobFrame = 28, kBlobBegin = 32,
-                            kBlobEnd = 40, kBlobName = 96, kMethodOfCode = 112, kScopes = 120,
-                            kMetadata = 260, kPcs = 268, kPcsEnd = 272, kOrigPc = 300,
-                            kCompileId = 304;
+  static constexpr uint64_t kBlobSize = 12, kBlobHeaderSize = 16, kBlobComplete = 20,
+                            kBlobFrame = 28, kBlobBegin = 32, kBlobEnd = 40, kBlobName = 96,
+                            kMethodOfCode = 112, kScopes = 120, kDeopt = 128, kMetadata = 260,
+                            kPcs = 268, kPcsEnd = 272, kOrigPc = 300, kCompileId = 304;
 
   uint64_t Take(uint64_t size) {
     const uint64_t start = next_;
@@ -208,6 +245,7 @@ class FakeVm final : public ProcessMemory {
     const std::vector<Field> fields = {
         {"CodeCache", "_heaps", AddWord(kHeaps), true},
         {"Abstract_VM_Version", "_vm_major_version", AddWord(17), true},
+        {"PerfMemory", "_start", kCounters, true},
         {"StubRoutines", "_call_stub_return_address", AddWord(0), true},
         {"GrowableArrayBase", "_len", 0},
         {"GrowableArray<int>", "_data", 8},
@@ -220,12 +258,14 @@ class FakeVm final : public ProcessMemory {
         {"HeapBlock::Header", "_used", kBlockUsed},
         {"CodeBlob", "_name", kBlobName},
         {"CodeBlob", "_size", kBlobSize},
+        {"CodeBlob", "_header_size", kBlobHeaderSize},
         {"CodeBlob", "_frame_size", kBlobFrame},
         {"CodeBlob", "_frame_complete_offset", kBlobComplete},
         {"CodeBlob", "_code_begin", kBlobBegin},
         {"CodeBlob", "_code_end", kBlobEnd},
         {"CompiledMethod", "_method", kMethodOfCode},
         {"CompiledMethod", "_scopes_data_begin", kScopes},
+        {"CompiledMethod", "_deopt_handler_begin", kDeopt},
         {"nmethod", "_compile_id", kCompileId},
         {"nmethod", "_orig_pc_offset", kOrigPc},
         {"nmethod", "_scopes_pcs_offset", kPcs},
@@ -302,12 +342,14 @@ class FakeVm final : public ProcessMemory {
     std::memset(memory_.data() + (kMap - kStart), 0xff, (kCodeEnd - kCode) / kSegment);
   }
 
-  static constexpr uint64_t kHeaps = kStart + 16;
+  static constexpr uint64_t kHeaps = kStart + 16, kCounters = kStart + 64;
 
   std::vector<std::byte> memory_{kSize};
   std::map<std::string, uint64_t> variables_;
   uint64_t next_ = kStart + 0x100;
   uint64_t next_block_ = kCode;
+  int32_t last_compile_id_ = 1000;
+  uint64_t unloaded_ = 0;  // the counter
 };
 
 }  // namespace profiler::symbolize::hotspot

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "symbolize/hotspot/class_unloads.h"
 #include "symbolize/hotspot/code_cache.h"
 #include "symbolize/hotspot/layout.h"
 #include "symbolize/hotspot/leaf_frame.h"
@@ -40,20 +41,30 @@ class HotSpotFrames::Machine {
   Machine(ProcessMemory& memory, CodeSink& sink, Layout layout)
       : memory_(memory),
         layout_(std::move(layout)),
-        cache_(memory_, layout_),
+        cache_(memory, memory_, layout_),
         methods_(memory_, layout_),
-        told_(memory_, layout_, methods_, sink) {}
+        unloads_(memory, layout_),
+        told_(memory_, layout_, cache_, methods_, sink) {
+    Look();
+  }
 
   void Refresh() {
     memory_.Refresh();
     cache_.Refresh();
     methods_.Refresh();
+    Look();
   }
 
-  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
+  ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack, uint64_t time) {
+    time_ = time;
     const uint64_t pc = frame.registers.pc();
-    const CodeCache::Known* const found = cache_.Find(pc - (frame.is_return_address ? 1 : 0));
-    if (found == nullptr) return {};
+    const uint64_t instruction = pc - (frame.is_return_address ? 1 : 0);
+    const CodeCache::Known* const found = Find(instruction);
+    if (found == nullptr) {
+      if (!cache_.HasCode(instruction)) return {};
+      told_.Hide(instruction);
+      return {.kind = Kind::kLost};
+    }
     told_.Tell(*found);
     const Blob& blob = found->blob;
     switch (blob.kind) {
@@ -61,7 +72,9 @@ class HotSpotFrames::Machine {
         return StepFromInterpreter(frame, stack);
       case Blob::Kind::kCompiled:
         if (!frame.is_return_address) {
+          const bool is_begun = static_cast<int64_t>(pc - blob.code_begin) < blob.frame_complete;
           if (const auto leaf = LeafFrameOf(blob, pc)) return StepBy(*leaf, frame, stack);
+          if (is_begun) return {.kind = Kind::kLost};
         }
         [[fallthrough]];
       case Blob::Kind::kFramed:
@@ -73,6 +86,21 @@ class HotSpotFrames::Machine {
   }
 
  private:
+  // What there is before the next samples are taken.
+  void Look() {
+    cache_.List();
+    unloads_.Look();
+  }
+
+  // The code that was there when the sample was taken, and is still there.
+  const CodeCache::Known* Find(uint64_t pc) {
+    const CodeCache::Known* const found = cache_.Find(pc);
+    return found != nullptr && found->WasThere(time_) ? found : nullptr;
+  }
+  bool WasThere(const Methods::Known& known) {
+    return known.since <= time_ || unloads_.NoneSince(time_);
+  }
+
   // ---- compiled code and stubs
 
   ManagedStep StepBySize(const Blob& blob, const ManagedFrame& frame, MemoryReader& stack) {
@@ -85,7 +113,17 @@ class HotSpotFrames::Machine {
     } else if (!stack.ReadBytes(end - 2 * kWord, std::as_writable_bytes(std::span(top)))) {
       return {.kind = Kind::kUnreadable};
     }
-    return Caller(top[1], end, top[0]);
+    ManagedStep step = Caller(top[1], end, top[0]);
+    // What is deoptimized is returned to elsewhere, and keeps where it was.
+    const bool is_deoptimized = frame.is_return_address && blob.deopt_handler != 0 &&
+                                frame.registers.pc() == blob.deopt_handler;
+    uint64_t pc = 0;
+    if (is_deoptimized && blob.orig_pc > 0 &&
+        stack.ReadWord(frame.registers.sp() + static_cast<uint32_t>(blob.orig_pc), &pc) &&
+        blob.HasCode(pc - 1)) {
+      step.listed = {pc - 1};
+    }
+    return step;
   }
 
   static ManagedStep Caller(uint64_t pc, uint64_t sp, uint64_t fp) {
@@ -134,12 +172,16 @@ class HotSpotFrames::Machine {
       if (!stack.ReadWord(sp, &pc)) return {.kind = Kind::kUnreadable};
       if (IsReturnAddress(pc)) return Caller(pc, sp + kWord, fp);
     }
+    const auto guess = [](ManagedStep step) {
+      step.is_guessed = true;
+      return step;
+    };
     if (fp - sp < kLargestStubFrame && by_frame_pointer() && IsReturnAddress(pc)) {
-      return Caller(pc, fp + 2 * kWord, caller_fp);
+      return guess(Caller(pc, fp + 2 * kWord, caller_fp));
     }
     for (uint64_t i = frame.is_return_address ? 0 : 1; i < kSearchedWords; ++i) {
       if (!stack.ReadWord(sp + i * kWord, &pc)) break;
-      if (IsReturnAddress(pc)) return Caller(pc, sp + (i + 1) * kWord, fp);
+      if (IsReturnAddress(pc)) return guess(Caller(pc, sp + (i + 1) * kWord, fp));
     }
     // The frame in which the VM calls Java, before or behind the call: its caller is no Java.
     return {};
@@ -155,7 +197,7 @@ class HotSpotFrames::Machine {
   // Whether it is of code of the machine, behind a call.
   bool IsReturnAddress(uint64_t address) {
     std::array<uint8_t, kLongestCall> code;
-    if (address < code.size() || cache_.Find(address - 1) == nullptr) return false;
+    if (address < code.size() || Find(address - 1) == nullptr) return false;
     return memory_.Read(address - code.size(), std::as_writable_bytes(std::span(code))) &&
            EndsInCall(Architecture::kX86_64, code);
   }
@@ -190,9 +232,10 @@ class HotSpotFrames::Machine {
     if (words.sender_sp < frame_end || words.sender_sp - frame_end > kLargestInterpretedFrame) {
       return {.kind = Kind::kLost};
     }
-    told_.Tell(*known);
     ManagedStep step = Caller(words.return_address, words.sender_sp, words.caller_fp);
     step.frame_end = frame_end;
+    if (!WasThere(*known)) return step;
+    told_.Tell(*known);
     step.listed = {method.const_method};
     const auto is_its = [&](uint64_t bytecode) {
       return bytecode >= method.bytecodes && bytecode - method.bytecodes < method.code.size();
@@ -256,7 +299,8 @@ class HotSpotFrames::Machine {
                                sender_sp - frame_end <= kLargestInterpretedFrame;
     if (!is_on_its_way) return step;
     step.sp = std::max(sender_sp, above);
-    if (const Methods::Known* const known = methods_.Find(frame.registers.Get(kRbx))) {
+    const Methods::Known* const known = methods_.Find(frame.registers.Get(kRbx));
+    if (known != nullptr && WasThere(*known)) {
       told_.Tell(*known);
       const Method& method = known->method;
       step.listed = {method.code.empty() ? method.const_method : method.bytecodes};
@@ -266,7 +310,7 @@ class HotSpotFrames::Machine {
 
   // The interpreter jumps to what it calls, so its return addresses are behind no call.
   bool MayCallInterpreter(uint64_t address) {
-    const CodeCache::Known* const code = address == 0 ? nullptr : cache_.Find(address - 1);
+    const CodeCache::Known* const code = address == 0 ? nullptr : Find(address - 1);
     if (code == nullptr) return false;
     return code->blob.kind == Blob::Kind::kInterpreter || address == CallStubReturn() ||
            IsReturnAddress(address);
@@ -276,8 +320,10 @@ class HotSpotFrames::Machine {
   const Layout layout_;
   CodeCache cache_;
   Methods methods_;
+  ClassUnloads unloads_;
   std::optional<uint64_t> call_stub_return_;
   ToldCode told_;
+  uint64_t time_ = 0;  // of the sample
 };
 
 HotSpotFrames::HotSpotFrames(ProcessMemory& memory, FindVariable find, CodeSink& sink)
@@ -291,18 +337,21 @@ void HotSpotFrames::Refresh() {
 }
 
 ManagedStep HotSpotFrames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
-  if (frame.registers.architecture() != Architecture::kX86_64) return {};
-  if (machine_ == nullptr) {
-    if (wait_ > 0 || tries_ >= kMostTries) return {};
-    wait_ = uint32_t{1} << tries_++;
-    PagedMemory paged(memory_);
-    const auto structs = VmStructs::Read(paged, find_);
-    if (!structs) return {};
-    const auto layout = Layout::Of(*structs, paged, &missing_);
-    if (!layout) return {};
-    machine_ = std::make_unique<Machine>(memory_, sink_, *layout);
-  }
-  return machine_->StepFrom(frame, stack);
+  if (frame.registers.architecture() != Architecture::kX86_64 || !FindMachine()) return {};
+  return machine_->StepFrom(frame, stack, time_);
+}
+
+bool HotSpotFrames::FindMachine() {
+  if (machine_ != nullptr) return true;
+  if (wait_ > 0 || tries_ >= kMostTries) return false;
+  wait_ = uint32_t{1} << tries_++;
+  PagedMemory paged(memory_);
+  const auto structs = VmStructs::Read(paged, find_);
+  if (!structs) return false;
+  const auto layout = Layout::Of(*structs, paged, &missing_);
+  if (!layout) return false;
+  machine_ = std::make_unique<Machine>(memory_, sink_, *layout);
+  return true;
 }
 
 }  // namespace profiler::symbolize::hotspot

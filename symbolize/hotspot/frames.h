@@ -45,6 +45,8 @@ class HotSpotFrames final : public ManagedCode {
   ~HotSpotFrames() override;
 
   void Refresh() override;
+  void Prepare() override { static_cast<void>(FindMachine()); }
+  void SetTime(uint64_t time) override { time_ = time; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override;
 
   // What of its layout the VM does not say, so that nothing is known of its frames; empty: nothing.
@@ -53,12 +55,15 @@ class HotSpotFrames final : public ManagedCode {
  private:
   class Machine;
 
+  bool FindMachine();
+
   ProcessMemory& memory_;
   const FindVariable find_;
   CodeSink& sink_;
   std::unique_ptr<Machine> machine_;
   std::string missing_;
   uint32_t tries_ = 0, wait_ = 0;
+  uint64_t time_ = kNow;
 };
 
 }  // namespace profiler::symbolize::hotspot

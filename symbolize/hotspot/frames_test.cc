@@ -126,7 +126,7 @@ TEST_F(HotSpotFramesTest, InlinedCallsAreToldWithTheirLines) {
                                      .places = {{6, 0}, {8, 1}, {14, 2}}});
   Step(At(code + 7), Stack({1, 2, 3, 4}));
   EXPECT_THAT(told_.codes, ElementsAre("code void pkg.Outer.run(int, long[], java.lang.String) 16 "
-                                       "0:43 6:12<43 8:49"));
+                                       "0:43 6:12<43 8:49 14:0"));
 }
 
 TEST_F(HotSpotFramesTest, AnInterpretedFrameIsListedAtItsBytecode) {
@@ -190,12 +190,197 @@ TEST_F(HotSpotFramesTest, CodeThatTakesThePlaceOfOtherCodeIsToldAnew) {
   EXPECT_EQ(told_.codes.size(), 3u) << "as it may be covered";
 }
 
-TEST_F(HotSpotFramesTest, CodeThatIsGoneIsUnknown) {
+TEST_F(HotSpotFramesTest, CodeThatIsGoneEndsTheChain) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
   vm_.RemoveCode(code);
-  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "unknown");
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "lost");
   EXPECT_EQ(Step(At(0x1234), Stack({1, 2, 3, 4})), "unknown");
   EXPECT_THAT(told_.codes, IsEmpty());
+}
+
+// ---- what is read after the sample
+
+TEST_F(HotSpotFramesTest, CodeIsKnownIfItWasListedBeforeTheSample) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  frames_.Refresh();
+  frames_.SetTime(99);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+  EXPECT_THAT(told_.codes, IsEmpty());
+  frames_.SetTime(100);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "pc abc sp +32 fp f9");
+  EXPECT_EQ(told_.codes.size(), 1u);
+}
+
+TEST_F(HotSpotFramesTest, CodeThatIsMadeLaterIsKnownFromTheNextLookOn) {
+  vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = inner_});
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+  vm_.now = 300;
+  frames_.Refresh();
+  frames_.SetTime(250);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "pc abc sp +32 fp f9");
+  EXPECT_THAT(told_.codes, ElementsAre("code int pkg.Inner.get() 16"));
+}
+
+TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  frames_.SetTime(110);
+  Step(At(code + 7), Stack({1, 2, 3, 4}));
+  vm_.ReplaceMethod(code, inner_, 7);
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+  EXPECT_EQ(told_.codes.back(), "code [replaced code] 16");
+  EXPECT_EQ(told_.codes.size(), 2u);
+  frames_.SetTime(250);
+  Step(At(code + 7), Stack({1, 2, 3, 4}));
+  EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
+}
+
+// The same method is compiled again to the same place, with another frame.
+TEST_F(HotSpotFramesTest, CodeOfTheSameMethodWithAnotherCompileIdIsOtherCode) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  vm_.ReplaceMethod(code, outer_, 7);
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+}
+
+TEST_F(HotSpotFramesTest, CodeThatIsFreedTakesItsNameAlong) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  frames_.SetTime(110);
+  Step(At(code + 7), Stack({1, 2, 3, 4}));
+  vm_.RemoveCode(code);
+  frames_.Refresh();
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "lost");
+  EXPECT_EQ(told_.codes.back(), "code [replaced code] 16");
+}
+
+// Whenever the code is replaced while it is read, what is told is the one or nothing.
+TEST_F(HotSpotFramesTest, CodeThatIsReplacedWhileItIsReadHasNoOtherName) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  const std::vector<std::byte> sound = vm_.memory();
+  int named = 0, nameless = 0;
+  for (uint64_t at = 1; at < 200; ++at) {
+    vm_.memory() = sound;
+    HotSpotFrames frames(
+        vm_, [this](std::string_view name) { return vm_.FindVariable(name); }, told_);
+    vm_.now = 100;
+    frames.Prepare();
+    frames.Refresh();
+    frames.SetTime(150);
+    told_.codes.clear();
+    vm_.reads = 0;
+    vm_.on_read = [&](uint64_t number) {
+      if (number == at) vm_.ReplaceMethod(code, inner_, 7), vm_.now = 200;
+    };
+    Stack stack({1, 2, 3, 4});
+    const RegisterSet registers = At(code + 7);
+    static_cast<void>(frames.StepFrom({registers, false}, stack));
+    vm_.on_read = nullptr;
+    for (const std::string& text : told_.codes) {
+      EXPECT_TRUE(text.starts_with("code void pkg.Outer.run(")) << text << " at " << at;
+    }
+    (told_.codes.empty() ? nameless : named) += 1;
+  }
+  EXPECT_GT(named, 0);
+  EXPECT_GT(nameless, 0);
+}
+
+TEST_F(HotSpotFramesTest, TheInterpreterIsNeverReplaced) {
+  const uint64_t interpreter =
+      vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
+  vm_.now = 100;
+  frames_.SetTime(50);
+  const uint64_t fp = Stack::kStart + 9 * 8;
+  const Stack stack({0, vm_.BytecodesOf(inner_), 0, 0, 0, 0, inner_, 8, fp + 24, 0xf9, 0xabc});
+  EXPECT_EQ(Step(At(interpreter + 99, Stack::kStart, fp), stack, true), "pc abc sp +96 fp f9")
+      << "but of the method nobody knows whether it is the one of the sample";
+  EXPECT_THAT(told_.codes, ElementsAre("code Interpreter 4096"));
+}
+
+TEST_F(HotSpotFramesTest, AMethodIsKnownIfNoClassWasUnloadedSinceTheSample) {
+  const uint64_t interpreter =
+      vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
+  vm_.PutCounters();
+  vm_.now = 100;
+  frames_.Prepare();
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  const uint64_t fp = Stack::kStart + 9 * 8;
+  const auto stack = [&](uint64_t method) {
+    return Stack({0, vm_.BytecodesOf(method), 0, 0, 0, 0, method, 8, fp + 24, 0xf9, 0xabc});
+  };
+  const RegisterSet frame = At(interpreter + 99, Stack::kStart, fp);
+  EXPECT_EQ(Step(frame, stack(inner_), true),
+            absl::StrCat("pc abc sp +96 fp f9 as ", absl::Hex(vm_.BytecodesOf(inner_))));
+  vm_.CountUnloadedClass();
+  EXPECT_EQ(Step(frame, stack(outer_), true), "pc abc sp +96 fp f9");
+  vm_.now = 300;
+  frames_.Refresh();
+  frames_.SetTime(250);
+  EXPECT_EQ(Step(frame, stack(outer_), true),
+            absl::StrCat("pc abc sp +96 fp f9 as ", absl::Hex(vm_.BytecodesOf(outer_))));
+}
+
+// Classes of the same size come to lie at the same addresses.
+TEST_F(HotSpotFramesTest, AnotherClassAtTheSameAddressesHasItsOwnName) {
+  const uint64_t interpreter =
+      vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
+  vm_.now = 100;
+  frames_.Prepare();
+  const uint64_t fp = Stack::kStart + 9 * 8;
+  const Stack stack({0, vm_.BytecodesOf(inner_), 0, 0, 0, 0, inner_, 8, fp + 24, 0xf9, 0xabc});
+  const RegisterSet frame = At(interpreter + 99, Stack::kStart, fp);
+  Step(frame, stack, true);
+  EXPECT_TRUE(told_.codes.back().starts_with("bytecode int pkg.Inner.get()"));
+  vm_.RenameHolder(inner_, "pkg/Other");
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  const size_t before = told_.codes.size();
+  EXPECT_EQ(Step(frame, stack, true), "pc abc sp +96 fp f9");
+  EXPECT_EQ(told_.codes.size(), before);
+  frames_.SetTime(250);
+  Step(frame, stack, true);
+  EXPECT_TRUE(told_.codes.back().starts_with("bytecode int pkg.Other.get()"));
+}
+
+TEST_F(HotSpotFramesTest, AFrameThatIsToBeDeoptimizedIsListedWhereItWas) {
+  const uint64_t code = vm_.AddCode({.bytes = code_,
+                                     .frame_words = 4,
+                                     .frame_complete = 5,
+                                     .method = outer_,
+                                     .deopt_handler = 15,
+                                     .orig_pc = 8});
+  EXPECT_EQ(Step(At(code + 15), Stack({1, code + 8, 0xf9, 0xabc}), true),
+            absl::StrCat("pc abc sp +32 fp f9 as ", absl::Hex(code + 7)));
+  EXPECT_EQ(Step(At(code + 15), Stack({1, 2, 0xf9, 0xabc}), true), "pc abc sp +32 fp f9");
+}
+
+// Where a method is not to be entered any more, a jump is written over its first instruction.
+TEST_F(HotSpotFramesTest, AMethodWhoseBeginWasOverwrittenIsLostInItsBegin) {
+  std::vector<uint8_t> bytes = code_;
+  bytes[0] = 0xeb, bytes[1] = 0x00;  // jmp
+  const uint64_t code =
+      vm_.AddCode({.bytes = bytes, .frame_words = 4, .frame_complete = 5, .method = outer_});
+  EXPECT_EQ(Step(At(code + 4), Stack({1, 2, 0xf9, 0xabc})), "lost");
 }
 
 TEST_F(HotSpotFramesTest, AProcessWithoutTheTablesIsUnknownAndLookedAtOnceInAWhile) {

@@ -63,6 +63,7 @@ void TakeBlob(const VmStructs& structs, Taker& take, Layout& layout) {
   layout.blob_size = take.Size("CodeBlob");
   layout.blob_name = take.Offset("CodeBlob", "_name");
   layout.blob_bytes = take.Offset("CodeBlob", "_size");
+  layout.blob_header_bytes = take.Number("CodeBlob", "_header_size");
   layout.blob_frame_size = take.Offset("CodeBlob", "_frame_size");
   layout.blob_frame_complete = take.Number("CodeBlob", "_frame_complete_offset");
   layout.code_is_relative = !structs.Offset("CodeBlob", "_code_begin");
@@ -110,6 +111,9 @@ void TakeNmethod(const VmStructs& structs, Taker& take, Layout& layout) {
   layout.nmethod_method = take.Offset(is_base ? "CompiledMethod" : "nmethod", "_method");
   layout.nmethod_compile_id = take.Offset("nmethod", "_compile_id");
   layout.nmethod_orig_pc = take.Offset("nmethod", "_orig_pc_offset");
+  layout.nmethod_deopt_handler = layout.code_is_relative
+                                     ? structs.Offset("nmethod", "_deopt_handler_offset")
+                                     : structs.Offset("CompiledMethod", "_deopt_handler_begin");
   layout.debug_info = DebugInfoOf(structs);
 }
 
@@ -146,6 +150,7 @@ std::optional<Layout> Layout::Of(const VmStructs& structs, ProcessMemory& memory
   TakeBlob(structs, take, layout);
   TakeNmethod(structs, take, layout);
   TakeMethods(structs, take, layout);
+  layout.counters = structs.Address("PerfMemory", "_start");
   layout.call_stub_return = structs.Address("StubRoutines", "_call_stub_return_address");
   const uint64_t version = take.Address("Abstract_VM_Version", "_vm_major_version");
   if (!take.has_all()) return std::nullopt;

@@ -32,7 +32,7 @@ struct Layout {
 
   uint64_t blob_size = 0;  // of a CodeBlob's own fields
   uint64_t blob_name = 0, blob_bytes = 0, blob_frame_size = 0;
-  NumberField blob_frame_complete;
+  NumberField blob_header_bytes, blob_frame_complete;
   // Until JDK 22 addresses, since then ints from the start of the blob.
   bool code_is_relative = false;
   uint64_t blob_code_begin = 0, blob_code_end = 0;
@@ -40,6 +40,8 @@ struct Layout {
   // nmethod
   uint64_t nmethod_size = 0;
   uint64_t nmethod_method = 0, nmethod_compile_id = 0, nmethod_orig_pc = 0;
+  // An address, or where code is relative an int from the blob's start.
+  std::optional<uint64_t> nmethod_deopt_handler;
   // Where its debug information is, if that is known: debug_info.h.
   struct DebugInfo {
     bool is_apart = false;                // in memory of its own (_immutable_data), since JDK 23
@@ -63,6 +65,9 @@ struct Layout {
   std::optional<uint64_t> pool_source_file;
   uint64_t klass_name = 0;
   uint64_t symbol_length = 0, symbol_body = 0;
+
+  // PerfMemory::_start, where the VM counts what it does: the address of the variable.
+  std::optional<uint64_t> counters;
 
   // StubRoutines::_call_stub_return_address: the address of the variable.
   std::optional<uint64_t> call_stub_return;

@@ -84,7 +84,9 @@ std::optional<LeafFrame> FrameInPrologue(std::span<const uint8_t> code) {
       height += kWord;
     } else if (const auto growth = decoded->StackGrowth()) {
       height += *growth;
-    } else if (decoded->Is(ZYDIS_MNEMONIC_POP) || decoded->Is(ZYDIS_MNEMONIC_RET)) {
+    } else if (decoded->Is(ZYDIS_MNEMONIC_POP) || decoded->Is(ZYDIS_MNEMONIC_RET) ||
+               decoded->Is(ZYDIS_MNEMONIC_JMP)) {
+      // A jump is written over the first instructions of code that is not to be entered any more.
       return std::nullopt;
     }
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "symbolize/hotspot/compressed.h"
 
 namespace profiler::symbolize::hotspot {
@@ -133,28 +135,32 @@ const Methods::Known* Methods::Find(uint64_t address) {
   if (address == 0 || address % kWord != 0) return nullptr;
   const auto found = known_.find(address);
   if (found != known_.end() && found->second.look == look_) return &found->second;
-  const auto const_method = memory_.Value<uint64_t>(address + layout_.method_const);
-  if (!const_method || *const_method == 0 || *const_method % kWord != 0) return nullptr;
-  if (found != known_.end() && found->second.method.const_method == *const_method) {
+  const std::optional<Texts> texts = ReadTexts(address);
+  if (!texts) return nullptr;
+  std::string print = PrintOf(*texts);
+  if (found != known_.end() && found->second.print == print) {
     found->second.look = look_;
     return &found->second;
   }
-  std::optional<Method> method = Read(*const_method);
+  std::optional<Method> method = Read(*texts);
   if (!method) return nullptr;
+  // While it was read, something else may have taken its place.
+  memory_.Forget();
+  const std::optional<Texts> now = ReadTexts(address);
+  if (!now || PrintOf(*now) != print) return nullptr;
   if (known_.size() >= kMostMethods) known_.clear();
   Known& known = known_[address];
-  known = {*std::move(method), ++last_number_, look_};
+  known = {*std::move(method), ++last_number_, look_, memory_.Now(), std::move(print)};
   return &known;
 }
 
-std::optional<Method> Methods::Read(uint64_t const_method) {
-  Method method;
-  method.const_method = const_method;
-  method.bytecodes = const_method + layout_.const_size;
-  const auto pool = memory_.Value<uint64_t>(const_method + layout_.const_constants);
-  const auto size = memory_.Value<uint16_t>(const_method + layout_.const_code_size);
-  const auto name = memory_.Value<uint16_t>(const_method + layout_.const_name);
-  const auto signature = memory_.Value<uint16_t>(const_method + layout_.const_signature);
+std::optional<Methods::Texts> Methods::ReadTexts(uint64_t address) {
+  const auto const_method = memory_.Value<uint64_t>(address + layout_.method_const);
+  if (!const_method || *const_method == 0 || *const_method % kWord != 0) return std::nullopt;
+  const auto pool = memory_.Value<uint64_t>(*const_method + layout_.const_constants);
+  const auto size = memory_.Value<uint16_t>(*const_method + layout_.const_code_size);
+  const auto name = memory_.Value<uint16_t>(*const_method + layout_.const_name);
+  const auto signature = memory_.Value<uint16_t>(*const_method + layout_.const_signature);
   if (!pool || *pool == 0 || *pool % kWord != 0 || !size || !name || !signature) {
     return std::nullopt;
   }
@@ -163,19 +169,42 @@ std::optional<Method> Methods::Read(uint64_t const_method) {
   if (!entries || !holder || *holder == 0) return std::nullopt;
   const auto holder_name = memory_.Value<uint64_t>(*holder + layout_.klass_name);
   if (!holder_name) return std::nullopt;
-  const auto holder_text = ReadSymbol(*holder_name);
-  const auto name_text = SymbolAt(*pool, *entries, *name);
-  const auto signature_text = SymbolAt(*pool, *entries, *signature);
+  auto holder_text = ReadSymbol(*holder_name);
+  auto name_text = SymbolAt(*pool, *entries, *name);
+  auto signature_text = SymbolAt(*pool, *entries, *signature);
   if (!holder_text || !name_text || !signature_text) return std::nullopt;
-  method.name = MethodName(*holder_text, *name_text, *signature_text);
-  if (method.name.empty()) return std::nullopt;
+  Texts texts{.const_method = *const_method,
+              .pool = *pool,
+              .code_size = *size,
+              .holder = *std::move(holder_text),
+              .name = *std::move(name_text),
+              .signature = *std::move(signature_text)};
   if (layout_.pool_source_file) {
     const auto file = memory_.Value<uint16_t>(*pool + *layout_.pool_source_file);
-    if (file && *file != 0) {
-      method.file = Printable(SymbolAt(*pool, *entries, *file).value_or(""));
-    }
+    if (file && *file != 0) texts.file = SymbolAt(*pool, *entries, *file).value_or("");
   }
-  method.code.resize(*size);
+  return texts;
+}
+
+// No text has a NUL.
+std::string Methods::PrintOf(const Texts& texts) {
+  std::string print = absl::StrCat(texts.const_method, " ", texts.pool, " ", texts.code_size);
+  for (const std::string* const text :
+       {&texts.holder, &texts.name, &texts.signature, &texts.file}) {
+    print += '\0';
+    print += *text;
+  }
+  return print;
+}
+
+std::optional<Method> Methods::Read(const Texts& texts) {
+  Method method;
+  method.const_method = texts.const_method;
+  method.bytecodes = texts.const_method + layout_.const_size;
+  method.name = MethodName(texts.holder, texts.name, texts.signature);
+  if (method.name.empty()) return std::nullopt;
+  method.file = Printable(texts.file);
+  method.code.resize(texts.code_size);
   if (!memory_.Read(method.bytecodes, method.code)) return std::nullopt;
   ReadLines(method);
   return method;

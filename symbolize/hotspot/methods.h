@@ -47,13 +47,14 @@ struct Method {
   uint32_t LineAt(uint32_t bci) const;
 };
 
-// Not thread-safe. Keeps at most kMostMethods.
+// Not thread-safe. Keeps at most kMostMethods. Classes are unloaded, and methods of others come to
+// lie at the same addresses: so at each look a method is compared with what is there.
 class Methods {
  public:
   static constexpr size_t kMostMethods = size_t{1} << 16;
 
   // Both must outlive it.
-  Methods(ProcessMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
+  Methods(PagedMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
 
   // What was found has to be looked at again before it is believed.
   void Refresh() { ++look_; }
@@ -64,16 +65,27 @@ class Methods {
     Method method;
     uint64_t number = 0;
     uint64_t look = 0;
+    uint64_t since = 0;  // by when it was there, as ProcessMemory::Now
+    std::string print;   // as PrintOf
   };
   const Known* Find(uint64_t address);
 
  private:
-  std::optional<Method> Read(uint64_t const_method);
+  // What a method is named by.
+  struct Texts {
+    uint64_t const_method = 0, pool = 0;
+    uint16_t code_size = 0;
+    std::string holder, name, signature, file;
+  };
+
+  std::optional<Texts> ReadTexts(uint64_t address);
+  static std::string PrintOf(const Texts& texts);
+  std::optional<Method> Read(const Texts& texts);
   std::optional<std::string> SymbolAt(uint64_t pool, uint32_t entries, uint32_t index);
   std::optional<std::string> ReadSymbol(uint64_t symbol);
   void ReadLines(Method& method);
 
-  ProcessMemory& memory_;
+  PagedMemory& memory_;
   const Layout& layout_;
   uint64_t look_ = 1;
   uint64_t last_number_ = 0;

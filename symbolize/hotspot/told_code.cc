@@ -24,19 +24,34 @@ void ToldCode::Tell(const CodeCache::Known& known) {
   if (WasTold(blobs_, blob.address, known.number, size)) return;
   std::vector<std::byte> bytes(size);
   if (!memory_.Read(blob.code_begin, bytes)) return;
-  if (blob.kind != Blob::Kind::kCompiled) {
-    return sink_.Add({.start = {blob.code_begin}, .bytes = bytes, .name = blob.name});
-  }
+  MadeCode code{.start = {blob.code_begin}, .bytes = bytes, .name = blob.name};
+  if (blob.kind != Blob::Kind::kCompiled) return Add(blob, code);
   const Methods::Known* const method = methods_.Find(blob.method);
   if (method == nullptr) return;
   const std::string name = method->method.name, file = method->method.file;
   const InlinedCalls inlined = ReadInlinedCalls(blob, layout_, memory_, methods_);
-  sink_.Add({.start = {blob.code_begin},
-             .bytes = bytes,
-             .name = name,
-             .file = file,
-             .calls = inlined.calls,
-             .places = inlined.places});
+  code.name = name, code.file = file;
+  code.calls = inlined.calls, code.places = inlined.places;
+  Add(blob, code);
+}
+
+void ToldCode::Add(const Blob& blob, const MadeCode& code) {
+  if (!cache_.IsStill(blob)) return Hide(code.start.value);
+  const uint64_t begin = code.start.value, end = begin + code.bytes.size();
+  auto it = pieces_.upper_bound(begin);
+  while (it != pieces_.end() && it->second.begin < end) it = pieces_.erase(it);
+  pieces_[end] = {begin, blob.address};
+  sink_.Add(code);
+}
+
+void ToldCode::Hide(uint64_t pc) {
+  const auto found = pieces_.upper_bound(pc);
+  if (found == pieces_.end() || found->second.begin > pc) return;
+  const auto [end, piece] = *found;
+  blobs_.erase(piece.blob);
+  pieces_.erase(found);
+  const std::vector<std::byte> bytes(end - piece.begin);
+  sink_.Add({.start = {piece.begin}, .bytes = bytes, .name = kReplacedCode});
 }
 
 void ToldCode::Tell(const Methods::Known& known) {

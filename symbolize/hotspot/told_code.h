@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "symbolize/hotspot/code_cache.h"
@@ -22,13 +24,18 @@ class ToldCode {
   // What is read and told in all: more than VMs have code (-XX:ReservedCodeCacheSize), some times
   // over. What is met later has no name.
   static constexpr uint64_t kMostBytes = uint64_t{512} << 20;
+  static constexpr std::string_view kReplacedCode = "[replaced code]";
 
   // All must outlive it.
-  ToldCode(ProcessMemory& memory, const Layout& layout, Methods& methods, CodeSink& sink)
-      : memory_(memory), layout_(layout), methods_(methods), sink_(sink) {}
+  ToldCode(ProcessMemory& memory, const Layout& layout, CodeCache& cache, Methods& methods,
+           CodeSink& sink)
+      : memory_(memory), layout_(layout), cache_(cache), methods_(methods), sink_(sink) {}
 
-  // A piece of code, with what was inlined into it.
+  // A piece of code, with what was inlined into it. It has no name if it is freed while it is read.
   void Tell(const CodeCache::Known& known);
+  // What the code at `pc` is nobody knows at the sample at hand: a name that was told is no longer
+  // its.
+  void Hide(uint64_t pc);
   // The bytecodes of a method, and its ConstMethod in front of them.
   void Tell(const Methods::Known& known);
 
@@ -39,15 +46,21 @@ class ToldCode {
   };
   using ByAddress = absl::flat_hash_map<uint64_t, Told>;
 
+  void Add(const Blob& blob, const MadeCode& code);
   // Whether it was told; it counts as told from now on.
   bool WasTold(ByAddress& all, uint64_t address, uint64_t number, uint64_t bytes);
 
   ProcessMemory& memory_;
   const Layout& layout_;
+  CodeCache& cache_;
   Methods& methods_;
   CodeSink& sink_;
   uint64_t bytes_ = 0;
   ByAddress blobs_, const_methods_;
+  struct Piece {
+    uint64_t begin = 0, blob = 0;
+  };
+  std::map<uint64_t, Piece> pieces_;  // of code that has a name, by its end
 };
 
 }  // namespace profiler::symbolize::hotspot

@@ -130,7 +130,8 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
   // What differs from a register that is not known, and reads as 0, was read from the stack.
   knows_frame_ = knows_frame_ || step.fp != 0;
   registers_.KeepOnly(FollowedRegisters());
-  const Next next = GoTo(step.pc, step.sp, step.fp, FrameOrigin::kCfi, true);
+  const FrameOrigin origin = step.is_guessed ? FrameOrigin::kGuess : FrameOrigin::kCfi;
+  const Next next = GoTo(step.pc, step.sp, step.fp, origin, true);
   if (next == Next::kGoOn) chain_.frames.back().stack_pointer = step.frame_end;
   return next;
 }

@@ -47,10 +47,14 @@ struct ManagedStep {
   uint64_t frame_end = 0;
   // Of kCaller: what the chain lists for the frame itself. 0: its pc, as of any frame.
   RuntimeAddress listed;
+  // Of kCaller: true if the caller was searched for, and nothing proves that it is the caller.
+  bool is_guessed = false;
 };
 
-// One process's machine. Everything it reads may have been written to deceive: it answers in
-// bounded time and memory, whatever is there. Not thread-safe.
+// One process's machine. Its tables are read after the sample, so a table's entry is used only if
+// it is known to be the entry of that time: the machine had it before the sample, and still has it.
+// Everything it reads may have been written to deceive: it answers in bounded time and memory,
+// whatever is there. Not thread-safe.
 class ManagedCode {
  public:
   virtual ~ManagedCode() = default;
@@ -60,6 +64,13 @@ class ManagedCode {
 
   // Some milliseconds have gone by: what was read before may be otherwise by now.
   virtual void Refresh() {}
+  // Reads what has to be known before the first sample. Called where a process is known to run
+  // before it is recorded.
+  virtual void Prepare() {}
+  // The stack words of the frames that are asked for next were there at `time` (CLOCK_MONOTONIC,
+  // ns). kNow: they are still there, because the thread has not run since.
+  static constexpr uint64_t kNow = UINT64_MAX;
+  virtual void SetTime(uint64_t time) { static_cast<void>(time); }
 
   // `stack` reads the copied stack, and the live one where that is permitted.
   virtual ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) = 0;
