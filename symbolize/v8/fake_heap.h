@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ inline Metadata NodeMetadata() {
   data.object_map = 0, data.map_instance_type = 12;
   data.function_shared = 24, data.function_context = 32;
   data.shared_data = 8, data.shared_name_or_scope_info = 16, data.shared_script = 32;
-  data.code_bytecode = 16;
+  data.code_bytecode = 16, data.function_code = 48, data.stream_start = 16;
   data.script_source = 8, data.script_name = 16;
   data.string_length = 12, data.one_byte_chars = 16, data.two_byte_chars = 16;
   data.cons_first = 16, data.cons_second = 24, data.thin_actual = 16;
@@ -36,7 +37,7 @@ inline Metadata NodeMetadata() {
   data.scope_local_count = 2, data.scope_first_local = 3;
   data.map_type = 255, data.function_type = 2066, data.shared_type = 262, data.script_type = 167;
   data.scope_info_type = 261, data.bytecode_type = 191, data.interpreter_data_type = 180;
-  data.code_type = 245, data.first_nonstring_type = 128;
+  data.code_type = 245, data.stream_type = 252, data.first_nonstring_type = 128;
   data.representation_mask = 7, data.encoding_mask = 8, data.one_byte_tag = 8;
   data.sequential_tag = 0, data.cons_tag = 1, data.external_tag = 2, data.sliced_tag = 3;
   data.thin_tag = 5;
@@ -53,11 +54,16 @@ class FakeHeap : public ProcessMemory {
 
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     ++reads_;
+    if (on_read) on_read(reads_);
     const uint64_t offset = address - kStart;
     if (offset > bytes_.size() || bytes.size() > bytes_.size() - offset) return false;
     std::memcpy(bytes.data(), bytes_.data() + offset, bytes.size());
     return true;
   }
+  uint64_t Now() override { return now; }
+  uint64_t now = 1;
+  // Called before each read, with its number.
+  std::function<void(size_t)> on_read;
   size_t reads() const { return reads_; }
   const Metadata& metadata() const { return data_; }
   std::vector<std::byte>& bytes() { return bytes_; }
@@ -125,6 +131,29 @@ class FakeHeap : public ProcessMemory {
     Set(code, data_.code_bytecode, bytecode);
     return code;
   }
+  // Optimised code of 64 bytes, the optimization's number being `id`.
+  Word Optimised(Word shared, int64_t id) {
+    const Word data = Object(175, 16);
+    Set(data, 16 + 5 * 8, Small(id));
+    Set(data, 16 + 6 * 8, shared);
+    const Word code = CodeOf(data);
+    return code;
+  }
+  // Code with instructions.
+  Word CodeOf(Word data) {
+    const Word code = Object(data_.code_type, 8), stream = Object(data_.stream_type, 2 + 8);
+    Set(code, data_.code_bytecode, data);
+    Set(code, 32, stream);
+    Set(code, 40, AddressOf(stream) + 16);
+    Set(code, 56, 64);
+    Set(stream, 8, code);
+    return code;
+  }
+  uint64_t StartOf(Word code) {
+    Word start = 0;
+    std::memcpy(&start, At(code, 40), sizeof(start));
+    return start;
+  }
   // `code`: bytecodes, or baseline code.
   Word Shared(const FunctionSpec& spec, Word code) {
     return SharedOf(ScopeInfo(spec), Script(String(spec.script), String(spec.source)), code);
@@ -137,8 +166,9 @@ class FakeHeap : public ProcessMemory {
     return shared;
   }
   Word Context() { return Object(300, 4); }
-  Word Function(Word shared, Word context) {
+  Word Function(Word shared, Word context, Word code = 0) {
     const Word function = Object(data_.function_type, 8);
+    Set(function, data_.function_code, code);
     Set(function, data_.function_shared, shared);
     Set(function, data_.function_context, context);
     return function;

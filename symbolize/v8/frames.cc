@@ -17,6 +17,13 @@ constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
 constexpr uint64_t kMostPushed = 16;
 constexpr std::array<char, 3> kMarks = {'~', '^', '*'};
 constexpr std::array<std::byte, 3> kListed{};
+// Of a Code: its InstructionStream, where that begins, and the size of its instructions.
+constexpr int32_t kCodeStream = 32, kCodeStart = 40, kCodeSize = 56;
+// Of an InstructionStream: its Code.
+constexpr int32_t kStreamCode = 8;
+// Of deoptimization data, which is an array.
+constexpr int32_t kFirstElement = 16, kOptimizationId = 5, kSharedFunction = 6;
+constexpr uint32_t kLargestCode = uint32_t{64} << 20;
 
 uint64_t At(uint64_t fp, int32_t offset) { return fp + static_cast<uint64_t>(int64_t{offset}); }
 
@@ -49,6 +56,7 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   }
   step.kind = ManagedStep::Kind::kCaller;
   step.sp = step.frame_end = fp + 2 * kWord;
+  if (!found->was_there) return step;
   // What the process tells of its code, by a map or a dump, is told by its address.
   if (found->way != Way::kInterpreted && sink_.LeavesCompiled()) return step;
   Give(*found);
@@ -88,34 +96,102 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
   if (bytecode >= frame.registers.sp() && !stack.ReadWord(bytecode, &words.bytecode)) {
     return std::nullopt;
   }
+  const std::optional<Found> found = ByFunction(frame, words);
+  const bool is_interrupted = !frame.is_return_address && !frame.is_in_image;
+  if (frame.is_in_image || (found && found->was_there && !is_interrupted)) return found;
+  const Code* const code = FindCode(frame.registers.pc() - (frame.is_return_address ? 1 : 0));
+  const bool was_there = code != nullptr && code->since <= time_;
+  // The instructions are read as well, to see whether there is a frame.
+  if (is_interrupted && (!was_there || !HasFrameNow(frame))) return std::nullopt;
+  if (found && found->was_there) return found;
+  const std::optional<Found> of_code = was_there ? ByCode(*code) : std::nullopt;
+  return of_code ? of_code : found;
+}
+
+// By what the frame says its function is.
+std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const Words& words) {
   if (!heap_.AddressOf(words.context) || !heap_.AddressOf(words.function)) return std::nullopt;
   // Read at once: it may be moved between two looks.
   const auto map = heap_.Field(words.function, data_.object_map);
   const auto shared = heap_.Field(words.function, data_.function_shared);
   const auto context = heap_.Field(words.function, data_.function_context);
+  const auto code = heap_.Field(words.function, data_.function_code);
   if (!map || !shared || !context || heap_.TypeOfMap(*map) != data_.function_type) {
     return std::nullopt;
   }
-  if (!frame.is_return_address && !frame.is_in_image && !HasFrameNow(frame)) return std::nullopt;
   Known* const known = LookAt(*shared);
   if (known == nullptr) return std::nullopt;
-  const std::optional<Way> way = WayOf(frame, words, *context, *known);
-  if (!way) return std::nullopt;
-  if (*way == Way::kOptimised && !IsOptimisedCodeOf(frame.registers.pc(), *shared)) {
-    return std::nullopt;
-  }
-  return Found{*shared, *way, known};
-}
-
-std::optional<Frames::Way> Frames::WayOf(const ManagedFrame& frame, const Words& words,
-                                         Word context, const Known& known) {
-  if (known.bytecode != 0 && known.bytecode == words.bytecode) {
-    const bool is_compiled = !frame.is_in_image && known.has_baseline;
-    return is_compiled ? Way::kBaseline : Way::kInterpreted;
+  if (data_.function_code != 0 && code) Learn(*code);
+  if (known->bytecode != 0 && known->bytecode == words.bytecode) {
+    const bool is_compiled = !frame.is_in_image && known->has_baseline;
+    return Found{*shared, is_compiled ? Way::kBaseline : Way::kInterpreted, known,
+                 known->since <= time_};
   }
   // Functions that are part of V8 have such frames as well, but their names are those of the image.
-  if (frame.is_in_image || context != words.context) return std::nullopt;
-  return Way::kOptimised;
+  if (frame.is_in_image || *context != words.context) return std::nullopt;
+  return Found{*shared, Way::kOptimised, known, false};
+}
+
+// By the optimised code that it is in.
+std::optional<Frames::Found> Frames::ByCode(const Code& code) {
+  if (code.identity.shared == 0) return std::nullopt;
+  Known* const known = LookAt(code.identity.shared);
+  if (known == nullptr) return std::nullopt;
+  return Found{code.identity.shared, Way::kOptimised, known, known->since <= time_};
+}
+
+// As it is in this look; null where none is known to be.
+const Frames::Code* Frames::FindCode(uint64_t pc) {
+  const auto found = code_.lower_bound(pc);
+  if (found == code_.end() || found->second.identity.start > pc) return nullptr;
+  Code& code = found->second;
+  if (std::exchange(code.look, look_) == look_) return &code;
+  if (ReadCode(code.identity.code) == code.identity) return &code;
+  code_.erase(found);
+  return nullptr;
+}
+
+void Frames::Learn(Word word) {
+  constexpr size_t kMostCode = size_t{1} << 14;
+  const std::optional<Code::Identity> identity = ReadCode(word);
+  if (!identity) return;
+  auto it = code_.lower_bound(identity->start);
+  if (it != code_.end() && it->second.identity == *identity) {
+    it->second.look = look_;
+    return;
+  }
+  // What it overlaps is gone.
+  while (it != code_.end() && it->second.identity.start < identity->end) it = code_.erase(it);
+  if (code_.size() >= kMostCode) code_.clear();
+  code_[identity->end - 1] = {*identity, heap_.Now(), look_};
+}
+
+// Nothing of what is no Code, or has no instructions of its own, as what is part of V8.
+std::optional<Frames::Code::Identity> Frames::ReadCode(Word code) {
+  if (!heap_.IsOfType(code, data_.code_type)) return std::nullopt;
+  const auto stream = heap_.Field(code, kCodeStream);
+  const auto start = heap_.Field(code, kCodeStart);
+  const auto size = heap_.Field(code, kCodeSize);  // the lower half
+  const auto data = heap_.Field(code, data_.code_bytecode);
+  if (!stream || !start || !size || !data || !heap_.IsOfType(*stream, data_.stream_type) ||
+      heap_.Field(*stream, kStreamCode) != code ||
+      *start != *heap_.AddressOf(*stream) + static_cast<uint32_t>(data_.stream_start)) {
+    return std::nullopt;
+  }
+  const auto bytes = static_cast<uint32_t>(*size);
+  if (bytes == 0 || bytes > kLargestCode) return std::nullopt;
+  Code::Identity identity{
+      .start = *start, .end = *start + bytes, .code = code, .stream = *stream, .id = *data};
+  if (heap_.IsOfType(*data, data_.bytecode_type)) return identity;
+  constexpr auto kElement = static_cast<int32_t>(kWord);
+  const auto id = heap_.Field(*data, kFirstElement + kOptimizationId * kElement);
+  const auto shared = heap_.Field(*data, kFirstElement + kSharedFunction * kElement);
+  if (!id || !heap_.SmallInteger(*id) || !shared || !heap_.IsOfType(*shared, data_.shared_type)) {
+    return std::nullopt;
+  }
+  identity.id = *id;
+  identity.shared = *shared;
+  return identity;
 }
 
 // Known as of this look; null where it has no name.
@@ -136,7 +212,9 @@ Frames::Known* Frames::LookAt(Word shared) {
   Known& known = found->second;
   if (is_new) known = {.name = function->name, .file = function->script};
   known.look = look_;
+  const Word before = known.bytecode;
   ReadBytecode(shared, &known);
+  if (is_new || known.bytecode != before) known.since = heap_.Now();
   return &known;
 }
 
@@ -171,15 +249,6 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
     if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
   }
   return HasFrame(bytes);
-}
-
-// Code is one function's as long as it is there. If a place of it was another one's before, it may
-// have been replaced, or one of the two was a mistake: then this time nobody is named.
-bool Frames::IsOptimisedCodeOf(uint64_t pc, Word shared) {
-  constexpr size_t kMostPlaces = size_t{1} << 14;
-  if (code_.size() >= kMostPlaces) code_.clear();
-  const auto [known, is_new] = code_.try_emplace(pc, shared);
-  return is_new || std::exchange(known->second, shared) == shared;
 }
 
 void Frames::Give(const Found& found) {

@@ -9,16 +9,27 @@
 //
 // The stack is a copy of what it was when the sample was taken; all else is read a moment later,
 // when a collector may have moved it, and something else may lie there. So a frame has a name only
-// if two things agree: the function of the frame has the bytecodes of the frame, or where those are
-// not known, the context of the frame. What agrees with neither is left to who asked, without a
-// name.
+// if two things are so:
+//
+//   1. The function of the frame has the bytecodes of the frame. Optimised code has none: there it
+//      is the code of the frame that says whose it is, in its deoptimization data.
+//   2. That was so in a look before the sample as well. Code that was optimised has a number that
+//   V8
+//      gives only once.
+//
+//   JSFunction ──▶ Code ──▶ InstructionStream │ header │ instructions │    the frame's pc
+//                      ──▶ deoptimization data │ … │ optimization id │ SharedFunctionInfo │ …
+//
+// A frame without a name whose function may be the one that is there now has a frame pointer, as
+// all of V8's have. What agrees with nothing is left to who asked.
 //
 // A function is listed at its SharedFunctionInfo, a byte for each way in which it runs, and named
 // as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. A frame whose
 // code is replaced by optimised code in the midst of a loop keeps its bytecodes, and is JS:^f. What
 // optimised code has inlined is part of it.
 //
-// Source: src/execution/frame-constants.h, src/execution/frames.h, V8 11.3.
+// Source: src/execution/frame-constants.h, src/execution/frames.h, src/objects/code.h
+// (Code, DeoptimizationData), V8 11.3.
 
 #pragma once
 
@@ -26,6 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +64,7 @@ class Frames final : public ManagedCode {
   // The interpreter, and what its bytecodes do.
   bool HasCodeInImages() const override { return true; }
   void Refresh() override;
+  void SetTime(uint64_t time) override { time_ = time; }
   ManagedStep StepFrom(const ManagedFrame& frame, MemoryReader& stack) override;
 
  private:
@@ -65,7 +78,8 @@ class Frames final : public ManagedCode {
   // A function, as it was when it was looked at last.
   struct Known {
     uint64_t look = 0;
-    Word bytecode = 0;  // 0: it has none
+    uint64_t since = 0;  // by when it was what it is, bytecodes included
+    Word bytecode = 0;   // 0: it has none
     bool has_baseline = false;
     std::string name, file;
     std::array<uint64_t, kWays> given{};  // the sink's generation then
@@ -74,16 +88,31 @@ class Frames final : public ManagedCode {
     Word shared = 0;
     Way way = Way::kInterpreted;
     Known* known = nullptr;
+    bool was_there = false;  // when the sample was taken
+  };
+  // Instructions that V8 compiled.
+  struct Code {
+    struct Identity {
+      uint64_t start = 0, end = 0;
+      Word code = 0, stream = 0;
+      Word id = 0;      // of the optimization; of baseline code its bytecodes
+      Word shared = 0;  // whose it is; of baseline code 0
+      bool operator==(const Identity&) const = default;
+    };
+    Identity identity;
+    uint64_t since = 0, look = 0;
   };
 
   std::optional<Found> FunctionOf(const ManagedFrame& frame, MemoryReader& stack);
-  std::optional<Way> WayOf(const ManagedFrame& frame, const Words& words, Word context,
-                           const Known& known);
+  std::optional<Found> ByFunction(const ManagedFrame& frame, const Words& words);
+  std::optional<Found> ByCode(const Code& code);
+  const Code* FindCode(uint64_t pc);
+  void Learn(Word code);
+  std::optional<Code::Identity> ReadCode(Word code);
   Known* LookAt(Word shared);
   void ReadBytecode(Word shared, Known* known);
   Word BytecodeIn(Word data);
   bool HasFrameNow(const ManagedFrame& frame);
-  bool IsOptimisedCodeOf(uint64_t pc, Word shared);
   void Give(const Found& found);
   ManagedStep ToInterpreter(const ManagedFrame& frame, MemoryReader& stack);
 
@@ -96,8 +125,9 @@ class Frames final : public ManagedCode {
   Heap heap_;
   Functions functions_;
   uint64_t look_ = 1;
+  uint64_t time_ = kNow;                      // of the sample
   absl::flat_hash_map<Word, Known> known_;    // by SharedFunctionInfo
-  absl::flat_hash_map<uint64_t, Word> code_;  // by return address, whose optimised code that is
+  std::map<uint64_t, Code> code_;             // by the last address
   std::array<uint64_t, kReturns> returns_{};  // to the interpreter; 0: none
   size_t next_return_ = 0;
 };

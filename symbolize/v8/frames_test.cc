@@ -68,7 +68,8 @@ class FramesTest : public testing::Test {
     registers.Set(numbers.pc, pc);
     registers.Set(numbers.sp, kStack + 8 * sp);
     registers.Set(numbers.fp, kStack + 8 * kFp);
-    return frames_.StepFrom({registers, is_return_address, pc < kCompiled}, stack_);
+    return frames_.StepFrom({registers, is_return_address, pc >= kInterpreter && pc < kCompiled},
+                            stack_);
   }
 
   // "JS:~f /app.js:1:11, to 1234".
@@ -108,13 +109,160 @@ TEST_F(FramesTest, BaselineCodeIsToldFromTheInterpreter) {
   EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
 }
 
-TEST_F(FramesTest, OptimisedCodeIsNamedWhereTheContextIsTheFunctionsOwn) {
-  const Word context = heap_.Context();
-  const Word function = heap_.Function(heap_.Shared({}, heap_.Bytecode()), context);
+TEST_F(FramesTest, OptimisedCodeIsWhoseItSays) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  SetFrame(heap_.Function(shared, context, code), context, FakeHeap::Small(3));
+  const uint64_t pc = heap_.StartOf(code) + 8;
+  EXPECT_EQ(Step(pc), "JS:*f /app.js:1:11, to 1234");
+  EXPECT_EQ(Step(heap_.StartOf(code) + 64), "JS:*f /app.js:1:11, to 1234") << "its last call";
+  EXPECT_EQ(Step(heap_.StartOf(code) + 65), "itself, to 1234");
+}
+
+TEST_F(FramesTest, OptimisedCodeThatIsInUseIsKnownWhenItsFunctionHasOther) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  const Word function = heap_.Function(shared, context, code);
   SetFrame(function, context, FakeHeap::Small(3));
-  EXPECT_EQ(Step(kCompiled), "JS:*f /app.js:1:11, to 1234");
-  SetFrame(function, heap_.Context(), FakeHeap::Small(3));
+  const uint64_t pc = heap_.StartOf(code) + 8;
+  EXPECT_EQ(Step(pc), "JS:*f /app.js:1:11, to 1234");
+  heap_.Set(function, heap_.metadata().function_code, heap_.Optimised(shared, 2));
+  frames_.Refresh();
+  EXPECT_EQ(Step(pc), "JS:*f /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, FunctionsOfTheSameContextDoNotNameOthersCode) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  SetFrame(heap_.Function(shared, context, heap_.Optimised(shared, 1)), context, 0);
+  EXPECT_EQ(Step(kCompiled), "itself, to 1234");
+  SetFrame(heap_.Function(shared, context), heap_.Context(), 0);
   EXPECT_EQ(Step(kCompiled), "unknown");
+}
+
+// ---- what is read after the sample
+
+TEST_F(FramesTest, AFunctionIsKnownIfItWasMetBeforeTheSample) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, code), context), context, code);
+  heap_.now = 100;
+  frames_.SetTime(99);
+  EXPECT_EQ(Step(kInterpreter), "itself, to 1234");
+  EXPECT_EQ(names_.given, 0);
+  frames_.SetTime(100);
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, AFunctionThatTookThePlaceOfAnotherOneSinceTheSampleHasNoName) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  const Word shared = heap_.Shared({}, code);
+  SetFrame(heap_.Function(shared, context), context, code);
+  heap_.now = 100;
+  EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
+  heap_.Set(shared, heap_.metadata().shared_name_or_scope_info, heap_.ScopeInfo({.name = "g"}));
+  heap_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(kInterpreter), "itself, to 1234");
+  EXPECT_EQ(names_.given, 1);
+  frames_.SetTime(250);
+  EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, BytecodesThatAreNewSinceTheSampleAreNotItsFunctions) {
+  const Word before = heap_.Bytecode(), now = heap_.Bytecode(), context = heap_.Context();
+  const Word shared = heap_.Shared({}, before);
+  const Word function = heap_.Function(shared, context);
+  SetFrame(function, context, before);
+  heap_.now = 100;
+  Step(kInterpreter);
+  heap_.Set(shared, heap_.metadata().shared_data, now);
+  SetFrame(function, context, now);
+  heap_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(kInterpreter), "itself, to 1234");
+}
+
+// Code is freed, and code of the same size comes to lie at the same addresses.
+TEST_F(FramesTest, OptimisedCodeWithAnotherNumberIsOtherCode) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word other = heap_.Shared({.name = "g"}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  const Word function = heap_.Function(shared, context, code);
+  SetFrame(function, context, 0);
+  const uint64_t pc = heap_.StartOf(code) + 8;
+  heap_.now = 100;
+  EXPECT_EQ(Step(pc), "JS:*f /app.js:1:11, to 1234");
+  for (const Word next : {shared, other}) {
+    const Word data = heap_.Object(175, 16);
+    heap_.Set(data, 16 + 5 * 8, FakeHeap::Small(heap_.now == 100 ? 2 : 3));
+    heap_.Set(data, 16 + 6 * 8, next);
+    heap_.Set(code, heap_.metadata().code_bytecode, data);
+    heap_.Set(function, heap_.metadata().function_shared, next);
+    heap_.now += 100;
+    frames_.Refresh();
+    frames_.SetTime(heap_.now - 50);
+    EXPECT_EQ(Step(pc), "itself, to 1234");
+  }
+  frames_.SetTime(heap_.now);
+  EXPECT_EQ(Step(pc), "JS:*g /app.js:1:11, to 1234");
+}
+
+// Whether an interrupted function has a frame is read of its instructions.
+TEST_F(FramesTest, InterruptedCodeThatIsNotKnownIsLeftAlone) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  SetFrame(heap_.Function(shared, context, code), context, 0);
+  heap_.now = 100;
+  frames_.SetTime(50);
+  EXPECT_EQ(Step(heap_.StartOf(code) + 8, false), "unknown");
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(heap_.StartOf(code) + 8, false), "JS:*f /app.js:1:11, to 1234");
+}
+
+TEST_F(FramesTest, AFunctionThatIsReplacedWhileItIsReadHasNoOtherName) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  const Word shared = heap_.Shared({}, code);
+  const Word other = heap_.ScopeInfo({.name = "g"});
+  SetFrame(heap_.Function(shared, context), context, code);
+  const std::vector<std::byte> sound = heap_.bytes();
+  int named = 0, nameless = 0;
+  for (size_t at = 1; at < 60; ++at) {
+    heap_.bytes() = sound;
+    Names names;
+    Frames frames(heap_, heap_.metadata(), names);
+    const auto step = [&] {
+      RegisterSet registers(Architecture::kX86_64);
+      const RegisterNumbers numbers = NumbersOf(Architecture::kX86_64);
+      registers.Set(numbers.pc, kInterpreter);
+      registers.Set(numbers.sp, kStack + 8 * kSp);
+      registers.Set(numbers.fp, kStack + 8 * kFp);
+      return frames.StepFrom({registers, true, true}, stack_);
+    };
+    heap_.now = 100;
+    frames.SetTime(100);
+    step();
+    names.by_address.clear();
+    ++names.generation;
+    frames.Refresh();
+    frames.SetTime(150);
+    const size_t before = heap_.reads();
+    heap_.on_read = [&](size_t number) {
+      if (number != before + at) return;
+      heap_.Set(shared, heap_.metadata().shared_name_or_scope_info, other);
+      heap_.now = 200;
+    };
+    step();
+    frames.Refresh();
+    step();
+    heap_.on_read = nullptr;
+    for (const auto& [address, name] : names.by_address) {
+      EXPECT_EQ(name, "JS:~f /app.js:1:11") << at;
+    }
+    (names.by_address.empty() ? nameless : named) += 1;
+  }
+  EXPECT_GT(named, 0);
+  EXPECT_GT(nameless, 0);
 }
 
 TEST_F(FramesTest, CompiledCodeOfWhichTheProcessTellsIsListedAsItself) {
@@ -125,15 +273,6 @@ TEST_F(FramesTest, CompiledCodeOfWhichTheProcessTellsIsListedAsItself) {
   EXPECT_EQ(Step(kCompiled), "itself, to 1234");
   SetFrame(function, context, bytecode);
   EXPECT_EQ(Step(kInterpreter), "JS:~f /app.js:1:11, to 1234");
-}
-
-TEST_F(FramesTest, OptimisedCodeOfTwoFunctionsIsNobodysTheFirstTime) {
-  const Word context = heap_.Context();
-  SetFrame(heap_.Function(heap_.Shared({}, heap_.Bytecode()), context), context, 0);
-  EXPECT_EQ(Step(kCompiled), "JS:*f /app.js:1:11, to 1234");
-  SetFrame(heap_.Function(heap_.Shared({.name = "g"}, heap_.Bytecode()), context), context, 0);
-  EXPECT_EQ(Step(kCompiled), "unknown");
-  EXPECT_EQ(Step(kCompiled), "JS:*g /app.js:1:11, to 1234");
 }
 
 TEST_F(FramesTest, FramesThatAreNoFunctionsAreLeftAlone) {

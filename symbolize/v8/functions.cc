@@ -30,9 +30,11 @@ const Function* Functions::Find(Word shared, bool* is_new) {
   *is_new = false;
   if (known != functions_.end() && IsStill(shared, known->second)) return &known->second;
   std::optional<Function> function = ReadFunction(shared);
-  // While it was read, something else may have taken its place.
+  // While it was read, something else may have taken its place, or the place of its texts.
   if (function) heap_.ReadAnew();
-  if (!function || !IsStill(shared, *function)) {
+  const std::optional<Function> again = function ? ReadFunction(shared) : std::nullopt;
+  if (!again || again->name != function->name || again->script != function->script ||
+      !IsStill(shared, *function)) {
     if (known != functions_.end()) functions_.erase(known);
     return nullptr;
   }

@@ -37,6 +37,8 @@ class Heap {
   }
   // What is read from here on is as it is now.
   void ReadAnew() { memory_.Forget(); }
+  // As ProcessMemory has it.
+  uint64_t Now() { return memory_.Now(); }
 
   // Nothing of what is no small integer.
   std::optional<int64_t> SmallInteger(Word word) const;

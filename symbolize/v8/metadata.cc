@@ -158,6 +158,17 @@ std::optional<Metadata> Metadata::Read(const ElfImage& image) {
   constexpr int32_t kBits = 64;
   if (*shift < 0 || *shift >= kBits || *more < 0 || *more >= kBits - *shift) return std::nullopt;
   data.smi_shift = *shift + *more;
+  // A function's code lies between these two.
+  const auto cell = find("class_JSFunction__raw_feedback_cell__FeedbackCell");
+  const auto prototype = find("class_JSFunction__prototype_or_initial_map__HeapObject");
+  const auto start = find("class_InstructionStream__instruction_start__uintptr_t");
+  const auto stream = find("type_InstructionStream__INSTRUCTION_STREAM_TYPE");
+  if (cell && *cell > 0 && *cell < kFarthest && *cell % kWord == 0 &&
+      prototype == *cell + 2 * kWord && start == 2 * kWord && stream) {
+    data.function_code = *cell + kWord;
+    data.stream_start = *start;
+    data.stream_type = *stream;
+  }
   return AreOffsetsSound(data) ? std::optional(data) : std::nullopt;
 }
 

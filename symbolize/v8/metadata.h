@@ -28,7 +28,8 @@ struct Metadata {
   int32_t object_map = 0, map_instance_type = 0;
   int32_t function_shared = 0, function_context = 0;
   int32_t shared_data = 0, shared_name_or_scope_info = 0, shared_script = 0;
-  int32_t code_bytecode = 0;  // of baseline code
+  int32_t code_bytecode = 0;  // of baseline code; of optimised code its deoptimization data
+  int32_t function_code = 0, stream_start = 0;  // 0: unknown
   int32_t script_source = 0, script_name = 0;
   int32_t string_length = 0, one_byte_chars = 0, two_byte_chars = 0;
   int32_t cons_first = 0, cons_second = 0, thin_actual = 0;
@@ -39,7 +40,7 @@ struct Metadata {
 
   // Of maps.
   int32_t map_type = 0, function_type = 0, shared_type = 0, script_type = 0, scope_info_type = 0;
-  int32_t bytecode_type = 0, interpreter_data_type = 0, code_type = 0;
+  int32_t bytecode_type = 0, interpreter_data_type = 0, code_type = 0, stream_type = 0;
   int32_t first_nonstring_type = 0;
   int32_t representation_mask = 0, encoding_mask = 0, one_byte_tag = 0;
   int32_t sequential_tag = 0, cons_tag = 0, external_tag = 0, sliced_tag = 0, thin_tag = 0;

@@ -29,6 +29,19 @@ TEST(MetadataTest, VariablesForDebuggersTellTheLayout) {
   EXPECT_EQ(data->scope_first_local, 3);
 }
 
+TEST(MetadataTest, WhereCodeIsMayBeLeftOut) {
+  auto variables = NodeVariables();
+  EXPECT_EQ(MetadataOf(NodeImage(variables))->function_code, 0);
+  variables["class_JSFunction__raw_feedback_cell__FeedbackCell"] = 40;
+  variables["class_JSFunction__prototype_or_initial_map__HeapObject"] = 56;
+  variables["class_InstructionStream__instruction_start__uintptr_t"] = 16;
+  variables["type_InstructionStream__INSTRUCTION_STREAM_TYPE"] = 252;
+  EXPECT_EQ(MetadataOf(NodeImage(variables))->function_code, 48);
+  EXPECT_EQ(MetadataOf(NodeImage(variables))->stream_type, 252);
+  variables["class_JSFunction__prototype_or_initial_map__HeapObject"] = 64;
+  EXPECT_EQ(MetadataOf(NodeImage(variables))->function_code, 0);
+}
+
 TEST(MetadataTest, WithoutOneOfThemThereIsNone) {
   for (const auto& [name, value] : NodeVariables()) {
     auto variables = NodeVariables();
