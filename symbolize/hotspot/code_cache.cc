@@ -160,8 +160,9 @@ const CodeCache::Heap* CodeCache::HeapOf(uint64_t pc) {
   return found == heaps_.end() ? nullptr : &*found;
 }
 
+// They are still known when the process has ended.
 void CodeCache::ReadHeaps() {
-  heaps_.clear();
+  std::vector<Heap> heaps;
   const auto array = memory_.Value<uint64_t>(layout_.heaps);
   if (!array || *array == 0) return;
   const auto length = memory_.Value<uint32_t>(*array + layout_.array_length);
@@ -175,8 +176,9 @@ void CodeCache::ReadHeaps() {
     const auto map = memory_.Value<uint64_t>(*heap + layout_.heap_map + layout_.space_low);
     const auto log2 = memory_.Value<uint32_t>(*heap + layout_.heap_log2_segment);
     if (!low || !high || !map || !log2 || *low >= *high || *log2 < 3 || *log2 > 20) continue;
-    heaps_.push_back({*low, *high, *map, *log2});
+    heaps.push_back({*low, *high, *map, *log2});
   }
+  heaps_ = std::move(heaps);
 }
 
 std::optional<uint64_t> CodeCache::FindBlob(uint64_t pc) {

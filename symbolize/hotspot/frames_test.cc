@@ -240,7 +240,7 @@ TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   frames_.Refresh();
   frames_.SetTime(150);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
-  EXPECT_EQ(told_.codes.back(), "code [replaced code] 16");
+  EXPECT_EQ(told_.codes.back(), "code [unknown code] 16");
   EXPECT_EQ(told_.codes.size(), 2u);
   frames_.SetTime(250);
   Step(At(code + 7), Stack({1, 2, 3, 4}));
@@ -268,7 +268,15 @@ TEST_F(HotSpotFramesTest, CodeThatIsFreedTakesItsNameAlong) {
   vm_.RemoveCode(code);
   frames_.Refresh();
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "lost");
-  EXPECT_EQ(told_.codes.back(), "code [replaced code] 16");
+  EXPECT_EQ(told_.codes.back(), "code [unknown code] 16");
+}
+
+TEST_F(HotSpotFramesTest, NothingIsGuessedWhenTheProcessHasEnded) {
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  Step(At(code + 7), Stack({1, 2, 3, 4}));
+  vm_.memory().clear();
+  frames_.Refresh();
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 3, 4})), "lost");
 }
 
 // Whenever the code is replaced while it is read, what is told is the one or nothing.

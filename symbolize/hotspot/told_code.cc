@@ -51,7 +51,7 @@ void ToldCode::Hide(uint64_t pc) {
   blobs_.erase(piece.blob);
   pieces_.erase(found);
   const std::vector<std::byte> bytes(end - piece.begin);
-  sink_.Add({.start = {piece.begin}, .bytes = bytes, .name = kReplacedCode});
+  sink_.Add({.start = {piece.begin}, .bytes = bytes, .name = kUnknownCode});
 }
 
 void ToldCode::Tell(const Methods::Known& known) {

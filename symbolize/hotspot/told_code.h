@@ -24,7 +24,7 @@ class ToldCode {
   // What is read and told in all: more than VMs have code (-XX:ReservedCodeCacheSize), some times
   // over. What is met later has no name.
   static constexpr uint64_t kMostBytes = uint64_t{512} << 20;
-  static constexpr std::string_view kReplacedCode = "[replaced code]";
+  static constexpr std::string_view kUnknownCode = "[unknown code]";
 
   // All must outlive it.
   ToldCode(ProcessMemory& memory, const Layout& layout, CodeCache& cache, Methods& methods,

@@ -1286,9 +1286,11 @@ class FakeMachine : public ManagedCode {
     step.sp = sp + 24 + grown;
     step.frame_end = sp + 24;
     step.listed = listed;
+    step.is_guessed = is_guessed;
     return step;
   }
 
+  bool is_guessed = false;
   ManagedStep::Kind kind = ManagedStep::Kind::kCaller;
   uint64_t grown = 0;  // what the caller's frame has more by now
   RuntimeAddress listed;
@@ -1310,6 +1312,12 @@ TEST_F(ManagedFramesTest, AreLeftAsTheirMachineSays) {
   EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, kJit + 0x30, 3, 4, InFunction(2)}),
             "900010 900030r 403010r thread start");
   EXPECT_EQ(chain_.guessed, 0u);
+}
+
+TEST_F(ManagedFramesTest, AreMarkedWhereTheirMachineGuesses) {
+  machine_.is_guessed = true;
+  EXPECT_EQ(Unwind(kJit + 0x10, {1, 2, InFunction(2)}), "900010 403010r? thread start");
+  EXPECT_EQ(chain_.guessed, 1u);
 }
 
 TEST_F(ManagedFramesTest, AreListedWhereTheirMachineSays) {
