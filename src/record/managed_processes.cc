@@ -109,7 +109,7 @@ class ManagedProcesses::Process {
     if (machine != nullptr) machine->SetTime(time);
     return machine;
   }
-  // Of a process that runs.
+  // Lets the machine of a running process read what later samples are proven by.
   void Prepare() {
     if (symbolize::ManagedCode* const machine = Machine()) machine->Prepare();
   }

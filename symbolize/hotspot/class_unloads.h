@@ -1,4 +1,4 @@
-// Whether HotSpot has unloaded classes between two times. Methods are freed with their classes, so
+// Tells if HotSpot has unloaded classes between two times. Methods are freed with their classes, so
 // as long as none is unloaded, the methods that are read are those of the sample. HotSpot counts
 // the classes before it frees them, where its own tools (jstat) read that:
 //

@@ -104,7 +104,7 @@ CodeCache::Identity CodeCache::IdentityOf(uint64_t address,
     identity.begin = field(uint64_t{0}, layout_.blob_code_begin);
     identity.end = field(uint64_t{0}, layout_.blob_code_end);
   }
-  // What follows the header of a smaller blob is code, which changes.
+  // A smaller header is followed by code, which changes.
   const NumberField& size = layout_.blob_header_bytes;
   const uint32_t header_size =
       size.size == 2 ? field(uint16_t{0}, size.offset) : field(uint32_t{0}, size.offset);

@@ -97,13 +97,13 @@ class CodeCache {
     bool WasThere(uint64_t time) const { return since <= time || blob.IsPermanent(); }
   };
   const Known* Find(uint64_t pc);
-  // Whether the blob is there, read anew.
+  // True if the blob is still there. Reads it anew.
   bool IsStill(const Blob& blob);
-  // Whether the address is where HotSpot has its code.
+  // True if the address is in a heap of HotSpot's code.
   bool HasCode(uint64_t pc) { return HeapOf(pc) != nullptr; }
 
  private:
-  // What tells a blob from others at the same address.
+  // Fields that tell a blob from others at the same address.
   struct Identity {
     uint64_t name = 0, method = 0, begin = 0, end = 0;
     uint32_t size = 0;

@@ -86,7 +86,7 @@ class HotSpotFrames::Machine {
   }
 
  private:
-  // What there is before the next samples are taken.
+  // Reads what later samples are proven by.
   void Look() {
     cache_.List();
     unloads_.Look();
@@ -114,7 +114,7 @@ class HotSpotFrames::Machine {
       return {.kind = Kind::kUnreadable};
     }
     ManagedStep step = Caller(top[1], end, top[0]);
-    // What is deoptimized is returned to elsewhere, and keeps where it was.
+    // A frame that is to be deoptimized is returned to elsewhere, and keeps its own pc.
     const bool is_deoptimized = frame.is_return_address && blob.deopt_handler != 0 &&
                                 frame.registers.pc() == blob.deopt_handler;
     uint64_t pc = 0;

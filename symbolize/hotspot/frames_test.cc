@@ -247,7 +247,7 @@ TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
 }
 
-// The same method is compiled again to the same place, with another frame.
+// A method is compiled again, to where its code was, with another frame.
 TEST_F(HotSpotFramesTest, CodeOfTheSameMethodWithAnotherCompileIdIsOtherCode) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
   vm_.now = 100;

@@ -71,7 +71,7 @@ class Methods {
   const Known* Find(uint64_t address);
 
  private:
-  // What a method is named by.
+  // Texts that name a method, and where they were found.
   struct Texts {
     uint64_t const_method = 0, pool = 0;
     uint16_t code_size = 0;

@@ -33,8 +33,8 @@ class ToldCode {
 
   // A piece of code, with what was inlined into it. It has no name if it is freed while it is read.
   void Tell(const CodeCache::Known& known);
-  // What the code at `pc` is nobody knows at the sample at hand: a name that was told is no longer
-  // its.
+  // Takes the name of the code at `pc` away, from the sample at hand on: nobody knows which code
+  // was there.
   void Hide(uint64_t pc);
   // The bytecodes of a method, and its ConstMethod in front of them.
   void Tell(const Methods::Known& known);

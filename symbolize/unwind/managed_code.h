@@ -47,7 +47,7 @@ struct ManagedStep {
   uint64_t frame_end = 0;
   // Of kCaller: what the chain lists for the frame itself. 0: its pc, as of any frame.
   RuntimeAddress listed;
-  // Of kCaller: true if the caller was searched for, and nothing proves that it is the caller.
+  // True, of kCaller, if the caller was searched for, and nothing proves that it is the caller.
   bool is_guessed = false;
 };
 

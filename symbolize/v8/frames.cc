@@ -17,11 +17,11 @@ constexpr uint64_t kLargestFrame = uint64_t{1} << 20;
 constexpr uint64_t kMostPushed = 16;
 constexpr std::array<char, 3> kMarks = {'~', '^', '*'};
 constexpr std::array<std::byte, 3> kListed{};
-// Of a Code: its InstructionStream, where that begins, and the size of its instructions.
+// Offsets in a Code: its InstructionStream, where that begins, and the size of its instructions.
 constexpr int32_t kCodeStream = 32, kCodeStart = 40, kCodeSize = 56;
-// Of an InstructionStream: its Code.
+// Offset in an InstructionStream: its Code.
 constexpr int32_t kStreamCode = 8;
-// Of deoptimization data, which is an array.
+// Indexes in deoptimization data, which is an array.
 constexpr int32_t kFirstElement = 16, kOptimizationId = 5, kSharedFunction = 6;
 constexpr uint32_t kLargestCode = uint32_t{64} << 20;
 
@@ -160,7 +160,7 @@ void Frames::Learn(Word word) {
     it->second.look = look_;
     return;
   }
-  // What it overlaps is gone.
+  // Code that it overlaps is gone.
   while (it != code_.end() && it->second.identity.start < identity->end) it = code_.erase(it);
   if (code_.size() >= kMostCode) code_.clear();
   code_[identity->end - 1] = {*identity, heap_.Now(), look_};

@@ -208,7 +208,7 @@ TEST_F(FramesTest, OptimisedCodeWithAnotherNumberIsOtherCode) {
   EXPECT_EQ(Step(pc), "JS:*g /app.js:1:11, to 1234");
 }
 
-// Whether an interrupted function has a frame is read of its instructions.
+// The instructions say if an interrupted function has a frame, so they have to be known.
 TEST_F(FramesTest, InterruptedCodeThatIsNotKnownIsLeftAlone) {
   const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
   const Word code = heap_.Optimised(shared, 1);
