@@ -99,7 +99,12 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
   const std::optional<Found> found = ByFunction(frame, words);
   const bool is_interrupted = !frame.is_return_address && !frame.is_in_image;
   if (frame.is_in_image || (found && found->was_there && !is_interrupted)) return found;
-  const Code* const code = FindCode(frame.registers.pc() - (frame.is_return_address ? 1 : 0));
+  const uint64_t pc = frame.registers.pc() - (frame.is_return_address ? 1 : 0);
+  const Code* code = FindCode(pc);
+  if (code == nullptr) {
+    Learn(words.function);
+    code = FindCode(pc);
+  }
   const bool was_there = code != nullptr && code->since <= time_;
   // The instructions are read as well, to see whether there is a frame.
   if (is_interrupted && (!was_there || !HasFrameNow(frame))) return std::nullopt;
@@ -115,13 +120,11 @@ std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const
   const auto map = heap_.Field(words.function, data_.object_map);
   const auto shared = heap_.Field(words.function, data_.function_shared);
   const auto context = heap_.Field(words.function, data_.function_context);
-  const auto code = heap_.Field(words.function, data_.function_code);
   if (!map || !shared || !context || heap_.TypeOfMap(*map) != data_.function_type) {
     return std::nullopt;
   }
   Known* const known = LookAt(*shared);
   if (known == nullptr) return std::nullopt;
-  if (data_.function_code != 0 && code) Learn(*code);
   if (known->bytecode != 0 && known->bytecode == words.bytecode) {
     const bool is_compiled = !frame.is_in_image && known->has_baseline;
     return Found{*shared, is_compiled ? Way::kBaseline : Way::kInterpreted, known,
@@ -151,9 +154,11 @@ const Frames::Code* Frames::FindCode(uint64_t pc) {
   return nullptr;
 }
 
-void Frames::Learn(Word word) {
+void Frames::Learn(Word function) {
   constexpr size_t kMostCode = size_t{1} << 14;
-  const std::optional<Code::Identity> identity = ReadCode(word);
+  if (data_.function_code == 0) return;
+  const auto code = heap_.Field(function, data_.function_code);
+  const std::optional<Code::Identity> identity = code ? ReadCode(*code) : std::nullopt;
   if (!identity) return;
   auto it = code_.lower_bound(identity->start);
   if (it != code_.end() && it->second.identity == *identity) {

@@ -107,7 +107,7 @@ class Frames final : public ManagedCode {
   std::optional<Found> ByFunction(const ManagedFrame& frame, const Words& words);
   std::optional<Found> ByCode(const Code& code);
   const Code* FindCode(uint64_t pc);
-  void Learn(Word code);
+  void Learn(Word function);
   std::optional<Code::Identity> ReadCode(Word code);
   Known* LookAt(Word shared);
   void ReadBytecode(Word shared, Known* known);

@@ -168,6 +168,26 @@ TEST_F(FramesTest, AFunctionThatTookThePlaceOfAnotherOneSinceTheSampleHasNoName)
   EXPECT_EQ(Step(kInterpreter), "JS:~g /app.js:1:11, to 1234");
 }
 
+// After a collection, all objects of a function may lie where those of another one were.
+TEST_F(FramesTest, AFunctionAtTheAddressesOfAnotherOneHasItsOwnName) {
+  const Word code = heap_.Bytecode(), context = heap_.Context();
+  const Word name = heap_.String("before");
+  const Word scope = heap_.ScopeInfo({.name = "x"});
+  heap_.Set(scope, 8 + 3 * 8, name);
+  const Word script = heap_.Script(heap_.String("/app.js"), heap_.String("function f() {\n}\n"));
+  SetFrame(heap_.Function(heap_.SharedOf(scope, script, code), context), context, code);
+  heap_.now = 100;
+  EXPECT_EQ(Step(kInterpreter), "JS:~before /app.js:1:11, to 1234");
+  std::memcpy(heap_.bytes().data() + (FakeHeap::AddressOf(name) - FakeHeap::kStart) + 16, "behind",
+              6);
+  heap_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  EXPECT_EQ(Step(kInterpreter), "itself, to 1234");
+  frames_.SetTime(250);
+  EXPECT_EQ(Step(kInterpreter), "JS:~behind /app.js:1:11, to 1234");
+}
+
 TEST_F(FramesTest, BytecodesThatAreNewSinceTheSampleAreNotItsFunctions) {
   const Word before = heap_.Bytecode(), now = heap_.Bytecode(), context = heap_.Context();
   const Word shared = heap_.Shared({}, before);

@@ -26,33 +26,19 @@ constexpr size_t kWordsBehindLocals = 8;
 }  // namespace
 
 const Function* Functions::Find(Word shared, bool* is_new) {
-  const auto known = functions_.find(shared);
   *is_new = false;
-  if (known != functions_.end() && IsStill(shared, known->second)) return &known->second;
   std::optional<Function> function = ReadFunction(shared);
+  const auto known = functions_.find(shared);
+  if (function && known != functions_.end() && known->second == *function) return &known->second;
   // While it was read, something else may have taken its place, or the place of its texts.
   if (function) heap_.ReadAnew();
-  const std::optional<Function> again = function ? ReadFunction(shared) : std::nullopt;
-  if (!again || again->name != function->name || again->script != function->script ||
-      !IsStill(shared, *function)) {
+  if (!function || ReadFunction(shared) != function) {
     if (known != functions_.end()) functions_.erase(known);
     return nullptr;
   }
   if (known == functions_.end() && functions_.size() >= kMostFunctions) functions_.clear();
   *is_new = true;
   return &(functions_[shared] = *std::move(function));
-}
-
-bool Functions::IsStill(Word shared, const Function& function) {
-  if (heap_.Field(shared, data_.shared_name_or_scope_info) != function.name_or_scope_info ||
-      heap_.Field(shared, data_.shared_script) != function.script_word ||
-      !heap_.IsOfType(shared, data_.shared_type)) {
-    return false;
-  }
-  if (function.position_address == 0) return true;
-  std::array<Word, 2> position{};
-  return heap_.Read(function.position_address, std::as_writable_bytes(std::span(position))) &&
-         position[0] == function.start && position[1] == function.end;
 }
 
 std::optional<Function> Functions::ReadFunction(Word shared) {

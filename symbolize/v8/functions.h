@@ -30,6 +30,7 @@ struct Function {
   Word name_or_scope_info = 0, script_word = 0;
   uint64_t position_address = 0;  // of two words in the ScopeInfo; 0: none
   Word start = 0, end = 0;
+  bool operator==(const Function&) const = default;
 };
 
 // Not thread-safe. Keeps at most kMostFunctions names, and the lines of some scripts.
@@ -58,7 +59,6 @@ class Functions {
 
   std::optional<Function> ReadFunction(Word shared);
   bool ReadScope(Word scope, Function* function);
-  bool IsStill(Word shared, const Function& function);
   std::optional<Place> PlaceOf(Word script, int64_t position);
   const Lines* LinesOf(Word script);
   bool ReadLines(const Heap::Characters& source, std::vector<uint32_t>* starts);
