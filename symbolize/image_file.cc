@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
+#include "src/base/living_thread.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/elf/embedded_elf.h"
@@ -129,8 +130,9 @@ std::string ProcessRootOf(const ImageFile& image, const SymbolizerOptions& optio
 
 std::string DirectoryOfProcess(const ImageSpec& spec, const SymbolizerOptions& options) {
   if (PidOf(spec.pid) == 0) return {};
-  std::string directory = absl::StrCat(options.proc_path, "/", PidOf(spec.pid));
-  return IsStillThere(directory, spec.life) ? directory : std::string();
+  const uint32_t pid = PidOf(spec.pid);
+  if (!IsStillThere(absl::StrCat(options.proc_path, "/", pid), spec.life)) return {};
+  return absl::StrCat(options.proc_path, "/", LivingThreadOf(options.proc_path, pid));
 }
 
 bool HasOwnRoot(const ImageSpec& spec, const SymbolizerOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/living_thread.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 #include "src/procfs/kernel_map.h"
@@ -23,10 +24,12 @@ constexpr std::string_view kDeleted = " (deleted)";
 // The file behind a mapping, as its process sees it: the process may live in another mount
 // namespace, and a deleted file is still to be had by the mapping itself.
 UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const std::string& name) {
-  const std::string root = absl::StrCat(roots.proc, "/", pid, "/root");
+  const std::string process =
+      absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
+  const std::string root = process + "/root";
   std::string path = root + name;
   if (name.ends_with(kDeleted)) {
-    path = absl::StrFormat("%s/%d/map_files/%x-%x", roots.proc, pid, map.start, map.end);
+    path = absl::StrFormat("%s/map_files/%x-%x", process, map.start, map.end);
   }
   absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
   if (!fd.ok()) return {};
@@ -104,7 +107,8 @@ void Synthesizer::AddMaps(pid_t pid) {
   // Kernel threads have an empty one, and another user's processes none that we may read. What is
   // left out is not read either: the kernel takes a second for the longest.
   bool has_room = true;
-  const std::string path = absl::StrCat(options_.roots.proc, "/", pid, "/maps");
+  const uint32_t thread = LivingThreadOf(options_.roots.proc, static_cast<uint32_t>(pid));
+  const std::string path = absl::StrCat(options_.roots.proc, "/", thread, "/maps");
   (void)ReadLines(path, [&](std::string_view line) {
     const std::optional<MemoryMap> map = ParseMapsLine(line);
     if (!map.has_value() || (map->prot & PROT_EXEC) == 0) return true;

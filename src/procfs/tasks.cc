@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/living_thread.h"
 
 namespace profiler::procfs {
 namespace {
@@ -44,6 +46,17 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
   return *number;
 }
 
+// A thread's directory in /proc. One that has ended may stay until its parent has taken notice of
+// that, as a zombie.
+bool LivesAt(const std::string& directory) {
+  std::string stat;
+  if (!ReadFile(directory + "/stat", &stat).ok()) return false;
+  const size_t name_end = stat.rfind(") ");  // a name may have brackets and spaces
+  if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
+  const char state = stat[name_end + 2];
+  return state != 'Z' && state != 'X';
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots) {
@@ -54,6 +67,19 @@ absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid) {
   auto ids = NumberedEntries(absl::StrCat(roots.proc, "/", pid, "/task"));
   if (ids.ok() && ids->empty()) return ErrnoStatus(ESRCH, absl::StrCat("process ", pid));
   return ids;
+}
+
+std::optional<pid_t> LivingThread(const Roots& roots, pid_t pid) {
+  const auto tids = ThreadIds(roots, pid);
+  if (!tids.ok()) return std::nullopt;
+  for (const pid_t tid : *tids) {
+    if (LivesAt(absl::StrCat(roots.proc, "/", pid, "/task/", tid))) return tid;
+  }
+  return std::nullopt;
+}
+
+bool ThreadLives(const Roots& roots, pid_t tid) {
+  return LivesAt(absl::StrCat(roots.proc, "/", tid));
 }
 
 absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid) {
@@ -83,7 +109,9 @@ absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots) {
     const auto parent = ValueOf(text, "PPid");
     const auto number = parent ? ParseNumber<pid_t>(*parent) : std::nullopt;
     const std::string_view state = ValueOf(text, "State").value_or("");
-    const bool has_ended = state.starts_with('Z') || state.starts_with('X');
+    // A first thread that has ended stays as long as others run.
+    const bool first_has_ended = state.starts_with('Z') || state.starts_with('X');
+    const bool has_ended = first_has_ended && !LivingThread(roots, pid);
     if (number && !has_ended) parents.push_back({pid, *number});
   }
   return parents;
@@ -96,7 +124,8 @@ std::vector<std::string> NamesOf(const Roots& roots, pid_t pid) {
     if (!name.empty()) names.emplace_back(name);
   };
   if (const auto comm = CommOf(roots, pid, pid); comm.ok()) names.push_back(*comm);
-  const std::string folder = absl::StrCat(roots.proc, "/", pid);
+  const std::string folder =
+      absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
   std::error_code error;
   add(std::filesystem::read_symlink(folder + "/exe", error).native());
   std::string command;

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ absl::StatusOr<std::vector<pid_t>> ProcessIds(const Roots& roots);
 // The threads of `pid` in ascending order, so the leader is normally first. kNotFound when no such
 // process runs. Costs one readdir(3).
 absl::StatusOr<std::vector<pid_t>> ThreadIds(const Roots& roots, pid_t pid);
+
+// Returns the first thread of `pid` that has not ended: not `pid` itself if that has called
+// pthread_exit(3) and others run on. Empty when none is left. Costs one file per thread looked at.
+std::optional<pid_t> LivingThread(const Roots& roots, pid_t pid);
+// False once thread `tid` has ended, also if its parent has not taken notice of that yet.
+bool ThreadLives(const Roots& roots, pid_t tid);
 
 // The process that thread `tid` belongs to; kNotFound when it is gone.
 absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid);

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/living_thread.h"
 #include "src/procfs/memory_map.h"
 #include "src/procfs/proc_file.h"
 #include "src/record/frame_pointers.h"
@@ -42,7 +43,8 @@ bool IsJava(std::string_view path) {
 // The executable and the C library of a process, and Java's virtual machine where it has one.
 void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
                  std::vector<Target>* targets) {
-  const std::string directory = absl::StrCat(roots.proc, "/", pid);
+  const std::string directory =
+      absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
   if (executable) {
     std::array<char, 4096> link;
     const ssize_t size = readlink((directory + "/exe").c_str(), link.data(), link.size());

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/living_thread.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
@@ -42,7 +43,7 @@ std::optional<FileRoots::Key> FileRoots::KeyOf(const std::string& process) const
 }
 
 FileRoots::Found FileRoots::Of(uint32_t pid) {
-  const std::string process = absl::StrCat(proc_, "/", pid);
+  const std::string process = absl::StrCat(proc_, "/", LivingThreadOf(proc_, pid));
   const std::optional<Key> key = KeyOf(process);
   if (!key || !own_ || key == own_) return {};
   const auto known = std::find(keys_.begin(), keys_.end(), *key);

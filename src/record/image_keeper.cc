@@ -16,6 +16,7 @@
 #include "src/base/byte_reader.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
+#include "src/base/living_thread.h"
 #include "src/base/regular_file.h"
 #include "src/sideband/user_image.h"
 #include "symbolize/image_file.h"
@@ -129,7 +130,7 @@ UniqueFd ImageKeeper::OpenBelow(const symbolize::SharedFd& root, const Wanted& w
 // What has no name any more, as the process has it: its program, and, for who may look there, what
 // is mapped there. A library's code is a mapping of its own, so no other needs to be looked at.
 UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
-  const std::string process = absl::StrCat(proc_, "/", pid);
+  const std::string process = absl::StrCat(proc_, "/", LivingThreadOf(proc_, pid));
   const std::string range =
       absl::StrCat("/map_files/", absl::Hex(wanted.start), "-", absl::Hex(wanted.end));
   for (const std::string& link : {process + "/exe", process + range}) {

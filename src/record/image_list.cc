@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/living_thread.h"
 #include "src/perf_event/abi.h"
 #include "src/sideband/user_image.h"
 #include "symbolize/elf/elf_image.h"
@@ -42,7 +43,8 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
     image.build_id.assign(mapping.build_id.begin(), mapping.build_id.end());
   } else {
     // As the process sees it, and, when that is gone already, as we do.
-    const std::string path(name), root = absl::StrCat("/proc/", mapping.pid, "/root");
+    const std::string path(name);
+    const std::string root = absl::StrCat("/proc/", LivingThreadOf("/proc", mapping.pid), "/root");
     image.build_id = procfs::BuildIdOfFile(root + path, root, mapping.ino);
     if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(path, {}, mapping.ino);
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/base/byte_reader.h"
+#include "src/base/living_thread.h"
 #include "src/perf_event/code_memory.h"
 #include "symbolize/files/debug_files.h"
 
@@ -53,8 +54,14 @@ void LiveSpace::Window::Read(uint32_t of_pid, uint64_t address) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
     remote[i] = {reinterpret_cast<void*>(start + i * kPage), kPage};
   }
-  const ssize_t count =
-      process_vm_readv(static_cast<pid_t>(pid), &local, 1, remote.data(), pages, 0);
+  const auto read_as = [&](uint32_t id) {
+    return process_vm_readv(static_cast<pid_t>(id), &local, 1, remote.data(), pages, 0);
+  };
+  ssize_t count = read_as(pid);
+  if (count < 0 && errno == ESRCH) {
+    const uint32_t thread = LivingThreadOf("/proc", pid);
+    if (thread != pid) count = read_as(thread);
+  }
   if (count > 0) size = static_cast<size_t>(count);
 }
 

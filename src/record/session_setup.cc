@@ -100,7 +100,9 @@ class SetupSteps {
     if (options_.targets.system_wide) {
       probe.pid = -1;
     } else if (!options_.targets.pids.empty()) {
-      probe.pid = options_.targets.pids.front();
+      // Events cannot be opened on a first thread that has ended.
+      const pid_t pid = options_.targets.pids.front();
+      probe.pid = procfs::LivingThread(options_.roots, pid).value_or(pid);
     } else if (!options_.targets.tids.empty()) {
       probe.pid = options_.targets.tids.front();
     }

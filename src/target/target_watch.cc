@@ -6,12 +6,9 @@
 
 #include <boost/asio/post.hpp>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <string>
 
-#include "absl/strings/str_cat.h"
 #include "src/base/unique_fd.h"
+#include "src/procfs/tasks.h"
 
 namespace profiler::target {
 namespace {
@@ -26,16 +23,6 @@ absl::Status GoneOrFailed() {
 
 int OpenPidfd(pid_t id, unsigned flags) {
   return static_cast<int>(syscall(SYS_pidfd_open, id, flags));
-}
-
-// One that has ended may stay until its parent has taken notice of that: a zombie.
-bool Lives(pid_t id) {
-  std::ifstream file(absl::StrCat("/proc/", id, "/stat"));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const size_t name_end = text.rfind(") ");
-  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
-  const char state = text[name_end + 2];
-  return state != 'Z' && state != 'X';
 }
 
 }  // namespace
@@ -62,17 +49,17 @@ absl::Status TargetWatch::Watch(const std::vector<pid_t>& pids, const std::vecto
 absl::Status TargetWatch::WatchProcess(pid_t pid) {
   const int pidfd = OpenPidfd(pid, 0);
   if (pidfd >= 0) return Watch(pidfd);
-  return errno == ENOSYS ? WatchByPolling(pid) : GoneOrFailed();
+  return errno == ENOSYS ? WatchByPolling({pid}) : GoneOrFailed();
 }
 
 absl::Status TargetWatch::WatchThread(pid_t tid) {
   const int pidfd = OpenPidfd(tid, kPidfdThread);
   if (pidfd >= 0) return Watch(pidfd);
-  return errno == EINVAL || errno == ENOSYS ? WatchByPolling(tid) : GoneOrFailed();
+  return errno == EINVAL || errno == ENOSYS ? WatchByPolling({tid, true}) : GoneOrFailed();
 }
 
-absl::Status TargetWatch::WatchByPolling(pid_t id) {
-  polled_.push_back(id);
+absl::Status TargetWatch::WatchByPolling(Polled target) {
+  polled_.push_back(target);
   ++alive_;
   return absl::OkStatus();
 }
@@ -103,7 +90,10 @@ void TargetWatch::Gone() {
 }
 
 void TargetWatch::Poll() {
-  const size_t gone = std::erase_if(polled_, [](pid_t id) { return !Lives(id); });
+  const size_t gone = std::erase_if(polled_, [](const Polled& target) {
+    if (target.is_thread) return !procfs::ThreadLives({}, target.id);
+    return !procfs::LivingThread({}, target.id).has_value();
+  });
   for (size_t i = 0; i < gone; ++i) Gone();
   if (polled_.empty()) return;
   poll_timer_.expires_after(kPollInterval);

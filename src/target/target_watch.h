@@ -36,7 +36,11 @@ class TargetWatch {
  private:
   absl::Status WatchProcess(pid_t pid);
   absl::Status WatchThread(pid_t tid);
-  absl::Status WatchByPolling(pid_t id);
+  struct Polled {
+    pid_t id = 0;
+    bool is_thread = false;
+  };
+  absl::Status WatchByPolling(Polled target);
   void Start();
   absl::Status Watch(int pidfd);
   void Gone();
@@ -44,7 +48,7 @@ class TargetWatch {
 
   boost::asio::io_context& io_;
   std::vector<std::unique_ptr<boost::asio::posix::stream_descriptor>> pidfds_;
-  std::vector<pid_t> polled_;
+  std::vector<Polled> polled_;
   boost::asio::steady_timer poll_timer_;
   std::function<void()> on_end_;
   size_t alive_ = 0;

@@ -53,7 +53,7 @@ std::vector<uid_t> UsersOf(const std::string& process) {
 
 // The pid of a process in its own pid namespace, the innermost one.
 std::string NamespacePid(const std::string& process) {
-  const std::string pids = StatusField(process, "NSpid");
+  const std::string pids = StatusField(process, "NStgid");
   return pids.substr(pids.rfind('\t') + 1);
 }
 

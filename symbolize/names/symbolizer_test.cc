@@ -783,7 +783,7 @@ TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {
 TEST_F(SymbolizerTest, AJitInAContainerWritesItsMapUnderThePidThatItKnows) {
   fs::create_directories(directory_ + "/proc/42");
   fs::create_symlink(directory_ + "/container", directory_ + "/proc/42/root");
-  WriteFile(directory_ + "/proc/42/status", "Name:\tnode\nNSpid:\t42\t7\nVmPeak:\t1 kB\n");
+  WriteFile(directory_ + "/proc/42/status", "Name:\tnode\nNStgid:\t42\t7\nVmPeak:\t1 kB\n");
   WriteFile(absl::StrCat(directory_, "/container", directory_, "/tmp/perf-7.map"),
             "1000 20 inside\n");
   ImageSpec jit;

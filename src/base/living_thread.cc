@@ -1,0 +1,34 @@
+#include "src/base/living_thread.h"
+
+#include <cstddef>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
+#include "src/base/file_id.h"
+
+namespace profiler {
+namespace {
+
+// Threads of which nothing may be read are no better than the first one: so many are tried.
+constexpr size_t kMostTried = 16;
+
+bool HasFiles(const std::string& proc, uint32_t id) {
+  return FileIdOf(absl::StrCat(proc, "/", id, "/root")).has_value();
+}
+
+}  // namespace
+
+uint32_t LivingThreadOf(const std::string& proc, uint32_t pid) {
+  if (HasFiles(proc, pid)) return pid;
+  size_t tried = 0;
+  for (const std::string& name : NamesIn(absl::StrCat(proc, "/", pid, "/task"))) {
+    uint32_t tid = 0;
+    if (!absl::SimpleAtoi(name, &tid) || tid == pid) continue;
+    if (tried++ == kMostTried) break;
+    if (HasFiles(proc, tid)) return tid;
+  }
+  return pid;
+}
+
+}  // namespace profiler
