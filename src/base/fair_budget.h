@@ -12,36 +12,54 @@ namespace profiler {
 // Each may take up to a sixteenth of what the others have left of the whole, so nobody can take it
 // from somebody who comes later. Bytes, or whatever else is counted. Not thread-safe. Memory: some
 // bytes for each who takes.
+//
+// A part of the budget may be common: whoever has used up its share takes from there as long as
+// there is some. The shares are of the rest, so they do not depend on who uses the common part.
 class FairBudget {
  public:
-  explicit FairBudget(uint64_t whole) : whole_(whole) {}
+  explicit FairBudget(uint64_t whole, uint64_t common = 0)
+      : whole_(whole - std::min(whole, common)), common_(common) {}
 
   // Whether `who` may have so much more; then it is taken.
   bool Take(uint32_t who, uint64_t amount) {
     constexpr uint64_t kShares = 16;
-    uint64_t& its = taken_[who];
-    const uint64_t of_others = all_ - its;
+    Taken& its = taken_[who];
+    const uint64_t of_others = all_ - its.share;
     const uint64_t most = (whole_ - std::min(whole_, of_others)) / kShares;
-    if (amount > most || its > most - amount) return false;
-    its += amount;
-    all_ += amount;
+    if (amount <= most && its.share <= most - amount) {
+      its.share += amount;
+      all_ += amount;
+      return true;
+    }
+    if (amount > common_) return false;
+    its.common += amount;
+    common_ -= amount;
     return true;
   }
 
   // Somebody gives back what he took.
   void Return(uint32_t who, uint64_t amount) {
-    const auto its = taken_.find(who);
-    if (its == taken_.end()) return;
-    const uint64_t less = std::min(amount, its->second);
-    its->second -= less;
-    all_ -= less;
-    if (its->second == 0) taken_.erase(its);
+    const auto found = taken_.find(who);
+    if (found == taken_.end()) return;
+    Taken& its = found->second;
+    const uint64_t of_common = std::min(amount, its.common);
+    its.common -= of_common;
+    common_ += of_common;
+    const uint64_t of_share = std::min(amount - of_common, its.share);
+    its.share -= of_share;
+    all_ -= of_share;
+    if (its.share == 0 && its.common == 0) taken_.erase(found);
   }
 
  private:
-  const uint64_t whole_;
-  uint64_t all_ = 0;
-  absl::flat_hash_map<uint32_t, uint64_t> taken_;
+  struct Taken {
+    uint64_t share = 0, common = 0;
+  };
+
+  const uint64_t whole_;  // without the common part
+  uint64_t common_;       // what is left of it
+  uint64_t all_ = 0;      // taken of `whole_`
+  absl::flat_hash_map<uint32_t, Taken> taken_;
 };
 
 }  // namespace profiler

@@ -36,5 +36,20 @@ TEST(FairBudgetTest, GivesAgainWhatWasGivenBack) {
   EXPECT_FALSE(budget.Take(1, 1));
 }
 
+TEST(FairBudgetTest, LetsWhoComesFirstHaveTheCommonPart) {
+  FairBudget budget(3200, /*common=*/1600);
+  EXPECT_TRUE(budget.Take(1, 100));
+  EXPECT_TRUE(budget.Take(1, 1500));
+  EXPECT_FALSE(budget.Take(1, 101));
+  EXPECT_TRUE(budget.Take(1, 100));
+  EXPECT_FALSE(budget.Take(1, 1));
+  // Others have the share that they would have if nobody had used the common part.
+  EXPECT_TRUE(budget.Take(2, 93));
+  EXPECT_FALSE(budget.Take(2, 1));
+  budget.Return(1, 50);
+  EXPECT_TRUE(budget.Take(2, 50));
+  EXPECT_FALSE(budget.Take(2, 1));
+}
+
 }  // namespace
 }  // namespace profiler

@@ -29,10 +29,11 @@ constexpr size_t kExitedKept = 256;
 constexpr size_t kForgottenBetweenLooks = 256;
 // Likewise, after so many images that were opened, or as many as there were.
 constexpr size_t kOpenedBetweenLooks = 4096;
-// Of memory, and of what an image takes of it besides its name. Each open image is a mapping of
-// this process as well, of which it may have 65 530 (vm.max_map_count): they are half as many at
-// most.
-constexpr uint64_t kBudget = uint64_t{64} << 20;
+// Bytes for all images, and what an image takes of them besides its name. Half of them is common:
+// one process with thousands of plugins may use that as long as no other one needs it. Each open
+// image is a mapping of this process as well, of which it may have 65 530 (vm.max_map_count): they
+// are half as many at most.
+constexpr uint64_t kBudget = uint64_t{64} << 20, kCommonBudget = kBudget / 2;
 constexpr uint64_t kImageCost = 2048;
 
 }  // namespace
@@ -113,7 +114,7 @@ LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
       dumps_(written),
       space_(unwind_images_),
-      budget_(kBudget) {
+      budget_(kBudget, kCommonBudget) {
   files_.proc_path = proc_path;
   space_.SetMachines(&machines_);
 }
@@ -147,7 +148,10 @@ ImageId LiveSpaces::ImageOf(const perf_event::Mmap2& mapping, ImageKind kind) {
     has_room = budget_.Take(mapping.pid, image.cost());
   }
   if (!has_room) {
-    if (!too_many_) too_many_ = Add({.spec = {.kind = ImageKind::kAnonymous}});
+    if (!too_many_) {
+      too_many_ = Add({.spec = {.kind = ImageKind::kAnonymous,
+                                .path = "[image beyond the budget for images]"}});
+    }
     return *too_many_;
   }
   if (is_file) {
