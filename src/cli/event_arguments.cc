@@ -22,6 +22,19 @@ absl::Status AppendEvents(const std::string& text, std::vector<FoundEvent>* all)
   return absl::OkStatus();
 }
 
+// A return probe is an event that is named by where it goes, "/bin/x:f%return".
+absl::Status RefuseDanger(const std::vector<FoundEvent>& events) {
+  for (const FoundEvent& event : events) {
+    if (event.danger.empty()) continue;
+    const std::string function = event.name.substr(0, event.name.rfind("%return"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "-e: ", event.name, " may end the program that is probed: ", event.danger, ". Probe ",
+        function, ", its entry, or its return instructions by their offsets, ", function,
+        "+OFFSET; --force puts the return probe there all the same"));
+  }
+  return absl::OkStatus();
+}
+
 // Filters the tracepoints among events from `first` on.
 absl::Status AddFilter(const std::string& filter, size_t first, std::vector<FoundEvent>* events) {
   bool has_tracepoint = false;
@@ -102,6 +115,8 @@ void AddEventOptions(usage::Command& command, const std::string& description,
       .AddOption("--for-each-cgroup", arguments->each_cgroup,
                  "all events once for each of these cgroups; with -a")
       .ValueName("NAME,…");
+  command.AddFlag("--force", arguments->force,
+                  "put return probes (%return) also where they may end the program");
 }
 
 absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
@@ -122,6 +137,7 @@ absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
   if (all.empty()) {
     for (const std::string& usual : defaults) PROFILER_RETURN_IF_ERROR(AppendEvents(usual, &all));
   }
+  if (!arguments.force) PROFILER_RETURN_IF_ERROR(RefuseDanger(all));
   return InCgroups(arguments, std::move(all));
 }
 

@@ -16,6 +16,7 @@ struct EventArguments {
   std::vector<std::string> filters;  // of each --filter
   std::string cgroups;
   std::string each_cgroup;
+  bool force = false;  // return probes as well that may end the programs
   usage::Option event_option;
   usage::Option filter_option;
 };
@@ -26,7 +27,8 @@ void AddEventOptions(usage::Command& command, const std::string& description,
 
 // The events of all -e, or of `defaults` where there is none, in their order. A --filter is that of
 // the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
-// kInvalidArgument for a filter without a tracepoint, and for more cgroups than events.
+// kInvalidArgument for a return probe that may end a program, for a filter without a tracepoint,
+// and for more cgroups than events.
 absl::StatusOr<std::vector<events::FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults);

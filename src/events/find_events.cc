@@ -187,6 +187,8 @@ class Finder {
     one.attr.type = place.type;
     one.attr.config = place.config;
     one.attr.config2 = place.offset;
+    one.danger = std::move(place.danger);
+    one.is_user_return = what.at_return && !what.path.empty();
     one.probed = std::make_shared<const std::string>(std::move(place.probed));
     one.attr.config1 = reinterpret_cast<uintptr_t>(one.probed->c_str());
     one.is_sampled_each_time = true;

@@ -53,8 +53,12 @@ struct FoundEvent {
   std::string unit;           // of a count times `scale`; empty: it is a mere number
   double scale = 1;
   std::optional<Tracepoint> tracepoint;
-  std::string filter;  // of the tracepoint's records; set by whoever was given one
-  std::string cgroup;  // whose threads alone count; empty: all; set likewise
+  std::string filter;           // of the tracepoint's records; set by whoever was given one
+  std::string cgroup;           // whose threads alone count; empty: all; set likewise
+  bool is_user_return = false;  // a probe at the return from a function of a program
+  // Why such a probe may end the programs that it is put into, to be refused unless the user knows
+  // better; empty: it does not.
+  std::string danger;
   std::shared_ptr<const std::string> probed;  // a probe's path or kernel function
 };
 

@@ -11,6 +11,7 @@
 #include "src/base/edit_distance.h"
 #include "src/base/text.h"
 #include "src/events/pmu.h"
+#include "src/events/return_danger.h"
 #include "symbolize/files/debug_files.h"
 #include "symbolize/image_file.h"
 #include "symbolize/symbols/elf_symbols.h"
@@ -91,6 +92,7 @@ absl::StatusOr<ProbePlace> PlaceInFile(const Probe& probe, ProbePlace place) {
         absl::StrCat(probe.path, ": '", probe.symbol, "' is not in the file"));
   }
   place.offset = offset->value;
+  if (probe.at_return) place.danger = DangerAtReturn(image.elf, probe);
   return place;
 }
 

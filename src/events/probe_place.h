@@ -25,6 +25,7 @@ struct ProbePlace {
   uint64_t config = 0;
   std::string probed;   // what config1 points to
   uint64_t offset = 0;  // config2
+  std::string danger;   // of a return probe in a program (return_danger.h); empty: none
 };
 
 // Finds a symbol of a file in its tables, those of its debug file and in .gnu_debugdata; the name
