@@ -43,6 +43,12 @@ class FakeTree {
     return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm",
                  std::string(comm) + "\n");
   }
+  // The state of a thread, as ps(1) has it: 'Z' for one that has ended.
+  FakeTree& State(int pid, int tid, char state) {
+    const std::string stat = std::to_string(tid) + " (a) b) " + state + " 1 1";
+    Write("proc/" + std::to_string(tid) + "/stat", stat);
+    return Write("proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/stat", stat);
+  }
   // A process with its first thread.
   FakeTree& Process(int pid, int parent, std::string_view comm, std::string_view maps) {
     const std::string directory = "proc/" + std::to_string(pid);

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
 #include "src/procfs/fake_tree.h"
+#include "src/procfs/tasks.h"
 
 namespace profiler::procfs {
 namespace {
@@ -141,6 +142,46 @@ TEST(Synthesizer, LeavesOutProcessesThatEndMeanwhile) {
   ASSERT_TRUE(synthesizer.AddAllProcesses().ok());
   EXPECT_EQ(Describe(synthesizer.records()),
             "FORK 7/7 of 1/1\nCOMM 7/7 a\nFORK 9/9 of 7/7\nCOMM 9/9 c\n");
+}
+
+// Its own maps are empty then, as all that /proc says by the number of the first thread.
+TEST(Synthesizer, TakesTheMappingsOfAnotherThreadOnceTheFirstHasEnded) {
+  FakeTree tree;
+  tree.Process(7, 1, "a", "").Thread(7, 8, "b").Thread(7, 9, "c");
+  tree.Write("proc/9/root/.keep", "");
+  tree.Write("proc/9/maps", "1000-2000 r-xp 00000000 fe:00 7   /tmp/busy\n");
+  Synthesizer synthesizer = Make(tree);
+  ASSERT_TRUE(synthesizer.AddProcess(7).ok());
+  EXPECT_EQ(Describe(synthesizer.records()),
+            "FORK 7/7 of 1/1\nCOMM 7/7 a\nFORK 7/8 of 7/7\nCOMM 7/8 b\nFORK 7/9 of 7/7\n"
+            "COMM 7/9 c\nMMAP2 7/7 1000+1000 @ 0 fe:00 7 prot 5 flags 2: /tmp/busy\n");
+}
+
+TEST(Tasks, AProcessLivesAsLongAsOneOfItsThreads) {
+  FakeTree tree;
+  tree.Process(7, 1, "a", "").Thread(7, 8, "b").Thread(7, 9, "c");
+  tree.State(7, 7, 'Z').State(7, 8, 'X').State(7, 9, 'S');
+  EXPECT_EQ(LivingThread(tree.roots(), 7), 9);
+  EXPECT_FALSE(ThreadLives(tree.roots(), 7));
+  EXPECT_TRUE(ThreadLives(tree.roots(), 9));
+  tree.State(7, 9, 'Z');
+  EXPECT_EQ(LivingThread(tree.roots(), 7), std::nullopt);
+  EXPECT_EQ(LivingThread(tree.roots(), 10), std::nullopt);
+}
+
+// So it is found as the descendant of a process that is recorded with all of them.
+TEST(Tasks, AProcessWhoseFirstThreadHasEndedHasAParentStill) {
+  FakeTree tree;
+  for (const int pid : {7, 8}) {
+    const std::string directory = "proc/" + std::to_string(pid);
+    tree.Write(directory + "/status", "Name:\tx\nState:\tZ (zombie)\nPPid:\t1\n");
+    tree.Thread(pid, pid, "a").State(pid, pid, 'Z');
+  }
+  tree.Thread(8, 9, "b").State(8, 9, 'R');
+  const auto parents = ProcessParents(tree.roots());
+  ASSERT_TRUE(parents.ok());
+  ASSERT_EQ(parents->size(), 1u);
+  EXPECT_EQ(parents->front().pid, 8);
 }
 
 TEST(Synthesizer, SaysThatAProcessIsGone) {
