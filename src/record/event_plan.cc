@@ -12,6 +12,7 @@
 #include "src/base/unique_fd.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/attr_codec.h"
+#include "src/record/return_probes.h"
 #include "src/target/refusal.h"
 
 namespace profiler::record {
@@ -63,6 +64,7 @@ class Planner {
           "--call-graph fp, or dwarf with --post-unwind, works with other clocks");
     }
     if (options_.off_cpu) PROFILER_RETURN_IF_ERROR(PlanOffCpu());
+    PlanCompanions();
     PROFILER_RETURN_IF_ERROR(PlanSideband());
     plan_.notes.insert(plan_.notes.end(), given_up_.begin(), given_up_.end());
     return std::move(plan_);
@@ -169,7 +171,8 @@ class Planner {
                           .group_name = event.group_name,
                           .cpus = event.cpus,
                           .filter = event.filter,
-                          .cgroup = event.cgroup});
+                          .cgroup = event.cgroup,
+                          .is_user_return = event.is_user_return});
   }
 
   bool IsInGroup(const events::FoundEvent& event) const {
@@ -216,6 +219,14 @@ class Planner {
     if (event.terms.period) period = *event.terms.period;
     if (period == 0) attr->flags |= perf_event::kAttrFreq;
     attr->sample_period = period != 0 ? period : frequency;
+  }
+
+  // On a CPU that is not observed a function could be entered without our knowing.
+  void PlanCompanions() {
+    if (!plan_.unwinds || !HasCompanions() || !options_.targets.cpus.empty()) return;
+    for (const PlannedEvent& event : plan_.sampling) {
+      if (event.is_user_return) plan_.companions.push_back(CompanionOf(event.attr, BaseAttr()));
+    }
   }
 
   // Context switches are the kernel's: who may not sample it sees none of them, and has the stacks

@@ -28,9 +28,10 @@ struct PlannedEvent {
   std::string name;
   size_t leader = 0;  // of its group, in EventPlan::sampling; its own place where it is alone
   std::string group_name;
-  std::vector<int> cpus;  // on which it is counted; empty: on all
-  std::string filter;     // of a tracepoint's records
-  std::string cgroup;     // whose threads alone are sampled; empty: all
+  std::vector<int> cpus;        // on which it is counted; empty: on all
+  std::string filter;           // of a tracepoint's records
+  std::string cgroup;           // whose threads alone are sampled; empty: all
+  bool is_user_return = false;  // a return probe
 };
 
 // The context switches of a recording with --off-cpu: one event for each of kSwitchSampling, of
@@ -59,6 +60,8 @@ struct EventPlan {
   // Opened disabled.
   std::vector<PlannedEvent> sampling;
   std::optional<OffCpuPlan> off_cpu;
+  // The companions of the return probes among `sampling` (return_probes.h). Opened enabled.
+  std::vector<perf_event::Attr> companions;
   bool unwinds = false;  // call chains are made by us, of registers and stack bytes
   // Kernel addresses may turn up in samples.
   bool kernel_samples = false;

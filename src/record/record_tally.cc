@@ -7,11 +7,32 @@ namespace profiler::record {
 absl::Status RecordTally::Take(const ringbuf::RingBytes& bytes) {
   ringbuf::RecordCursor cursor(bytes, *bounce_);
   while (const auto record = cursor.Next()) {
-    Count(*record);
-    if (what_runs_) what_runs_->Take(*record);
-    if (processes_ != nullptr) TellOfProcess(*record);
+    TakeOne(*record);
+    if (sharers_) sharers_->Take(*record);
   }
   return cursor.status();
+}
+
+absl::Status RecordTally::Observe(const ringbuf::RingBytes& bytes) {
+  ringbuf::RecordCursor cursor(bytes, *bounce_);
+  while (const auto record = cursor.Next()) {
+    TakeOne(*record);
+    if (sharers_) sharers_->Observe(*record);
+  }
+  return cursor.status();
+}
+
+void RecordTally::TakeOne(ringbuf::RawRecord record) {
+  Count(record);
+  if (what_runs_) what_runs_->Take(record);
+  if (processes_ != nullptr) TellOfProcess(record);
+}
+
+std::span<const std::byte> RecordTally::AddMappingsOfSharers() {
+  if (!sharers_) return {};
+  const std::span<const std::byte> added = sharers_->EndPass();
+  ForEachRecord(added, [this](ringbuf::RawRecord record) { TakeOne(record); });
+  return added;
 }
 
 void RecordTally::EndPass() {

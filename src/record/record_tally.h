@@ -18,6 +18,7 @@
 #include "src/record/image_keeper.h"
 #include "src/record/image_list.h"
 #include "src/record/options.h"
+#include "src/record/shared_memory.h"
 #include "src/record/what_runs.h"
 
 namespace profiler::record {
@@ -39,10 +40,19 @@ class RecordTally {
     processes_ = std::move(listener);
   }
 
+  // From the first record on, processes in one memory are found. For records that nobody else has
+  // put in order.
+  void FollowSharers(SharedMemory::Same same) { sharers_.emplace(layout_, std::move(same)); }
+
+  // What already runs, as it stands in front of the recording.
+  absl::Status Observe(const ringbuf::RingBytes& bytes);
   // Walks whole records. kDataLoss when these are none.
   absl::Status Take(const ringbuf::RingBytes& bytes);
   // All that one pass over the rings brought was taken.
   void EndPass();
+  // Before EndPass: counts and returns the records that others have mapped what one process of
+  // their memory has. Valid until the next call.
+  std::span<const std::byte> AddMappingsOfSharers();
 
   // Appends the records of what runs after all that was taken; they are the next file's first.
   void WriteWhatRuns(std::vector<std::byte>* out) { what_runs_->Write(out); }
@@ -63,6 +73,7 @@ class RecordTally {
  private:
   static constexpr perf_data::SampleTime kNoTime{UINT64_MAX, 0};
 
+  void TakeOne(ringbuf::RawRecord record);
   void Count(ringbuf::RawRecord record);
   void AddImage(ringbuf::RawRecord record);
   void TellOfProcess(ringbuf::RawRecord record);
@@ -77,6 +88,7 @@ class RecordTally {
   std::shared_ptr<ImageKeeper> keeper_;         // null: none is kept
   std::shared_ptr<ProcessListener> processes_;  // null: nobody
   std::optional<WhatRuns> what_runs_;
+  std::optional<SharedMemoryOfPasses> sharers_;
   std::unique_ptr<ringbuf::BounceBuffer> bounce_ = std::make_unique<ringbuf::BounceBuffer>();
 };
 

@@ -304,6 +304,8 @@ class Session final : public RecordSession {
       return WriteUnwound(std::move(status));
     }
     for (const ringbuf::RingPass& ring : rings) status.Update(TakePieces(ring.bytes));
+    const std::span<const std::byte> added = setup_.tally->AddMappingsOfSharers();
+    if (!added.empty()) pieces_.push_back(added);
     return WritePieces(std::move(status));
   }
 

@@ -79,7 +79,13 @@ class SetupSteps {
     setup_.tally = std::make_unique<RecordTally>(layout);
     if (options_.switch_output) setup_.tally->FollowWhatRuns();
     if (options_.processes != nullptr) setup_.tally->TellOfProcesses(options_.processes);
-    if (setup_.plan.unwinds || setup_.plan.off_cpu) MakeUnwinding();
+    if (setup_.plan.unwinds || setup_.plan.off_cpu) {
+      MakeUnwinding();
+    } else {
+      setup_.tally->FollowSharers([proc = options_.roots.proc](uint32_t a, uint32_t b) {
+        return HaveSameMemory(proc, a, b);
+      });
+    }
     if (options_.kept != nullptr) KeepImages();
     setup_.facts = std::make_unique<RecordingFacts>(RecordingFacts{
         .events = EventsToWrite(),
@@ -164,9 +170,13 @@ class SetupSteps {
         set.leaders.push_back(set.attrs.size());
         set.attrs.push_back(perf_event::ToKernelAttr(event.attr));
       }
-      set.attr_cpus.resize(set.attrs.size());
-      set.filters.resize(set.attrs.size());
     }
+    for (const perf_event::Attr& companion : setup_.plan.companions) {
+      set.leaders.push_back(set.attrs.size());
+      set.attrs.push_back(perf_event::ToKernelAttr(companion));
+    }
+    set.attr_cpus.resize(set.attrs.size());
+    set.filters.resize(set.attrs.size());
     cgroup_names.resize(set.attrs.size());
     PROFILER_ASSIGN_OR_RETURN(
         const std::vector<UniqueFd> cgroups,
@@ -215,6 +225,7 @@ class SetupSteps {
     for (const PlannedEvent& event : setup_.plan.sampling) {
       layouts.push_back({.opened = perf_event::RecordLayout(event.attr),
                          .written = perf_event::RecordLayout(event.written),
+                         .is_return = event.is_user_return,
                          .name = event.name});
     }
     if (setup_.plan.off_cpu) {
@@ -223,7 +234,14 @@ class SetupSteps {
                            perf_event::RecordLayout(event.written), /*is_switch=*/true});
       }
     }
+    for (const perf_event::Attr& companion : setup_.plan.companions) {
+      const perf_event::RecordLayout layout(companion);
+      layouts.push_back({.opened = layout, .written = layout, .is_entry = true});
+    }
     setup_.unwinding = std::make_unique<UnwindStage>(std::move(layouts), options_.roots);
+    if (!setup_.plan.companions.empty()) {
+      setup_.unwinding->FollowReturnProbes(setup_.events->MonotonicNow());
+    }
     if (setup_.plan.off_cpu) MakeOffCpu();
     for (const ringbuf::EventSet::OpenedEvent& opened : setup_.events->events()) {
       if (opened.attr != 0) setup_.unwinding->AddId(opened.id, opened.attr - 1);
@@ -335,7 +353,7 @@ class SetupSteps {
     PROFILER_ASSIGN_OR_RETURN(procfs::Synthesizer synthesizer, Synthesize(layout));
     ringbuf::RingBytes bytes;
     bytes.spans[0] = synthesizer.records();
-    PROFILER_RETURN_IF_ERROR(setup_.tally->Take(bytes));
+    PROFILER_RETURN_IF_ERROR(setup_.tally->Observe(bytes));
     if (setup_.unwinding != nullptr) {
       PROFILER_RETURN_IF_ERROR(setup_.unwinding->Observe(synthesizer.records()));
     }

@@ -75,6 +75,9 @@ UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots&
       weights_(events_.size()),
       merge_(events_.front().opened),
       spaces_(events_.front().opened, events_.front().written, roots.proc),
+      shared_memory_(
+          events_.front().opened,
+          [proc = roots.proc](uint32_t a, uint32_t b) { return HaveSameMemory(proc, a, b); }),
       roots_(roots) {}
 
 void UnwindStage::MakeOffCpu(OffCpuStageOptions options) {
@@ -94,7 +97,11 @@ absl::Status UnwindStage::Observe(std::span<const std::byte> records) {
   bytes.spans[0] = records;
   ringbuf::BounceBuffer bounce;
   ringbuf::RecordCursor cursor(bytes, bounce);
-  while (const auto record = cursor.Next()) spaces_.Take(*record);
+  while (const auto record = cursor.Next()) {
+    spaces_.Take(*record);
+    return_probes_.Take(*record, events_.front().opened);
+    shared_memory_.Observe(*record);
+  }
   return cursor.status();
 }
 
@@ -127,13 +134,25 @@ std::vector<ChainWeights> UnwindStage::weights() const {
 void UnwindStage::TakeRecord(RawRecord record) {
   if (record.type() == perf_event::kRecordSample) {
     const SampleLayouts& layouts = LayoutsOf(record);
+    if (layouts.is_entry) return return_probes_.TakeEntry(record, layouts.opened);
+    if (layouts.is_return) return_probes_.TakeReturn(record, layouts.opened);
     if (layouts.opened.user_stack_bytes != 0) return TakeSample(record, layouts);
     if (layouts.is_switch) return TakeSwitchSample(record, layouts);
   } else {
     spaces_.Take(record);
+    return_probes_.Take(record, events_.front().opened);
     if (off_cpu_ && !off_cpu_->Take(record)) return;
   }
   output_.insert(output_.end(), record.bytes().begin(), record.bytes().end());
+  if (record.type() != perf_event::kRecordSample) TakeForSharers(record);
+}
+
+// Processes in the same memory have mapped the same.
+void UnwindStage::TakeForSharers(RawRecord record) {
+  of_sharers_.clear();
+  shared_memory_.Take(record, &of_sharers_);
+  ForEachRecord(of_sharers_, [this](RawRecord added) { spaces_.Take(added); });
+  output_.insert(output_.end(), of_sharers_.begin(), of_sharers_.end());
 }
 
 void UnwindStage::TakeSample(RawRecord record, const SampleLayouts& layouts) {
@@ -276,7 +295,8 @@ void UnwindStage::Cut(ChainEnd end) {
 
 void UnwindStage::UnwindSample(const perf_event::Sample& sample,
                                const symbolize::RegisterSet& registers, bool in_user_code) {
-  symbolize::StackBytes stack{registers.sp(), sample.user_stack};
+  symbolize::StackBytes stack =
+      return_probes_.PutBack(sample.pid, sample.tid, {registers.sp(), sample.user_stack});
   LiveSpace& space = spaces_.Enter(sample.pid);
   has_memory_ = !spaces_.IsExecuting(sample.pid) ||
                 spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());

@@ -44,7 +44,9 @@
 #include "src/procfs/proc_file.h"
 #include "src/record/live_spaces.h"
 #include "src/record/off_cpu_stage.h"
+#include "src/record/return_probes.h"
 #include "src/record/ring_merge.h"
+#include "src/record/shared_memory.h"
 #include "src/record/waiting_thread.h"
 #include "symbolize/unwind/chain_tally.h"
 #include "symbolize/unwind/unwinder.h"
@@ -55,6 +57,8 @@ namespace profiler::record {
 struct SampleLayouts {
   perf_event::RecordLayout opened, written;
   bool is_switch = false;  // a context switch, for the OffCpuStage
+  bool is_entry = false;   // the companion of a return probe, for ReturnProbes
+  bool is_return = false;  // a return probe
   std::string name = {};   // the event's
 };
 
@@ -80,6 +84,10 @@ class UnwindStage {
                 std::function<void(const perf_event::Mmap2&)> keep) {
     spaces_.OpenKept(std::move(kept), std::move(keep));
   }
+
+  // Before anything is observed, for a recording with companions of return probes: all of them are
+  // open at `time`.
+  void FollowReturnProbes(uint64_t time) { return_probes_.Begin(time); }
 
   // What already runs, as it stands in front of the recording: whole records.
   absl::Status Observe(std::span<const std::byte> records);
@@ -109,6 +117,7 @@ class UnwindStage {
 
  private:
   void TakeRecord(perf_event::RawRecord record);
+  void TakeForSharers(perf_event::RawRecord record);
   void TakeSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   perf_event::Registers KeptRegisters(const perf_event::Registers& all, uint64_t mask);
   void CountLost(perf_event::RawRecord record);
@@ -134,6 +143,9 @@ class UnwindStage {
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;
   RingMerge merge_;
   LiveSpaces spaces_;
+  ReturnProbes return_probes_;
+  SharedMemory shared_memory_;
+  std::vector<std::byte> of_sharers_;  // records that it adds
   symbolize::Unwinder unwinder_;
   symbolize::ChainTally tally_;
   std::vector<std::byte> output_;

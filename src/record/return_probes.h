@@ -1,0 +1,76 @@
+// Puts back the return addresses that return probes hide.
+//
+// A return probe on a function (PATH:f%return) is a breakpoint at its entry, where the kernel
+// replaces the return address by that of a trampoline. Whatever unwinds the stack meanwhile finds
+// the trampoline in place of the caller:
+//
+//   stack of f     before      [ caller ]
+//                  f runs      [ trampoline ]   in the process's page [uprobes]
+//                  f returned  the kernel continues at the caller
+//
+// So each return probe has a companion: an event at the entry, whose samples have the stack pointer
+// and the word there. The kernel runs all events of a breakpoint before it replaces the address
+// (handler_chain in kernel/events/uprobes.c, Linux 6.18), so that word is the caller. No file has
+// these samples.
+//
+// An entry counts until the function's return, until another one with this stack pointer, or until
+// records were lost: then nobody knows which entry was the last one, and chains end at the
+// trampoline until the next ones. The same holds for probes of others, which have no companion.
+// A record that was lost on one CPU shows there only with the next one; a sample on another CPU
+// between these two is not protected.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/attr.h"
+#include "src/perf_event/codec.h"
+#include "symbolize/unwind/unwinder.h"
+
+namespace profiler::record {
+
+// Makes the attr of the companion of the return probe `probe`; `base` has what all events of the
+// recording have in common. Only programs of x86-64 are followed.
+perf_event::Attr CompanionOf(const perf_event::Attr& probe, perf_event::Attr base);
+bool HasCompanions();
+
+// One thread. Fed with records in time order. Costs nothing while there are no return probes.
+class ReturnProbes {
+ public:
+  // Entries before `time` do not count: until then some CPU or thread was not observed.
+  void Begin(uint64_t time) {
+    begin_ = time;
+    is_on_ = true;
+  }
+
+  // A record of any type except a sample.
+  void Take(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
+  // A sample of a companion, and of the return probe itself.
+  void TakeEntry(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
+  void TakeReturn(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
+
+  // Returns the stack of a sample with all return addresses that are known. Valid until the next
+  // call. Copies the bytes only if there is something to put back.
+  symbolize::StackBytes PutBack(uint32_t pid, uint32_t tid, symbolize::StackBytes stack);
+
+ private:
+  // Return addresses by where on the stack they belong.
+  using Entries = absl::btree_map<uint64_t, uint64_t>;
+
+  bool IsTrampoline(uint32_t pid, uint64_t address) const;
+  void ForgetThread(uint32_t tid);
+  void Forget();
+
+  bool is_on_ = false;
+  uint64_t begin_ = 0;
+  absl::flat_hash_map<uint32_t, uint64_t> trampolines_;  // by process
+  absl::flat_hash_map<uint32_t, Entries> threads_;
+  size_t entries_ = 0;  // of all threads
+  std::vector<std::byte> stack_;
+};
+
+}  // namespace profiler::record

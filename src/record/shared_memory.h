@@ -1,0 +1,99 @@
+// Finds processes that share their memory with others, and says what one has mapped for all of
+// them.
+//
+// clone(CLONE_VM) without CLONE_THREAD makes a process of its own in the memory of its parent, as
+// sandboxes, some language runtimes and LinuxThreads do. The kernel writes an MMAP2 record for the
+// one that has called mmap(2), and nobody says that it counts for the other one too:
+//
+//   kernel     FORK 7 → 8          MMAP2 8: libx.so     samples of 7 in libx.so
+//   file       FORK 7 → 8          MMAP2 8: libx.so     MMAP2 7: libx.so
+//
+// A FORK record does not say whether memory is shared, so kcmp(2) is asked, once for each two
+// relatives, when the first of them maps code. Memory is shared from the start of a process to its
+// end or its next exec, never later: if it is the same now it was so at the record. If one of them
+// has ended or executed another program by now, nobody can say; then nothing is added.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "ringbuf/raw_record.h"
+#include "src/perf_event/codec.h"
+
+namespace profiler::record {
+
+// Whether two processes that live have the same memory: kcmp(2). Needs the rights of ptrace(2) on
+// both; false without. `proc` is where /proc is.
+bool HaveSameMemory(const std::string& proc, uint32_t a, uint32_t b);
+
+// Calls `take` with each of the whole records that stand one behind the other.
+template <class Function>
+void ForEachRecord(std::span<const std::byte> records, Function take) {
+  while (records.size() >= sizeof(ringbuf::RecordHeader)) {
+    const size_t size = perf_event::RawRecord(records).header().size;
+    take(perf_event::RawRecord(records.first(size)));
+    records = records.subspan(size);
+  }
+}
+
+// One thread. A mapping of a process without living relatives costs one look-up.
+class SharedMemory {
+ public:
+  using Same = std::function<bool(uint32_t a, uint32_t b)>;
+
+  // `layout` is that of all records except samples.
+  SharedMemory(const perf_event::RecordLayout& layout, Same same)
+      : layout_(layout), same_(std::move(same)) {}
+
+  // A record of what already runs: all mappings of each process stand there.
+  void Observe(perf_event::RawRecord record);
+  // The next record of any type, in time order. Appends the records of the others to `*out`.
+  void Take(perf_event::RawRecord record, std::vector<std::byte>* out);
+
+ private:
+  struct Process {
+    uint32_t parent = 0;  // 0: none that could share its memory
+    std::vector<uint32_t> children;
+    absl::flat_hash_map<uint32_t, bool> shares;  // with a relative, as far as it was asked
+  };
+
+  void Began(uint32_t pid, uint32_t parent);
+  void Left(uint32_t pid);
+  bool Share(uint32_t a, uint32_t b);
+  std::vector<uint32_t> SharersOf(uint32_t pid);
+
+  const perf_event::RecordLayout layout_;
+  const Same same_;
+  absl::flat_hash_map<uint32_t, Process> processes_;
+};
+
+// The same for records that do not come in time order: ring by ring, one pass after the other.
+class SharedMemoryOfPasses {
+ public:
+  SharedMemoryOfPasses(const perf_event::RecordLayout& layout, SharedMemory::Same same)
+      : layout_(layout), shared_(layout, std::move(same)) {}
+
+  void Observe(perf_event::RawRecord record) { shared_.Observe(record); }
+  void Take(perf_event::RawRecord record);
+  // Returns what is to be added to this pass: whole records, valid until the next call.
+  std::span<const std::byte> EndPass();
+
+ private:
+  struct Taken {
+    uint64_t time = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  const perf_event::RecordLayout layout_;
+  SharedMemory shared_;
+  std::vector<Taken> taken_;
+  std::vector<std::byte> added_;
+};
+
+}  // namespace profiler::record
