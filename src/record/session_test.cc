@@ -15,8 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ringbuf/fake_kernel.h"
@@ -29,6 +31,7 @@
 #include "src/perf_event/record_builder.h"
 #include "src/procfs/fake_tree.h"
 #include "src/record/recorded_file.h"
+#include "src/record/return_probes.h"
 
 namespace profiler::record {
 namespace {
@@ -556,6 +559,46 @@ TEST_F(SessionTest, TimesAreThoseOfTheClockThatIsAskedFor) {
   EXPECT_EQ(file.features.clock_data->clockid, 7u);
   options_.call_graph = CallGraph::kDwarf;
   EXPECT_NE(Create().status().message().find("CLOCK_MONOTONIC"), std::string::npos);
+}
+
+extern "C" void FunctionWithAProbe() { asm volatile("nop"); }
+
+TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
+  if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";
+  tree_.Write("sys/bus/event_source/devices/uprobe/type", "8\n")
+      .Write("sys/bus/event_source/devices/uprobe/format/retprobe", "config:0\n");
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  options_.events.push_back(Event((self + ":FunctionWithAProbe%return").c_str()));
+  options_.events.back().leader = 1;
+  options_.targets.system_wide = true;
+  const auto count_companions = [this] {
+    int count = 0;
+    for (const absl::string_view line : absl::StrSplit(kernel_.Describe(), '\n')) {
+      count += absl::StrContains(line, " config 0 enabled") ? 1 : 0;
+    }
+    return count;
+  };
+  options_.call_graph = CallGraph::kDwarf;
+  auto session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(count_companions(), 2) << kernel_.Describe();  // one for each CPU
+  ASSERT_TRUE(RunAndStop(**session).ok());
+  const RecordedFile file = ReadBack(options_.output);
+  ASSERT_EQ(file.events.size(), 3u);
+  EXPECT_EQ(file.events[0], "cpu-clock");
+  EXPECT_EQ(file.events[1], self + ":FunctionWithAProbe%return");
+  session->reset();
+  // Where functions may be entered on another CPU, or the kernel makes the chains, there is none.
+  options_.targets.cpus = {1};
+  session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(count_companions(), 0);
+  session->reset();
+  options_.targets.cpus.clear();
+  options_.call_graph = CallGraph::kFramePointers;
+  session = Create();
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(count_companions(), 0);
 }
 
 TEST_F(SessionTest, GivesUpAWeakGroupThatCannotBeOpened) {
