@@ -58,7 +58,7 @@ class ReturnProbesTest : public testing::Test {
     records_.Clear();
   }
 
-  // What of a stack the unwinder sees; "T" is the trampoline.
+  // Returns a stack as the unwinder sees it; "T" is the trampoline.
   std::string Seen(std::vector<uint64_t> words, uint32_t tid = 7, uint32_t pid = 7) {
     const auto bytes = std::as_bytes(std::span(words));
     const symbolize::StackBytes seen = probes_.PutBack(pid, tid, {kStack, bytes});

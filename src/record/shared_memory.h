@@ -28,8 +28,8 @@
 
 namespace profiler::record {
 
-// Whether two processes that live have the same memory: kcmp(2). Needs the rights of ptrace(2) on
-// both; false without. `proc` is where /proc is.
+// Returns true if two processes that live have the same memory: kcmp(2). Needs the rights of
+// ptrace(2) on both; false without. `proc` is where /proc is.
 bool HaveSameMemory(const std::string& proc, uint32_t a, uint32_t b);
 
 // Calls `take` with each of the whole records that stand one behind the other.
@@ -53,7 +53,7 @@ class SharedMemory {
 
   // A record of what already runs: all mappings of each process stand there.
   void Observe(perf_event::RawRecord record);
-  // The next record of any type, in time order. Appends the records of the others to `*out`.
+  // Takes the next record of any type, in time order. Appends the records of the others to `*out`.
   void Take(perf_event::RawRecord record, std::vector<std::byte>* out);
 
  private:
@@ -73,7 +73,7 @@ class SharedMemory {
   absl::flat_hash_map<uint32_t, Process> processes_;
 };
 
-// The same for records that do not come in time order: ring by ring, one pass after the other.
+// A SharedMemory for records that do not come in time order: ring by ring, pass after pass.
 class SharedMemoryOfPasses {
  public:
   SharedMemoryOfPasses(const perf_event::RecordLayout& layout, SharedMemory::Same same)
