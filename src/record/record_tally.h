@@ -44,7 +44,7 @@ class RecordTally {
   // put in order.
   void FollowSharers(SharedMemory::Same same) { sharers_.emplace(layout_, std::move(same)); }
 
-  // What already runs, as it stands in front of the recording.
+  // Takes what already runs, as it stands in front of the recording.
   absl::Status Observe(const ringbuf::RingBytes& bytes);
   // Walks whole records. kDataLoss when these are none.
   absl::Status Take(const ringbuf::RingBytes& bytes);
