@@ -25,7 +25,7 @@ void CodeCache::List() {
   if (std::exchange(listed_look_, look_) == look_) return;
   // They stay where they are, and grow.
   ReadHeaps();
-  Addresses blobs;
+  Begins blobs;
   for (const Heap& heap : heaps_) FindChanged(heap, &blobs);
   if (listed_.size() + blobs.size() > kMostListed) {
     listed_.clear();
@@ -36,7 +36,7 @@ void CodeCache::List() {
 }
 
 // Appends the blobs that begin where the map is not what it was.
-void CodeCache::FindChanged(const Heap& heap, Addresses* blobs) {
+void CodeCache::FindChanged(const Heap& heap, Begins* blobs) {
   constexpr uint64_t kMostSegments = uint64_t{1} << 24;
   constexpr size_t kPiece = 64;
   const uint64_t segments = (heap.high - heap.low) >> heap.log2_segment;
@@ -52,13 +52,19 @@ void CodeCache::FindChanged(const Heap& heap, Addresses* blobs) {
                                                 before.begin() + static_cast<ptrdiff_t>(i));
     for (size_t at = i; !is_same && at < i + size; ++at) {
       if (map[at] != 0) continue;
-      blobs->push_back(heap.low + (at << heap.log2_segment) + layout_.block_size);
+      // HotSpot marks segments as free until they are used for the first time.
+      bool is_fresh = !before.empty();
+      for (size_t own = at; is_fresh && own < map.size() && (own == at || map[own] != 0); ++own) {
+        if (map[own] == kFreeSegment) break;
+        is_fresh = own >= before.size() || before[own] == kFreeSegment;
+      }
+      blobs->push_back({heap.low + (at << heap.log2_segment) + layout_.block_size, is_fresh});
     }
   }
   before = std::move(map);
 }
 
-void CodeCache::ListChanged(const Addresses& blobs) {
+void CodeCache::ListChanged(const Begins& blobs) {
   constexpr size_t kAtOnce = 64;
   const uint64_t in_front = layout_.block_size - layout_.block_used;
   const size_t size = in_front + HeaderSize();
@@ -67,20 +73,21 @@ void CodeCache::ListChanged(const Addresses& blobs) {
   for (size_t first = 0; first < blobs.size();) {
     pieces.clear();
     for (size_t i = first; i < blobs.size() && pieces.size() < kAtOnce; ++i) {
-      pieces.push_back({blobs[i] - in_front, std::span(bytes).subspan(pieces.size() * size, size)});
+      pieces.push_back(
+          {blobs[i].address - in_front, std::span(bytes).subspan(pieces.size() * size, size)});
     }
     const size_t read = live_.ReadEach(pieces);
     const uint64_t now = live_.Now();
     for (size_t i = 0; i < read; ++i) {
       const std::span<const std::byte> block = pieces[i].bytes;
-      const uint64_t address = blobs[first + i];
+      const auto [address, is_fresh] = blobs[first + i];
       if (block[0] != std::byte{1}) {
         listed_.erase(address);
         continue;
       }
       const Identity identity = IdentityOf(address, block.subspan(in_front));
       Listed& listed = listed_[address];
-      if (listed.since == 0 || listed.identity != identity) listed = {identity, now};
+      if (listed.since == 0 || listed.identity != identity) listed = {identity, now, is_fresh};
     }
     // One that cannot be read is left out.
     first += read < pieces.size() ? read + 1 : read;
@@ -114,11 +121,12 @@ CodeCache::Identity CodeCache::IdentityOf(uint64_t address,
   return identity;
 }
 
-uint64_t CodeCache::SinceOf(uint64_t address, const Identity& identity) {
-  if (listed_.size() >= kMostListed) return live_.Now();
-  Listed& listed = listed_[address];
-  if (listed.since == 0 || listed.identity != identity) listed = {identity, live_.Now()};
-  return listed.since;
+CodeCache::Listed CodeCache::ListedAs(uint64_t address, const Identity& identity) {
+  const auto found = listed_.find(address);
+  if (found != listed_.end() && found->second.identity == identity) return found->second;
+  const Listed listed{identity, live_.Now()};
+  if (listed_.size() < kMostListed) listed_[address] = listed;
+  return listed;
 }
 
 bool CodeCache::IsStill(const Blob& blob) {
@@ -137,10 +145,11 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
   std::optional<Blob> blob = address ? ReadBlob(*address) : std::nullopt;
   if (!blob || !blob->HasCode(pc)) return nullptr;
   const Identity identity = IdentityOf(blob->address, blob->header);
-  const uint64_t since = SinceOf(blob->address, identity);
+  const Listed listed = ListedAs(blob->address, identity);
   // Its state changes, its method and the like do not.
   if (is_known && it->second.blob.address == blob->address && it->second.blob.name == blob->name &&
-      IdentityOf(blob->address, it->second.blob.header) == identity && it->second.since == since) {
+      IdentityOf(blob->address, it->second.blob.header) == identity &&
+      it->second.since == listed.since) {
     it->second.look = look_;
     return &it->second;
   }
@@ -150,7 +159,7 @@ const CodeCache::Known* CodeCache::Find(uint64_t pc) {
   while (it != known_.end() && it->second.blob.code_begin < blob->code_end) it = known_.erase(it);
   const uint64_t end = blob->code_end;
   Known& known = known_[end];
-  known = {*std::move(blob), ++last_number_, look_, since};
+  known = {*std::move(blob), ++last_number_, look_, listed.since, listed.is_fresh};
   return &known;
 }
 

@@ -92,6 +92,8 @@ class CodeCache {
     uint64_t number = 0;
     uint64_t look = 0;
     uint64_t since = 0;  // by when it was there, as ProcessMemory::Now
+    // True if nothing had been where it is one look earlier.
+    bool is_fresh = false;
 
     // True if a thread that was in this code at `time` was in this blob.
     bool WasThere(uint64_t time) const { return since <= time || blob.IsPermanent(); }
@@ -113,20 +115,25 @@ class CodeCache {
   struct Listed {
     Identity identity;
     uint64_t since = 0;
+    bool is_fresh = false;
+  };
+  struct Begin {
+    uint64_t address = 0;
+    bool is_fresh = false;
   };
   struct Heap {
     uint64_t low = 0, high = 0, map = 0;
     uint32_t log2_segment = 0;
   };
-  using Addresses = std::vector<uint64_t>;
+  using Begins = std::vector<Begin>;
 
   const Heap* HeapOf(uint64_t pc);
   void ReadHeaps();
-  void FindChanged(const Heap& heap, Addresses* blobs);
-  void ListChanged(const Addresses& blobs);
+  void FindChanged(const Heap& heap, Begins* blobs);
+  void ListChanged(const Begins& blobs);
   size_t HeaderSize() const { return std::max(layout_.blob_size, layout_.nmethod_size); }
   Identity IdentityOf(uint64_t address, std::span<const std::byte> header) const;
-  uint64_t SinceOf(uint64_t address, const Identity& identity);
+  Listed ListedAs(uint64_t address, const Identity& identity);
   std::optional<uint64_t> FindBlob(uint64_t pc);
   std::optional<uint64_t> FirstSegment(const Heap& heap, uint64_t segment);
   std::optional<Blob> ReadBlob(uint64_t address);

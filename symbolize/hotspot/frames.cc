@@ -59,14 +59,37 @@ class HotSpotFrames::Machine {
     time_ = time;
     const uint64_t pc = frame.registers.pc();
     const uint64_t instruction = pc - (frame.is_return_address ? 1 : 0);
-    const CodeCache::Known* const found = Find(instruction);
-    if (found == nullptr) {
-      if (!cache_.HasCode(instruction)) return {};
+    const CodeCache::Known* const found = cache_.Find(instruction);
+    if (found == nullptr && !cache_.HasCode(instruction)) return {};
+    if (found == nullptr || !found->WasThere(time_)) {
       told_.Hide(instruction);
-      return {.kind = Kind::kLost};
+      return StepFromFresh(found, frame, stack);
     }
     told_.Tell(*found);
-    const Blob& blob = found->blob;
+    return StepFromBlob(found->blob, frame, stack);
+  }
+
+ private:
+  // Code that was made where there was none before is most likely the code of the sample. It has no
+  // name, and its caller counts as guessed.
+  ManagedStep StepFromFresh(const CodeCache::Known* found, const ManagedFrame& frame,
+                            MemoryReader& stack) {
+    if (found == nullptr || !found->is_fresh) return {.kind = Kind::kLost};
+    const Blob blob = found->blob;
+    ManagedStep step = StepFromBlob(blob, frame, stack);
+    if (step.kind != Kind::kCaller) return step;
+    const CodeCache::Known* const caller = cache_.Find(step.pc - 1);
+    const bool is_known = caller != nullptr && (caller->WasThere(time_) || caller->is_fresh);
+    const bool is_called = is_known && (caller->blob.kind == Blob::Kind::kInterpreter ||
+                                        step.pc == CallStubReturn() || FollowsCall(step.pc));
+    if (!is_called || !cache_.IsStill(blob)) return {.kind = Kind::kLost};
+    step.is_guessed = true;
+    step.listed = {};
+    return step;
+  }
+
+  ManagedStep StepFromBlob(const Blob& blob, const ManagedFrame& frame, MemoryReader& stack) {
+    const uint64_t pc = frame.registers.pc();
     switch (blob.kind) {
       case Blob::Kind::kInterpreter:
         return StepFromInterpreter(frame, stack);
@@ -85,7 +108,6 @@ class HotSpotFrames::Machine {
     return {};
   }
 
- private:
   // Reads what later samples are proven by.
   void Look() {
     cache_.List();
@@ -196,9 +218,12 @@ class HotSpotFrames::Machine {
 
   // Whether it is of code of the machine, behind a call.
   bool IsReturnAddress(uint64_t address) {
+    return Find(address - 1) != nullptr && FollowsCall(address);
+  }
+  bool FollowsCall(uint64_t address) {
     std::array<uint8_t, kLongestCall> code;
-    if (address < code.size() || Find(address - 1) == nullptr) return false;
-    return memory_.Read(address - code.size(), std::as_writable_bytes(std::span(code))) &&
+    return address >= code.size() &&
+           memory_.Read(address - code.size(), std::as_writable_bytes(std::span(code))) &&
            EndsInCall(Architecture::kX86_64, code);
   }
 

@@ -247,6 +247,30 @@ TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
 }
 
+// New code where there was none before: its frame is most likely the one of the sample.
+TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
+  const uint64_t caller = vm_.AddCode({.bytes = {0x90, 0x90, 0x90, 0xe8, 0, 0, 0, 0, 0x90, 0xc3},
+                                       .frame_words = 2,
+                                       .frame_complete = 0,
+                                       .method = outer_});
+  vm_.now = 100;
+  frames_.Prepare();
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = inner_});
+  vm_.now = 200;
+  frames_.Refresh();
+  frames_.SetTime(150);
+  const RegisterSet registers = At(code + 7);
+  Stack stack({1, 2, 0xf9, caller + 8});
+  const ManagedStep step = frames_.StepFrom({registers, false}, stack);
+  EXPECT_EQ(step.kind, ManagedStep::Kind::kCaller);
+  EXPECT_EQ(step.pc, caller + 8);
+  EXPECT_TRUE(step.is_guessed);
+  EXPECT_EQ(step.listed.value, 0u);
+  EXPECT_THAT(told_.codes, IsEmpty());
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, caller + 7})), "lost") << "behind no call";
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+}
+
 // A method is compiled again, to where its code was, with another frame.
 TEST_F(HotSpotFramesTest, CodeOfTheSameMethodWithAnotherCompileIdIsOtherCode) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
