@@ -103,7 +103,7 @@ class FrameInstruction {
   // Of kCall, kBranch and kJump, where the instruction says it.
   std::optional<ElfAddress> target() const;
   bool IsPadding() const;
-  // Whether it returns to the caller; else Flow::kEnd stops the program.
+  // True if it returns to the caller. Another instruction of Flow::kEnd stops the program.
   bool Returns() const;
   // Whether it saves a register of the caller's (on AArch64 the link register), takes room on the
   // stack, or is the mark of what may be called from anywhere (endbr64, endbr32, bti c).

@@ -205,7 +205,7 @@ class Helpers {
                : std::optional(instruction.rule);
   }
 
-  // Whether `told` has in it what the calls of the helper, and the helper itself, have pushed.
+  // True if `told` has in it what the calls of the helper, and the helper itself, have pushed.
   bool CountsCall(const Helper& helper, const UnwindRule& told, const UnwindRule& derived) {
     if (derived.kind != UnwindRule::kFromStackPointer) return false;
     return std::all_of(helper.calls.begin(), helper.calls.end(), [&](size_t call) {

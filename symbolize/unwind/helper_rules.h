@@ -32,8 +32,8 @@
 
 namespace profiler::symbolize {
 
-// Whether a call of an address inside of the function may be in `code`, which begins with the
-// function's start. False for nearly all functions.
+// True if `code`, a function from its start on, may have a call of an address inside itself. False
+// for nearly all functions.
 bool MayCallItself(Architecture architecture, std::span<const std::byte> code);
 
 // The rules that replace those of call frame information, in the order of addresses: kNone for

@@ -354,20 +354,19 @@ bool UnwindWalk::IsReturnAddress(uint64_t address) {
          EndsInCall(registers_.architecture(), call);
 }
 
-// True if the call before `return_address` is one of `function`, or leads to where a register or
-// memory says: itself, or by a stub that only jumps there.
+// True if the call before `return_address` is one of `function`, or of code that jumps there, or
+// one by a register or memory.
 bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function) {
-  constexpr uint8_t kCall = 0xe8, kJumpByMemory = 0xff;
+  constexpr uint8_t kCall = 0xe8;
   constexpr uint64_t kCallSize = 5;
-  constexpr std::array<uint8_t, 4> kEndBranch = {0xf3, 0x0f, 0x1e, 0xfa};
   return_address = WithoutSignature(return_address);
   std::array<uint8_t, kLongestCall> code{};
   if (!space_.ReadCode(RuntimeAddress{return_address - code.size()},
                        std::as_writable_bytes(std::span(code)))) {
     return false;
   }
-  std::array<uint8_t, 16> stub{};
   if (registers_.architecture() == Architecture::kAArch64) {
+    std::array<uint8_t, 16> stub{};
     uint32_t call = 0;
     std::memcpy(&call, &code[code.size() - sizeof(call)], sizeof(call));
     const auto target = TargetOfCall(call, return_address - sizeof(call));
@@ -383,16 +382,38 @@ bool UnwindWalk::CallsFunction(uint64_t return_address, RuntimeAddress function)
   std::memcpy(&distance, &code[code.size() - sizeof(distance)], sizeof(distance));
   const uint64_t target = WithinWord(registers_.architecture(),
                                      return_address + static_cast<uint64_t>(int64_t{distance}));
-  if (target == function.value) return true;
-  if (!space_.ReadCode(RuntimeAddress{target}, std::as_writable_bytes(std::span(stub)))) {
-    return false;
+  return target == function.value || LeadsTo(RuntimeAddress{target}, function);
+}
+
+// True if the code at `start`, on x86, jumps to `function` instead of returning. A jump to where a
+// register or memory says may be one of it if it comes first, as in linkage tables, or once the
+// frame is taken down; else it goes on in the same function. Looks at 128 bytes at most.
+bool UnwindWalk::LeadsTo(RuntimeAddress start, RuntimeAddress function) {
+  constexpr uint64_t kStub = 16;
+  std::array<std::byte, 128> bytes{};
+  std::span<const std::byte> code = bytes;
+  if (!space_.ReadCode(start, bytes)) {
+    code = code.first(kStub);
+    if (!space_.ReadCode(start, std::span(bytes).first(kStub))) return false;
   }
-  std::span<const uint8_t> jump = stub;
-  if (std::equal(kEndBranch.begin(), kEndBranch.end(), jump.begin())) {
-    jump = jump.subspan(kEndBranch.size());
+  const FrameState at_start = FrameState::AtStart(registers_.architecture());
+  FrameState state = at_start;
+  bool had_frame = false;
+  FrameInstruction instruction(registers_.architecture());
+  uint64_t at = 0;
+  while (at < code.size() && instruction.Decode(code.subspan(at), {start.value + at})) {
+    const FrameInstruction::Flow flow = instruction.flow();
+    if (flow == FrameInstruction::Flow::kFarJump) {
+      return at < kStub || (had_frame && state.depth == at_start.depth);
+    }
+    if (flow == FrameInstruction::Flow::kJump)
+      return instruction.target() == ElfAddress{function.value};
+    if (flow == FrameInstruction::Flow::kEnd) break;
+    state = instruction.After(state);
+    had_frame = had_frame || state.depth != at_start.depth;
+    at += instruction.length();
   }
-  if (jump[0] == 0xf2) jump = jump.subspan(1);  // bnd
-  return jump[0] == kJumpByMemory && (jump[1] & 0x38) == 0x20;
+  return false;
 }
 
 // False where the instruction before `address` is known to be no call.

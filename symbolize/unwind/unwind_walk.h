@@ -115,6 +115,7 @@ class UnwindWalk final : public MemoryReader {
   };
   std::optional<DerivedStep> FindDerivedStep(ElfAddress address);
   bool CallsFunction(uint64_t return_address, RuntimeAddress function);
+  bool LeadsTo(RuntimeAddress start, RuntimeAddress function);
   [[gnu::noinline]] Next EndAtZero(uint64_t caller_sp);
   bool StopsAhead(RuntimeAddress address);
   bool IsInEntryPoint(ElfAddress address);

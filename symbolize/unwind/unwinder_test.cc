@@ -629,6 +629,10 @@ TEST_F(UnwinderTest, ACallerIsEstablishedThatCallsTheFunctionWhoseInstructionsLe
   ByteBuilder stub{0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1, 0, 0, 0};
   space_->SetMemory(kCode + 0x700, stub.Pad(16, 0x90));
   EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
+  // By a function that ends with a call of it: add $8, %rsp; jmp.
+  ByteBuilder tail{0x48, 0x83, 0xc4, 8, 0xe9};
+  space_->SetMemory(kCode + 0x700, tail.U32(static_cast<uint32_t>(0x100 - 0x709)).Pad(128, 0x90));
+  EXPECT_EQ(call_before(0xe8, kCode + 0x700), "400105 401010r thread start");
   // By a register.
   space_->SetMemory(InFunction(0) - 2, {0xff, 0xd0});
   space_->SetMemory(InFunction(0) - 7, {0x90, 0x90, 0x90, 0x90, 0x90});
