@@ -12,6 +12,9 @@ namespace {
 constexpr int kKiB = 1024;
 constexpr long kMicrosecond = 1'000, kMillisecond = 1'000'000, kSecond = 1'000'000'000;
 
+// As -g does with -a, where that is cheap.
+const std::string kSystemOptions = "-F 999 --call-graph dwarf,16384";
+
 const std::string kCallsOfC =
     ">main main>calibrate calibrate>cpu_now calibrate>spin main>wait_for_recorder main>cpu_now "
     "main>alpha main>beta alpha>deep beta>deep deep>deep deep>leaf leaf>spin leaf>cpu_now "
@@ -252,12 +255,12 @@ std::vector<CallersCase> Always() {
       // Chains that fit the copied stack.
       {&kGcc, 100, 10, kMicrosecond, kLaunched},
       {&kGcc, kKiB, 10, 100 * kMicrosecond, kAttached},
-      {&kClang, 100, 100, 10 * kMillisecond, kSystem},
+      {&kClang, 100, 100, 10 * kMillisecond, kSystem, kSystemOptions},
       {&kGcc, 10 * kKiB, 3, kSecond, kLaunched},
       // Longer ones.
       {&kGcc, 100, 1000, kMicrosecond, kLaunched},
       {&kClang, kKiB, 100, 100 * kMicrosecond, kAttached},
-      {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, "-F 999 --call-graph dwarf"},
+      {&kGcc, kKiB, 100, 10 * kMillisecond, kSystem, kSystemOptions},
       {&kGcc, 10 * kKiB, 10, kSecond, kLaunched},
       {&kClang, 60 * kKiB, 10, 10 * kMillisecond, kLaunched},
       {&kGcc, 300 * kKiB, 10, 100 * kMicrosecond, kLaunched},
@@ -269,7 +272,7 @@ std::vector<CallersCase> Always() {
       {&kSignalsMain, 100, 10, 100 * kMicrosecond, kAttached},
       {&kSignalsOwn, kKiB, 100, 10 * kMillisecond, kLaunched},
       {&kSystemCalls, kNoFrame, kNoDepth, kMicrosecond, kLaunched},
-      {&kSystemCalls, kNoFrame, kNoDepth, 100 * kMicrosecond, kSystem},
+      {&kSystemCalls, kNoFrame, kNoDepth, 100 * kMicrosecond, kSystem, kSystemOptions},
       {&kEndings, kNoFrame, kNoDepth, 10 * kMillisecond, kLaunched},
       {&kVirtual, kKiB, 10, 100 * kMicrosecond, kLaunched},
       {&kVirtual, kKiB, 100, 100 * kMicrosecond, kLaunched},
@@ -311,6 +314,7 @@ std::vector<CallersCase> All() {
       // All modes for one program, for the others every two values meet.
       const bool is_its_turn = kModes[turn % kModes.size()] == mode;
       CallersCase one{&program, frame, depth, changes, mode};
+      if (mode == Mode::kSystem) one.options = kSystemOptions;
       const bool is_tried = (&program == &kGcc || is_its_turn) && one.KiB() <= kMostKiB;
       if (is_tried && names.insert(one.Name()).second) cases.push_back(one);
     }
@@ -388,7 +392,8 @@ std::string CallersCase::Name() const {
                   : mode == Mode::kAttached ? "_attached"
                                             : "_system");
   if (options.find("post-unwind") != options.npos) name += "_post";
-  if (const size_t comma = options.find("dwarf,"); comma != options.npos) {
+  const bool is_usual = mode == Mode::kSystem && options == kSystemOptions;
+  if (const size_t comma = options.find("dwarf,"); comma != options.npos && !is_usual) {
     absl::StrAppend(&name, "_copy",
                     std::atoi(options.c_str() + comma + std::string("dwarf,").size()));
   }
