@@ -82,7 +82,7 @@ class LiveSpacesTest : public testing::Test {
   }
 
   LiveSpaces spaces_{perf_event::RecordLayout(UsualAttr()), perf_event::RecordLayout(UsualAttr()),
-                     "/proc", [](uint32_t) {}};
+                     "/proc"};
 };
 
 // Makes a copy of a program whose header counts so many sections, which are a hole behind it.
