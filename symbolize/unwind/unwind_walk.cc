@@ -216,8 +216,8 @@ void UnwindWalk::ReconsiderReturnAddress(ElfAddress target, UnwindRule* rule) {
   if (at_target.kind == UnwindRule::kNone || MayFollowCall(chain_.frames.back().address.value)) {
     return;
   }
-  // As in runtime.goexit, to which nothing returns either.
-  if (at_target == *rule && rule->kind == UnwindRule::kThreadStart) return;
+  // Go's runtime makes such frames itself: of runtime.goexit, and where it interrupts a function.
+  if (at_target == *rule && code_.cfi->has_go_functions()) return;
   *rule = at_target;
   if (at_target.signal_frame == 0 && IsStartOfStack(target)) {
     *rule = {.kind = UnwindRule::kThreadStart};
