@@ -242,8 +242,8 @@ bool UnwindWalk::FindRecord(const UnwindRule& rule, uint64_t* cfa) const {
   return true;
 }
 
-// What was derived is not repeated: the next time the return address may be another one, which is
-// to be checked again.
+// A derived step is not repeated: the next return address may be another one, which has to be
+// checked again.
 UnwindWalk::Next UnwindWalk::StepByRule(UnwindRule rule, FrameOrigin origin, bool is_derived) {
   const uint64_t sp = registers_.sp();
   const uint64_t fp = registers_.fp();
