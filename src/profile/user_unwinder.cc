@@ -69,7 +69,9 @@ UserUnwinder::Chain UserUnwinder::ChainOf(const perf_event::Sample& sample, uint
       architecture_, sample.user_regs.abi, sample.user_regs.mask, sample.user_regs.values);
   if (!registers) return {sample.callchain};
   space_.Enter(sample.pid, spaces_.Process(sample.pid));
-  unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack}, space_,
+  // The kernel copied all that there is of the stack if that is less than it was asked for.
+  const bool reaches_end = sample.user_stack.size() < sample.user_stack_size;
+  unwinder_.Unwind(*registers, {registers->sp(), sample.user_stack, reaches_end}, space_,
                    {.max_frames = kMaxFrames}, &unwound_);
   const bool copied_short = sample.user_stack.size() < stack_bytes;
   tally_.Count(unwound_, copied_short);

@@ -296,7 +296,9 @@ void UnwindStage::Cut(ChainEnd end) {
 void UnwindStage::UnwindSample(const perf_event::Sample& sample,
                                const symbolize::RegisterSet& registers, bool in_user_code) {
   symbolize::StackBytes stack =
-      return_probes_.PutBack(sample.pid, sample.tid, {registers.sp(), sample.user_stack});
+      return_probes_.PutBack(sample.pid, sample.tid,
+                             {registers.sp(), sample.user_stack,
+                              /*reaches_end=*/sample.user_stack.size() < sample.user_stack_size});
   LiveSpace& space = spaces_.Enter(sample.pid);
   has_memory_ = !spaces_.IsExecuting(sample.pid) ||
                 spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());

@@ -233,7 +233,9 @@ int main() { try { probed(); } catch (int) { std::puts("caught"); } }
   EXPECT_NE(refused.err.find("it has exception handlers"), std::string::npos) << refused.err;
   EXPECT_NE(refused.err.find("--force"), std::string::npos) << refused.err;
   const Finished entry = Shell(stat + "-e ./throws:probed -- ./throws");
-  if (entry.exit_code == 0) EXPECT_EQ(entry.out, "caught\n");
+  if (entry.exit_code == 0) {
+    EXPECT_EQ(entry.out, "caught\n");
+  }
 }
 
 }  // namespace
