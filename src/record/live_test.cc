@@ -358,7 +358,9 @@ TEST_F(LiveUnwindTest, ChainsThatReachFarBeyondTheCopiedStackAreCut) {
   Record([] { BurnBelow(3000, std::chrono::milliseconds(300)); }, /*least=*/0);
   if (IsSkipped()) return;
   ASSERT_FALSE(summary_.chains.cuts.empty());
-  EXPECT_EQ(summary_.chains.cuts[0].reason, "stack too short");
+  // The kernel shortens the copy if the rest of the record leaves less room.
+  const std::string& reason = summary_.chains.cuts[0].reason;
+  EXPECT_TRUE(reason == "stack too short" || reason == "stack copied short") << reason;
   ASSERT_EQ(summary_.chain_weights.size(), 1u);
   const ChainWeights& weight = summary_.chain_weights[0];
   EXPECT_GT(weight.cut, weight.whole);

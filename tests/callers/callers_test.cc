@@ -315,7 +315,10 @@ TEST_P(CallersTest, WhatIsShownIsWhatTheProgramDoes) {
   EXPECT_TRUE(shown.wrong_depths.empty())
       << "whole chains with frames that are not there, or without some that are:"
       << Text(shown.wrong_depths, shown);
-  if (samples >= kFewestSamples && unnamed <= kMostUnnamed) {
+  // If the deep part is cut, what reaches a caller are the ways down and up: one of each per call,
+  // however long that takes.
+  const bool is_mostly_cut = shown.cut > shown.all() / 2;
+  if (samples >= kFewestSamples && unnamed <= kMostUnnamed && !is_mostly_cut) {
     const double sigma = std::sqrt(kAlphaShare * (100 - kAlphaShare) / samples);
     EXPECT_NEAR(alpha, kAlphaShare, std::max(kMostPoints, 3 * sigma)) << samples << " samples";
   }

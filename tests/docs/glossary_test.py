@@ -9,10 +9,10 @@ import re
 import sys
 
 PLAIN = set("""
-a all and annotate are around as before began below busiest by call called caller chance code counted do done each early
+a all and annotate are around as before began below busiest by call called caller chance code counted counts do done each early
 elsewhere end few figures first followed for from goes hardly has have in instructions is it its keep known later left lines
 loses make many mend missing more most no nobody none not nothing of on one or other out own path picture programs ran
-recorded rest see share shares so some source started taken tell than that the them they those threads times to too took types unknown up
+recorded rest see share shares so some source started taken tell than that the them then there they those threads times to too took types unknown up
 visibly was were what where which who whole whom why with would
 """.split())
 # Names of commands and options of the program, which --help explains.
