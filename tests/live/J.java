@@ -86,7 +86,7 @@ public class J {
     long sum = 0;
     while (System.currentTimeMillis() < until) {
       sum += compiledLoop(300000) + fib(20) + deep(300) + strings(1500) + collections(3000);
-      sum += exceptions(300) + allocate(300).length + nativeCall(bytes);
+      sum += exceptions(1500) + allocate(300).length + nativeCall(bytes);
     }
     sink += sum;
   }
