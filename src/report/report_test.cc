@@ -728,6 +728,12 @@ TEST(ReportTest, HugeNamesAreShownInFull) {
   EXPECT_NE(text.find("               " + huge + "\n"), std::string::npos);
 }
 
+TEST(ReportTest, AChainThatIsCutIsARowWithTheReason) {
+  ProfileBuilder builder;
+  builder.Sample("app", {"[cut: stack too short]", "deep@app"});
+  EXPECT_NE(Rows(builder).find("[.] [cut: stack too short]"), std::string::npos);
+}
+
 TEST(ReportTest, LossesAreNamedWhenThereAreAny) {
   ProfileBuilder builder;
   profile::Losses& losses = builder.profile().losses;

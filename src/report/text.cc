@@ -12,7 +12,7 @@ namespace profiler::report {
 using profile::Mode;
 using profile::Profile;
 
-char LevelOf(Mode mode) { return "..kHug"[static_cast<size_t>(mode)]; }
+char LevelOf(Mode mode) { return "..kHug."[static_cast<size_t>(mode)]; }
 
 void AppendRightAligned(std::string_view text, size_t width, std::string& out) {
   if (text.size() < width) out.append(width - text.size(), ' ');

@@ -195,9 +195,12 @@ TEST_F(UnusualProcessesTest, AProcessMayHaveThousandsOfLibraries) {
   // The dynamic linker takes hard links for one library: each gets an inode of its own.
   Shell("for f in l/*.so; do cp --remove-destination liba.so $f; done");
   const Finished recorded =
-      Shell(Runfile("profiler") + " record -q -F 499 --call-graph dwarf -o p.data -- ./many 2500");
+      Shell(Runfile("profiler") + " record -F 499 --call-graph dwarf -o p.data -- ./many 2500");
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  EXPECT_GE(Folded().ShareOf({"main", "lib_spin", "lib_leaf"}), 30);
+  EXPECT_GE(Folded().ShareOf({"main", "lib_spin", "lib_leaf"}), 30)
+      << recorded.err
+      << Shell(Runfile("profiler") + " report -i p.data --no-children -g none --stdio | head -40")
+             .out;
 }
 
 TEST_F(UnusualProcessesTest, ChainsGoOnWhereAReturnProbeHidesTheCaller) {
