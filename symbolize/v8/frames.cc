@@ -41,28 +41,36 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   if (fp % kWord != 0 || fp < sp || fp - sp > kLargestFrame) return {};
   if (At(fp, data_.frame_function) < sp) return {};
   const std::optional<Found> found = FunctionOf(frame, stack);
-  if (!found) return {};
-  if (frame.is_in_image && !frame.is_return_address) return ToInterpreter(frame, stack);
+  if (found && frame.is_in_image && !frame.is_return_address) return ToInterpreter(frame, stack);
+  const bool is_interpreter =
+      frame.is_in_image && frame.is_return_address && ReturnsToInterpreter(registers.pc());
+  if (!found && !is_interpreter) return {};
   ManagedStep step;
   if (!stack.ReadWord(fp, &step.fp) || !stack.ReadWord(fp + kWord, &step.pc)) {
     step.kind = ManagedStep::Kind::kUnreadable;
     return step;
   }
-  if (frame.is_in_image) {
-    const uint64_t pc = registers.pc();
-    if (std::find(returns_.begin(), returns_.end(), pc) == returns_.end()) {
-      returns_[next_return_++ % kReturns] = pc;
-    }
+  if (found && frame.is_in_image) {
+    if (!is_interpreter) returns_[next_return_++ % kReturns] = registers.pc();
+    if (nameless_ == 0) nameless_ = *heap_.AddressOf(found->shared) + kWays;
   }
   step.kind = ManagedStep::Kind::kCaller;
   step.sp = step.frame_end = fp + 2 * kWord;
-  if (!found->was_there) return step;
+  if (!found || !found->was_there) {
+    // The image has a name for its own code, which is not that of the function.
+    if (frame.is_in_image) step.listed = GiveNameless();
+    return step;
+  }
   // What the process tells of its code, by a map or a dump, is told by its address.
   if (found->way != Way::kInterpreted && sink_.LeavesCompiled()) return step;
   Give(*found);
   const auto way = static_cast<uint64_t>(found->way);
   step.listed = RuntimeAddress{*heap_.AddressOf(found->shared) + way};
   return step;
+}
+
+bool Frames::ReturnsToInterpreter(uint64_t pc) const {
+  return pc != 0 && std::find(returns_.begin(), returns_.end(), pc) != returns_.end();
 }
 
 // A piece of the interpreter that has no frame of its own was called from it.
@@ -73,7 +81,7 @@ ManagedStep Frames::ToInterpreter(const ManagedFrame& frame, MemoryReader& stack
   for (uint64_t i = 0; i < kMostPushed && slot < end; ++i, slot += kWord) {
     uint64_t word = 0;
     if (!stack.ReadWord(slot, &word)) break;
-    if (word == 0 || std::find(returns_.begin(), returns_.end(), word) == returns_.end()) continue;
+    if (!ReturnsToInterpreter(word)) continue;
     return {.kind = ManagedStep::Kind::kCaller,
             .pc = word,
             .sp = slot + kWord,
@@ -254,6 +262,21 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
     if (!heap_.Read(frame.registers.pc(), std::as_writable_bytes(bytes))) return false;
   }
   return HasFrame(bytes);
+}
+
+// What a frame of the interpreter is listed as whose function has no name.
+RuntimeAddress Frames::GiveNameless() {
+  const RuntimeAddress listed{nameless_};
+  const uint64_t generation = sink_.Generation();
+  if (std::exchange(nameless_given_, generation) == generation) return listed;
+  sink_.Add({.start = listed,
+             .bytes = std::span(kListed).first(1),
+             .is_bytecode = true,
+             .name = "[unknown JavaScript]",
+             .file = {},
+             .calls = {},
+             .places = {}});
+  return listed;
 }
 
 void Frames::Give(const Found& found) {

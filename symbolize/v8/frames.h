@@ -24,9 +24,11 @@
 // all of V8's have. What agrees with nothing is left to who asked.
 //
 // A function is listed at its SharedFunctionInfo, a byte for each way in which it runs, and named
-// as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. A frame whose
-// code is replaced by optimised code in the midst of a loop keeps its bytecodes, and is JS:^f. What
-// optimised code has inlined is part of it.
+// as V8 names it: JS:~f interpreted, JS:^f compiled as it stands, JS:*f optimised. An interpreted
+// frame without a name is listed as [unknown JavaScript], not as the piece of V8 that runs it,
+// which a reader would take for all that is there. A frame whose code is replaced by optimised code
+// in the midst of a loop keeps its bytecodes, and is JS:^f. What optimised code has inlined is part
+// of it.
 //
 // Source: src/execution/frame-constants.h, src/execution/frames.h, src/objects/code.h
 // (Code, DeoptimizationData), V8 11.3.
@@ -114,7 +116,9 @@ class Frames final : public ManagedCode {
   Word BytecodeIn(Word data);
   bool HasFrameNow(const ManagedFrame& frame);
   void Give(const Found& found);
+  RuntimeAddress GiveNameless();
   ManagedStep ToInterpreter(const ManagedFrame& frame, MemoryReader& stack);
+  bool ReturnsToInterpreter(uint64_t pc) const;
 
   static constexpr size_t kMostKnown = Functions::kMostFunctions;
   // Places in the interpreter to which bytecodes return: V8 has two.
@@ -130,6 +134,9 @@ class Frames final : public ManagedCode {
   std::map<uint64_t, Code> code_;             // by the last address
   std::array<uint64_t, kReturns> returns_{};  // to the interpreter; 0: none
   size_t next_return_ = 0;
+  // Where all interpreted frames without a name are listed; 0: none was met.
+  uint64_t nameless_ = 0;
+  uint64_t nameless_given_ = 0;  // the sink's generation then
 };
 
 }  // namespace profiler::symbolize::v8
