@@ -38,7 +38,8 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
     }
   }
   if (!complete_) registers_.KeepOnly(FollowedRegisters());
-  if (const std::optional<Next> next = StepByMachine()) return *next;
+  bool is_frameless = false;
+  if (const std::optional<Next> next = StepByMachine(&is_frameless)) return *next;
   RegisterSet caller = registers_;
   const Stepped stepped = in_code_ ? StepOverSignalReturn(*this, &caller) : Stepped::kMalformed;
   if (stepped != Stepped::kMalformed) {
@@ -62,6 +63,7 @@ UnwindWalk::Next UnwindWalk::StepWithoutRule(ElfAddress address) {
   if (in_code_ && (is_interrupted || is_return_address_)) {
     if (const auto back = FindWayBack(is_interrupted)) return ReturnBy(*back);
   }
+  if (is_frameless) return End(ChainEnd::kNoCfi);
   const Next next = FollowFramePointer();
   const bool is_lost = next == Next::kEnd && chain_.end == ChainEnd::kNoCfi;
   if (is_lost && is_interrupted && code_.cfi != nullptr) {
@@ -100,8 +102,9 @@ bool UnwindWalk::IsInEntryPoint(ElfAddress address) {
   return true;
 }
 
-// By what the virtual machine says that made the code. Nothing where that says nothing.
-std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
+// By what the virtual machine says that made the code. Nothing where that says nothing, or only
+// that the frame pointer is a caller's.
+std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
   if (!in_code_) return std::nullopt;
   ManagedCode* const machine = space_.Managed();
   const bool is_in_image = code_.cfi != nullptr;
@@ -109,7 +112,9 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine() {
   const bool was_late = late_;
   const ManagedStep step = machine->StepFrom({registers_, is_return_address_, is_in_image}, *this);
   switch (step.kind) {
+    case ManagedStep::Kind::kFrameless:
     case ManagedStep::Kind::kUnknown:
+      *is_frameless = step.kind == ManagedStep::Kind::kFrameless;
       late_ = was_late;
       return std::nullopt;
     case ManagedStep::Kind::kUnreadable:

@@ -34,6 +34,7 @@ struct ManagedFrame {
 struct ManagedStep {
   enum class Kind : uint8_t {
     kUnknown,     // no code of the machine: it is guessed at, as if nobody had been asked
+    kFrameless,   // like kUnknown, but the frame pointer is a caller's, and may not be followed
     kCaller,      // what follows is known
     kUnreadable,  // the stack is needed further out than it can be read: the last ReadBytes failed
     kLost,        // it is the machine's, but the frame makes no sense: the chain ends

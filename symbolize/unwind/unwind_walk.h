@@ -107,7 +107,7 @@ class UnwindWalk final : public MemoryReader {
   Next StepOverStackSwitch(const StackSwitch& stack_switch);
   bool LeadsToFrame(uint64_t return_address, uint64_t sp, uint64_t fp);
   std::optional<Next> StepOverC(uint64_t frame_end);
-  std::optional<Next> StepByMachine();
+  std::optional<Next> StepByMachine(bool* is_frameless);
   bool IsBehindSystemCall(uint64_t pc);
   struct DerivedStep {
     UnwindRule rule;

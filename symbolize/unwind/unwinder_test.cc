@@ -1359,6 +1359,12 @@ TEST_F(ManagedFramesTest, AreGuessedAtWhereTheirMachineSaysNothing) {
   EXPECT_EQ(Unwind(kJit + 0x10, {0, InFunction(2)}), "900010 403010r? thread start");
 }
 
+TEST_F(ManagedFramesTest, EndTheChainIfTheyHaveOnlyAFramePointerOfACaller) {
+  machine_.kind = ManagedStep::Kind::kFrameless;
+  registers_.Set(NumbersOf(registers_.architecture()).fp, kStack);
+  EXPECT_EQ(Unwind(kJit + 0x10, {0, InFunction(2)}), "900010 no call frame information");
+}
+
 TEST_F(ManagedFramesTest, AreAskedForInImagesWithoutARuleIfTheMachineHasSuch) {
   constexpr uint64_t kWithoutRule = kCode + 0x100;
   EXPECT_EQ(Unwind(kWithoutRule, {1, 2, InFunction(2)}), "400100 no call frame information");

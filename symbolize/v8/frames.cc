@@ -40,10 +40,9 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   // The words of a function's frame lie between the two.
   if (fp % kWord != 0 || fp < sp || fp - sp > kLargestFrame) return {};
   if (At(fp, data_.frame_function) < sp) return {};
+  if (frame.is_in_image && !frame.is_return_address) return ToCallerOfPiece(frame, stack);
   const std::optional<Found> found = FunctionOf(frame, stack);
-  if (found && frame.is_in_image && !frame.is_return_address) return ToInterpreter(frame, stack);
-  const bool is_interpreter =
-      frame.is_in_image && frame.is_return_address && ReturnsToInterpreter(registers.pc());
+  const bool is_interpreter = frame.is_in_image && ReturnsToInterpreter(registers.pc());
   if (!found && !is_interpreter) return {};
   ManagedStep step;
   if (!stack.ReadWord(fp, &step.fp) || !stack.ReadWord(fp + kWord, &step.pc)) {
@@ -69,19 +68,32 @@ ManagedStep Frames::StepFrom(const ManagedFrame& frame, MemoryReader& stack) {
   return step;
 }
 
-bool Frames::ReturnsToInterpreter(uint64_t pc) const {
-  return pc != 0 && std::find(returns_.begin(), returns_.end(), pc) != returns_.end();
-}
-
-// A piece of the interpreter that has no frame of its own was called from it.
-ManagedStep Frames::ToInterpreter(const ManagedFrame& frame, MemoryReader& stack) {
+// A piece of V8 was interrupted, such as a bytecode handler, an inline cache, or the code that
+// calls a function. If the frame pointer is that of a function, the piece has no frame, or not yet,
+// and its return address, further up, leads into that function.
+ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& stack) {
   const uint64_t fp = frame.registers.fp();
-  const uint64_t end = At(fp, data_.frame_bytecode);
+  const std::optional<Words> words = ReadWords(frame, stack);
+  if (!words) return {};
+  const std::optional<Found> found = ByFunction(frame, *words);
+  if (!found) return {};
+  Learn(words->function);
+  const bool is_optimised = found->way == Way::kOptimised;
+  const uint64_t end = At(fp, is_optimised ? data_.frame_function : data_.frame_bytecode);
   uint64_t slot = frame.registers.sp();
   for (uint64_t i = 0; i < kMostPushed && slot < end; ++i, slot += kWord) {
     uint64_t word = 0;
     if (!stack.ReadWord(slot, &word)) break;
-    if (!ReturnsToInterpreter(word)) continue;
+    if (word == 0) continue;
+    bool is_return = !is_optimised && ReturnsToInterpreter(word);
+    if (!is_return) {
+      const Code* const code = FindCode(word - 1);
+      if (code == nullptr) continue;
+      is_return = code->since <= time_ && IsCodeOf(*code, *found, *words);
+      // Of a function that has no frame yet.
+      if (!is_return) return {.kind = ManagedStep::Kind::kFrameless};
+    }
+    if (!is_return) continue;
     return {.kind = ManagedStep::Kind::kCaller,
             .pc = word,
             .sp = slot + kWord,
@@ -89,10 +101,21 @@ ManagedStep Frames::ToInterpreter(const ManagedFrame& frame, MemoryReader& stack
             .frame_end = slot + kWord,
             .listed = {}};
   }
-  return {};
+  // The frame of an interpreted function is that of the interpreter as well.
+  if (!is_optimised || found->known->bytecode == 0) return {};
+  return {.kind = ManagedStep::Kind::kFrameless};
 }
 
-std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, MemoryReader& stack) {
+bool Frames::ReturnsToInterpreter(uint64_t pc) const {
+  return pc != 0 && std::find(returns_.begin(), returns_.end(), pc) != returns_.end();
+}
+
+bool Frames::IsCodeOf(const Code& code, const Found& found, const Words& words) {
+  if (code.identity.shared != 0) return code.identity.shared == found.shared;
+  return code.identity.id == words.bytecode || code.identity.id == found.known->bytecode;
+}
+
+std::optional<Frames::Words> Frames::ReadWords(const ManagedFrame& frame, MemoryReader& stack) {
   const uint64_t fp = frame.registers.fp();
   Words words;
   if (!stack.ReadWord(At(fp, data_.frame_context), &words.context) ||
@@ -104,9 +127,21 @@ std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, Memor
   if (bytecode >= frame.registers.sp() && !stack.ReadWord(bytecode, &words.bytecode)) {
     return std::nullopt;
   }
+  return words;
+}
+
+std::optional<Frames::Found> Frames::FunctionOf(const ManagedFrame& frame, MemoryReader& stack) {
+  const std::optional<Words> read = ReadWords(frame, stack);
+  if (!read) return std::nullopt;
+  const Words& words = *read;
   const std::optional<Found> found = ByFunction(frame, words);
-  const bool is_interrupted = !frame.is_return_address && !frame.is_in_image;
-  if (frame.is_in_image || (found && found->was_there && !is_interrupted)) return found;
+  const bool is_interrupted = !frame.is_return_address;
+  if (frame.is_in_image) {
+    // Functions that are part of V8 have such frames as well, but their names are those of the
+    // image.
+    return found && found->way != Way::kOptimised ? found : std::nullopt;
+  }
+  if (found && found->was_there && !is_interrupted) return found;
   const uint64_t pc = frame.registers.pc() - (frame.is_return_address ? 1 : 0);
   const Code* code = FindCode(pc);
   if (code == nullptr) {
@@ -138,8 +173,7 @@ std::optional<Frames::Found> Frames::ByFunction(const ManagedFrame& frame, const
     return Found{*shared, is_compiled ? Way::kBaseline : Way::kInterpreted, known,
                  known->since <= time_};
   }
-  // Functions that are part of V8 have such frames as well, but their names are those of the image.
-  if (frame.is_in_image || *context != words.context) return std::nullopt;
+  if (*context != words.context) return std::nullopt;
   return Found{*shared, Way::kOptimised, known, false};
 }
 

@@ -117,8 +117,10 @@ class Frames final : public ManagedCode {
   bool HasFrameNow(const ManagedFrame& frame);
   void Give(const Found& found);
   RuntimeAddress GiveNameless();
-  ManagedStep ToInterpreter(const ManagedFrame& frame, MemoryReader& stack);
+  ManagedStep ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& stack);
   bool ReturnsToInterpreter(uint64_t pc) const;
+  static bool IsCodeOf(const Code& code, const Found& found, const Words& words);
+  std::optional<Words> ReadWords(const ManagedFrame& frame, MemoryReader& stack);
 
   static constexpr size_t kMostKnown = Functions::kMostFunctions;
   // Places in the interpreter to which bytecodes return: V8 has two.

@@ -75,6 +75,7 @@ class FramesTest : public testing::Test {
   // "JS:~f /app.js:1:11, to 1234".
   std::string Step(uint64_t pc, bool is_return_address = true, size_t sp = kSp) {
     const ManagedStep step = StepAt(pc, is_return_address, sp);
+    if (step.kind == ManagedStep::Kind::kFrameless) return "frameless";
     if (step.kind != ManagedStep::Kind::kCaller) return "unknown";
     const auto found = names_.by_address.find(step.listed.value);
     const std::string name = found == names_.by_address.end() ? "itself" : found->second;
@@ -338,6 +339,58 @@ TEST_F(FramesTest, AFrameOfTheInterpreterThatAgreesWithNothingIsAnUnknownFunctio
   SetFrame(heap_.String("moved"), context, code);
   EXPECT_EQ(Step(kInterpreter), "[unknown JavaScript], to 1234");
   EXPECT_EQ(Step(kInterpreter + 8), "unknown") << "not known to be the interpreter";
+}
+
+// Such as the code that calls a function: it jumps there, so it never has a frame.
+TEST_F(FramesTest, AnInterruptedPieceOfV8WasCalledFromOptimisedCode) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  const uint64_t pc = heap_.StartOf(code) + 8;
+  SetFrame(heap_.Function(shared, context, code), context, FakeHeap::Small(3));
+  EXPECT_EQ(Step(kInterpreter, false), "frameless") << "the return address is elsewhere";
+  stack_.words[kSp + 1] = pc;
+  EXPECT_EQ(Step(kInterpreter, false), "itself, to " + absl::StrCat(absl::Hex(pc)));
+  EXPECT_EQ(StepAt(kInterpreter, false).sp, kStack + 8 * (kSp + 2));
+  EXPECT_EQ(StepAt(kInterpreter, false).fp, kStack + 8 * kFp);
+}
+
+TEST_F(FramesTest, AnInterruptedPieceOfV8WasCalledFromBaselineCode) {
+  const Word bytecode = heap_.Bytecode(), context = heap_.Context();
+  const Word code = heap_.CodeOf(bytecode);
+  const Word function = heap_.Function(heap_.Shared({}, code), context, code);
+  SetFrame(function, context, bytecode);
+  stack_.words[kSp] = heap_.StartOf(code) + 8;
+  EXPECT_EQ(Step(kInterpreter, false),
+            "itself, to " + absl::StrCat(absl::Hex(heap_.StartOf(code) + 8)));
+}
+
+TEST_F(FramesTest, CodeThatWasNotThereAtTheSampleDidNotCallAPieceOfV8) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1);
+  SetFrame(heap_.Function(shared, context, code), context, FakeHeap::Small(3));
+  stack_.words[kSp] = heap_.StartOf(code) + 8;
+  heap_.now = 100;
+  frames_.SetTime(50);
+  EXPECT_EQ(Step(kInterpreter, false), "frameless");
+}
+
+// A function begins with a call of what sets up its frame, which is its caller's until then.
+TEST_F(FramesTest, APieceOfV8ThatAFunctionWithoutAFrameCalledHasAnotherCaller) {
+  const Word context = heap_.Context(), shared = heap_.Shared({}, heap_.Bytecode());
+  const Word other = heap_.Shared({.name = "g"}, heap_.Bytecode());
+  const Word code = heap_.Optimised(shared, 1), callee = heap_.Optimised(other, 2);
+  SetFrame(heap_.Function(other, context, callee), context, FakeHeap::Small(3));
+  Step(heap_.StartOf(callee) + 8);
+  SetFrame(heap_.Function(shared, context, code), context, FakeHeap::Small(3));
+  stack_.words[kSp] = heap_.StartOf(callee) + 4;
+  stack_.words[kSp + 1] = heap_.StartOf(code) + 8;
+  EXPECT_EQ(Step(kInterpreter, false), "frameless");
+}
+
+TEST_F(FramesTest, AnInterruptedFunctionOfV8HasItsOwnFrame) {
+  const Word context = heap_.Context();
+  SetFrame(heap_.Function(heap_.Shared({}, FakeHeap::Small(17)), context), context, 0);
+  EXPECT_EQ(Step(kInterpreter, false), "unknown");
 }
 
 TEST_F(FramesTest, ANameIsGivenOnceUntilItMayBeCovered) {
