@@ -171,11 +171,7 @@ bool KnownCalls::MayBeOwn(std::string_view frame) const {
   // Such as "[perf-123.map]".
   const bool is_made_at_run_time =
       language_ == Language::kJava || language_ == Language::kJavaScript;
-  // The frame of an interpreted function whose name was not proven has the name of its code.
-  const bool is_interpreted =
-      language_ == Language::kJavaScript && frame.starts_with("Builtins_Interpreter");
-  return is_interpreted ||
-         (is_made_at_run_time && frame.starts_with('[') && !frame.starts_with(kCutPrefix));
+  return is_made_at_run_time && frame.starts_with('[') && !frame.starts_with(kCutPrefix);
 }
 
 ShownChains ReadChains(const std::string& folded, const KnownCalls& calls, int depth,

@@ -120,4 +120,4 @@ def with_pointer_authentication(boot, host):
     chains.record_all("/t/chains_bare_signed", C)
     chains.record("/t/chains_signed", "recursion 700", options="--call-graph fp")
     # Rust, as Debian compiles it, which uses more of the stack.
-    chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin", options="--call-graph dwarf,32768 -m 64M")
+    chains.record("/usr/bin/rg", "-c --text -uuu '[a-f]+[0-9]x' /usr/bin", options="--call-graph dwarf,65528 -m 64M")
