@@ -47,6 +47,17 @@ def weight(folded):
     return int(folded.rsplit(" ", 1)[1])
 
 
+def whole_chains(text):
+    """The least share of an event's chains that are whole, in percent, and how many chains there are."""
+    one = re.match(r"# Call chains: ([0-9.]+)% of (\d+) are whole", text)
+    if one:
+        return float(one[1]), int(one[2])
+    several = re.match(r"# Call chains: (.*) are whole by weight; (\d+) chains", text)
+    if not several:
+        return 0, 0
+    return min(float(share) for share in re.findall(r"([0-9.]+)% of", several[1])), int(several[2])
+
+
 class Chains:
     """The recordings of one boot, which `host`, the profiler of this machine, reports of as well."""
 
@@ -74,8 +85,7 @@ class Chains:
 
         def judge(recorded, chains, folded, script, perfs, report):
             table.add(f"{what}: exit status", recorded.status, "0")
-            numbers = re.match(r"# Call chains: ([0-9.]+)% of (\d+) are whole", chains.out)
-            whole, count = (float(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+            whole, count = whole_chains(chains.out)
             if options != "--call-graph fp":
                 table.add(f"{what}: % whole of {count}", whole if whole < WHOLE else WHOLE, WHOLE)
             mine, yours = samples(script.out), samples(perfs.out)

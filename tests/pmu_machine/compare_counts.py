@@ -151,7 +151,7 @@ def exact_boot(boot):
                 table.add(f"stat {probe}, {work}", value, expected)
             table.add(f"stat, own probes, {work}: events", len(done.counts()), 2)
 
-        boot.judge(own_probes, boot.command(f"{PROFILER} stat -x, -e {event} -e {event}%return -- {WORKLOAD} {work}"))
+        boot.judge(own_probes, boot.command(f"{PROFILER} stat -x, --force -e {event} -e {event}%return -- {WORKLOAD} {work}"))
 
     # Reports, of each one's own recording.
     def reports(ours, theirs):
