@@ -73,6 +73,8 @@ class HotSpotFramesTest : public ::testing::Test {
     switch (step.kind) {
       case ManagedStep::Kind::kUnknown:
         return "unknown";
+      case ManagedStep::Kind::kFrameless:
+        return "frameless";
       case ManagedStep::Kind::kLost:
         return "lost";
       case ManagedStep::Kind::kUnreadable:
