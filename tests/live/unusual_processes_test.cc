@@ -194,8 +194,8 @@ TEST_F(UnusualProcessesTest, AProcessMayHaveThousandsOfLibraries) {
   ASSERT_EQ(made.exit_code, 0) << made.err;
   // The dynamic linker takes hard links for one library: each gets an inode of its own.
   Shell("for f in l/*.so; do cp --remove-destination liba.so $f; done");
-  const Finished recorded =
-      Shell(Runfile("profiler") + " record -F 499 --call-graph dwarf -o p.data -- ./many 2500");
+  const Finished recorded = Shell(
+      Runfile("profiler") + " record -F 499 -m 64M --call-graph dwarf -o p.data -- ./many 2500");
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   EXPECT_GE(Folded().ShareOf({"main", "lib_spin", "lib_leaf"}), 30)
       << recorded.err
