@@ -51,14 +51,15 @@ def weight(folded):
 
 
 def whole_chains(text):
-    """The least share of an event's chains that are whole, in percent, and how many chains there are."""
-    one = re.match(r"# Call chains: ([0-9.]+)% of (\d+) are whole", text)
-    if one:
-        return float(one[1]), int(one[2])
-    several = re.match(r"# Call chains: (.*) are whole by weight; (\d+) chains", text)
-    if not several:
+    """The share of chains that are whole, by number, in percent, and how many there are. By weight some dozen samples
+    of each event would decide."""
+    line = re.match(r"# Call chains: .* are whole.*", text)
+    count = line and re.search(r"% of (\d+) are whole|; (\d+) chains", line[0])
+    if not count:
         return 0, 0
-    return min(float(share) for share in re.findall(r"([0-9.]+)% of", several[1])), int(several[2])
+    chains = int(count[1] or count[2])
+    cut = re.search(r", (\d+) cut", line[0])
+    return round(100 * (1 - int(cut[1] if cut else 0) / chains), 2), chains
 
 
 class Chains:
