@@ -97,14 +97,6 @@ bool LiveSpace::ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
   return window.Copy(pid(), address.value, bytes);
 }
 
-bool LiveSpace::HasMemoryNow(uint64_t address) {
-  uint64_t word = 0;
-  BeginLateReads();
-  const bool has_memory = ReadMemory(address, std::as_writable_bytes(std::span(&word, 1)));
-  EndLateReads();
-  return has_memory;
-}
-
 // ---- mappings
 
 LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,

@@ -51,8 +51,6 @@ class LiveSpace final : public symbolize::MappedSpace {
   // Code without a file is asked for in the process as it is now, and kept for a while, some pages
   // of it.
   bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
-  // Whether the process has a word of memory at `address`, now.
-  bool HasMemoryNow(uint64_t address);
 
  private:
   // A piece of a process's memory, copied from it.

@@ -343,11 +343,9 @@ bool UnwindStage::GoOnWithoutC(const perf_event::Sample& sample, symbolize::Stac
 }
 
 void UnwindStage::CutUnfinished(const perf_event::Sample& sample, symbolize::StackBytes stack) {
-  const bool is_in_kernel = kernel_entries_ != 0;
-  const auto has_stack_now = [&] {
-    return has_memory_ && spaces_.Enter(sample.pid).HasMemoryNow(stack.start);
-  };
-  if (!stack.bytes.empty() || !is_in_kernel || has_stack_now()) {
+  // A thread in a system call has just used its stack. If the kernel can copy none of it, the
+  // thread has dropped it.
+  if (!stack.bytes.empty() || kernel_entries_ == 0) {
     const bool copied_short = sample.user_stack.size() < stack_bytes_;
     return Cut(symbolize::EndOf(unwound_, copied_short));
   }
