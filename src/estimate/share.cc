@@ -62,7 +62,7 @@ Interval ShareInterval(const ShareSamples& of, double share, double inequality) 
 
 Interval PartlyEstimatedInterval(double share, double estimated, double samples) {
   if (estimated <= 0) return {share, share};
-  // Of the estimated part, what may be in the share.
+  // The least and the most of the estimated part that may be in the share.
   const double least = std::max(0.0, 1 - (1 - share) / estimated);
   const double most = std::min(1.0, share / estimated);
   const double part = std::clamp(0.5, least, most);

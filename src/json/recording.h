@@ -30,7 +30,7 @@ Value Share(double share, const estimate::Interval& interval, double amount);
 Value Losses(const profile::Losses& losses);
 // How many call chains that were unwound are whole, and how many that the kernel made are broken.
 Value Chains(const ChainQuality& chains);
-// Likewise, with the weight of each event's chains where the recording tells it.
+// Adds the weight of each event's chains if the recording marks cut chains.
 Value Chains(const profile::Profile& profile);
 
 }  // namespace profiler::json

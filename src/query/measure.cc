@@ -139,7 +139,7 @@ Measurement Measure(const Profile& profile, EventId event, const SampleKeys& key
   result.is_count = !missing.any() && (is_each_one || IsOffCpuEvent(profile.text(counted.name)));
   if (result.is_count && counted.estimate.period > 0 && result.period > 0) {
     result.is_count = false;
-    // Of a choice of the samples, all may be estimated that is estimated of the whole.
+    // A choice of the samples may hold all that is estimated of the whole.
     result.estimated = std::min(
         1.0, static_cast<double>(counted.estimate.period) / static_cast<double>(result.period));
     result.estimated_samples =

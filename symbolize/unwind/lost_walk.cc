@@ -132,7 +132,7 @@ std::optional<UnwindWalk::Next> UnwindWalk::StepByMachine(bool* is_frameless) {
     chain_.frames.back().address = step.listed;
     chain_.frames.back().is_return_address = false;
   }
-  // What differs from a register that is not known, and reads as 0, was read from the stack.
+  // An unknown register reads as 0, so another value was read from the stack.
   knows_frame_ = knows_frame_ || step.fp != 0;
   registers_.KeepOnly(FollowedRegisters());
   const FrameOrigin origin = step.is_guessed ? FrameOrigin::kGuess : FrameOrigin::kCfi;

@@ -90,7 +90,7 @@ ManagedStep Frames::ToCallerOfPiece(const ManagedFrame& frame, MemoryReader& sta
       const Code* const code = FindCode(word - 1);
       if (code == nullptr) continue;
       is_return = code->since <= time_ && IsCodeOf(*code, *found, *words);
-      // Of a function that has no frame yet.
+      // The function has no frame yet.
       if (!is_return) return {.kind = ManagedStep::Kind::kFrameless};
     }
     if (!is_return) continue;
@@ -298,7 +298,7 @@ bool Frames::HasFrameNow(const ManagedFrame& frame) {
   return HasFrame(bytes);
 }
 
-// What a frame of the interpreter is listed as whose function has no name.
+// Returns the address that lists an interpreted frame whose function has no name.
 RuntimeAddress Frames::GiveNameless() {
   const RuntimeAddress listed{nameless_};
   const uint64_t generation = sink_.Generation();

@@ -36,7 +36,7 @@ struct CallersCase {
   std::string options = "-F 1999 --call-graph dwarf";  // of record
 
   int Frequency() const;
-  // Of the stack that it needs.
+  // Returns the size of the stack that the case needs.
   long KiB() const;
   std::string Name() const;
 };
