@@ -44,9 +44,17 @@ bool PagedMemory::Read(uint64_t address, std::span<std::byte> bytes) {
 
 // Virtual machines have their areas at multiples of powers of two, so the low bits alone would send
 // the first page of each to one place.
-PagedMemory::Page& PagedMemory::PlaceOf(uint64_t number) {
+std::span<PagedMemory::Page> PagedMemory::SetOf(uint64_t number) {
   constexpr uint64_t kFibonacci = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
-  return (*pages_)[(number * kFibonacci) >> (64 - std::countr_zero(kPages))];
+  const size_t set = (number * kFibonacci) >> (64 - std::countr_zero(kSets));
+  return std::span(*pages_).subspan(set * kWays, kWays);
+}
+
+// The place that has the page, or else the one whose page was asked for longest ago.
+PagedMemory::Page& PagedMemory::PlaceOf(uint64_t number) {
+  const std::span<Page> set = SetOf(number);
+  const auto found = std::ranges::find(set, number, &Page::number);
+  return found != set.end() ? *found : *std::ranges::min_element(set, {}, &Page::last);
 }
 
 // Null where it cannot be read.
@@ -62,6 +70,7 @@ const std::byte* PagedMemory::Find(uint64_t number) {
     page.look = look_;
   }
   page.use = round_;
+  page.last = ++asked_;
   return page.bytes.data();
 }
 

@@ -58,15 +58,18 @@ class PagedMemory final : public ProcessMemory {
   uint64_t Now() override { return memory_.Now(); }
 
  private:
-  static constexpr uint64_t kPage = 4096;  // no page is smaller
-  static constexpr size_t kPages = 128;    // a page has one place
+  static constexpr uint64_t kPage = 4096;         // no page is smaller
+  static constexpr size_t kSets = 32, kWays = 4;  // a page has a place in one set
+  static constexpr size_t kPages = kSets * kWays;
   struct Page {
     uint64_t number = 0;
     uint64_t look = 0;  // in which it was read; 0: never
     uint64_t use = 0;   // the round in which it was asked for
+    uint64_t last = 0;  // when it was asked for, in order of all
     std::array<std::byte, kPage> bytes;
   };
 
+  std::span<Page> SetOf(uint64_t number);
   Page& PlaceOf(uint64_t number);
   const std::byte* Find(uint64_t number);
   void ReadUsed();
@@ -74,6 +77,7 @@ class PagedMemory final : public ProcessMemory {
   ProcessMemory& memory_;
   uint64_t look_ = 1;
   uint64_t round_ = 1;  // from one Refresh to the next
+  uint64_t asked_ = 0;  // how often pages were asked for
   bool is_to_read_used_ = false;
   std::unique_ptr<std::array<Page, kPages>> pages_;
 };

@@ -64,6 +64,16 @@ TEST_F(PagedMemoryTest, MorePagesThanThereArePlacesTakeTurns) {
   }
 }
 
+TEST_F(PagedMemoryTest, ThirtyTwoPagesThatAreAskedForInTurnsAreReadAboutOnceEach) {
+  memory_.pages = 32;
+  for (int round = 0; round < 100; ++round) {
+    for (uint64_t page = 0; page < memory_.pages; ++page) {
+      EXPECT_EQ(paged_.Value<uint8_t>(kStart + page * kPage), 1);
+    }
+  }
+  EXPECT_EQ(memory_.reads, 32);
+}
+
 TEST_F(PagedMemoryTest, WhatWasAskedForIsReadAgainAtOnce) {
   EXPECT_EQ(paged_.Value<uint8_t>(kStart), 1);
   EXPECT_EQ(paged_.Value<uint8_t>(kStart + kPage), 1);

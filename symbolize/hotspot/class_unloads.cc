@@ -63,11 +63,11 @@ void ClassUnloads::FindCounters() {
 std::optional<ClassUnloads::Counts> ClassUnloads::Read() {
   if (addresses_[0] == 0) return std::nullopt;
   Counts counts{};
+  std::array<ProcessMemory::Piece, 2> pieces;
   for (size_t i = 0; i < counts.size(); ++i) {
-    const auto count = live_.Value<uint64_t>(addresses_[i]);
-    if (!count) return std::nullopt;
-    counts[i] = *count;
+    pieces[i] = {addresses_[i], std::as_writable_bytes(std::span(&counts[i], 1))};
   }
+  if (live_.ReadEach(pieces) < pieces.size()) return std::nullopt;
   return counts;
 }
 

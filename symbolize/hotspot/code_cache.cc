@@ -22,11 +22,13 @@ Blob::Kind KindOf(const Blob& blob) {
 }  // namespace
 
 void CodeCache::List() {
-  if (std::exchange(listed_look_, look_) == look_) return;
+  const uint64_t now = live_.Now();
+  if (listed_at_ && now - *listed_at_ < kListInterval) return;
+  listed_at_ = now;
   // They stay where they are, and grow.
   ReadHeaps();
   Begins blobs;
-  for (const Heap& heap : heaps_) FindChanged(heap, &blobs);
+  ReadMaps(&blobs);
   if (listed_.size() + blobs.size() > kMostListed) {
     listed_.clear();
     maps_.clear();
@@ -35,15 +37,30 @@ void CodeCache::List() {
   ListChanged(blobs);
 }
 
-// Appends the blobs that begin where the map is not what it was.
-void CodeCache::FindChanged(const Heap& heap, Begins* blobs) {
+// Appends the blobs that begin where a map is not what it was.
+void CodeCache::ReadMaps(Begins* blobs) {
   constexpr uint64_t kMostSegments = uint64_t{1} << 24;
+  std::vector<const Heap*> heaps;
+  std::vector<std::vector<uint8_t>> maps;
+  std::vector<ProcessMemory::Piece> pieces;
+  for (const Heap& heap : heaps_) {
+    const uint64_t segments = (heap.high - heap.low) >> heap.log2_segment;
+    if (segments == 0 || segments > kMostSegments) continue;
+    heaps.push_back(&heap);
+    std::vector<uint8_t>& map = maps.emplace_back(segments);
+    pieces.push_back({heap.map, std::as_writable_bytes(std::span(map))});
+  }
+  for (size_t first = 0; first < pieces.size();) {
+    const size_t read = first + live_.ReadEach(std::span(pieces).subspan(first));
+    for (size_t i = first; i < read; ++i) FindChanged(*heaps[i], std::move(maps[i]), blobs);
+    first = read + 1;  // a map that cannot be read is left out
+  }
+}
+
+void CodeCache::FindChanged(const Heap& heap, std::vector<uint8_t> map, Begins* blobs) {
   constexpr size_t kPiece = 64;
-  const uint64_t segments = (heap.high - heap.low) >> heap.log2_segment;
-  if (segments == 0 || segments > kMostSegments) return;
-  std::vector<uint8_t> map(segments);
-  if (!live_.Read(heap.map, std::as_writable_bytes(std::span(map)))) return;
   std::vector<uint8_t>& before = maps_[heap.low];
+  if (map == before) return;
   for (size_t i = 0; i < map.size(); i += kPiece) {
     const size_t size = std::min(kPiece, map.size() - i);
     const bool is_same =

@@ -74,6 +74,8 @@ class CodeCache {
   static constexpr size_t kMostBlobs = size_t{1} << 16;
   static constexpr size_t kMostListed = size_t{1} << 18;
   static constexpr uint64_t kLargestBlob = uint64_t{16} << 20;
+  // A shorter time would cost more, a longer one leave more samples in new code without a name.
+  static constexpr uint64_t kListInterval = 20'000'000;  // ns
 
   // All must outlive it. `live` is read anew each time, `memory` may keep what was read of it until
   // the next look.
@@ -82,7 +84,7 @@ class CodeCache {
 
   // What was found has to be looked at again before it is believed.
   void Refresh() { ++look_; }
-  // Lists the blobs that are there, once a look.
+  // Lists the blobs that are there, unless that was done less than kListInterval ago.
   void List();
 
   // What has the code at `pc`; null where none is known to. Valid until the next call. `number` of
@@ -129,7 +131,8 @@ class CodeCache {
 
   const Heap* HeapOf(uint64_t pc);
   void ReadHeaps();
-  void FindChanged(const Heap& heap, Begins* blobs);
+  void ReadMaps(Begins* blobs);
+  void FindChanged(const Heap& heap, std::vector<uint8_t> map, Begins* blobs);
   void ListChanged(const Begins& blobs);
   size_t HeaderSize() const { return std::max(layout_.blob_size, layout_.nmethod_size); }
   Identity IdentityOf(uint64_t address, std::span<const std::byte> header) const;
@@ -143,7 +146,8 @@ class CodeCache {
   ProcessMemory& live_;
   ProcessMemory& memory_;
   const Layout& layout_;
-  uint64_t look_ = 1, listed_look_ = 0;
+  uint64_t look_ = 1;
+  std::optional<uint64_t> listed_at_;  // as ProcessMemory::Now
   std::vector<Heap> heaps_;
   absl::flat_hash_map<uint64_t, std::vector<uint8_t>> maps_;  // by a heap's first address
   absl::flat_hash_map<uint64_t, Listed> listed_;              // by a blob's address

@@ -42,7 +42,7 @@ class HotSpotFrames::Machine {
       : memory_(memory),
         layout_(std::move(layout)),
         cache_(memory, memory_, layout_),
-        methods_(memory_, layout_),
+        methods_(memory, memory_, layout_),
         unloads_(memory, layout_),
         told_(memory_, layout_, cache_, methods_, sink) {
     Look();

@@ -15,6 +15,8 @@
 namespace profiler::symbolize::hotspot {
 namespace {
 
+constexpr uint64_t kMs = 1'000'000;  // ns
+
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -204,47 +206,65 @@ TEST_F(HotSpotFramesTest, CodeThatIsGoneEndsTheChain) {
 
 TEST_F(HotSpotFramesTest, CodeIsKnownIfItWasListedBeforeTheSample) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
   frames_.Refresh();
-  frames_.SetTime(99);
+  frames_.SetTime(99 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
   EXPECT_THAT(told_.codes, IsEmpty());
-  frames_.SetTime(100);
+  frames_.SetTime(100 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "pc abc sp +32 fp f9");
   EXPECT_EQ(told_.codes.size(), 1u);
 }
 
 TEST_F(HotSpotFramesTest, CodeThatIsMadeLaterIsKnownFromTheNextLookOn) {
   vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = inner_});
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
-  vm_.now = 300;
+  vm_.now = 300 * kMs;
   frames_.Refresh();
-  frames_.SetTime(250);
+  frames_.SetTime(250 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "pc abc sp +32 fp f9");
   EXPECT_THAT(told_.codes, ElementsAre("code int pkg.Inner.get() 16"));
 }
 
+// The code is listed no sooner than 20 ms after the last time.
+TEST_F(HotSpotFramesTest, ALookSoonAfterAnotherDoesNotProveCodeThatIsNew) {
+  vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
+  vm_.now = 100 * kMs;
+  frames_.Prepare();
+  const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = inner_});
+  vm_.now = 119 * kMs;
+  frames_.Refresh();
+  vm_.now = 130 * kMs;
+  frames_.Refresh();
+  frames_.SetTime(125 * kMs);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
+  vm_.now = 131 * kMs;
+  frames_.Refresh();
+  frames_.SetTime(130 * kMs);
+  EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "pc abc sp +32 fp f9");
+}
+
 TEST_F(HotSpotFramesTest, CodeThatWasReplacedSinceTheSampleHasNoName) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
-  frames_.SetTime(110);
+  frames_.SetTime(110 * kMs);
   Step(At(code + 7), Stack({1, 2, 3, 4}));
   vm_.ReplaceMethod(code, inner_, 7);
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
   EXPECT_EQ(told_.codes.back(), "code [unknown code] 16");
   EXPECT_EQ(told_.codes.size(), 2u);
-  frames_.SetTime(250);
+  frames_.SetTime(250 * kMs);
   Step(At(code + 7), Stack({1, 2, 3, 4}));
   EXPECT_EQ(told_.codes.back(), "code int pkg.Inner.get() 16");
 }
@@ -255,12 +275,12 @@ TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
                                        .frame_words = 2,
                                        .frame_complete = 0,
                                        .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = inner_});
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   const RegisterSet registers = At(code + 7);
   Stack stack({1, 2, 0xf9, caller + 8});
   const ManagedStep step = frames_.StepFrom({registers, false}, stack);
@@ -276,20 +296,20 @@ TEST_F(HotSpotFramesTest, TheCallerOfFreshCodeIsGuessedAndTheCodeHasNoName) {
 // A method is compiled again, to where its code was, with another frame.
 TEST_F(HotSpotFramesTest, CodeOfTheSameMethodWithAnotherCompileIdIsOtherCode) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
   vm_.ReplaceMethod(code, outer_, 7);
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   EXPECT_EQ(Step(At(code + 7), Stack({1, 2, 0xf9, 0xabc})), "lost");
 }
 
 TEST_F(HotSpotFramesTest, CodeThatIsFreedTakesItsNameAlong) {
   const uint64_t code = vm_.AddCode({.bytes = code_, .frame_words = 4, .method = outer_});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
-  frames_.SetTime(110);
+  frames_.SetTime(110 * kMs);
   Step(At(code + 7), Stack({1, 2, 3, 4}));
   vm_.RemoveCode(code);
   frames_.Refresh();
@@ -314,14 +334,14 @@ TEST_F(HotSpotFramesTest, CodeThatIsReplacedWhileItIsReadHasNoOtherName) {
     vm_.memory() = sound;
     HotSpotFrames frames(
         vm_, [this](std::string_view name) { return vm_.FindVariable(name); }, told_);
-    vm_.now = 100;
+    vm_.now = 100 * kMs;
     frames.Prepare();
     frames.Refresh();
-    frames.SetTime(150);
+    frames.SetTime(150 * kMs);
     told_.codes.clear();
     vm_.reads = 0;
     vm_.on_read = [&](uint64_t number) {
-      if (number == at) vm_.ReplaceMethod(code, inner_, 7), vm_.now = 200;
+      if (number == at) vm_.ReplaceMethod(code, inner_, 7), vm_.now = 200 * kMs;
     };
     Stack stack({1, 2, 3, 4});
     const RegisterSet registers = At(code + 7);
@@ -339,8 +359,8 @@ TEST_F(HotSpotFramesTest, CodeThatIsReplacedWhileItIsReadHasNoOtherName) {
 TEST_F(HotSpotFramesTest, TheInterpreterIsNeverReplaced) {
   const uint64_t interpreter =
       vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
-  vm_.now = 100;
-  frames_.SetTime(50);
+  vm_.now = 100 * kMs;
+  frames_.SetTime(50 * kMs);
   const uint64_t fp = Stack::kStart + 9 * 8;
   const Stack stack({0, vm_.BytecodesOf(inner_), 0, 0, 0, 0, inner_, 8, fp + 24, 0xf9, 0xabc});
   EXPECT_EQ(Step(At(interpreter + 99, Stack::kStart, fp), stack, true), "pc abc sp +96 fp f9")
@@ -352,11 +372,11 @@ TEST_F(HotSpotFramesTest, AMethodIsKnownIfNoClassWasUnloadedSinceTheSample) {
   const uint64_t interpreter =
       vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
   vm_.PutCounters();
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   const uint64_t fp = Stack::kStart + 9 * 8;
   const auto stack = [&](uint64_t method) {
     return Stack({0, vm_.BytecodesOf(method), 0, 0, 0, 0, method, 8, fp + 24, 0xf9, 0xabc});
@@ -366,9 +386,9 @@ TEST_F(HotSpotFramesTest, AMethodIsKnownIfNoClassWasUnloadedSinceTheSample) {
             absl::StrCat("pc abc sp +96 fp f9 as ", absl::Hex(vm_.BytecodesOf(inner_))));
   vm_.CountUnloadedClass();
   EXPECT_EQ(Step(frame, stack(outer_), true), "pc abc sp +96 fp f9");
-  vm_.now = 300;
+  vm_.now = 300 * kMs;
   frames_.Refresh();
-  frames_.SetTime(250);
+  frames_.SetTime(250 * kMs);
   EXPECT_EQ(Step(frame, stack(outer_), true),
             absl::StrCat("pc abc sp +96 fp f9 as ", absl::Hex(vm_.BytecodesOf(outer_))));
 }
@@ -377,7 +397,7 @@ TEST_F(HotSpotFramesTest, AMethodIsKnownIfNoClassWasUnloadedSinceTheSample) {
 TEST_F(HotSpotFramesTest, AnotherClassAtTheSameAddressesHasItsOwnName) {
   const uint64_t interpreter =
       vm_.AddCode({.name = "Interpreter", .bytes = std::vector<uint8_t>(4096, 0x90)});
-  vm_.now = 100;
+  vm_.now = 100 * kMs;
   frames_.Prepare();
   const uint64_t fp = Stack::kStart + 9 * 8;
   const Stack stack({0, vm_.BytecodesOf(inner_), 0, 0, 0, 0, inner_, 8, fp + 24, 0xf9, 0xabc});
@@ -385,13 +405,13 @@ TEST_F(HotSpotFramesTest, AnotherClassAtTheSameAddressesHasItsOwnName) {
   Step(frame, stack, true);
   EXPECT_TRUE(told_.codes.back().starts_with("bytecode int pkg.Inner.get()"));
   vm_.RenameHolder(inner_, "pkg/Other");
-  vm_.now = 200;
+  vm_.now = 200 * kMs;
   frames_.Refresh();
-  frames_.SetTime(150);
+  frames_.SetTime(150 * kMs);
   const size_t before = told_.codes.size();
   EXPECT_EQ(Step(frame, stack, true), "pc abc sp +96 fp f9");
   EXPECT_EQ(told_.codes.size(), before);
-  frames_.SetTime(250);
+  frames_.SetTime(250 * kMs);
   Step(frame, stack, true);
   EXPECT_TRUE(told_.codes.back().starts_with("bytecode int pkg.Other.get()"));
 }

@@ -135,7 +135,7 @@ const Methods::Known* Methods::Find(uint64_t address) {
   if (address == 0 || address % kWord != 0) return nullptr;
   const auto found = known_.find(address);
   if (found != known_.end() && found->second.look == look_) return &found->second;
-  const std::optional<Texts> texts = ReadTexts(address);
+  const std::optional<Texts> texts = ReadTexts(memory_, address);
   if (!texts) return nullptr;
   std::string print = PrintOf(*texts);
   if (found != known_.end() && found->second.print == print) {
@@ -145,33 +145,33 @@ const Methods::Known* Methods::Find(uint64_t address) {
   std::optional<Method> method = Read(*texts);
   if (!method) return nullptr;
   // While it was read, something else may have taken its place.
-  memory_.Forget();
-  const std::optional<Texts> now = ReadTexts(address);
+  again_.Forget();
+  const std::optional<Texts> now = ReadTexts(again_, address);
   if (!now || PrintOf(*now) != print) return nullptr;
   if (known_.size() >= kMostMethods) known_.clear();
   Known& known = known_[address];
-  known = {*std::move(method), ++last_number_, look_, memory_.Now(), std::move(print)};
+  known = {*std::move(method), ++last_number_, look_, again_.Now(), std::move(print)};
   return &known;
 }
 
-std::optional<Methods::Texts> Methods::ReadTexts(uint64_t address) {
-  const auto const_method = memory_.Value<uint64_t>(address + layout_.method_const);
+std::optional<Methods::Texts> Methods::ReadTexts(ProcessMemory& memory, uint64_t address) {
+  const auto const_method = memory.Value<uint64_t>(address + layout_.method_const);
   if (!const_method || *const_method == 0 || *const_method % kWord != 0) return std::nullopt;
-  const auto pool = memory_.Value<uint64_t>(*const_method + layout_.const_constants);
-  const auto size = memory_.Value<uint16_t>(*const_method + layout_.const_code_size);
-  const auto name = memory_.Value<uint16_t>(*const_method + layout_.const_name);
-  const auto signature = memory_.Value<uint16_t>(*const_method + layout_.const_signature);
+  const auto pool = memory.Value<uint64_t>(*const_method + layout_.const_constants);
+  const auto size = memory.Value<uint16_t>(*const_method + layout_.const_code_size);
+  const auto name = memory.Value<uint16_t>(*const_method + layout_.const_name);
+  const auto signature = memory.Value<uint16_t>(*const_method + layout_.const_signature);
   if (!pool || *pool == 0 || *pool % kWord != 0 || !size || !name || !signature) {
     return std::nullopt;
   }
-  const auto entries = memory_.Value<uint32_t>(*pool + layout_.pool_length);
-  const auto holder = memory_.Value<uint64_t>(*pool + layout_.pool_holder);
+  const auto entries = memory.Value<uint32_t>(*pool + layout_.pool_length);
+  const auto holder = memory.Value<uint64_t>(*pool + layout_.pool_holder);
   if (!entries || !holder || *holder == 0) return std::nullopt;
-  const auto holder_name = memory_.Value<uint64_t>(*holder + layout_.klass_name);
+  const auto holder_name = memory.Value<uint64_t>(*holder + layout_.klass_name);
   if (!holder_name) return std::nullopt;
-  auto holder_text = ReadSymbol(*holder_name);
-  auto name_text = SymbolAt(*pool, *entries, *name);
-  auto signature_text = SymbolAt(*pool, *entries, *signature);
+  auto holder_text = ReadSymbol(memory, *holder_name);
+  auto name_text = SymbolAt(memory, *pool, *entries, *name);
+  auto signature_text = SymbolAt(memory, *pool, *entries, *signature);
   if (!holder_text || !name_text || !signature_text) return std::nullopt;
   Texts texts{.const_method = *const_method,
               .pool = *pool,
@@ -180,8 +180,8 @@ std::optional<Methods::Texts> Methods::ReadTexts(uint64_t address) {
               .name = *std::move(name_text),
               .signature = *std::move(signature_text)};
   if (layout_.pool_source_file) {
-    const auto file = memory_.Value<uint16_t>(*pool + *layout_.pool_source_file);
-    if (file && *file != 0) texts.file = SymbolAt(*pool, *entries, *file).value_or("");
+    const auto file = memory.Value<uint16_t>(*pool + *layout_.pool_source_file);
+    if (file && *file != 0) texts.file = SymbolAt(memory, *pool, *entries, *file).value_or("");
   }
   return texts;
 }
@@ -210,20 +210,21 @@ std::optional<Method> Methods::Read(const Texts& texts) {
   return method;
 }
 
-std::optional<std::string> Methods::SymbolAt(uint64_t pool, uint32_t entries, uint32_t index) {
+std::optional<std::string> Methods::SymbolAt(ProcessMemory& memory, uint64_t pool, uint32_t entries,
+                                             uint32_t index) {
   constexpr uint32_t kMostEntries = 1 << 16;
   if (entries > kMostEntries || index == 0 || index >= entries) return std::nullopt;
-  const auto symbol = memory_.Value<uint64_t>(pool + layout_.pool_size + index * kWord);
-  return symbol ? ReadSymbol(*symbol) : std::nullopt;
+  const auto symbol = memory.Value<uint64_t>(pool + layout_.pool_size + index * kWord);
+  return symbol ? ReadSymbol(memory, *symbol) : std::nullopt;
 }
 
-std::optional<std::string> Methods::ReadSymbol(uint64_t symbol) {
+std::optional<std::string> Methods::ReadSymbol(ProcessMemory& memory, uint64_t symbol) {
   constexpr uint16_t kLongest = 4096;
   if (symbol == 0) return std::nullopt;
-  const auto length = memory_.Value<uint16_t>(symbol + layout_.symbol_length);
+  const auto length = memory.Value<uint16_t>(symbol + layout_.symbol_length);
   if (!length || *length == 0 || *length > kLongest) return std::nullopt;
   std::string text(*length, '\0');
-  if (!memory_.Read(symbol + layout_.symbol_body, std::as_writable_bytes(std::span(text)))) {
+  if (!memory.Read(symbol + layout_.symbol_body, std::as_writable_bytes(std::span(text)))) {
     return std::nullopt;
   }
   if (text.find('\0') != std::string::npos) return std::nullopt;

@@ -53,8 +53,10 @@ class Methods {
  public:
   static constexpr size_t kMostMethods = size_t{1} << 16;
 
-  // Both must outlive it.
-  Methods(PagedMemory& memory, const Layout& layout) : memory_(memory), layout_(layout) {}
+  // All must outlive it. `live` is read anew each time, `memory` may keep what was read of it until
+  // the next look.
+  Methods(ProcessMemory& live, ProcessMemory& memory, const Layout& layout)
+      : memory_(memory), again_(live), layout_(layout) {}
 
   // What was found has to be looked at again before it is believed.
   void Refresh() { ++look_; }
@@ -78,14 +80,16 @@ class Methods {
     std::string holder, name, signature, file;
   };
 
-  std::optional<Texts> ReadTexts(uint64_t address);
+  std::optional<Texts> ReadTexts(ProcessMemory& memory, uint64_t address);
   static std::string PrintOf(const Texts& texts);
   std::optional<Method> Read(const Texts& texts);
-  std::optional<std::string> SymbolAt(uint64_t pool, uint32_t entries, uint32_t index);
-  std::optional<std::string> ReadSymbol(uint64_t symbol);
+  std::optional<std::string> SymbolAt(ProcessMemory& memory, uint64_t pool, uint32_t entries,
+                                      uint32_t index);
+  std::optional<std::string> ReadSymbol(ProcessMemory& memory, uint64_t symbol);
   void ReadLines(Method& method);
 
-  PagedMemory& memory_;
+  ProcessMemory& memory_;
+  PagedMemory again_;  // of the second reading of a method
   const Layout& layout_;
   uint64_t look_ = 1;
   uint64_t last_number_ = 0;

@@ -30,10 +30,10 @@ class Helpers {
   // False where there is nothing to replace.
   bool Find() {
     ReadInstructions();
-    FindCalls();
+    if (helpers_.empty()) return false;
     for (size_t i = 0; i < helpers_.size(); ++i) FollowHelper(i);
     FollowOthers();
-    return !helpers_.empty() && decoded_ < kMostInstructions;
+    return decoded_ < kMostInstructions;
   }
 
   std::vector<HelperRule> Rules() {
@@ -74,8 +74,13 @@ class Helpers {
     FrameState state;
   };
 
-  // Each behind the other, from the start on.
+  struct Call {
+    size_t at, target;
+  };
+
+  // Reads them one behind the other from the start on, and finds the helpers that they call.
   void ReadInstructions() {
+    std::vector<Call> calls;
     FrameInstruction instruction(architecture_);
     for (size_t at = 0; at < code_.size();) {
       if (!Decode(at, &instruction)) {
@@ -84,8 +89,15 @@ class Helpers {
       }
       at_[at].length = static_cast<uint8_t>(instruction.length());
       at_[at].is_padding = instruction.IsPadding();
-      at += instruction.length();
+      const size_t next = at + instruction.length();
+      if (instruction.flow() == Flow::kCall) {
+        const auto target = TargetOf(instruction);
+        // A call of the start is a recursion, one of the next instruction asks where the code is.
+        if (target && *target != 0 && *target != next) calls.push_back({at, *target});
+      }
+      at = next;
     }
+    for (const Call& call : calls) AddCall(call);
   }
 
   bool Decode(size_t at, FrameInstruction* instruction) {
@@ -102,25 +114,16 @@ class Helpers {
     return target->value - start_.value;
   }
 
-  void FindCalls() {
-    FrameInstruction instruction(architecture_);
-    for (size_t at = 0; at < at_.size(); at += std::max<size_t>(at_[at].length, 1)) {
-      if (at_[at].length == 0 || !Decode(at, &instruction) || instruction.flow() != Flow::kCall) {
-        continue;
-      }
-      const auto target = TargetOf(instruction);
-      // A call of the start is a recursion, one of the next instruction asks where the code is.
-      const size_t next = at + instruction.length();
-      if (!target || *target == 0 || *target == next || at_[*target].length == 0) continue;
-      const auto known = std::find_if(helpers_.begin(), helpers_.end(),
-                                      [&](const Helper& h) { return h.entry == *target; });
-      if (known != helpers_.end()) {
-        known->calls.push_back(at);
-      } else if (helpers_.size() < kMostHelpers) {
-        helpers_.push_back({*target, {at}});
-      } else {
-        decoded_ = kMostInstructions;  // too many
-      }
+  void AddCall(const Call& call) {
+    if (at_[call.target].length == 0) return;
+    const auto known = std::find_if(helpers_.begin(), helpers_.end(),
+                                    [&](const Helper& h) { return h.entry == call.target; });
+    if (known != helpers_.end()) {
+      known->calls.push_back(call.at);
+    } else if (helpers_.size() < kMostHelpers) {
+      helpers_.push_back({call.target, {call.at}});
+    } else {
+      decoded_ = kMostInstructions;  // too many
     }
   }
 
