@@ -85,7 +85,7 @@ Attr WithBranches(uint64_t kinds) {
   return attr;
 }
 
-// Whether a report shows the branches of such a recording instead of its samples.
+// Returns true if a report shows the branches of such a recording instead of its samples.
 bool ShowsBranches(const Attr& attr, const perf_data::Features& features,
                    const LoadOptions& options = {.keep_branches = true}) {
   const auto loaded = LoadUnnamedProfile(FileOf(attr, &features), options);

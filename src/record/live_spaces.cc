@@ -74,16 +74,6 @@ bool LiveSpace::Window::Copy(uint32_t of_pid, uint64_t address, std::span<std::b
   return true;
 }
 
-void LiveSpace::BeginLateReads() {
-  late_ = true;
-  stack_.size = 0;
-}
-
-bool LiveSpace::ReadMemory(uint64_t address, std::span<std::byte> bytes) {
-  if (MappedSpace::ReadMemory(address, bytes)) return true;
-  return late_ && bytes.size() <= kPage && stack_.Copy(pid(), address, bytes);
-}
-
 bool LiveSpace::ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
   if (MappedSpace::ReadMemory(address.value, bytes)) return true;
   if (bytes.size() > kPage) return false;

@@ -36,18 +36,16 @@ class LiveSpace final : public symbolize::MappedSpace {
  public:
   explicit LiveSpace(symbolize::UnwindImages& images) : MappedSpace(images) {}
 
-  // From here to EndLateReads, ReadMemory asks the process as it is now (process_vm_readv), a
-  // window of 16 KiB at a time. The process entered last is meant.
-  void BeginLateReads();
-  void EndLateReads() { late_ = false; }
+  // Sets the time before which code of virtual machines must have been there to be the code of a
+  // stack that was read after its sample. 0: the time of the sample.
+  void SetStackTime(uint64_t time) { stack_time_ = time; }
 
   // Where frames in memory without an image are asked for; null: nowhere. Must outlive it.
   void SetMachines(ManagedProcesses* machines) { machines_ = machines; }
   symbolize::ManagedCode* Managed() override {
-    return machines_ == nullptr ? nullptr : machines_->Of(pid(), /*is_still_there=*/late_);
+    return machines_ == nullptr ? nullptr : machines_->Of(pid(), stack_time_);
   }
 
-  bool ReadMemory(uint64_t address, std::span<std::byte> bytes) override;
   // Code without a file is asked for in the process as it is now, and kept for a while, some pages
   // of it.
   bool ReadCode(RuntimeAddress address, std::span<std::byte> bytes) override;
@@ -74,8 +72,7 @@ class LiveSpace final : public symbolize::MappedSpace {
   };
 
   ManagedProcesses* machines_ = nullptr;
-  bool late_ = false;
-  Window stack_{4};
+  uint64_t stack_time_ = 0;
   // By page: a chain goes through several pieces of code.
   static constexpr size_t kCodeWindows = 16;
   std::vector<Window> code_ = std::vector<Window>(kCodeWindows, Window(2));

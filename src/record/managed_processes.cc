@@ -230,12 +230,12 @@ void ManagedProcesses::Forget(uint32_t pid) {
   dumps_.Forget(pid);
 }
 
-symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid, bool is_still_there) {
+symbolize::ManagedCode* ManagedProcesses::Of(uint32_t pid, uint64_t time) {
   if (processes_.empty()) return nullptr;
   const auto found = processes_.find(pid);
   if (found == processes_.end()) return nullptr;
   if (found->second->HasMap()) dumps_.LeaveCompiled(pid);
-  return found->second->code(look_, is_still_there ? symbolize::ManagedCode::kNow : dumps_.time());
+  return found->second->code(look_, time != 0 ? time : dumps_.time());
 }
 
 }  // namespace profiler::record

@@ -34,10 +34,10 @@ class ManagedProcesses {
   // The process begins another program, or is a new one.
   void Forget(uint32_t pid);
 
-  // Null where the process is known to have no machine, or one that is not known. Valid until the
-  // next call of Mapped or Forget. The frames that it is asked for are of the sample at hand (its
-  // time is that of the dumps), or, with `is_still_there`, of a thread that has not run since.
-  symbolize::ManagedCode* Of(uint32_t pid, bool is_still_there = false);
+  // Returns null if no virtual machine is known in the process. Valid until the next call of Mapped
+  // or Forget. The caller asks for frames of a stack that was copied at `time`; 0: at the time of
+  // the dumps.
+  symbolize::ManagedCode* Of(uint32_t pid, uint64_t time);
   // Some milliseconds have gone by.
   void Refresh() { ++look_; }
 

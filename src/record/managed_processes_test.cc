@@ -47,7 +47,7 @@ class ManagedProcessesTest : public testing::Test {
       mmap.filename = path;
       processes.Mapped(mmap, symbolize::ImageKind::kUser);
     }
-    return processes.Of(kPid) != nullptr;
+    return processes.Of(kPid, 0) != nullptr;
   }
 
   const symbolize::SymbolizerOptions files_;

@@ -561,7 +561,7 @@ TEST_F(SessionTest, TimesAreThoseOfTheClockThatIsAskedFor) {
   EXPECT_NE(Create().status().message().find("CLOCK_MONOTONIC"), std::string::npos);
 }
 
-extern "C" void FunctionWithAProbe() { asm volatile("nop"); }
+extern "C" [[gnu::used, gnu::noipa]] void FunctionWithAProbe() { asm volatile("nop"); }
 
 TEST_F(SessionTest, AReturnProbeHasACompanionThatIsInNoFile) {
   if (!HasCompanions()) GTEST_SKIP() << "return addresses are not on the stack";

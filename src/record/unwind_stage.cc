@@ -228,23 +228,27 @@ bool UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t(
     const auto waiting = off_cpu_->threads().WithoutStack(since, kWaitingAtOnce);
     if (waiting.empty()) return false;
     for (const OffCpu::Waiting& thread : waiting) {
-      if (!UnwindWaiting(thread)) continue;
+      if (!UnwindWaiting(thread, clock)) continue;
       off_cpu_->threads().SetStack(thread.tid, clock(), chain_, waiting_.thread.system_call);
     }
   }
   return true;
 }
 
-bool UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting) {
+bool UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting,
+                                absl::FunctionRef<uint64_t()> clock) {
   const auto copy = [&](uint64_t address, std::span<std::byte> bytes) {
     return CopyMemory(waiting.pid, address, bytes);
   };
   for (const size_t most : kWaitingStacks) {
+    const uint64_t time = clock();
     if (!ReadWaitingStack(roots_, waiting.pid, waiting.tid, most, copy, &waiting_)) return false;
     LiveSpace& space = spaces_.Enter(waiting.pid);
     const symbolize::RegisterSet registers = RegistersOf(waiting_.thread, space);
     const symbolize::StackBytes stack{waiting_.thread.sp, waiting_.bytes};
+    space.SetStackTime(time);
     unwinder_.Unwind(registers, stack, space, {.max_frames = kMostEntries}, &unwound_);
+    space.SetStackTime(0);
     const bool may_have_more = waiting_.bytes.size() == most;
     if (unwound_.end != ChainEnd::kStackTooShort || !may_have_more) break;
   }
@@ -300,9 +304,9 @@ void UnwindStage::UnwindSample(const perf_event::Sample& sample,
                              {registers.sp(), sample.user_stack,
                               /*reaches_end=*/sample.user_stack.size() < sample.user_stack_size});
   LiveSpace& space = spaces_.Enter(sample.pid);
-  has_memory_ = !spaces_.IsExecuting(sample.pid) ||
-                spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
-  if (!has_memory_) stack.bytes = {};  // what lies there by now is the next program's
+  const bool has_memory = !spaces_.IsExecuting(sample.pid) ||
+                          spaces_.EnterDuringExec(sample.pid, in_user_code, registers.pc());
+  if (!has_memory) stack.bytes = {};  // what lies there by now is the next program's
   const auto most = static_cast<uint32_t>(kMostEntries - std::min(chain_.size(), kMostEntries - 1));
   spaces_.dumps().SetTime(sample.time);
   unwinder_.Unwind(registers, stack, space, {.max_frames = most}, &unwound_);

@@ -134,7 +134,7 @@ class UnwindStage {
 
   void TakeSwitchSample(perf_event::RawRecord record, const SampleLayouts& layouts);
   // Reads the stack of a thread into chain_. False if the thread runs, or ran meanwhile.
-  bool UnwindWaiting(const OffCpu::Waiting& waiting);
+  bool UnwindWaiting(const OffCpu::Waiting& waiting, absl::FunctionRef<uint64_t()> clock);
 
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
@@ -160,7 +160,6 @@ class UnwindStage {
   size_t stack_bytes_ = 0;           // asked for
   std::optional<uint64_t> leaf_;     // what stands for its ip
   bool overflowed_ = false;          // there was more than it may hold
-  bool has_memory_ = true;  // of its process; false after that has executed another program
   symbolize::UnwoundChain unwound_;
   symbolize::UnwoundChain piece_;  // what is behind a call of Go by C
   std::vector<uint64_t> behind_;   // a switch of stacks

@@ -87,7 +87,7 @@ enum class ChainEnd : uint8_t {
   kNoImage = 1,        // the interrupted instruction is in no known mapping
   kNoCfi = 2,          // the last frame's image says nothing of it, nor does its frame pointer help
   kStackTooShort = 3,  // the next word needed lies behind the copied bytes and could not be read
-  kCopiedShort = 4,    // the same, of a copy that is shorter than was asked for
+  kCopiedShort = 4,    // the copied stack ends too early, and is shorter than was asked for
   kBadRegister = 5,    // a needed register is unknown, or points nowhere near the stack
   kNoProgress = 6,     // the caller's stack pointer is not above its callee's
   kTooDeep = 7,        // UnwindLimits::max_frames

@@ -251,7 +251,7 @@ constexpr uint64_t kBehindCall = 14;
 // Takes as many bytes as rax has: push rbp; mov rbp, rsp; sub rsp, rax; call.
 const ByteBuilder kFramedByAmount{0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
                                   0x90, 0x90, 0xe8, 0,    0,    0,    0};
-// Of both.
+// Call frame information of both functions.
 const ByteBuilder kFramedRules{
     DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset,   16, DW_CFA_offset | 6, 2,
     DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6};

@@ -377,7 +377,7 @@ int CallersCase::Frequency() const {
 }
 
 long CallersCase::KiB() const {
-  // What a level has besides its frame: in an interpreter, some hundred bytes.
+  // A level takes some hundred bytes besides its frame in an interpreter.
   constexpr long kBesides = 400;
   constexpr long kLeast = 16 * kKiB;
   return kLeast + depth * (frame + kBesides) / kKiB;

@@ -43,9 +43,9 @@ struct CallersCase {
 
 inline void PrintTo(const CallersCase& one, std::ostream* out) { *out << one.Name(); }
 
-// Those of each test run, or with PROFILER_CALLERS=all in the environment all: of C the product of
-// frames, depths, changes and modes, of the others that of frames, depths and changes with the
-// modes in turn.
+// Returns the cases of each test run. With PROFILER_CALLERS=all in the environment: each
+// combination of frame, depth, change and mode for C; for other languages, of frame, depth and
+// change, with the modes in turn.
 std::vector<CallersCase> ChosenCallersCases();
 
 }  // namespace profiler::tests
