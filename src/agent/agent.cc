@@ -27,8 +27,11 @@
 #include "src/agent/shared_spool.h"
 #include "src/agent/window_namer.h"
 #include "src/agent/window_queue.h"
+#include "src/base/atomic_file.h"
 #include "src/base/mapped_file.h"
 #include "src/base/text.h"
+#include "src/base/transfer.h"
+#include "src/fleet/segment_directory.h"
 #include "src/procfs/machine.h"
 #include "src/target/blocked_signals.h"
 
@@ -57,6 +60,10 @@ constexpr auto kLongestSilence = std::chrono::minutes(7);
 // Of each stack. What is deeper joins what was seen before.
 constexpr uint32_t kStackBytes = 16384;
 constexpr auto kStatusInterval = std::chrono::seconds(10);
+
+double SecondsSince1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 absl::StatusOr<HostLabels> ReadLabels(const AgentOptions& options) {
   HostLabels labels;
@@ -261,18 +268,29 @@ class Agent {
   }
 
   void ShowStatus() {
-    if (!service_.is_there()) return;
-    status_timer_.expires_after(kStatusInterval);
-    status_timer_.async_wait([this](const error_code& failed) {
-      if (failed) return;
-      const AgentMetrics metrics = Figures();
+    const AgentMetrics metrics = Figures();
+    WriteMetrics(metrics);
+    if (service_.is_there()) {
       service_.Status(absl::StrFormat(
           "%d Hz, %d samples in %d windows, %d segments of %.1f MB; %.2f %% of the machine, %d MB",
           metrics.frequency, metrics.samples, metrics.windows, metrics.segments,
           static_cast<double>(metrics.spool_bytes) / 1e6, metrics.cpu_share * 100,
           metrics.memory >> 20));
-      ShowStatus();
+    }
+    status_timer_.expires_after(kStatusInterval);
+    status_timer_.async_wait([this](const error_code& failed) {
+      if (!failed) ShowStatus();
     });
+  }
+
+  // For a collector, and for `profiler push`, which serves them. Of a full disk the spool says
+  // more: then they are as old as they say.
+  void WriteMetrics(const AgentMetrics& metrics) const {
+    auto file = AtomicFile::Create(absl::StrCat(options_.spool, "/", fleet::kMetricsFile));
+    if (!file.ok()) return;
+    const std::string text = PrometheusText(metrics, options_.version);
+    if (WriteFully(file->fd(), std::as_bytes(std::span(text))) != 0) return;
+    file->Commit({.sync = false}).IgnoreError();
   }
 
   // ---- on any
@@ -283,6 +301,7 @@ class Agent {
     metrics.cpu_seconds = std::chrono::duration<double>(cost.cpu).count();
     metrics.memory = cost.memory;
     metrics.resident = cost.resident;
+    metrics.written = SecondsSince1970();
     spool_.Describe(metrics);
     for (const auto& pushing : pushing_) metrics.pushed.push_back(pushing->Describe());
     return metrics;

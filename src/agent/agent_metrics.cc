@@ -95,26 +95,6 @@ void AddSpool(const AgentMetrics& m, TextMaker& text) {
   text.Counter("dropped_samples_total", "Samples in these segments.", m.dropped_samples);
 }
 
-void AddPushed(const AgentMetrics& m, TextMaker& text) {
-  if (m.pushed.empty()) return;
-  const auto add = [&](std::string_view name, std::string_view type, std::string_view help,
-                       auto AgentMetrics::Pushed::*value) {
-    text.Head(name, type, help);
-    for (const AgentMetrics::Pushed& pushed : m.pushed) {
-      text.Line(name, absl::StrCat("{destination=\"", Escaped(pushed.destination), "\"}"),
-                Number(pushed.*value));
-    }
-  };
-  using Pushed = AgentMetrics::Pushed;
-  add("pushed_segments_total", "counter", "Segments that a server has taken.", &Pushed::segments);
-  add("pushed_samples_total", "counter", "Samples in these segments.", &Pushed::samples);
-  add("refused_segments_total", "counter", "Segments that a server will never take.",
-      &Pushed::refused);
-  add("push_failures_total", "counter", "Requests that have to be tried again.", &Pushed::failures);
-  add("last_push_timestamp_seconds", "gauge", "When a server last took something; 0 for never.",
-      &Pushed::last_success);
-}
-
 }  // namespace
 
 std::string PrometheusText(const AgentMetrics& metrics, std::string_view version) {
@@ -124,7 +104,31 @@ std::string PrometheusText(const AgentMetrics& metrics, std::string_view version
   AddRecording(metrics, text);
   AddSpool(metrics, text);
   AddCosts(metrics, text);
-  AddPushed(metrics, text);
+  text.Gauge("metrics_timestamp_seconds", "When these figures were written.", metrics.written);
+  return text.Take() + PushedText(metrics.pushed);
+}
+
+std::string PushedText(const std::vector<AgentMetrics::Pushed>& all) {
+  if (all.empty()) return {};
+  TextMaker text;
+  const auto add = [&](std::string_view name, std::string_view type, std::string_view help,
+                       auto AgentMetrics::Pushed::*value) {
+    text.Head(name, type, help);
+    for (const AgentMetrics::Pushed& pushed : all) {
+      text.Line(name, absl::StrCat("{destination=\"", Escaped(pushed.destination), "\"}"),
+                Number(pushed.*value));
+    }
+  };
+  using Pushed = AgentMetrics::Pushed;
+  add("pushed_segments_total", "counter", "Segments that a server has taken.", &Pushed::segments);
+  add("pushed_samples_total", "counter", "Samples in these segments.", &Pushed::samples);
+  add("refused_segments_total", "counter", "Segments that a server will never take.",
+      &Pushed::refused);
+  add("gone_segments_total", "counter", "Segments that were removed before they could be sent.",
+      &Pushed::gone);
+  add("push_failures_total", "counter", "Requests that have to be tried again.", &Pushed::failures);
+  add("last_push_timestamp_seconds", "gauge", "When a server last took something; 0 for never.",
+      &Pushed::last_success);
   return text.Take();
 }
 

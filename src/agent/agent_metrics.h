@@ -39,11 +39,12 @@ struct AgentMetrics {
   uint64_t frequency = 0;    // Hz
   uint32_t cpus = 0;
   double last_window = 0;  // when the last one ended, in seconds since 1970
+  double written = 0;      // when these figures were, likewise
 
   // Of each destination, by its URL without what is secret.
   struct Pushed {
     std::string destination;
-    uint64_t segments = 0, samples = 0, refused = 0, failures = 0;
+    uint64_t segments = 0, samples = 0, refused = 0, gone = 0, failures = 0;
     double last_success = 0;  // seconds since 1970; 0: never
   };
   std::vector<Pushed> pushed;
@@ -51,6 +52,8 @@ struct AgentMetrics {
 
 // The text, with a line feed at its end. `version`: of this program. Thread-safe.
 std::string PrometheusText(const AgentMetrics& metrics, std::string_view version);
+// The part of the text about destinations; empty without one. Thread-safe.
+std::string PushedText(const std::vector<AgentMetrics::Pushed>& pushed);
 
 // Figures that several threads change and one reads. Thread-safe.
 class SharedMetrics {

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -110,6 +112,9 @@ TEST_F(AgentLiveTest, KeepsWhatThisMachineDoesByName) {
   EXPECT_GT(chains, 0u);
   EXPECT_NE(rows.find("SpinForTheAgent"), std::string::npos) << rows;
   EXPECT_NE(rows.find("[kernel.kallsyms]"), std::string::npos) << rows;
+  std::ifstream metrics(spool_ + "/metrics.prom");
+  const std::string text(std::istreambuf_iterator<char>(metrics), {});
+  EXPECT_NE(text.find("profiler_agent_info{version=\"profiler test\"} 1\n"), std::string::npos);
 }
 
 TEST_F(AgentLiveTest, KilledAtAnyMomentItLeavesWholeSegments) {

@@ -48,6 +48,7 @@ AgentMetrics::Pushed PushThread::Describe() const {
           .segments = counters.segments,
           .samples = counters.samples,
           .refused = counters.refused + counters.damaged,
+          .gone = counters.gone,
           .failures = counters.failures,
           .last_success = static_cast<double>(counters.last_success) / 1e9};
 }

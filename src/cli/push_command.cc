@@ -15,10 +15,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/agent/agent_metrics.h"
+#include "src/agent/metrics_server.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/cli/push_metrics.h"
 #include "src/cli/server_arguments.h"
 #include "src/cli/signal_counter.h"
 #include "src/fleet/push/journal.h"
@@ -45,6 +48,7 @@ struct PushArguments {
   std::vector<std::string> to;
   http::Options server;
   bool follow = false;
+  std::string metrics = "none";
   bool dry_run = false;
   uint32_t tries = 5;
   // Of the files of a batch. An agent takes less, for the machine's sake; who pushes what many of
@@ -115,6 +119,16 @@ class Pushing {
     const SegmentDelivery::Counters done = delivery_->counters();
     return ended_.ok() && done.refused + done.damaged == 0;
   }
+  agent::AgentMetrics::Pushed Figures() const {
+    const SegmentDelivery::Counters done = delivery_->counters();
+    return {.destination = destination_,
+            .segments = done.segments,
+            .samples = done.samples,
+            .refused = done.refused + done.damaged,
+            .gone = done.gone,
+            .failures = done.failures,
+            .last_success = static_cast<double>(done.last_success) / 1e9};
+  }
   const absl::Status& ended() const { return ended_; }
   const std::string& destination() const { return destination_; }
 
@@ -127,7 +141,7 @@ class Pushing {
 };
 
 // Runs all of them until the last one has ended, or a signal comes: then until those requests are
-// answered that are under way. A second signal ends the process.
+// answered that are under way. Without any, waits for a signal. A second signal ends the process.
 void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   const SignalCounter signals(kEndingSignals, /*once=*/true);
   std::mutex mutex;
@@ -143,8 +157,9 @@ void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
     });
   }
   {
+    const auto is_over = [&] { return running == 0 && (!all.empty() || signals.count() > 0); };
     std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, kLookForSignal, [&] { return running == 0; })) {
+    while (!changed.wait_for(lock, kLookForSignal, is_over)) {
       if (signals.count() > 0) loop.Stop();
     }
   }
@@ -217,6 +232,23 @@ absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirect
   } else {
     options.most_failures = arguments.tries;
   }
+  std::unique_ptr<PushMetrics> metrics;
+  if (arguments.metrics != "none") {
+    PROFILER_ASSIGN_OR_RETURN(const auto address, agent::ParseListenAddress(arguments.metrics));
+    const auto figures = [&all] {
+      std::vector<agent::AgentMetrics::Pushed> pushed;
+      for (const auto& pushing : all) pushed.push_back(pushing->Figures());
+      return pushed;
+    };
+    PROFILER_ASSIGN_OR_RETURN(metrics, PushMetrics::Start(address, arguments.spool, figures));
+    if (agent::IsForOthers(address)) {
+      PrintWarning(
+          absl::StrCat("--metrics: everybody who reaches ", address.host, " can read them"));
+    }
+    if (!arguments.quiet) {
+      PrintNote(absl::StrCat("profiler push: metrics at port ", metrics->port(), ", /metrics"));
+    }
+  }
   PushLoop loop(options);
   RunAll(all, loop);
   bool is_whole = true;
@@ -230,10 +262,31 @@ absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirect
   return is_whole;
 }
 
+absl::Status CheckTask(const PushArguments& arguments) {
+  const bool has_metrics = arguments.metrics != "none";
+  if (has_metrics && !arguments.follow) {
+    return absl::InvalidArgumentError("--metrics needs --follow: without it, push ends soon");
+  }
+  if (arguments.to.empty() && !has_metrics) {
+    return absl::InvalidArgumentError(
+        "nothing to do: give --to DESTINATION, or --follow --metrics ADDRESS:PORT");
+  }
+  if (has_metrics) {
+    const auto address = agent::ParseListenAddress(arguments.metrics);
+    if (!address.ok()) return Prefixed("--metrics: ", address.status());
+  }
+  return absl::OkStatus();
+}
+
 int Push(const PushArguments& arguments) {
   const auto destinations = Destinations(arguments);
   if (!destinations.ok()) {
     PrintError(destinations.status());
+    return kExitUsage;
+  }
+  const absl::Status checked = CheckTask(arguments);
+  if (!checked.ok()) {
+    PrintError(checked);
     return kExitUsage;
   }
   const auto batch_size = ParseSize(arguments.batch_size);
@@ -272,11 +325,16 @@ void AddPushCommand(usage::Command& app, Commands& commands) {
                  "where to: clickhouse+http://HOST:PORT/DATABASE, otlp+http://HOST:PORT or "
                  "pyroscope+http://HOST:PORT, or with https; may be given several times")
       .ValueName("DESTINATION")
-      .OneValueEach()
-      .Required();
+      .OneValueEach();
   AddServerOptions(command, a.server);
   command.AddFlag("--follow", a.follow,
                   "do not end when all is sent, but send what is added, and try for ever");
+  command
+      .AddOption("--metrics", a.metrics,
+                 "with --follow: answer http://ADDRESS/metrics with the figures of the agent and "
+                 "of this, as with 127.0.0.1:9099")
+      .ValueName("ADDRESS:PORT|none")
+      .ShowDefault();
   command
       .AddOption("--tries", a.tries,
                  "without --follow: give up when a server has failed so often in a row")

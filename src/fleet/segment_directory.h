@@ -6,6 +6,7 @@
 //   DIR/refused/…                            segments that no server will take, for a
 //                                            person to look at
 //   DIR/lock                                 held by the one process that adds segments
+//   DIR/metrics.prom                         figures of that process, as Prometheus reads them
 //
 // A name follows from host and begin. So a window that is recorded twice, because its writer was
 // killed in between, replaces itself and is there once. Files appear whole, by rename(2).
@@ -28,6 +29,8 @@ namespace profiler::fleet {
 
 // Where an agent keeps its segments unless it is told otherwise.
 inline constexpr char kUsualSpool[] = "/var/lib/profiler";
+// The file with the agent's figures in there.
+inline constexpr char kMetricsFile[] = "metrics.prom";
 
 // A segment's file as the directory lists it.
 struct SegmentFile {

@@ -206,6 +206,16 @@ TEST_F(PushTest, SendsTheSameBytesAgainWhenItWasKilled) {
   EXPECT_THAT(pushed.err, HasSubstr("48 samples in 8 segments"));
 }
 
+TEST_F(PushTest, ServesMetricsOnlyWhileItFollows) {
+  AddSegments(1, 1);
+  Finished pushed = Push({});
+  EXPECT_EQ(pushed.exit_code, 2);
+  EXPECT_THAT(pushed.err, HasSubstr("give --to DESTINATION, or --follow --metrics ADDRESS:PORT"));
+  pushed = Push({"--metrics", "127.0.0.1:0"});
+  EXPECT_EQ(pushed.exit_code, 2);
+  EXPECT_THAT(pushed.err, HasSubstr("--metrics needs --follow"));
+}
+
 TEST_F(PushTest, FollowsUntilItIsToldToEnd) {
   AddSegments(1, 1);
   Notebook notebook;

@@ -1,0 +1,42 @@
+// Serves the figures of an agent and of a push to a collector, so that the agent, which has rights,
+// needs no network.
+//
+//   agent ──▶ SPOOL/metrics.prom ──▶ PushMetrics ──▶ GET /metrics
+//                     push: SegmentDelivery::Counters ──┘
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/agent/agent_metrics.h"
+#include "src/agent/metrics_server.h"
+#include "src/base/status.h"
+
+namespace profiler::cli {
+
+// Answers on a thread of its own until the end of its life. That thread has all signals blocked.
+class PushMetrics {
+ public:
+  // `pushed` is called on that thread, for each answer. Errors: those of MetricsServer::Listen.
+  static absl::StatusOr<std::unique_ptr<PushMetrics>> Start(
+      const agent::ListenAddress& address, std::string spool,
+      std::function<std::vector<agent::AgentMetrics::Pushed>()> pushed);
+  ~PushMetrics();
+
+  uint16_t port() const;
+
+ private:
+  class Impl;
+  explicit PushMetrics(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Returns the figures that the agent has written into its spool; empty if there are none. Reads at
+// most 1 MB. Thread-safe.
+std::string MetricsOfAgent(const std::string& spool);
+
+}  // namespace profiler::cli
