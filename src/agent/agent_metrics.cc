@@ -21,7 +21,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-std::string Number(double value) { return absl::StrFormat("%.9g", value); }
+std::string Number(double value) { return absl::StrFormat("%.12g", value); }
 std::string Number(uint64_t value) { return absl::StrCat(value); }
 
 class TextMaker {

@@ -24,7 +24,7 @@ TEST(PrometheusText, HasEachFigureWithItsHelpAndItsType) {
                               "profiler_agent_samples_total 4711\n"));
   EXPECT_THAT(text, HasSubstr("profiler_agent_info{version=\"profiler 0.1\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("\nprofiler_agent_cpu_seconds_total 1.25\n"));
-  EXPECT_THAT(text, HasSubstr("\nprofiler_agent_last_window_timestamp_seconds 1.7641152e+09\n"));
+  EXPECT_THAT(text, HasSubstr("\nprofiler_agent_last_window_timestamp_seconds 1764115200.5\n"));
   EXPECT_THAT(text, Not(HasSubstr("pushed")));
 }
 
