@@ -23,6 +23,7 @@ class FileAccess {
 
   virtual absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path,
                                                    const std::string& root) = 0;
+  virtual absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) = 0;
   virtual std::optional<FileId> FileIdOf(const std::string& path) = 0;
   virtual std::string LinkAt(const std::string& path) = 0;
   virtual std::vector<std::string> NamesIn(const std::string& directory) = 0;

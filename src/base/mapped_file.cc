@@ -153,6 +153,11 @@ absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path, const std::
   return FromFd(fd.get(), path);
 }
 
+absl::StatusOr<MappedFile> MappedFile::OpenOwn(const std::string& path) {
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenOwnFile(path));
+  return FromFd(fd.get(), path);
+}
+
 absl::StatusOr<MappedFile> MappedFile::FromFd(int fd, const std::string& path) {
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);

@@ -32,6 +32,8 @@ class MappedFile {
   // The path may be anybody's: `root` and errors are those of OpenRegularFile (regular_file.h), and
   // errors those of mmap(2).
   static absl::StatusOr<MappedFile> Open(const std::string& path, const std::string& root = {});
+  // A file that the program or its user names, as OpenOwnFile has it.
+  static absl::StatusOr<MappedFile> OpenOwn(const std::string& path);
   // Maps what `fd` refers to; `fd` may be closed afterwards. HasChanged looks at `path`.
   static absl::StatusOr<MappedFile> FromFd(int fd, const std::string& path);
 

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
+#include "src/base/file_systems.h"
 
 namespace profiler {
 namespace {
@@ -48,13 +49,16 @@ UniqueFd Find(const std::string& path, const std::string& root) {
   return UniqueFd(open(path.c_str(), O_PATH | O_CLOEXEC));
 }
 
-absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& path) {
+enum class May : bool { kBeAnyFile, kBeProgram };
+
+absl::StatusOr<UniqueFd> OpenFound(const UniqueFd& found, const std::string& path, May may) {
   if (!found.valid()) return ErrnoStatus(errno, path);
   struct stat status;
   if (fstat(found.get(), &status) != 0) return ErrnoStatus(errno, path);
   if (!S_ISREG(status.st_mode)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
   }
+  if (may == May::kBeProgram) PROFILER_RETURN_IF_ERROR(CheckHoldsPrograms(found.get(), path));
   const std::string again = absl::StrCat("/proc/self/fd/", found.get());
   UniqueFd fd(open(again.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (fd.valid()) return fd;
@@ -80,13 +84,18 @@ bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid() || owne
 
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
   if (FileAccess* const others = AccessOfOthers()) return others->OpenRegularFile(path, root);
-  return OpenFound(Find(path, root), path);
+  return OpenFound(Find(path, root), path, May::kBeProgram);
+}
+
+absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
+  if (FileAccess* const others = AccessOfOthers()) return others->OpenOwnFile(path);
+  return OpenFound(Find(path, {}), path, May::kBeAnyFile);
 }
 
 absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name) {
   // With O_PATH and O_NOFOLLOW a link is found itself, and it is not a regular file.
-  return OpenFound(UniqueFd(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)),
-                   name);
+  return OpenFound(UniqueFd(openat(directory, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)), name,
+                   May::kBeAnyFile);
 }
 
 }  // namespace profiler

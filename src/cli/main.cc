@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/file_systems.h"
 #include "src/base/write_signals.h"
 #include "src/cli/commands.h"
 #include "src/cli/output.h"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
     return kExitUsage;
   }
   ChooseTerminal(terminal);
+  profiler::WarnOfUnknownFileSystems(PrintWarning);
   for (const auto& [command, run] : commands) {
     if (command->WasGiven()) return run();
   }

@@ -1,5 +1,9 @@
 #include "src/cli/naming_arguments.h"
 
+#include <string>
+
+#include "absl/strings/str_split.h"
+#include "src/base/file_systems.h"
 #include "src/cli/naming_monitor.h"
 #include "src/cli/output.h"
 
@@ -31,6 +35,17 @@ void AddSandboxOption(usage::Command& command, bool& no_sandbox) {
   command.AddFlag("--no-sandbox", no_sandbox,
                   "read the files that names come from in this process, with all its rights, "
                   "instead of in one that has none");
+  command
+      .AddOption(
+          "--trust-fs",
+          [](const std::string& names) {
+            for (const absl::string_view name : absl::StrSplit(names, ',', absl::SkipEmpty())) {
+              TrustFileSystem(std::string(name));
+            }
+            return absl::OkStatus();
+          },
+          "also open images on file systems of these types, which a warning has named as unknown")
+      .ValueName("NAME,…");
 }
 
 void AddFetchOptions(usage::Command& command, naming::FetchOptions& options) {

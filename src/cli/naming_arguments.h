@@ -7,10 +7,11 @@
 
 namespace profiler::cli {
 
-// --symfs, --debug-dir, --no-cache and --no-sandbox. What is filled must outlive the parsing, here
+// --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. What is filled must outlive the parsing, here
 // and below.
 void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places);
 void AddCacheOption(usage::Command& command, bool& no_cache);
+// --no-sandbox, and --trust-fs, which has its effect while the command line is read.
 void AddSandboxOption(usage::Command& command, bool& no_sandbox);
 
 // --no-debuginfod, --debuginfod-timeout and --debuginfod-size. How fetching goes is shown where

@@ -21,7 +21,7 @@ constexpr size_t kLongestSecret = 16 << 10;
 
 // A file that holds a secret, open. What all users may read is none any more.
 absl::StatusOr<UniqueFd> OpenSecret(const std::string& path) {
-  PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenRegularFile(path));
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenOwnFile(path));
   struct stat status;
   if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
   if ((status.st_mode & S_IROTH) != 0) {
@@ -52,7 +52,7 @@ absl::StatusOr<std::string> SecretIn(const std::string& path) {
 }
 
 absl::Status CheckReadable(const std::string& path) {
-  return path.empty() ? absl::OkStatus() : OpenRegularFile(path).status();
+  return path.empty() ? absl::OkStatus() : OpenOwnFile(path).status();
 }
 
 }  // namespace

@@ -167,6 +167,15 @@ std::string Given(FileRules& rules, const std::string& path) {
   return reply->fd.valid() ? "given" : "refused";
 }
 
+// The same of a question for a file of the kernel.
+std::string GivenOfKernel(FileRules& rules, const std::string& path) {
+  ContentWriter to;
+  to.PutText(path);
+  const auto reply = rules.Answer({MessageKind::kOpenOwn, std::move(to).Take(), {}});
+  if (!reply.ok()) return reply.status().ToString();
+  return reply->fd.valid() ? "given" : "refused";
+}
+
 class FileRulesTest : public testing::Test {
  protected:
   FileRulesTest() : directory_(TestDirectory()), rules_(options_, FileRules::Owners::kAll) {}
@@ -198,9 +207,11 @@ TEST_F(FileRulesTest, GiveElfFilesAndNoCoreDumps) {
 TEST_F(FileRulesTest, GiveNoOtherFile) {
   EXPECT_EQ(Given(rules_, "/etc/passwd"), "refused");
   EXPECT_EQ(Given(rules_, "/dev/zero"), "refused");
-  EXPECT_EQ(Given(rules_, "/proc/self/environ"), "refused");
-  EXPECT_EQ(Given(rules_, "/proc/1/../self/status"), "refused");
-  EXPECT_EQ(Given(rules_, "/sys/module/../../etc/notes/.note.gnu.build-id"), "refused");
+  for (const char* path : {"/etc/passwd", "/proc/self/environ", "/proc/1/../self/status",
+                           "/sys/module/../../etc/notes/.note.gnu.build-id"}) {
+    EXPECT_EQ(Given(rules_, path), "refused") << path;
+    EXPECT_EQ(GivenOfKernel(rules_, path), "refused") << path;
+  }
   EXPECT_EQ(Given(rules_, Write("short",
                                 "\x7f"
                                 "EL")),
@@ -208,8 +219,14 @@ TEST_F(FileRulesTest, GiveNoOtherFile) {
 }
 
 TEST_F(FileRulesTest, GiveWhatTheKernelSays) {
-  EXPECT_EQ(Given(rules_, "/proc/kallsyms"), "given");
-  EXPECT_EQ(Given(rules_, absl::StrCat("/proc/", getpid(), "/status")), "given");
+  EXPECT_EQ(GivenOfKernel(rules_, "/proc/kallsyms"), "given");
+  EXPECT_EQ(GivenOfKernel(rules_, absl::StrCat("/proc/", getpid(), "/status")), "given");
+}
+
+// An image may have the path of such a file.
+TEST_F(FileRulesTest, GiveNoFileOfTheKernelAsAnImage) {
+  EXPECT_EQ(Given(rules_, "/proc/kallsyms"), "refused");
+  EXPECT_EQ(Given(rules_, absl::StrCat("/proc/", getpid(), "/status")), "refused");
 }
 
 TEST_F(FileRulesTest, GiveMapsByTheNameThatTheyReallyHave) {

@@ -26,6 +26,7 @@
 // While it looks for an answer the confined process asks in its turn:
 //
 //   kOpen    path, root                                kOpened: status, and the descriptor
+//   kOpenOwn path                                      kOpened: status, and the descriptor
 //   kFileId  path                                      kOpened: is there u8, device u64, inode u64
 //   kLink    path                                      kOpened: text
 //   kNames   path                                      kOpened: n u32, n × text

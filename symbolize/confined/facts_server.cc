@@ -26,10 +26,13 @@ class AccessThrough final : public FileAccess {
                                            const std::string& root) override {
     ContentWriter to;
     to.PutText(path).PutText(root);
-    PROFILER_ASSIGN_OR_RETURN(Message reply, Ask(MessageKind::kOpen, std::move(to)));
-    ByteReader from(BytesOfText(reply.content));
-    PROFILER_RETURN_IF_ERROR(ReadStatus(from));
-    return std::move(reply.fd);
+    return Opened(Ask(MessageKind::kOpen, std::move(to)));
+  }
+
+  absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) override {
+    ContentWriter to;
+    to.PutText(path);
+    return Opened(Ask(MessageKind::kOpenOwn, std::move(to)));
   }
 
   std::optional<FileId> FileIdOf(const std::string& path) override {
@@ -58,6 +61,13 @@ class AccessThrough final : public FileAccess {
   }
 
  private:
+  static absl::StatusOr<UniqueFd> Opened(absl::StatusOr<Message> reply) {
+    PROFILER_RETURN_IF_ERROR(reply.status());
+    ByteReader from(BytesOfText(reply->content));
+    PROFILER_RETURN_IF_ERROR(ReadStatus(from));
+    return std::move(reply->fd);
+  }
+
   absl::StatusOr<Message> Ask(MessageKind kind, ContentWriter content) {
     PROFILER_RETURN_IF_ERROR(Send(socket_, {kind, std::move(content).Take(), {}}));
     return Receive(socket_);

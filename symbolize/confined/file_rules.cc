@@ -77,6 +77,19 @@ std::string RootIn(const std::string& path, const std::string& proc) {
   return path.substr(0, end + kRoot.size() - 1);
 }
 
+absl::Status NoFileOfNames(const std::string& path) {
+  return absl::PermissionDeniedError(absl::StrCat(path, ": no file that names come from"));
+}
+
+// True for what OpenRegularFile may be asked for.
+bool HasNames(const UniqueFd& file) {
+  std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
+  const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
+  const auto bytes = std::span(start).first(size < 0 ? 0 : static_cast<size_t>(size));
+  if (IsElfOfCode(bytes) || IsJitDump(bytes) || IsZip(bytes)) return true;
+  return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
+}
+
 Message Reply(ContentWriter content, UniqueFd fd = {}) {
   return {MessageKind::kOpened, std::move(content).Take(), std::move(fd)};
 }
@@ -92,6 +105,12 @@ absl::StatusOr<Message> FileRules::Answer(const Message& question) {
       const std::string root(ReadText(from));
       if (!from.ok()) break;
       absl::StatusOr<UniqueFd> file = Open(path, root);
+      PutStatus(file.status(), to);
+      return Reply(std::move(to), file.ok() ? *std::move(file) : UniqueFd());
+    }
+    case MessageKind::kOpenOwn: {
+      if (!from.ok()) break;
+      absl::StatusOr<UniqueFd> file = OpenOfKernel(path);
       PutStatus(file.status(), to);
       return Reply(std::move(to), file.ok() ? *std::move(file) : UniqueFd());
     }
@@ -125,29 +144,31 @@ absl::StatusOr<UniqueFd> FileRules::Open(const std::string& path, const std::str
   const std::string its_root = RootIn(path, options_.proc_path);
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file,
                             OpenRegularFile(path, its_root.empty() ? root : its_root));
-  if (!MayRead(file, path)) {
-    return absl::PermissionDeniedError(absl::StrCat(path, ": no file that names come from"));
-  }
+  if (!HasNames(file)) return NoFileOfNames(path);
   struct stat status;
   if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
-  if (owners_ == Owners::kUserAndRoot && !IsUserOrRoot(status.st_uid) && !IsOfKernel(path)) {
+  if (owners_ == Owners::kUserAndRoot && !IsUserOrRoot(status.st_uid)) {
     has_refused_owner_ = true;
     return absl::PermissionDeniedError(absl::StrCat(path, ": another user's"));
   }
+  Count(path, status);
+  return file;
+}
+
+absl::StatusOr<UniqueFd> FileRules::OpenOfKernel(const std::string& path) {
+  if (!IsOfKernel(path)) return NoFileOfNames(path);
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenOwnFile(path));
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
+  Count(path, status);
+  return file;
+}
+
+void FileRules::Count(const std::string& path, const struct stat& status) {
   constexpr uint64_t kBlock = 512;  // of st_blocks, see stat(2)
   const uint64_t size = static_cast<uint64_t>(status.st_size);
   bytes_given_ += std::min(size, static_cast<uint64_t>(status.st_blocks) * kBlock);
   given_[path] = {status.st_uid, size};
-  return file;
-}
-
-bool FileRules::MayRead(const UniqueFd& file, const std::string& path) const {
-  if (IsOfKernel(path)) return true;
-  std::array<std::byte, EI_NIDENT + sizeof(uint16_t)> start;
-  const ssize_t size = pread(file.get(), start.data(), start.size(), 0);
-  const auto bytes = std::span(start).first(size < 0 ? 0 : static_cast<size_t>(size));
-  if (IsElfOfCode(bytes) || IsJitDump(bytes) || IsZip(bytes)) return true;
-  return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
 }
 
 // What the kernel says of itself and of processes. Of a link that somebody else has made the name

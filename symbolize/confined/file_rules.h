@@ -9,9 +9,9 @@
 //   kallsyms, the kernel's notes and release,    by the name that is asked for
 //   status and stat of a process
 //
-// and of those, where `owners` says so, only files of root and of the user. Whatever it asks for is
-// opened by OpenRegularFile (src/base/regular_file.h), and below /proc/PID/root as that process
-// sees it.
+// and of those, where `owners` says so, only files of root and of the user. The fourth line is
+// opened by OpenOwnFile, everything else by OpenRegularFile (src/base/regular_file.h), and below
+// /proc/PID/root as that process sees it.
 //
 // Private to this package.
 
@@ -40,8 +40,8 @@ class FileRules {
   // `options` must outlive it.
   FileRules(const SymbolizerOptions& options, Owners owners) : options_(options), owners_(owners) {}
 
-  // The answer to kOpen, kFileId, kLink or kNames; kDataLoss for another message, or one that is
-  // none.
+  // The answer to kOpen, kOpenOwn, kFileId, kLink or kNames; kDataLoss for another message, or one
+  // that is none.
   absl::StatusOr<Message> Answer(const Message& question);
 
   // What has been given, as it takes place on disk, in bytes.
@@ -53,7 +53,8 @@ class FileRules {
 
  private:
   absl::StatusOr<UniqueFd> Open(const std::string& path, const std::string& root);
-  bool MayRead(const UniqueFd& file, const std::string& path) const;
+  absl::StatusOr<UniqueFd> OpenOfKernel(const std::string& path);
+  void Count(const std::string& path, const struct stat& status);
   bool IsOfKernel(const std::string& path) const;
 
   const SymbolizerOptions& options_;

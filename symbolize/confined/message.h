@@ -40,6 +40,7 @@ enum class MessageKind : uint32_t {
   kReady,
   kAnswer,
   kOpen,
+  kOpenOwn,
   kFileId,
   kLink,
   kNames,

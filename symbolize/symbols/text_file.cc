@@ -12,7 +12,7 @@
 namespace profiler::symbolize {
 
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit) {
-  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path));
+  PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenOwnFile(path));
   return ReadTextFile(fd.get(), path, limit);
 }
 

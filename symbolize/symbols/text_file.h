@@ -14,7 +14,7 @@ namespace profiler::symbolize {
 // these are read into memory and not mapped. At most `limit` bytes; the rest is left out. The last
 // byte is always NUL, on top of the text.
 //
-// Errors: those of OpenRegularFile (src/base/regular_file.h) and of read(2).
+// Errors: those of OpenOwnFile (src/base/regular_file.h) and of read(2).
 absl::StatusOr<std::vector<std::byte>> ReadTextFile(const std::string& path, size_t limit);
 
 // The same of an open file; `path` is for messages.

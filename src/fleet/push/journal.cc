@@ -55,7 +55,7 @@ absl::Status WriteTo(int fd, std::string_view text, const std::string& path) {
 }
 
 absl::StatusOr<std::string> TextIn(const std::string& path) {
-  const auto file = OpenRegularFile(path);
+  const auto file = OpenOwnFile(path);
   if (absl::IsNotFound(file.status())) return std::string();
   PROFILER_RETURN_IF_ERROR(file.status());
   struct stat status;

@@ -43,11 +43,11 @@ absl::StatusOr<std::vector<MappedFile>> MapDirectory(const std::string& path) {
   closedir(directory);
   std::sort(numbers.begin(), numbers.end());
   std::vector<MappedFile> files;
-  PROFILER_ASSIGN_OR_RETURN(MappedFile header_file, MappedFile::Open(path + "/data"));
+  PROFILER_ASSIGN_OR_RETURN(MappedFile header_file, MappedFile::OpenOwn(path + "/data"));
   files.push_back(std::move(header_file));
   for (int number : numbers) {
     PROFILER_ASSIGN_OR_RETURN(MappedFile file,
-                              MappedFile::Open(absl::StrCat(path, "/data.", number)));
+                              MappedFile::OpenOwn(absl::StrCat(path, "/data.", number)));
     files.push_back(std::move(file));
   }
   return files;

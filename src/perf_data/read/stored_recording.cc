@@ -329,7 +329,7 @@ bool CanBeReadAgain(const std::string& path) {
 }
 
 bool BeginsAsRecording(const std::string& path) {
-  const auto file = MappedFile::Open(path);
+  const auto file = MappedFile::OpenOwn(path);
   return file.ok() && HasMagic(file->bytes());
 }
 
