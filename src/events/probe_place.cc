@@ -2,6 +2,8 @@
 
 #include <climits>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "src/base/address.h"
 #include "src/base/edit_distance.h"
 #include "src/base/text.h"
+#include "src/events/instruction_bounds.h"
 #include "src/events/pmu.h"
 #include "src/events/return_danger.h"
 #include "symbolize/files/debug_files.h"
@@ -35,12 +38,20 @@ class NamedFunctions {
 
   void AddFrom(const symbolize::SymbolTable& table) {
     for (const symbolize::Symbol& symbol : table.symbols()) {
-      if (symbol.plt) continue;
+      // A breakpoint among data would change what the program reads.
+      if (symbol.plt || symbol.data) continue;
+      if (symbol.sized) ends_[symbol.start] = symbol.end;
       const std::string shown = table.ShownName(symbol);
       if (table.RawName(symbol) == name_) by_reading_[0].insert(symbol.start);
       if (shown == name_) by_reading_[1].insert(symbol.start);
       if (WithoutParameters(shown) == name_) by_reading_[2].insert(symbol.start);
     }
+  }
+
+  // Of a function that was found; none if its size is unknown.
+  std::optional<uint64_t> EndOf(uint64_t start) const {
+    const auto end = ends_.find(start);
+    return end == ends_.end() ? std::nullopt : std::optional(end->second);
   }
 
   const std::set<uint64_t>& found() const {
@@ -53,13 +64,32 @@ class NamedFunctions {
  private:
   const std::string_view name_;
   std::set<uint64_t> by_reading_[3];
+  std::map<uint64_t, uint64_t> ends_;  // by start
 };
+
+// Debug files are taken from root's directories only: a symbol of the user's own making would put a
+// probe into the middle of an instruction.
+symbolize::SymbolizerOptions FilesOfRoot() {
+  symbolize::SymbolizerOptions options;
+  options.build_id_caches.clear();
+  return options;
+}
+
+absl::Status CheckOffset(const ImageFile& image, const Probe& probe, uint64_t start,
+                         std::optional<uint64_t> end) {
+  if (end && *end > start && probe.offset >= *end - start) {
+    return absl::InvalidArgumentError(absl::StrCat("+0x", absl::Hex(probe.offset),
+                                                   " is behind the function, which has 0x",
+                                                   absl::Hex(*end - start), " bytes"));
+  }
+  return CheckBeginsInstruction(image.elf, ElfAddress{start}, probe.offset);
+}
 
 absl::StatusOr<uint64_t> FunctionAddress(const ImageFile& image, const Probe& probe) {
   NamedFunctions functions(probe.symbol);
   functions.AddFrom(symbolize::ReadElfSymbols(image.elf, image.elf));
   if (functions.found().empty()) {
-    if (const auto debug = symbolize::OpenDebugFile(image, {})) {
+    if (const auto debug = symbolize::OpenDebugFile(image, FilesOfRoot())) {
       functions.AddFrom(symbolize::ReadElfSymbols(image.elf, debug->elf));
     }
   }
@@ -77,7 +107,13 @@ absl::StatusOr<uint64_t> FunctionAddress(const ImageFile& image, const Probe& pr
         functions.found().size(), " functions of ", probe.path, " are called '", probe.symbol,
         "': name one as the linker does (nm shows it), or with its parameters"));
   }
-  return *functions.found().begin();
+  const uint64_t start = *functions.found().begin();
+  if (const absl::Status wrong = CheckOffset(image, probe, start, functions.EndOf(start));
+      !wrong.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no probe in '", probe.symbol, "' of ", probe.path, ": ", wrong.message()));
+  }
+  return start;
 }
 
 absl::StatusOr<ProbePlace> PlaceInFile(const Probe& probe, ProbePlace place) {

@@ -31,7 +31,8 @@ struct ProbePlace {
 // Finds a symbol of a file in its tables, those of its debug file and in .gnu_debugdata; the name
 // is the linker's, or as it is shown, with or without parameters. Errors: kNotFound where the
 // kernel has no such PMU or the file no such symbol; kInvalidArgument where several functions have
-// the name, or none of its bytes is in the file; those of opening the file.
+// the name, none of its bytes is in the file, or the place is inside an instruction
+// (instruction_bounds.h); those of opening the file.
 absl::StatusOr<ProbePlace> FindProbePlace(const procfs::Roots& roots, const Probe& probe);
 
 }  // namespace profiler::events

@@ -93,6 +93,7 @@ class SymbolSection {
     symbol.name = raw.st_name;
     symbol.area = area_;
     symbol.typed = GELF_ST_TYPE(raw.st_info) != STT_NOTYPE;
+    symbol.data = GELF_ST_TYPE(raw.st_info) == STT_OBJECT;
     const auto binding = GELF_ST_BIND(raw.st_info);
     symbol.binding = binding == STB_WEAK     ? Binding::kWeak
                      : binding == STB_GLOBAL ? Binding::kGlobal

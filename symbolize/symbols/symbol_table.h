@@ -34,6 +34,7 @@ struct Symbol {
   Binding binding = Binding::kGlobal;
   bool sized = true;  // `end` is what the linker said, else a guess: where the next one starts
   bool typed = true;  // known to be a function or an object, not a mere label
+  bool data = false;  // an object, in code or among it
   bool plt = false;   // a stub that calls what it is named after: `name@plt`
 
   static constexpr uint32_t kNone = ~uint32_t{0};
