@@ -90,6 +90,10 @@ class FactSource : public Images {
   // but reads neither symbols nor debug information.
   virtual std::optional<TrustedFile> TrustedFileOf(ImageId /*image*/) { return std::nullopt; }
 
+  // True if everything that is said of an image of kind kUser, kKernel or kJitDump comes from files
+  // of root or of the user on this machine's own file systems. Asked after an address of the image.
+  virtual bool AreFilesTrusted(ImageId /*image*/) { return false; }
+
   // Which files of an image of kind kUser are not here. None where nothing is missing, nor where
   // nothing can be asked for: the build-id is not known, or it is no ELF file. Cost: opens and maps
   // the files.

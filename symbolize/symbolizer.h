@@ -190,6 +190,13 @@ class Symbolizer : public Images {
   // The same by the address that an image of kind kUser or kVdso itself has for the code; of
   // kKernel by the runtime address, and of kJitDump by the place in the dump.
   virtual Naming NameAt(ImageId image, ElfAddress address) = 0;
+
+  // True if debug information that belongs to root or to the user, in files on this machine's own
+  // file systems, says that the code at `address` (as for NameAt) comes from the source file
+  // `source`. What a recording says counts for nothing. Opens the image's files.
+  virtual bool IsSourceOf(ImageId /*image*/, ElfAddress /*address*/, std::string_view /*source*/) {
+    return false;
+  }
 };
 
 }  // namespace profiler::symbolize

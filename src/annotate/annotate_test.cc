@@ -1,18 +1,22 @@
 // From a profile to the text: choice, annotation and listing.
 
 #include <elf.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
 #include "src/annotate/instruction_bytes.h"
 #include "src/annotate/listing.h"
+#include "src/annotate/source_files.h"
 #include "src/base/text.h"
 
 namespace profiler::annotate {
@@ -423,13 +427,63 @@ TEST_F(AnnotateTest, CodeInNoFileIsNotShown) {
       "them: node --perf-prof)");
 }
 
-TEST(ReadingSourcesTest, LinesOfFilesAreRead) {
-  const std::string path = testing::TempDir() + "/source.cc";
-  FILE* file = fopen(path.c_str(), "w");
-  ASSERT_NE(file, nullptr);
-  fputs("first\r\n\nthird", file);
-  fclose(file);
-  const SourceText sources = ReadingSources();
+// Its files say that all code comes from `source_`.
+class CodeWithSource : public CodeSource {
+ public:
+  bool IsSourceOf(symbolize::ImageId, ElfAddress, std::string_view file) override {
+    return file == source_;
+  }
+  std::string source_;
+};
+
+class SourceFilesTest : public testing::Test {
+ protected:
+  static std::string Write(const std::string& name) {
+    const std::string path = testing::TempDir() + "/" + name;
+    std::ofstream(path) << "first\r\n\nthird";
+    return path;
+  }
+  void Permit(const std::string& named, const std::string& said) {
+    CodeWithSource code;
+    code.source_ = said;
+    AnnotatedFunction function;
+    function.instructions.push_back({.source = {.file = named, .line = 1}});
+    files_.Permit(function, code);
+  }
+
+  SourceFiles files_;
+};
+
+TEST_F(SourceFilesTest, AFileThatOnlyTheRecordingNamesIsNotRead) {
+  const std::string secret = Write("secret");
+  Permit(secret, "/another/file");
+  EXPECT_EQ(files_.Line(secret, 1), std::nullopt);
+  EXPECT_EQ(files_.Line("/no/such/file", 1), std::nullopt);
+  EXPECT_THAT(
+      files_.Refusals(),
+      testing::ElementsAre(
+          secret + " not shown as source: no program or debug file here that is yours or root's "
+                   "says that the code comes from there (--symfs and --debug-dir say where these "
+                   "are)"));
+}
+
+TEST_F(SourceFilesTest, AFileOfAnotherUserIsNotRead) {
+  const std::string path = Write("theirs.cc");
+  if (chown(path.c_str(), 65534, 65534) != 0) {
+    GTEST_SKIP() << "only root can give files to another user";
+  }
+  Permit(path, path);
+  EXPECT_EQ(files_.Line(path, 1), std::nullopt);
+  EXPECT_THAT(files_.Refusals(),
+              testing::ElementsAre(path + " not shown as source: it belongs to another user"));
+}
+
+TEST_F(SourceFilesTest, LinesOfFilesAreRead) {
+  const std::string path = Write("source.cc");
+  for (const std::string& file : {path, std::string("/no/such/file"), std::string("/dev/zero")}) {
+    Permit(file, file);
+  }
+  const SourceText sources = files_.Text();
   EXPECT_EQ(sources(path, 0), std::nullopt);
   EXPECT_EQ(sources(path, 1), "first");
   EXPECT_EQ(sources(path, 2), "");
@@ -437,6 +491,7 @@ TEST(ReadingSourcesTest, LinesOfFilesAreRead) {
   EXPECT_EQ(sources(path, 4), std::nullopt);
   EXPECT_EQ(sources("/no/such/file", 1), std::nullopt);
   EXPECT_EQ(sources("/dev/zero", 1), std::nullopt);
+  EXPECT_THAT(files_.Refusals(), testing::IsEmpty());
 }
 
 }  // namespace

@@ -114,6 +114,9 @@ class Annotator {
                               Disassembler::Create(result.code.machine, syntax));
     shown_start_ = symbol_.start.value;
     if (IsOfDump()) shown_start_ = generated_ ? generated_->StartOf(id_).value_or(0) : 0;
+    result.function.in_symbolizer = image_;
+    result.function.start = symbol_.start;
+    result.function.shown_from = {shown_start_};
     size_ = result.code.bytes.size();
     for (size_t at = 0; at < size_;) {
       const Instruction decoded =

@@ -36,6 +36,9 @@ struct AnnotatedInstruction {
 };
 
 struct AnnotatedFunction {
+  symbolize::ImageId in_symbolizer{};  // the image as the symbolizer numbers it
+  ElfAddress start;                    // as the symbolizer is asked for it
+  ElfAddress shown_from;               // the address of the first instruction
   std::string name;
   std::string image;  // path
   std::string event;

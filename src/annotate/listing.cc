@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "src/base/byte_reader.h"
-#include "src/base/mapped_file.h"
 #include "src/base/percent.h"
 #include "src/base/text.h"
 
@@ -170,54 +167,11 @@ class Listing {
   std::string out_;
 };
 
-// Source files in memory, by lines.
-class Sources {
- public:
-  std::optional<std::string_view> Line(std::string_view path, uint32_t number) {
-    auto it = files_.find(path);
-    if (it == files_.end()) it = files_.emplace(std::string(path), Read(path)).first;
-    const std::vector<std::string_view>& lines = it->second.lines;
-    if (number == 0 || number > lines.size()) return std::nullopt;
-    return lines[number - 1];
-  }
-
- private:
-  static constexpr size_t kLargest = 16 << 20;
-  struct File {
-    std::unique_ptr<MappedFile> file;
-    std::vector<std::string_view> lines;
-  };
-
-  static File Read(std::string_view path) {
-    File file;
-    auto mapped = MappedFile::Open(std::string(path));
-    if (!mapped.ok() || mapped->bytes().size() > kLargest) return file;
-    file.file = std::make_unique<MappedFile>(*std::move(mapped));
-    std::string_view text = TextOf(file.file->bytes());
-    while (!text.empty()) {
-      const size_t end = std::min(text.find('\n'), text.size());
-      std::string_view line = text.substr(0, end);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      file.lines.push_back(line);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return file;
-  }
-
-  std::map<std::string, File, std::less<>> files_;
-};
-
 }  // namespace
 
 std::string FormatListing(const AnnotatedFunction& function, const ListingOptions& options,
                           const SourceText& text_of) {
   return Listing(function, options, text_of).Format();
-}
-
-SourceText ReadingSources() {
-  return [sources = std::make_shared<Sources>()](std::string_view file, uint32_t line) {
-    return sources->Line(file, line);
-  };
 }
 
 }  // namespace profiler::annotate

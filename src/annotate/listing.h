@@ -20,7 +20,8 @@
 
 namespace profiler::annotate {
 
-// The text of a source line without its line break; none where the file is not there.
+// The text of a source line without its line break; none if there is none to show
+// (source_files.h).
 using SourceText =
     std::function<std::optional<std::string_view>(std::string_view file, uint32_t line)>;
 
@@ -34,8 +35,5 @@ struct ListingOptions {
 // Above the listing, where lines are known: those that weigh at least half a percent.
 std::string FormatListing(const AnnotatedFunction& function, const ListingOptions& options,
                           const SourceText& text_of);
-
-// Reads source files as they are asked for, each once; files over 16 MiB not at all.
-SourceText ReadingSources();
 
 }  // namespace profiler::annotate

@@ -9,6 +9,7 @@
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
 #include "src/annotate/listing.h"
+#include "src/annotate/source_files.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/page_view.h"
@@ -43,7 +44,7 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
                     Output& output) {
   const annotate::Syntax syntax =
       arguments.syntax == "intel" ? annotate::Syntax::kIntel : annotate::Syntax::kAtt;
-  const annotate::SourceText sources = annotate::ReadingSources();
+  annotate::SourceFiles sources;
   const std::string losses = profile::LossesText(loaded.profile.losses);
   if (!losses.empty()) output.Write("# Losses: " + losses + "\n");
   bool shown = false;
@@ -54,9 +55,11 @@ bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProf
       continue;
     }
     if (shown) output.Write("\n");
-    output.Write(annotate::FormatListing(*function, arguments.listing, sources));
+    if (arguments.listing.source) sources.Permit(*function, *loaded.names);
+    output.Write(annotate::FormatListing(*function, arguments.listing, sources.Text()));
     shown = true;
   }
+  for (const std::string& refused : sources.Refusals()) PrintWarning(refused);
   return shown;
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "src/annotate/choice.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
@@ -61,6 +62,18 @@ std::string NoteOf(const PageRequest& request, size_t bytes, uint64_t samples,
   }
   if (request.source) {
     absl::StrAppend(&note, ", with the text of ", code.source_lines, " source lines");
+  }
+  return note;
+}
+
+// Whose text is passed on with the page. The page lists all.
+std::string SourceNote(const std::vector<std::string>& files) {
+  constexpr size_t kMostListed = 20;
+  const size_t listed = std::min(files.size(), kMostListed);
+  std::string note = absl::StrCat("source text is from ",
+                                  absl::StrJoin(files.begin(), files.begin() + listed, ", "));
+  if (files.size() > listed) {
+    absl::StrAppend(&note, " and ", files.size() - listed, " more files, which the page lists");
   }
   return note;
 }
@@ -166,6 +179,10 @@ std::variant<MadePage, int> MakePage(const ViewArguments& view,
     options.function = *function;
     code = CodeOf(sides->loaded.back(), **event, request);
     options.code = code.json;
+    if (!code.source_files.empty()) {
+      options.notes.push_back(absl::StrCat("with text of these source files: ",
+                                           absl::StrJoin(code.source_files, ", ")));
+    }
   }
   if (!request.event.empty()) options.event = *event;
   std::string text = page::Page(sides->sides, options);
@@ -180,7 +197,9 @@ int WriteSides(const ViewArguments& view, const std::vector<std::string>& inputs
   Output output(request.output);
   output.Write(page.text);
   const int finished = FinishSides(page.sides, output);
+  for (const std::string& refused : page.code.refused_sources) PrintWarning(refused);
   if (finished == kExitOk) {
+    if (!page.code.source_files.empty()) PrintNote(SourceNote(page.code.source_files));
     PrintNote(NoteOf(request, page.text.size(), page.sides.samples(), page.code));
   }
   return finished;

@@ -52,6 +52,10 @@ class FilesWithBuildId final : public symbolize::FactSource {
     return {.reason = symbolize::Reason::kNoImageFile};
   }
 
+  bool AreFilesTrusted(ImageId id) override {
+    return At(id).in_files && files_->AreFilesTrusted(*At(id).in_files);
+  }
+
   // Of the kernel only what the profile says is known.
   void SetKernelReference(std::string_view, RuntimeAddress) override {}
   void AddKernelSymbol(RuntimeAddress, uint64_t, std::string_view) override {}

@@ -1,10 +1,13 @@
 #include "src/page/code.h"
 
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "src/annotate/choice.h"
+#include "src/annotate/source_files.h"
 #include "src/export/xml_text.h"
 #include "src/json/document.h"
 
@@ -19,8 +22,8 @@ using json::Value;
 // The source lines of one function, each once.
 class Places {
  public:
-  // `text_of` may be null: then no line has its text.
-  explicit Places(const annotate::SourceText* text_of) : text_of_(text_of) {}
+  // `sources` may be null: then no line has its text.
+  explicit Places(annotate::SourceFiles* sources) : sources_(sources) {}
 
   int NumberOf(const SourceLine& line) {
     if (line.file.empty()) return -1;
@@ -31,22 +34,25 @@ class Places {
   }
   Value Take() { return std::move(places_); }
   size_t texts() const { return texts_; }
+  const std::set<std::string>& files() const { return files_; }
 
  private:
   Value PlaceOf(const SourceLine& line) {
     Value place = {line.file, line.line, line.inlined};
-    const auto text = text_of_ == nullptr ? std::nullopt : (*text_of_)(line.file, line.line);
+    const auto text = sources_ == nullptr ? std::nullopt : sources_->Line(line.file, line.line);
     if (text) {
       place.push_back(*text);
+      files_.insert(line.file);
       ++texts_;
     }
     return place;
   }
 
-  const annotate::SourceText* text_of_;
+  annotate::SourceFiles* const sources_;
   std::map<std::tuple<std::string, uint32_t, std::string>, int> numbers_;
   Value places_ = Value::array();
   size_t texts_ = 0;
+  std::set<std::string> files_;  // that these are from
 };
 
 Value FunctionAsJson(const AnnotatedFunction& function, const std::string& image, Places& places) {
@@ -70,7 +76,8 @@ Value FunctionAsJson(const AnnotatedFunction& function, const std::string& image
 
 Code FindCode(const profile::Profile& profile, profile::EventId event,
               symbolize::Symbolizer& symbolizer, const CodeOptions& options) {
-  const annotate::SourceText sources = annotate::ReadingSources();
+  annotate::SourceFiles sources;
+  std::set<std::string> files;
   Code code;
   std::string functions;
   for (const annotate::ChosenFunction& chosen :
@@ -78,6 +85,7 @@ Code FindCode(const profile::Profile& profile, profile::EventId event,
     const auto function = annotate::Annotate(profile, event, chosen, symbolizer, options.syntax);
     if (!function.ok()) continue;
     const profile::Dso& dso = profile[profile[chosen.symbol].dso];
+    if (options.source) sources.Permit(*function, symbolizer);
     Places places(options.source ? &sources : nullptr);
     const std::string json =
         json::Line(FunctionAsJson(*function, exports::CleanUtf8(profile.text(dso.name)), places));
@@ -85,7 +93,10 @@ Code FindCode(const profile::Profile& profile, profile::EventId event,
     absl::StrAppend(&functions, functions.empty() ? "" : ",", json);
     ++code.functions;
     code.source_lines += places.texts();
+    files.insert(places.files().begin(), places.files().end());
   }
+  code.source_files.assign(files.begin(), files.end());
+  code.refused_sources = sources.Refusals();
   code.json = absl::StrCat("[", functions, "]");
   return code;
 }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "src/annotate/annotation.h"
 #include "src/annotate/listing.h"
@@ -32,6 +33,9 @@ struct Code {
   std::string json = "[]";
   size_t functions = 0;     // that are in it
   size_t source_lines = 0;  // whose text is in it
+  // Where these are from, in their order; and why others are not in it, a line a reason.
+  std::vector<std::string> source_files;
+  std::vector<std::string> refused_sources;
 };
 
 // Functions without code at hand are left out, and so are those beyond the bounds, the lightest

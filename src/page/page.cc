@@ -78,6 +78,7 @@ std::string About(std::span<const Side> sides, const PageOptions& options, const
   for (const Side& side : sides) about["sides"].push_back(SideAsJson(side, bounds.slice_divisor));
   about["events"] = EventsAsJson(paths);
   about["notes"] = NotesOf(sides, bounds, bounded);
+  for (const std::string& note : options.notes) about["notes"].push_back(exports::CleanUtf8(note));
   return json::Line(about);
 }
 

@@ -36,6 +36,7 @@ struct PageOptions {
   std::optional<profile::EventId> event;  // that is shown first; else the first with samples
   bool reverse = false;                   // merged from the leaf, at first
   bool inverted = false;                  // the root on top, at first
+  std::vector<std::string> notes;         // lines that stand among the page's own
   std::string code = "[]";                // CodeAsJson (code.h)
   std::string function;                   // that is shown first, for kCode
   // Without the code's, which has a bound of its own.

@@ -190,6 +190,14 @@ class ConfinedFacts final : public FactSource {
     return own_.GivenAt(std::string(ReadText(from)));
   }
 
+  // The first process is given no files of others, so nothing that it says can be theirs.
+  bool AreFilesTrusted(ImageId id) override {
+    const std::optional<std::string> answer = Ask(id, MessageKind::kAreTrusted, {});
+    if (!answer || At(id).is_of_others) return false;
+    ByteReader from(BytesOfText(*answer));
+    return from.Read<uint8_t>() != 0 && from.ok();
+  }
+
   // A build-id goes to servers: what took the process over may not tell them more than that.
   std::optional<MissingFiles> MissingFilesOf(ImageId id) override {
     constexpr size_t kLongestBuildId = 64;

@@ -8,6 +8,8 @@
 //   kJitCodes                image                                       status, n u32, n × JitCode
 //   kFileOf                  image                                       path; empty: none is
 //                                                                        trusted
+//   kAreTrusted              image                                       whether its files are
+//                                                                        root's and the user's u8
 //   kMissingFiles            image                                       executable u8, debug
 //                                                                        information u8, build-id;
 //                                                                        empty: nothing is missing

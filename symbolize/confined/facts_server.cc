@@ -112,6 +112,8 @@ std::optional<std::string> FactsServer::Find(MessageKind kind, std::string_view 
       return JitCodes(from);
     case MessageKind::kFileOf:
       return FileOf(from);
+    case MessageKind::kAreTrusted:
+      return AreFilesTrusted(from);
     case MessageKind::kMissingFiles:
       return MissingFilesOf(from);
     case MessageKind::kKernelReference: {
@@ -170,6 +172,12 @@ std::string FactsServer::FileOf(ByteReader& from) {
   const std::optional<TrustedFile> file = facts_->TrustedFileOf(ReadImage(from));
   ContentWriter to;
   to.PutText(file ? file->path : "");
+  return std::move(to).Take();
+}
+
+std::string FactsServer::AreFilesTrusted(ByteReader& from) {
+  ContentWriter to;
+  to.Put(static_cast<uint8_t>(facts_->AreFilesTrusted(ReadImage(from))));
   return std::move(to).Take();
 }
 

@@ -32,6 +32,7 @@ class FactsServer {
   std::string CodeAt(ByteReader& from);
   std::string JitCodes(ByteReader& from);
   std::string FileOf(ByteReader& from);
+  std::string AreFilesTrusted(ByteReader& from);
   std::string MissingFilesOf(ByteReader& from);
 
   const std::unique_ptr<FactSource> facts_;

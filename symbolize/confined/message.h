@@ -33,6 +33,7 @@ enum class MessageKind : uint32_t {
   kJitCodes,
   kFileOf,
   kMissingFiles,
+  kAreTrusted,
   kKernelReference,
   kKernelSymbol,
   kOpened,  // the answer to the three below

@@ -73,6 +73,7 @@ class FileFacts final : public FactSource {
   ImageId AddImage(const ImageSpec& spec) override;
   const ImageSpec& image(ImageId id) const override { return specs_[id]; }
   std::optional<TrustedFile> TrustedFileOf(ImageId id) override;
+  bool AreFilesTrusted(ImageId id) override;
   std::optional<MissingFiles> MissingFilesOf(ImageId id) override {
     specs_.Settle(id);
     return symbolize::MissingFilesOf(specs_[id], options_);
@@ -316,6 +317,21 @@ std::optional<TrustedFile> FileFacts::TrustedFileOf(ImageId id) {
   if (!found || !ProcessRootOf(*found, options_).empty()) return std::nullopt;
   if (!found->file.IsOfUserOrRoot()) return std::nullopt;
   return TrustedFile{*found->file.owner(), found->file.bytes().size(), found->path};
+}
+
+bool FileFacts::AreFilesTrusted(ImageId id) {
+  const OpenImageState* const state = images_[static_cast<uint32_t>(id)].state.get();
+  switch (specs_[id].kind) {
+    case ImageKind::kUser:
+      return TrustedFileOf(id).has_value();
+    case ImageKind::kKernel:
+      return state != nullptr && state->file && state->file->file.IsOfUserOrRoot();
+    case ImageKind::kJitDump:
+      return state != nullptr && state->jit_dump && state->jit_dump->IsOfUserOrRoot() &&
+             !HasOwnRoot(specs_[id], options_);
+    default:
+      return false;
+  }
 }
 
 void FileFacts::OpenFile(Image& image) {

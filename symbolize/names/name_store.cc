@@ -121,6 +121,14 @@ Naming NameStore::NameAt(ImageId id, ElfAddress address) {
   return presenter_.Present(facts, image.spec.kind);
 }
 
+bool NameStore::IsSourceOf(ImageId id, ElfAddress address, std::string_view source) {
+  const ImageId in_files = InFiles(At(id));
+  const AddressFacts facts = files_->FindAt(in_files, address);
+  bool is_said = facts.at.file == source;
+  for (const AddressFacts::Inlined& call : facts.inlined) is_said |= call.at.file == source;
+  return is_said && files_->AreFilesTrusted(in_files);
+}
+
 // Files without a build-id may have changed, and process numbers come again.
 bool NameStore::AsksFiles(const Image& image, const AddressFacts& recorded) const {
   if (files_name_ == FilesName::kFirst && !image.spec.build_id.empty()) return true;

@@ -53,6 +53,7 @@ class NameStore final : public Symbolizer {
   void WillName(ImageId id, std::span<const CodePlace> places) override;
   Naming Name(ImageId id, CodePlace place) override;
   Naming NameAt(ImageId id, ElfAddress address) override;
+  bool IsSourceOf(ImageId id, ElfAddress address, std::string_view source) override;
   absl::StatusOr<std::span<const JitCode>> JitCodes(ImageId dump) override;
   std::vector<std::string> TakeWarnings() override { return files_->TakeWarnings(); }
   CodeBytes CodeAt(ImageId id, ElfAddress address, uint64_t size) override;

@@ -104,6 +104,8 @@ class JitDump {
   // Whether there is more in the dump than was read.
   bool is_cut() const { return is_cut_; }
 
+  bool IsOfUserOrRoot() const { return file_.IsOfUserOrRoot(); }
+
   // Of the code: EM_… of <elf.h>.
   uint16_t machine() const { return machine_; }
 
