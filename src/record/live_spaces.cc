@@ -1,7 +1,6 @@
 #include "src/record/live_spaces.h"
 
 #include <signal.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
@@ -40,34 +39,24 @@ constexpr uint64_t kImageCost = 2048;
 
 // ---- memory
 
-void LiveSpace::Window::Read(uint32_t of_pid, uint64_t address) {
-  constexpr size_t kMostPages = 4;
+void LiveSpace::Window::Read(reader::Readers& readers, uint32_t of_pid, uint64_t address) {
   memory.resize(pages * kPage);
   const uint64_t page = address & ~(kPage - 1);
   if (pid != of_pid || start != page) size = 0;
   pid = of_pid;
   start = page;
   uses = 0;
-  // A piece a page: pages behind the end of the mapping cost only themselves.
-  iovec local{memory.data(), memory.size()};
-  std::array<iovec, kMostPages> remote{};
-  for (size_t i = 0; i < pages; ++i) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-    remote[i] = {reinterpret_cast<void*>(start + i * kPage), kPage};
-  }
-  const auto read_as = [&](uint32_t id) {
-    return process_vm_readv(static_cast<pid_t>(id), &local, 1, remote.data(), pages, 0);
-  };
-  ssize_t count = read_as(pid);
-  if (count < 0 && errno == ESRCH) {
+  int64_t count = readers.ReadPages(pid, pid, start, memory);
+  if (count == -ESRCH) {
     const uint32_t thread = LivingThreadOf("/proc", pid);
-    if (thread != pid) count = read_as(thread);
+    if (thread != pid) count = readers.ReadPages(pid, thread, start, memory);
   }
   if (count > 0) size = static_cast<size_t>(count);
 }
 
-bool LiveSpace::Window::Copy(uint32_t of_pid, uint64_t address, std::span<std::byte> bytes) {
-  if (pid != of_pid || !Holds(address, bytes.size())) Read(of_pid, address);
+bool LiveSpace::Window::Copy(reader::Readers& readers, uint32_t of_pid, uint64_t address,
+                             std::span<std::byte> bytes) {
+  if (pid != of_pid || !Holds(address, bytes.size())) Read(readers, of_pid, address);
   if (!Holds(address, bytes.size())) return false;
   std::memcpy(bytes.data(), memory.data() + (address - start), bytes.size());
   ++uses;
@@ -78,24 +67,26 @@ bool LiveSpace::ReadCode(RuntimeAddress address, std::span<std::byte> bytes) {
   if (MappedSpace::ReadMemory(address.value, bytes)) return true;
   if (bytes.size() > kPage) return false;
   Window& window = code_[address.value / kPage % kCodeWindows];
-  if (window.uses > kMostUses) window.Read(pid(), address.value);
-  if (!window.Copy(pid(), address.value, bytes)) return false;
+  if (window.uses > kMostUses) window.Read(readers_, pid(), address.value);
+  if (!window.Copy(readers_, pid(), address.value, bytes)) return false;
   const bool is_unwritten =
       std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
   if (!is_unwritten || window.uses == 1) return true;
-  window.Read(pid(), address.value);
-  return window.Copy(pid(), address.value, bytes);
+  window.Read(readers_, pid(), address.value);
+  return window.Copy(readers_, pid(), address.value, bytes);
 }
 
 // ---- mappings
 
 LiveSpaces::LiveSpaces(const perf_event::RecordLayout& layout,
-                       const perf_event::RecordLayout& written, const std::string& proc_path)
+                       const perf_event::RecordLayout& written, const std::string& proc_path,
+                       reader::Readers& readers)
     : layout_(layout),
       unwind_images_(
           [this](ImageId image, uint32_t, const symbolize::Mapping&) { return TakeFile(image); }),
       dumps_(written),
-      space_(unwind_images_),
+      readers_(readers),
+      space_(unwind_images_, readers),
       budget_(kBudget, kCommonBudget) {
   files_.proc_path = proc_path;
   space_.SetMachines(&machines_);
@@ -195,7 +186,9 @@ void LiveSpaces::Named(const perf_event::Comm& comm, bool by_exec) {
 }
 
 void LiveSpaces::Forked(const perf_event::Task& task) {
-  if (task.pid == task.tid) machines_.Forget(task.pid);
+  if (task.pid != task.tid) return;
+  machines_.Forget(task.pid);
+  readers_.Forget(task.pid);
 }
 
 void LiveSpaces::Ended(const perf_event::Task& task) {

@@ -21,6 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "src/base/fair_budget.h"
 #include "src/perf_event/codec.h"
+#include "src/reader/readers.h"
 #include "src/record/code_dumps.h"
 #include "src/record/managed_processes.h"
 #include "src/sideband/sideband.h"
@@ -34,7 +35,8 @@ namespace profiler::record {
 // The memory of a process that runs, for what the copied stack does not have. One thread.
 class LiveSpace final : public symbolize::MappedSpace {
  public:
-  explicit LiveSpace(symbolize::UnwindImages& images) : MappedSpace(images) {}
+  LiveSpace(symbolize::UnwindImages& images, reader::Readers& readers)
+      : MappedSpace(images), readers_(readers) {}
 
   // Sets the time before which code of virtual machines must have been there to be the code of a
   // stack that was read after its sample. 0: the time of the sample.
@@ -59,9 +61,9 @@ class LiveSpace final : public symbolize::MappedSpace {
     }
     // From the page of `address` on. What it has of there stays where nothing can be read: the
     // process may have ended.
-    void Read(uint32_t pid, uint64_t address);
+    void Read(reader::Readers& readers, uint32_t pid, uint64_t address);
     // Of it into `bytes`, after a Read where that is needed.
-    bool Copy(uint32_t pid, uint64_t address, std::span<std::byte> bytes);
+    bool Copy(reader::Readers& readers, uint32_t pid, uint64_t address, std::span<std::byte> bytes);
 
     const size_t pages;
     std::vector<std::byte> memory;
@@ -71,6 +73,7 @@ class LiveSpace final : public symbolize::MappedSpace {
     uint32_t uses = 0;  // since it was read
   };
 
+  reader::Readers& readers_;
   ManagedProcesses* machines_ = nullptr;
   uint64_t stack_time_ = 0;
   // By page: a chain goes through several pieces of code.
@@ -86,9 +89,9 @@ class LiveSpace final : public symbolize::MappedSpace {
 class LiveSpaces final : private sideband::SidebandUser {
  public:
   // `layout` is that of the records, `written` of those that go into the file; `proc_path` is where
-  // /proc is.
+  // /proc is. `readers` must outlive it.
   LiveSpaces(const perf_event::RecordLayout& layout, const perf_event::RecordLayout& written,
-             const std::string& proc_path);
+             const std::string& proc_path, reader::Readers& readers);
 
   // Opens images from `kept`, too, when they are not where they were mapped from; `keep` is told of
   // each that was not met before, so that it is there if it can be.
@@ -177,7 +180,8 @@ class LiveSpaces final : private sideband::SidebandUser {
   FairBudget header_budget_{kMostHeadersOfOthers};
   symbolize::UnwindImages unwind_images_;
   CodeDumps dumps_;
-  ManagedProcesses machines_{files_, dumps_};
+  reader::Readers& readers_;
+  ManagedProcesses machines_{files_, dumps_, readers_};
   LiveSpace space_;
   std::deque<uint32_t> exited_;
   size_t forgotten_ = 0;  // processes, since unmapped images were closed

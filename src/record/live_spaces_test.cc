@@ -81,8 +81,9 @@ class LiveSpacesTest : public testing::Test {
     for (uint32_t i = 1; i <= kMany; ++i) End(kNoSuchProcess + i);
   }
 
+  reader::Readers readers_;
   LiveSpaces spaces_{perf_event::RecordLayout(UsualAttr()), perf_event::RecordLayout(UsualAttr()),
-                     "/proc"};
+                     "/proc", readers_};
 };
 
 // Makes a copy of a program whose header counts so many sections, which are a hole behind it.

@@ -1,7 +1,5 @@
 #include "src/record/managed_processes.h"
 
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -22,41 +20,34 @@
 namespace profiler::record {
 namespace {
 
-// All of a process's memory that may be read, not only what is executable.
+// All memory of a process that may be read, not only its code.
 class LiveMemory final : public symbolize::ProcessMemory {
  public:
-  explicit LiveMemory(uint32_t pid) : pid_(static_cast<pid_t>(pid)) {}
+  LiveMemory(uint32_t pid, reader::Readers& readers) : pid_(pid), readers_(readers) {}
 
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     if (bytes.empty()) return true;
-    const iovec local{bytes.data(), bytes.size()};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-    const iovec remote{reinterpret_cast<void*>(address), bytes.size()};
-    const ssize_t count = process_vm_readv(pid_, &local, 1, &remote, 1, 0);
-    return count >= 0 && static_cast<size_t>(count) == bytes.size();
+    const reader::Piece piece{address, bytes};
+    return readers_.Read(pid_, std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
   }
 
-  // By one system call, which reads piece by piece, each as it is then.
+  // Reads all pieces in one request, one after the other, each as it is then.
   size_t ReadEach(std::span<const Piece> pieces) override {
-    constexpr size_t kMost = 128;  // at most UIO_MAXIOV
+    constexpr size_t kMost = 128;
     pieces = pieces.first(std::min(pieces.size(), kMost));
-    std::array<iovec, kMost> local{}, remote{};
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      local[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-      remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].bytes.size()};
-    }
-    ssize_t left =
-        process_vm_readv(pid_, local.data(), pieces.size(), remote.data(), pieces.size(), 0);
+    std::array<reader::Piece, kMost> asked;
+    for (size_t i = 0; i < pieces.size(); ++i) asked[i] = {pieces[i].address, pieces[i].bytes};
+    int64_t left = readers_.Read(pid_, std::span(asked).first(pieces.size()));
     size_t whole = 0;
-    while (whole < pieces.size() && left >= static_cast<ssize_t>(pieces[whole].bytes.size())) {
-      left -= static_cast<ssize_t>(pieces[whole++].bytes.size());
+    while (whole < pieces.size() && left >= static_cast<int64_t>(pieces[whole].bytes.size())) {
+      left -= static_cast<int64_t>(pieces[whole++].bytes.size());
     }
     return whole;
   }
 
  private:
-  const pid_t pid_;
+  const uint32_t pid_;
+  reader::Readers& readers_;
 };
 
 // Whether there is a map of the process's code (perf-PID.map) that names would be taken from.
@@ -83,14 +74,15 @@ bool MayHaveV8(std::string_view path) {
 // One that has mapped a virtual machine.
 class ManagedProcesses::Process {
  public:
-  Process(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap)
+  Process(const symbolize::SymbolizerOptions& files, reader::Readers& readers,
+          const perf_event::Mmap2& mmap)
       : files_(files),
         spec_{.kind = symbolize::ImageKind::kUser,
               .path = std::string(mmap.filename),
               .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
               .pid = mmap.pid,
               .life = {}},
-        memory_(mmap.pid) {}
+        memory_(mmap.pid, readers) {}
   virtual ~Process() = default;
 
   // Whether the process had written a map of its code by the first time that this was asked.
@@ -132,9 +124,9 @@ class ManagedProcesses::Process {
 
 class ManagedProcesses::HotSpotProcess final : public Process {
  public:
-  HotSpotProcess(const symbolize::SymbolizerOptions& files, const perf_event::Mmap2& mmap,
-                 symbolize::CodeSink& sink)
-      : Process(files, mmap),
+  HotSpotProcess(const symbolize::SymbolizerOptions& files, reader::Readers& readers,
+                 const perf_event::Mmap2& mmap, symbolize::CodeSink& sink)
+      : Process(files, readers, mmap),
         start_{mmap.addr},
         offset_{mmap.pgoff},
         frames_(
@@ -170,9 +162,9 @@ class ManagedProcesses::HotSpotProcess final : public Process {
 
 class ManagedProcesses::V8Process final : public Process {
  public:
-  V8Process(const symbolize::SymbolizerOptions& files, V8Images& images,
+  V8Process(const symbolize::SymbolizerOptions& files, reader::Readers& readers, V8Images& images,
             const perf_event::Mmap2& mmap, symbolize::CodeSink& sink)
-      : Process(files, mmap), images_(images), sink_(sink) {}
+      : Process(files, readers, mmap), images_(images), sink_(sink) {}
 
  private:
   symbolize::ManagedCode* Machine() override {
@@ -201,8 +193,9 @@ class ManagedProcesses::V8Process final : public Process {
   std::optional<symbolize::v8::Frames> frames_;
 };
 
-ManagedProcesses::ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps)
-    : files_(files), dumps_(dumps) {}
+ManagedProcesses::ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps,
+                                   reader::Readers& readers)
+    : files_(files), dumps_(dumps), readers_(readers) {}
 ManagedProcesses::~ManagedProcesses() = default;
 
 void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKind kind) {
@@ -217,11 +210,11 @@ void ManagedProcesses::Mapped(const perf_event::Mmap2& mmap, symbolize::ImageKin
   if (is_found) return;
   symbolize::CodeSink& sink = dumps_.Of(mmap.pid, mmap.sample_id.time);
   if (has_hotspot) {
-    process = std::make_unique<HotSpotProcess>(files_, mmap, sink);
+    process = std::make_unique<HotSpotProcess>(files_, readers_, mmap, sink);
     // Its code as it is before the first sample.
     if (mmap.sample_id.time == 0) process->Prepare();
   } else {
-    process = std::make_unique<V8Process>(files_, v8_images_, mmap, sink);
+    process = std::make_unique<V8Process>(files_, readers_, v8_images_, mmap, sink);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/perf_event/records.h"
+#include "src/reader/readers.h"
 #include "src/record/code_dumps.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/managed_code.h"
@@ -23,8 +24,9 @@ namespace profiler::record {
 // One thread.
 class ManagedProcesses {
  public:
-  // `files` says where image files are looked for. `dumps` must outlive it.
-  ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps);
+  // `files` says where image files are looked for. `dumps` and `readers` must outlive it.
+  ManagedProcesses(const symbolize::SymbolizerOptions& files, CodeDumps& dumps,
+                   reader::Readers& readers);
   ~ManagedProcesses();
 
   // A process maps code of that kind.
@@ -48,6 +50,7 @@ class ManagedProcesses {
 
   const symbolize::SymbolizerOptions& files_;
   CodeDumps& dumps_;
+  reader::Readers& readers_;
   uint64_t look_ = 0;
   absl::flat_hash_map<uint32_t, std::unique_ptr<Process>> processes_;
   // Of images, by path and build-id; nothing where they are no V8.

@@ -40,7 +40,8 @@ class ManagedProcessesTest : public testing::Test {
   }
   // Whether there is a virtual machine in a process that maps these, one after the other.
   bool HasMachine(const std::vector<std::string>& paths) {
-    ManagedProcesses processes(files_, *dumps_);
+    reader::Readers readers;
+    ManagedProcesses processes(files_, *dumps_, readers);
     for (const std::string& path : paths) {
       perf_event::Mmap2 mmap;
       mmap.pid = kPid;

@@ -497,6 +497,10 @@ class Session final : public RecordSession {
       summary_.chains = files_.chains();
       summary_.chain_weights = setup_.unwinding->weights();
       summary_.hurried_passes = setup_.unwinding->hurried();
+      const reader::Readers& readers = setup_.unwinding->readers();
+      summary_.system_time +=
+          std::chrono::duration_cast<std::chrono::microseconds>(readers.CpuTime());
+      for (std::string& note : readers.Notes()) summary_.notes.push_back(std::move(note));
     }
     summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
@@ -539,7 +543,10 @@ absl::StatusOr<std::unique_ptr<RecordSession>> RecordSession::Create(ringbuf::Ke
   auto priority = std::make_unique<RaisedPriority>();
   if (options.realtime) PROFILER_RETURN_IF_ERROR(priority->SetRealTime(*options.realtime));
   PROFILER_ASSIGN_OR_RETURN(SessionSetup setup, SetUp(kernel, options));
-  if (setup.unwinding != nullptr) priority->RaiseNice();
+  if (setup.unwinding != nullptr) {
+    priority->RaiseNice();
+    setup.unwinding->readers().TakeOverPriority();
+  }
   perf_data::RecorderFacts recorder{.priority = PriorityInWords()};
   if (setup.plan.unwinds) {
     for (const PlannedEvent& event : setup.plan.sampling) {

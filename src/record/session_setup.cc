@@ -74,6 +74,7 @@ class SetupSteps {
       PROFILER_ASSIGN_OR_RETURN(
           setup_.command, target::Command::Fork(options_.targets.command, options_.output == "-"));
     }
+    if (setup_.plan.unwinds || setup_.plan.off_cpu) StartReaders();
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);
     setup_.tally = std::make_unique<RecordTally>(layout);
@@ -220,6 +221,14 @@ class SetupSteps {
         options_.kept, [keeper](const perf_event::Mmap2& mapping) { keeper->Take(mapping); });
   }
 
+  // Their processes are forked before this one has rings, images and tables. An error shows in the
+  // notes of the recording.
+  void StartReaders() {
+    readers_ =
+        std::make_unique<reader::Readers>(reader::ReadersOptions{.proc = options_.roots.proc});
+    (void)readers_->Start();
+  }
+
   void MakeUnwinding() {
     std::vector<SampleLayouts> layouts;
     for (const PlannedEvent& event : setup_.plan.sampling) {
@@ -238,7 +247,8 @@ class SetupSteps {
       const perf_event::RecordLayout layout(companion);
       layouts.push_back({.opened = layout, .written = layout, .is_entry = true});
     }
-    setup_.unwinding = std::make_unique<UnwindStage>(std::move(layouts), options_.roots);
+    setup_.unwinding =
+        std::make_unique<UnwindStage>(std::move(layouts), options_.roots, std::move(readers_));
     if (!setup_.plan.companions.empty()) {
       setup_.unwinding->FollowReturnProbes(setup_.events->MonotonicNow());
     }
@@ -418,6 +428,7 @@ class SetupSteps {
   RecordOptions options_;
   const procfs::PerfLimits limits_;
   std::vector<int> cpus_;
+  std::unique_ptr<reader::Readers> readers_;  // until the unwinding has them
   SessionSetup setup_;
 };
 

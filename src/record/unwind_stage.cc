@@ -70,11 +70,13 @@ symbolize::RegisterSet RegistersOf(const WaitingThread& thread, LiveSpace& space
 
 }  // namespace
 
-UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots)
-    : events_(std::move(events)),
+UnwindStage::UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots,
+                         std::unique_ptr<reader::Readers> readers)
+    : readers_(readers != nullptr ? std::move(readers) : std::make_unique<reader::Readers>()),
+      events_(std::move(events)),
       weights_(events_.size()),
       merge_(events_.front().opened),
-      spaces_(events_.front().opened, events_.front().written, roots.proc),
+      spaces_(events_.front().opened, events_.front().written, roots.proc, *readers_),
       shared_memory_(
           events_.front().opened,
           [proc = roots.proc](uint32_t a, uint32_t b) { return HaveSameMemory(proc, a, b); }),
@@ -238,7 +240,8 @@ bool UnwindStage::ReadWaitingStacks(uint64_t passed, absl::FunctionRef<uint64_t(
 bool UnwindStage::UnwindWaiting(const OffCpu::Waiting& waiting,
                                 absl::FunctionRef<uint64_t()> clock) {
   const auto copy = [&](uint64_t address, std::span<std::byte> bytes) {
-    return CopyMemory(waiting.pid, address, bytes);
+    const int64_t read = readers_->ReadPages(waiting.pid, waiting.pid, address, bytes);
+    return static_cast<size_t>(std::max<int64_t>(read, 0));
   };
   for (const size_t most : kWaitingStacks) {
     const uint64_t time = clock();

@@ -42,6 +42,7 @@
 #include "src/base/status.h"
 #include "src/perf_event/codec.h"
 #include "src/procfs/proc_file.h"
+#include "src/reader/readers.h"
 #include "src/record/live_spaces.h"
 #include "src/record/off_cpu_stage.h"
 #include "src/record/return_probes.h"
@@ -68,7 +69,12 @@ class UnwindStage {
  public:
   // `events` are the recording's, at least one. Times and ids stand at the same places in all of
   // their records. Samples of events without copied stacks go into the file as they are.
-  UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots);
+  // `readers` may have been started already; null: it has its own.
+  UnwindStage(std::vector<SampleLayouts> events, const procfs::Roots& roots,
+              std::unique_ptr<reader::Readers> readers = nullptr);
+
+  // The processes that read the memory of others.
+  reader::Readers& readers() { return *readers_; }
 
   // Before all else, for a recording with --off-cpu.
   void MakeOffCpu(OffCpuStageOptions options);
@@ -138,6 +144,7 @@ class UnwindStage {
 
   const SampleLayouts& LayoutsOf(perf_event::RawRecord sample) const;
 
+  const std::unique_ptr<reader::Readers> readers_;
   const std::vector<SampleLayouts> events_;
   std::vector<ChainWeights> weights_;  // by event, as events_
   absl::flat_hash_map<uint64_t, size_t> event_of_id_;

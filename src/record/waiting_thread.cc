@@ -1,7 +1,5 @@
 #include "src/record/waiting_thread.h"
 
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -12,7 +10,6 @@ namespace profiler::record {
 namespace {
 
 constexpr int kAttempts = 3;
-constexpr size_t kPage = 4096;
 
 std::string FileOf(const procfs::Roots& roots, uint32_t pid, uint32_t tid, const char* name) {
   return absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/", name);
@@ -80,30 +77,6 @@ bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, si
     if (again == thread && SwitchesOfWaiting(roots, pid, tid, &text) == before) return true;
   }
   return false;
-}
-
-size_t CopyMemory(uint32_t pid, uint64_t address, std::span<std::byte> bytes) {
-  // A piece a page: the pages behind the end of the mapping cost only themselves. At most IOV_MAX.
-  constexpr size_t kMostPieces = 512;
-  size_t copied = 0;
-  while (copied < bytes.size()) {
-    std::array<iovec, kMostPieces> pieces;
-    size_t count = 0, asked = 0;
-    while (count < pieces.size() && copied + asked < bytes.size()) {
-      const uint64_t start = address + copied + asked;
-      const size_t size = std::min<size_t>(kPage - start % kPage, bytes.size() - copied - asked);
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-      pieces[count++] = {reinterpret_cast<void*>(start), size};
-      asked += size;
-    }
-    iovec local{bytes.data() + copied, asked};
-    const ssize_t read =
-        process_vm_readv(static_cast<pid_t>(pid), &local, 1, pieces.data(), count, 0);
-    if (read <= 0) break;
-    copied += static_cast<size_t>(read);
-    if (static_cast<size_t>(read) < asked) break;
-  }
-  return copied;
 }
 
 }  // namespace profiler::record

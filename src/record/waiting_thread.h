@@ -57,7 +57,4 @@ struct WaitingStack {
 bool ReadWaitingStack(const procfs::Roots& roots, uint32_t pid, uint32_t tid, size_t most,
                       MemoryCopy copy, WaitingStack* stack);
 
-// Copies the memory of a process that runs on this machine.
-size_t CopyMemory(uint32_t pid, uint64_t address, std::span<std::byte> bytes);
-
 }  // namespace profiler::record

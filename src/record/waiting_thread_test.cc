@@ -1,7 +1,5 @@
 #include "src/record/waiting_thread.h"
 
-#include <unistd.h>
-
 #include <functional>
 #include <string>
 #include <vector>
@@ -110,14 +108,6 @@ TEST_F(WaitingThreadTest, ReadsNothingOfAThreadThatBeginsToRunMeanwhile) {
 
 TEST_F(WaitingThreadTest, ReadsNothingOfAThreadThatIsGone) {
   EXPECT_FALSE(Read([this] { std::filesystem::remove_all(tree_.path("proc/7")); }));
-}
-
-TEST(CopyMemoryTest, CopiesWhatThereIsOfSeveralPages) {
-  std::vector<std::byte> memory(3 << 20, std::byte{7}), copy(memory.size());
-  const auto pid = static_cast<uint32_t>(getpid());
-  ASSERT_EQ(CopyMemory(pid, reinterpret_cast<uint64_t>(memory.data()), copy), memory.size());
-  EXPECT_EQ(copy, memory);
-  EXPECT_EQ(CopyMemory(pid, 8, copy), 0);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "symbolize/confined/confined_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "src/base/kept_descriptor.h"
 #include "symbolize/confined/confinement.h"
 #include "symbolize/confined/facts_protocol.h"
 #include "symbolize/confined/sanitized.h"
@@ -24,8 +24,8 @@
 namespace profiler::symbolize {
 namespace {
 
-// Where the child keeps the socket: behind the three standard descriptors.
-constexpr int kSocket = 3;
+// Where the child keeps the socket.
+constexpr int kSocket = kKeptDescriptor;
 
 // What this process has that is its own: what RLIMIT_DATA counts.
 uint64_t PrivateMemory() {
@@ -54,15 +54,6 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-void CloseAllBut(int socket) {
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const int last = kSanitized ? STDOUT_FILENO : STDERR_FILENO;
-  const int kept = fcntl(socket, F_DUPFD_CLOEXEC, kSocket + 1);
-  for (int standard = STDIN_FILENO; standard <= last; ++standard) dup2(null, standard);
-  dup2(kept, kSocket);
-  close_range(kSocket + 1, ~0U, 0);
-}
-
 void Say(const absl::Status& status) {
   ContentWriter to;
   PutStatus(status, to);
@@ -72,7 +63,7 @@ void Say(const absl::Status& status) {
 [[noreturn]] void RunChild(int socket, const std::function<void(int)>& serve) {
   constexpr uint64_t kMostDescriptors = 1024;
   ResetSignals();
-  CloseAllBut(socket);
+  KeepOneDescriptor(socket, kSanitized ? STDOUT_FILENO : STDERR_FILENO);
   LimitSoftly(RLIMIT_CORE, 0);
   LimitSoftly(RLIMIT_FSIZE, 0);
   LimitSoftly(RLIMIT_NOFILE, kMostDescriptors);
