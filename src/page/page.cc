@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/export/xml_text.h"
 #include "src/json/document.h"
 #include "src/page/bounds.h"
 #include "src/page/page_assets.h"
