@@ -4,16 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "src/reader/own_memory.h"
 
 namespace profiler::reader {
 namespace {
@@ -118,6 +115,49 @@ TEST_F(ReadersTest, ReplacesAReaderThatEnds) {
 TEST_F(ReadersTest, WaitsForNobodyAtItsEnd) {
   EXPECT_EQ(ReadOf(kHangs), -ETIMEDOUT);
   EXPECT_EQ(ReadOwn(), 8);
+}
+
+class OwnMemoryTest : public testing::Test {
+ protected:
+  // Reads a number of a child that is as `change` leaves it.
+  int64_t ReadOfChild(void (*change)()) {
+    std::array<int, 2> ends;
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      change();
+      [[maybe_unused]] const ssize_t written = write(ends[1], "", 1);
+      while (true) pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    uint64_t copy = 0;
+    const Piece piece{reinterpret_cast<uint64_t>(&number_),
+                      std::as_writable_bytes(std::span(&copy, 1))};
+    OwnMemory memory("/proc", static_cast<uint32_t>(child));
+    const int64_t read = memory.Read(std::span(&piece, 1));
+    EXPECT_TRUE(read < 0 || copy == number_);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    for (const int end : ends) close(end);
+    return read;
+  }
+
+  const uint64_t number_ = 0x0123456789abcdef;
+};
+
+TEST_F(OwnMemoryTest, ReadsAProcessOfOurUser) {
+  EXPECT_EQ(ReadOfChild([] {}), 8);
+}
+
+TEST_F(OwnMemoryTest, ReadsNoneOfAnotherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to have a process of another user";
+  EXPECT_EQ(ReadOfChild([] { EXPECT_EQ(setresuid(65534, 65534, 65534), 0); }), -EPERM);
+}
+
+TEST_F(OwnMemoryTest, ReadsNoneThatAnotherUserStartedByASetUserIdProgram) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to have a process of another user";
+  EXPECT_EQ(ReadOfChild([] { EXPECT_EQ(setresuid(65534, 0, 0), 0); }), -EPERM);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "src/base/byte_reader.h"
 #include "src/base/text.h"
+#include "src/reader/own_memory.h"
 #include "symbolize/files/jit_file.h"
 #include "symbolize/hotspot/exports.h"
 #include "symbolize/hotspot/frames.h"
@@ -23,12 +25,13 @@ namespace {
 // All memory of a process that may be read, not only its code.
 class LiveMemory final : public symbolize::ProcessMemory {
  public:
-  LiveMemory(uint32_t pid, reader::Readers& readers) : pid_(pid), readers_(readers) {}
+  LiveMemory(const std::string& proc, uint32_t pid, reader::Readers& readers)
+      : own_(proc, pid), pid_(pid), readers_(readers) {}
 
   bool Read(uint64_t address, std::span<std::byte> bytes) override {
     if (bytes.empty()) return true;
     const reader::Piece piece{address, bytes};
-    return readers_.Read(pid_, std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
+    return ReadPieces(std::span(&piece, 1)) == static_cast<int64_t>(bytes.size());
   }
 
   // Reads all pieces in one request, one after the other, each as it is then.
@@ -37,7 +40,7 @@ class LiveMemory final : public symbolize::ProcessMemory {
     pieces = pieces.first(std::min(pieces.size(), kMost));
     std::array<reader::Piece, kMost> asked;
     for (size_t i = 0; i < pieces.size(); ++i) asked[i] = {pieces[i].address, pieces[i].bytes};
-    int64_t left = readers_.Read(pid_, std::span(asked).first(pieces.size()));
+    int64_t left = ReadPieces(std::span(asked).first(pieces.size()));
     size_t whole = 0;
     while (whole < pieces.size() && left >= static_cast<int64_t>(pieces[whole].bytes.size())) {
       left -= static_cast<int64_t>(pieces[whole++].bytes.size());
@@ -46,6 +49,12 @@ class LiveMemory final : public symbolize::ProcessMemory {
   }
 
  private:
+  int64_t ReadPieces(std::span<const reader::Piece> pieces) {
+    const int64_t read = own_.Read(pieces);
+    return read != -EPERM ? read : readers_.Read(pid_, pieces);
+  }
+
+  reader::OwnMemory own_;
   const uint32_t pid_;
   reader::Readers& readers_;
 };
@@ -82,7 +91,7 @@ class ManagedProcesses::Process {
               .build_id = {mmap.build_id.begin(), mmap.build_id.end()},
               .pid = mmap.pid,
               .life = {}},
-        memory_(mmap.pid, readers) {}
+        memory_(files.proc_path, mmap.pid, readers) {}
   virtual ~Process() = default;
 
   // Whether the process had written a map of its code by the first time that this was asked.
