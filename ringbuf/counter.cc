@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ringbuf/kernel.h"
+#include "src/base/raised_capabilities.h"
 
 namespace profiler::ringbuf {
 namespace {
@@ -38,6 +39,7 @@ absl::StatusOr<UniqueFd> OpenWithUserAccess(perf_event_attr attr) {
 }
 
 const volatile perf_event_mmap_page* MapPage(int fd) {
+  const RaisedCapabilities raised(kCapIpcLock);
   void* page = mmap(nullptr, PageSize(), PROT_READ, MAP_SHARED, fd, 0);
   return page == MAP_FAILED ? nullptr : static_cast<perf_event_mmap_page*>(page);
 }

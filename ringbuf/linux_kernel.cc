@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/kernel.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/uninterrupted.h"
 
 namespace profiler::ringbuf {
@@ -42,6 +43,13 @@ absl::Status EventIoctl(int fd, unsigned long request, unsigned long argument, c
   return absl::OkStatus();
 }
 
+// CAP_PERFMON is enough where there is such a capability. CAP_SYS_PTRACE is not raised beside it:
+// the kernel follows the path of a probe with the capabilities of the caller.
+uint64_t ToOpenEvents() {
+  const bool has_perfmon = (RaisableCapabilities() & kCapPerfmon) != 0;
+  return has_perfmon ? kCapPerfmon : kCapSysAdmin | kCapSysPtrace;
+}
+
 class RealKernel final : public Kernel {
  public:
   absl::StatusOr<UniqueFd> OpenEvent(const perf_event_attr& attr, pid_t pid, int cpu, int group_fd,
@@ -51,6 +59,7 @@ class RealKernel final : public Kernel {
     alignas(perf_event_attr) std::array<std::byte, 4096> copy;
     if (attr.size > copy.size()) return ErrnoStatus(E2BIG, "perf_event_open");
     std::memcpy(copy.data(), &attr, std::max<size_t>(attr.size, PERF_ATTR_SIZE_VER0));
+    const RaisedCapabilities raised(ToOpenEvents());
     const long fd =
         syscall(SYS_perf_event_open, copy.data(), pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
@@ -92,6 +101,7 @@ class RealKernel final : public Kernel {
   absl::StatusOr<std::unique_ptr<MappedRing>> MapRing(int fd, size_t data_pages) override {
     const size_t page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const size_t size = (1 + data_pages) * page_size;
+    const RaisedCapabilities raised(kCapIpcLock);
     void* const base = Uninterrupted(
         [&] { return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); });
     if (base == MAP_FAILED) return ErrnoStatus(errno, "mmap of a ring");
@@ -114,6 +124,7 @@ class RealKernel final : public Kernel {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     if (wanted > limit.rlim_max) {
+      const RaisedCapabilities raised(kCapSysResource);
       const rlimit beyond{wanted, wanted};
       if (setrlimit(RLIMIT_NOFILE, &beyond) == 0) return wanted;
     }

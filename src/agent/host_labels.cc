@@ -66,7 +66,7 @@ absl::Status AddLabel(std::string_view text, HostLabels& labels) {
 
 absl::Status AddLabelsOf(const std::string& path, HostLabels& labels) {
   std::string text;
-  PROFILER_RETURN_IF_ERROR(procfs::ReadFile(path, &text));
+  PROFILER_RETURN_IF_ERROR(procfs::ReadNamedFile(path, &text));
   procfs::TextScanner lines(text);
   for (int number = 1; !lines.done(); ++number) {
     const std::string_view line = Trimmed(lines.Until('\n'));

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
+#include "src/base/raised_capabilities.h"
 
 namespace profiler {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kMostTried = 16;
 
 bool HasFiles(const std::string& proc, uint32_t id) {
+  const RaisedCapabilities raised(kToReadProcesses);
   return FileIdOf(absl::StrCat(proc, "/", id, "/root")).has_value();
 }
 

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/file_access.h"
 #include "src/base/file_systems.h"
+#include "src/base/raised_capabilities.h"
 
 namespace profiler {
 namespace {
@@ -43,6 +44,9 @@ UniqueFd Find(const std::string& path, const std::string& root) {
       !root.empty() && path.starts_with(root) && path.substr(root.size()).starts_with('/');
   if (is_below) {
     UniqueFd fd = FindBelow(root, path.substr(root.size()));
+    // Without openat2(2) a link leads anywhere, so then it is not followed with more rights than
+    // the user has.
+    if (RaisedCapabilities::Any()) return fd;
     const bool is_unknown_call = !fd.valid() && (errno == ENOSYS || errno == EPERM);
     if (!is_unknown_call) return fd;
   }
@@ -89,6 +93,8 @@ absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::str
 
 absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
   if (FileAccess* const others = AccessOfOthers()) return others->OpenOwnFile(path);
+  // What the kernel says of its addresses depends on who opens it.
+  const RaisedCapabilities raised(path == "/proc/kallsyms" ? kCapSyslog : 0);
   return OpenFound(Find(path, {}), path, May::kBeAnyFile);
 }
 

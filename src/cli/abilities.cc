@@ -99,7 +99,7 @@ class Probe {
   }
 
   Ability RingMemory() {
-    if (record::MayLockMemory(limits_, procfs::EffectiveCapabilities(roots_))) {
+    if (record::MayLockMemory(limits_, procfs::PermittedCapabilities(roots_))) {
       return {"ring memory", true, "as much as is asked for"};
     }
     if (!limits_.mlock_kb) return {"ring memory", true, ""};

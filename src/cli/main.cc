@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/base/file_systems.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/write_signals.h"
 #include "src/cli/commands.h"
 #include "src/cli/output.h"
@@ -62,6 +63,7 @@ void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Comm
 int main(int argc, char** argv) {
   using namespace profiler::cli;
   using profiler::usage::Parsed;
+  profiler::LowerCapabilities();
   profiler::IgnoreWriteSignals();
   profiler::usage::Command app(
       "profiler",

@@ -227,8 +227,7 @@ TEST_F(FindEventsTest, ProbesGoWhereTheSymbolIsInTheFile) {
   uint64_t offset = 0;
   absl::StatusOr<std::vector<FoundEvent>> found = absl::NotFoundError("none was tried");
   while (!found.ok() && offset < 16) {
-    found = FindEvents(tree_.roots(),
-                       absl::StrCat(self, ":ProbedFunction+", ++offset, "%return"));
+    found = FindEvents(tree_.roots(), absl::StrCat(self, ":ProbedFunction+", ++offset, "%return"));
   }
   ASSERT_TRUE(found.ok()) << found.status();
   const FoundEvent& probe = found->front();

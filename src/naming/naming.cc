@@ -36,7 +36,7 @@ symbolize::FilesName WhatFilesName(const NamingOptions& options) {
 
 // Root, and the owner of capabilities: a copy of the program may have some (setcap(8)).
 bool MayDoMoreThanOthers() {
-  return geteuid() == 0 || procfs::EffectiveCapabilities(procfs::Roots()) != 0;
+  return geteuid() == 0 || procfs::PermittedCapabilities(procfs::Roots()) != 0;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/module_name.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler::procfs {
@@ -20,7 +21,12 @@ namespace {
 // kallsyms is made while it is read, 5 MB of it: take it in pieces and stop as soon as may be.
 // `visit` gets lines without their newline and says whether to go on.
 void ForEachLine(const std::string& path, absl::FunctionRef<bool(std::string_view)> visit) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd;
+  {
+    // Addresses are shown if they may be when the file is opened.
+    const RaisedCapabilities raised(kToReadProcesses);
+    fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  }
   if (!fd.valid()) return;
   std::array<char, 64 * 1024> buffer;
   size_t kept = 0;

@@ -96,10 +96,10 @@ absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text) {
   return cpus;
 }
 
-uint64_t EffectiveCapabilities(const Roots& roots) {
+uint64_t PermittedCapabilities(const Roots& roots) {
   std::string text;
   if (!ReadFile(roots.proc + "/self/status", &text).ok()) return 0;
-  return ParseNumber<uint64_t>(ValueOf(text, "CapEff").value_or(""), 16).value_or(0);
+  return ParseNumber<uint64_t>(ValueOf(text, "CapPrm").value_or(""), 16).value_or(0);
 }
 
 bool IsInPidNamespace(const Roots& roots) {

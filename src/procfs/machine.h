@@ -41,8 +41,9 @@ absl::StatusOr<std::vector<int>> OnlineCpus(const Roots& roots);
 // "0-2,5" → 0 1 2 5. kInvalidArgument for anything else, also for numbers over 65 535.
 absl::StatusOr<std::vector<int>> ParseCpuList(std::string_view text);
 
-// Capabilities in force for this process, as bits (CAP_IPC_LOCK, …); 0 when unknown.
-uint64_t EffectiveCapabilities(const Roots& roots);
+// Capabilities that this process has, in force or not (src/base/raised_capabilities.h), as bits
+// (CAP_IPC_LOCK, …); 0 when unknown.
+uint64_t PermittedCapabilities(const Roots& roots);
 
 // Whether this process sees a part of the machine's processes alone, in a PID namespace, as those
 // in containers do. False when unknown. The first namespace has the same number on each machine

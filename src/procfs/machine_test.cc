@@ -42,7 +42,7 @@ TEST(MachineFacts, AreEmptyWhereTheMachineDoesNotSay) {
   EXPECT_EQ(facts.hostname + facts.cpudesc + facts.cpuid, "");
   EXPECT_EQ(facts.cpus_online, 0u);
   EXPECT_FALSE(OnlineCpus(tree.roots()).ok());
-  EXPECT_EQ(EffectiveCapabilities(tree.roots()), 0u);
+  EXPECT_EQ(PermittedCapabilities(tree.roots()), 0u);
 }
 
 TEST(PerfLimits, AreAbsentWhereTheKernelHasNone) {
@@ -64,10 +64,10 @@ TEST(PidNamespace, IsOneOfAContainerWhereItIsNotTheFirst) {
   EXPECT_TRUE(IsInPidNamespace(tree.roots()));
 }
 
-TEST(EffectiveCapabilities, AreReadAsBits) {
+TEST(PermittedCapabilities, AreReadAsBits) {
   FakeTree tree;
-  tree.Write("proc/self/status", "CapPrm:\t1\nCapEff:\t0000000000004001\n");
-  EXPECT_EQ(EffectiveCapabilities(tree.roots()), 0x4001u);
+  tree.Write("proc/self/status", "CapPrm:\t0000000000004001\nCapEff:\t1\n");
+  EXPECT_EQ(PermittedCapabilities(tree.roots()), 0x4001u);
 }
 
 TEST(ParseCpuList, TakesRangesInAnyOrder) {

@@ -1,6 +1,10 @@
 #include "src/procfs/memory_map.h"
 
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include "src/procfs/proc_file.h"
 
@@ -10,6 +14,15 @@ namespace {
 constexpr std::string_view kEscapedNewline = "\\012";
 
 }  // namespace
+
+bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino) {
+  struct stat status;
+  if (fstat(file, &status) != 0 || status.st_ino != ino) return false;
+  if (status.st_dev == makedev(maj, min)) return true;
+  struct statfs system;
+  if (fstatfs(file, &system) != 0) return false;
+  return system.f_type == OVERLAYFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
+}
 
 std::optional<MemoryMap> ParseMapsLine(std::string_view line) {
   TextScanner scanner(line);

@@ -29,6 +29,11 @@ struct MemoryMap {
 // Nothing when the line is not of this form.
 std::optional<MemoryMap> ParseMapsLine(std::string_view line);
 
+// True if the open file is the one that is mapped from that inode of that device. On overlayfs a
+// mapping has the device of the file below, a path that of the overlay; the inode is the same where
+// all layers are of one file system. On btrfs a path has the device of its subvolume.
+bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino);
+
 // The name as an MMAP2 record of the kernel would have it: newlines unescaped, "//anon" for
 // anonymous memory.
 std::string RecordName(const MemoryMap& map);

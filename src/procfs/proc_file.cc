@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "src/base/raised_capabilities.h"
 #include "src/base/unique_fd.h"
 
 namespace profiler::procfs {
@@ -18,6 +19,11 @@ constexpr size_t kReadSize = 4096;
 }  // namespace
 
 absl::Status ReadFile(const std::string& path, std::string* text) {
+  const RaisedCapabilities raised(kToReadProcesses);
+  return ReadNamedFile(path, text);
+}
+
+absl::Status ReadNamedFile(const std::string& path, std::string* text) {
   text->clear();
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, path);
@@ -42,7 +48,11 @@ absl::Status ReadFile(const std::string& path, std::string* text) {
 
 absl::Status ReadLines(const std::string& path,
                        absl::FunctionRef<bool(std::string_view line)> take) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd;
+  {
+    const RaisedCapabilities raised(kToReadProcesses);
+    fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  }
   if (!fd.valid()) return ErrnoStatus(errno, path);
   std::string text(2 * kLongestLine, '\0');
   size_t size = 0;

@@ -21,7 +21,10 @@ struct Roots {
 
 // Replaces `*text` by the whole file; keeps its capacity, so that one string serves many files.
 // Errors: those of open(2) and read(2).
+// With the capabilities that the program may raise, so nobody else may have made the path.
 absl::Status ReadFile(const std::string& path, std::string* text);
+// The same with the user's own rights, of a file that the user names.
+absl::Status ReadNamedFile(const std::string& path, std::string* text);
 
 // Hands `take` each line, without its newline, until that says no, and keeps no more of the file
 // than one of them, nor of a line that has no end more than kLongestLine bytes. Errors: those of

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 #include "src/procfs/kernel_map.h"
@@ -31,11 +32,12 @@ UniqueFd OpenImage(const Roots& roots, pid_t pid, const MemoryMap& map, const st
   if (name.ends_with(kDeleted)) {
     path = absl::StrFormat("%s/map_files/%x-%x", process, map.start, map.end);
   }
+  // The file is the mapped one, or it is not used.
+  const RaisedCapabilities raised(kToOpenImages);
   absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, root);
   if (!fd.ok()) return {};
   // Another file may have taken the name since it was mapped.
-  struct stat file;
-  if (fstat(fd->get(), &file) != 0 || file.st_ino != map.ino) return {};
+  if (!IsMappedFile(fd->get(), map.maj, map.min, map.ino)) return {};
   return *std::move(fd);
 }
 

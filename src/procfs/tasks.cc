@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 
 namespace profiler::procfs {
 namespace {
@@ -23,6 +24,8 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
   struct CloseDir {
     void operator()(DIR* dir) const { closedir(dir); }
   };
+  // With hidepid= only those see a process who may look into it.
+  const RaisedCapabilities raised(kToReadProcesses);
   const std::unique_ptr<DIR, CloseDir> dir(opendir(path.c_str()));
   if (dir == nullptr) return ErrnoStatus(errno, path);
   std::vector<pid_t> ids;
@@ -127,6 +130,7 @@ std::vector<std::string> NamesOf(const Roots& roots, pid_t pid) {
   const std::string folder =
       absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
   std::error_code error;
+  const RaisedCapabilities raised(kToReadProcesses);
   add(std::filesystem::read_symlink(folder + "/exe", error).native());
   std::string command;
   if (ReadFile(folder + "/cmdline", &command).ok()) add(command.substr(0, command.find('\0')));

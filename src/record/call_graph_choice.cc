@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 #include "src/procfs/memory_map.h"
 #include "src/procfs/proc_file.h"
 #include "src/record/frame_pointers.h"
@@ -47,6 +48,7 @@ void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
       absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
   if (executable) {
     std::array<char, 4096> link;
+    const RaisedCapabilities raised(kToReadProcesses);
     const ssize_t size = readlink((directory + "/exe").c_str(), link.data(), link.size());
     if (size > 0) {
       targets->push_back(

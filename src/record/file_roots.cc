@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 
@@ -36,6 +37,7 @@ FileRoots::FileRoots(const procfs::Roots& roots)
     : proc_(roots.proc), own_(KeyOf(absl::StrCat(proc_, "/self"))) {}
 
 std::optional<FileRoots::Key> FileRoots::KeyOf(const std::string& process) const {
+  const RaisedCapabilities raised(kToReadProcesses);
   const std::optional<FileId> directory = FileIdOf(process + "/root");
   if (!directory) return std::nullopt;
   const std::optional<FileId> mounts = FileIdOf(process + "/ns/mnt");
@@ -64,7 +66,11 @@ symbolize::SharedFd FileRoots::Open(const std::string& process, const Key& key) 
   struct stat owner;
   if (recent_.size() >= kMost || stat(process.c_str(), &owner) != 0) return nullptr;
   if (!IsUserOrRoot(owner.st_uid) && !budget_.Take(owner.st_uid, 1)) return nullptr;
-  UniqueFd directory(open((process + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  UniqueFd directory;
+  {
+    const RaisedCapabilities raised(kToReadProcesses);
+    directory = UniqueFd(open((process + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
   // By now another process may have the number, or this one another root.
   const std::optional<FileId> opened = FileIdOf(directory.get());
   if (opened != key.directory || KeyOf(process) != key) return nullptr;

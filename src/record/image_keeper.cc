@@ -1,11 +1,9 @@
 #include "src/record/image_keeper.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +15,9 @@
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
+#include "src/procfs/memory_map.h"
 #include "src/sideband/user_image.h"
 #include "symbolize/image_file.h"
 
@@ -133,6 +133,7 @@ UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
   const std::string process = absl::StrCat(proc_, "/", LivingThreadOf(proc_, pid));
   const std::string range =
       absl::StrCat("/map_files/", absl::Hex(wanted.start), "-", absl::Hex(wanted.end));
+  const RaisedCapabilities raised(kToOpenImages);
   for (const std::string& link : {process + "/exe", process + range}) {
     if (WithoutMark(LinkAt(link)) != WithoutMark(wanted.path)) continue;
     absl::StatusOr<UniqueFd> file = OpenRegularFile(link);
@@ -141,17 +142,9 @@ UniqueFd ImageKeeper::OpenMapped(const Wanted& wanted, uint32_t pid) const {
   return {};
 }
 
-// On overlayfs a mapping has the device of the file below, a path that of the overlay; the inode is
-// the same where all layers are of one file system. On btrfs a path has the device of its
-// subvolume.
 bool ImageKeeper::Matches(int file, const Wanted& wanted) const {
   if (!wanted.build_id.empty()) return procfs::BuildIdOfFd(file) == wanted.build_id;
-  struct stat status;
-  if (fstat(file, &status) != 0 || status.st_ino != wanted.ino) return false;
-  if (status.st_dev == makedev(wanted.maj, wanted.min)) return true;
-  struct statfs system;
-  if (fstatfs(file, &system) != 0) return false;
-  return system.f_type == OVERLAYFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
+  return procfs::IsMappedFile(file, wanted.maj, wanted.min, wanted.ino);
 }
 
 // Whether it is kept, or need not be.

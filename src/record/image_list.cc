@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/living_thread.h"
+#include "src/base/raised_capabilities.h"
 #include "src/perf_event/abi.h"
 #include "src/sideband/user_image.h"
 #include "symbolize/elf/elf_image.h"
@@ -45,7 +46,10 @@ void ImageList::Add(const perf_event::Mmap2& mapping, uint16_t misc) {
     // As the process sees it, and, when that is gone already, as we do.
     const std::string path(name);
     const std::string root = absl::StrCat("/proc/", LivingThreadOf("/proc", mapping.pid), "/root");
-    image.build_id = procfs::BuildIdOfFile(root + path, root, mapping.ino);
+    {
+      const RaisedCapabilities raised(kToOpenImages);
+      image.build_id = procfs::BuildIdOfFile(root + path, root, mapping.ino);
+    }
     if (image.build_id.empty()) image.build_id = procfs::BuildIdOfFile(path, {}, mapping.ino);
   }
   order_.push_back(&*images_.emplace(std::string(name), std::move(image)).first);

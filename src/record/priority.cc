@@ -6,12 +6,14 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/raised_capabilities.h"
 #include "src/base/status.h"
 
 namespace profiler::record {
 namespace {
 
 bool SetScheduler(int policy, int priority) {
+  const RaisedCapabilities raised(kCapSysNice);
   const sched_param param{.sched_priority = priority};
   return sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param) == 0;
 }
@@ -34,6 +36,7 @@ void RaisedPriority::RaiseNice() {
   constexpr int kHighest = -20;
   if (real_time_ || !PriorityInWords().empty()) return;
   if (!SetScheduler(SCHED_OTHER, 0)) return;
+  const RaisedCapabilities raised(kCapSysNice);
   nice_ = setpriority(PRIO_PROCESS, 0, kHighest) == 0;
 }
 

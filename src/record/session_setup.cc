@@ -64,7 +64,7 @@ class SetupSteps {
       options_.stack_bytes =
           options_.post_unwind
               ? kModestStackBytes
-              : DefaultStackBytes(limits_, procfs::EffectiveCapabilities(options_.roots),
+              : DefaultStackBytes(limits_, procfs::PermittedCapabilities(options_.roots),
                                   SamplingRate());
     }
     PROFILER_ASSIGN_OR_RETURN(setup_.plan, PlanEvents(kernel_, options_, limits_, Probe()));
@@ -119,7 +119,7 @@ class SetupSteps {
 
   UnwindingMeans Means() const {
     return {.limits = limits_,
-            .capabilities = procfs::EffectiveCapabilities(options_.roots),
+            .capabilities = procfs::PermittedCapabilities(options_.roots),
             .page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE)),
             .memory = procfs::ReadMachineFacts(options_.roots).total_mem_kb * 1024,
             .cpus = cpus_.size(),
@@ -149,7 +149,7 @@ class SetupSteps {
     const auto page_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     const RingSize ring = options_.ring_bytes != 0
                               ? RequestedRing(options_.ring_bytes, page_size)
-                              : DefaultRing(limits_, procfs::EffectiveCapabilities(options_.roots),
+                              : DefaultRing(limits_, procfs::PermittedCapabilities(options_.roots),
                                             page_size, BytesPerSecond());
     ringbuf::EventSetOptions set;
     perf_event::Attr sideband = setup_.plan.sideband.attr;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string_view>
 
+#include "src/base/raised_capabilities.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/confined/sanitized.h"
 
@@ -139,6 +140,7 @@ absl::Status DropCapabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none = {};
   if (syscall(SYS_capset, &header, none.data()) != 0) return ErrnoStatus(errno, "capset");
+  ForgetCapabilities();
   return absl::OkStatus();
 }
 
