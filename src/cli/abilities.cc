@@ -3,7 +3,13 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "src/base/shown_url.h"
 #include "src/base/status.h"
 #include "src/base/text.h"
 #include "src/events/list_events.h"
@@ -131,7 +137,11 @@ std::vector<Ability> NamingAbilities(const naming::NamingHere& here) {
   if (here.servers.empty()) {
     fetching.text = "$DEBUGINFOD_URLS names no server";
   } else if (here.fetching.ok()) {
-    fetching = {"debuginfod", true, here.servers};
+    std::vector<std::string> shown;
+    for (const absl::string_view server : absl::StrSplit(here.servers, ' ', absl::SkipEmpty())) {
+      shown.push_back(ShownUrl({server.data(), server.size()}));
+    }
+    fetching = {"debuginfod", true, absl::StrJoin(shown, " ")};
   }
   return {sandbox, fetching};
 }

@@ -53,7 +53,7 @@ absl::StatusOr<Task> ReadTask(const FleetArguments& arguments) {
                             fleet::ParseDestination(arguments.to));
   if (destination.kind != fleet::DestinationKind::kClickHouse) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--to ", arguments.to, ": only servers of clickhouse+http:// have tables to be made"));
+        "--to ", destination.Text(), ": only servers of clickhouse+http:// have tables to be made"));
   }
   Task task = {.url = destination.url, .options = {}};
   if (!destination.database.empty()) task.options.database = destination.database;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_url.h"
 #include "src/http/credentials.h"
 #include "src/http/message.h"
 
@@ -155,7 +156,8 @@ class LibraryClient : public Client {
     }
     if (code != CURLE_OK) {
       const char* const why = said[0] != '\0' ? said.data() : library_.easy_strerror(code);
-      return absl::Status(CodeOf(code), absl::StrCat(ShownUrl(request.url), ": ", why));
+      return absl::Status(CodeOf(code),
+                          absl::StrCat(ShownUrl(request.url), ": ", WithShownUrls(why)));
     }
     Response response = arriving.headers.Take();
     response.body = std::move(arriving.body);

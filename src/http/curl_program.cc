@@ -23,6 +23,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "src/base/byte_reader.h"
+#include "src/base/shown_url.h"
 #include "src/base/text.h"
 #include "src/base/transfer.h"
 #include "src/base/uninterrupted.h"
@@ -253,7 +254,7 @@ class ProgramClient : public Client {
     const absl::Status read = run.Read(request.most, Clock::now() + request.timeout + kPatience);
     if (!read.ok()) return Prefixed(prefix, read);
     const int exit_code = run.Wait();
-    if (exit_code != 0) return absl::Status(CodeOf(exit_code), prefix + run.Said());
+    if (exit_code != 0) return absl::Status(CodeOf(exit_code), prefix + WithShownUrls(run.Said()));
     HeaderReader headers;
     for (const absl::string_view line : absl::StrSplit(run.headers(), '\n')) {
       headers.Add({line.data(), line.size()});

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/shown_url.h"
 #include "src/base/text.h"
 
 namespace profiler::http {
@@ -30,7 +31,7 @@ absl::Status CheckUrl(std::string_view url) {
     rest.remove_prefix(8);
   } else {
     return absl::InvalidArgumentError(
-        absl::StrCat(View(url), ": must begin with http:// or https://"));
+        absl::StrCat(ShownUrl(url), ": must begin with http:// or https://"));
   }
   const std::string_view server = rest.substr(0, rest.find_first_of("/?#"));
   if (server.find('@') != server.npos) {
@@ -38,7 +39,7 @@ absl::Status CheckUrl(std::string_view url) {
         "a user and a password do not belong into a URL; put them into a file");
   }
   if (server.empty() || !std::ranges::all_of(url, IsVisible)) {
-    return absl::InvalidArgumentError(absl::StrCat(View(url), ": is no URL"));
+    return absl::InvalidArgumentError(absl::StrCat(ShownUrl(url), ": is no URL"));
   }
   return absl::OkStatus();
 }
@@ -74,8 +75,6 @@ std::vector<std::string> HeaderLines(const Request& request, const std::string& 
 bool HasBody(const Request& request) {
   return request.method == "POST" || request.method == "PUT" || !request.body.empty();
 }
-
-std::string ShownUrl(std::string_view url) { return std::string(url.substr(0, url.find('?'))); }
 
 bool HeaderReader::Add(std::string_view line) {
   bytes_ += line.size();

@@ -25,9 +25,6 @@ std::vector<std::string> HeaderLines(const Request& request, const std::string& 
 // Whether the method has a body, even if that is empty.
 bool HasBody(const Request& request);
 
-// The URL up to its query: for messages.
-std::string ShownUrl(std::string_view url);
-
 // Takes the lines before an answer's body, as they come:
 //
 //   HTTP/1.1 100 Continue       each status line begins anew: what was before it was not the answer

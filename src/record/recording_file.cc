@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "src/base/off_cpu_events.h"
+#include "src/base/shown_url.h"
 #include "src/perf_data/format/feature_values.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
@@ -79,7 +80,7 @@ perf_data::Features FeaturesKnownBefore(const RecordOptions& options, const Even
   }
   if (machine.total_mem_kb != 0) features.total_mem_kb = machine.total_mem_kb;
   features.version = options.version;
-  features.cmdline = options.cmdline;
+  for (const std::string& word : options.cmdline) features.cmdline.push_back(WithShownUrls(word));
   if (!tracing_data.empty()) features.other[perf_data::kFeatureTracingData] = tracing_data;
   if (const auto groups = GroupsOf(plan); !groups.empty()) {
     perf_data::SetGroups(groups, &features);

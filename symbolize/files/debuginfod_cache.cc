@@ -65,7 +65,7 @@ DebuginfodCache::Unfinished::Unfinished(const std::string& path)
     : mark_(path + ".unfinished"), was_there_(access(mark_.c_str(), F_OK) == 0) {
   std::error_code unwritable;  // then there will be no cache either
   std::filesystem::create_directories(std::filesystem::path(mark_).parent_path(), unwritable);
-  const UniqueFd created(open(mark_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  const UniqueFd created(open(mark_.c_str(), O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 DebuginfodCache::Unfinished::~Unfinished() { RemoveFile(mark_); }

@@ -25,6 +25,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "src/base/shown_url.h"
 #include "src/base/text.h"
 #include "src/base/uninterrupted.h"
 #include "src/base/unique_fd.h"
@@ -116,7 +117,7 @@ class Run {
 // What it was downloaded from.
 std::string UrlIn(const std::string& said) {
   for (absl::string_view line : absl::StrSplit(said, '\n')) {
-    if (absl::ConsumePrefix(&line, "Downloaded from ")) return std::string(line);
+    if (absl::ConsumePrefix(&line, "Downloaded from ")) return ShownUrl({line.data(), line.size()});
   }
   return {};
 }
@@ -125,7 +126,7 @@ absl::Status Failure(const std::string& said) {
   constexpr std::string_view kFailed = "Server query failed: ";
   const size_t at = said.find(kFailed);
   std::string why = at == said.npos ? said : said.substr(at + kFailed.size());
-  why = why.substr(0, why.find('\n'));
+  why = WithShownUrls(why.substr(0, why.find('\n')));
   if (why == "No such file or directory") return absl::NotFoundError("no server has it");
   return absl::UnavailableError(absl::StrCat("debuginfod-find: ", why.empty() ? "failed" : why));
 }

@@ -26,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "src/base/shown_url.h"
 #include "src/base/text.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/files/debug_file_source.h"
@@ -99,7 +100,7 @@ std::string Troubles(absl::string_view transcript) {
   std::vector<std::string> lines;
   for (const auto& [number, trouble] : troubles) {
     if (std::string_view(trouble).ends_with(" 404")) continue;
-    lines.push_back(urls[number] + ": " + trouble);
+    lines.push_back(ShownUrl(urls[number]) + ": " + WithShownUrls(trouble));
   }
   return absl::StrJoin(lines, "; ");
 }
@@ -167,7 +168,7 @@ absl::StatusOr<SourcedFile> DebuginfodSource::Fetch(FileKind kind,
   const int found = find(client, reinterpret_cast<const unsigned char*>(build_id.data()),
                          static_cast<int>(build_id.size()), &path);
   const char* const url = library.get_url(client);
-  SourcedFile file{path == nullptr ? "" : path, url == nullptr ? "" : url};
+  SourcedFile file{path == nullptr ? "" : path, url == nullptr ? "" : ShownUrl(url)};
   std::free(path);
   library.end(client);
   if (found >= 0) {

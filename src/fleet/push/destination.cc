@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "src/base/shown_url.h"
 #include "src/base/text.h"
 
 namespace profiler::fleet {
@@ -33,7 +34,7 @@ const KindOfServer& Of(DestinationKind kind) { return kKinds[static_cast<size_t>
 
 absl::Status Wrong(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat(View(text), ": ", View(why),
+      absl::StrCat(ShownUrl(text), ": ", View(why),
                    "; a destination is clickhouse+http://HOST:PORT/DATABASE, otlp+http://HOST:PORT "
                    "or pyroscope+http://HOST:PORT, or the same with https"));
 }
