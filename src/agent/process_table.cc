@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/procfs/process_file.h"
 
 namespace profiler::agent {
 namespace {
@@ -54,7 +55,8 @@ void ProcessTable::Ended(uint32_t pid) {
 ProcessTable::Names ProcessTable::Read(uint32_t pid) {
   if (IsOfKernel(pid)) return kernel_;
   std::string text;
-  if (!procfs::ReadFile(absl::StrCat(roots_.proc, "/", pid, "/cgroup"), &text).ok()) {
+  constexpr size_t kMostOfGroups = 64 << 10;  // a path for each hierarchy of version 1
+  if (!procfs::ReadOfProcess(roots_, pid, "cgroup", &text, kMostOfGroups).ok()) {
     return nullptr;
   }
   const std::lock_guard lock(mutex_);

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/perf_event/attr.h"
 #include "src/perf_event/codec.h"
-#include "src/procfs/proc_file.h"
+#include "src/procfs/process_file.h"
 #include "src/procfs/synthesizer.h"
 #include "src/profile/dso_image.h"
 #include "symbolize/address_space.h"
@@ -20,7 +20,8 @@ LiveProcess::LiveProcess(pid_t pid, symbolize::Symbolizer& symbolizer)
 // The process is described by the records that a recording of it would begin with.
 absl::StatusOr<LiveProcess> LiveProcess::Read(pid_t pid, symbolize::Symbolizer& symbolizer) {
   std::string maps;
-  const absl::Status readable = procfs::ReadFile(absl::StrCat("/proc/", pid, "/maps"), &maps);
+  const absl::Status readable =
+      procfs::ReadOfProcess({}, static_cast<uint32_t>(pid), "maps", &maps, /*most=*/1);
   if (absl::IsNotFound(readable)) return absl::NotFoundError(absl::StrCat("no process ", pid));
   PROFILER_RETURN_IF_ERROR(readable);
   const perf_event::Attr attr;

@@ -8,6 +8,7 @@
 #include "src/base/byte_reader.h"
 #include "src/procfs/build_id.h"
 #include "src/procfs/fake_tree.h"
+#include "src/procfs/process_file.h"
 #include "src/procfs/tasks.h"
 
 namespace profiler::procfs {
@@ -98,6 +99,19 @@ TEST(BuildIdOfFile, IsEmptyForWhatIsNoImage) {
   EXPECT_TRUE(BuildIdOfFile(tree.path("elf")).empty());
   EXPECT_TRUE(BuildIdOfFile(tree.path("missing")).empty());
   EXPECT_TRUE(BuildIdOfFile("/").empty());
+}
+
+TEST(ProcessFile, IsReadUpToABound) {
+  FakeTree tree;
+  tree.Write("proc/7/cmdline", std::string(100'000, 'x')).Write("proc/7/comm", "cat\n");
+  std::string text;
+  ASSERT_TRUE(ReadOfProcess(tree.roots(), 7, "cmdline", &text).ok());
+  EXPECT_EQ(text.size(), kMostOfProcessFile);
+  ASSERT_TRUE(ReadOfProcess(tree.roots(), 7, "cmdline", &text, 10'000).ok());
+  EXPECT_EQ(text, std::string(10'000, 'x'));
+  ASSERT_TRUE(ReadOfProcess(tree.roots(), 7, "comm", &text).ok());
+  EXPECT_EQ(text, "cat\n");
+  EXPECT_FALSE(ReadOfProcess(tree.roots(), 7, "environ", &text).ok());
 }
 
 }  // namespace

@@ -9,12 +9,13 @@
 
 #include "src/base/raised_capabilities.h"
 #include "src/base/unique_fd.h"
+#include "src/procfs/process_file.h"
 
 namespace profiler::procfs {
 namespace {
 
-// seq_file hands out a page at a time whatever is asked for.
-constexpr size_t kReadSize = 4096;
+// More than 100,000 mounts take, the most that a namespace may have.
+constexpr size_t kMostOfFile = size_t{64} << 20;
 
 }  // namespace
 
@@ -24,26 +25,7 @@ absl::Status ReadFile(const std::string& path, std::string* text) {
 }
 
 absl::Status ReadNamedFile(const std::string& path, std::string* text) {
-  text->clear();
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return ErrnoStatus(errno, path);
-  size_t size = 0;
-  while (true) {
-    if (text->size() - size < kReadSize) {
-      text->resize(std::max({text->capacity(), text->size() * 2, kReadSize * 2}));
-    }
-    const ssize_t got = read(fd.get(), text->data() + size, text->size() - size);
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      const int error = errno;
-      text->clear();
-      return ErrnoStatus(error, path);
-    }
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  text->resize(size);
-  return absl::OkStatus();
+  return ReadStart(path, kMostOfFile, text);
 }
 
 absl::Status ReadLines(const std::string& path,

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/living_thread.h"
 #include "src/base/raised_capabilities.h"
+#include "src/procfs/process_file.h"
 
 namespace profiler::procfs {
 namespace {
@@ -39,13 +40,13 @@ absl::StatusOr<std::vector<pid_t>> NumberedEntries(const std::string& path) {
 }
 
 absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_view key) {
-  const std::string path = absl::StrCat(roots.proc, "/", id, "/status");
   std::string text;
-  PROFILER_RETURN_IF_ERROR(ReadFile(path, &text));
+  // The numbers that are asked for stand in front of the groups, of which there may be many.
+  PROFILER_RETURN_IF_ERROR(ReadOfProcess(roots, static_cast<uint32_t>(id), "status", &text));
   const auto value = ValueOf(text, key);
   const auto number = value.has_value() ? ParseNumber<pid_t>(*value) : std::nullopt;
   // A task that exits while its file is read gives an empty one.
-  if (!number.has_value()) return ErrnoStatus(ESRCH, path);
+  if (!number.has_value()) return ErrnoStatus(ESRCH, absl::StrCat("process ", id));
   return *number;
 }
 
@@ -53,7 +54,7 @@ absl::StatusOr<pid_t> NumberInStatus(const Roots& roots, pid_t id, std::string_v
 // that, as a zombie.
 bool LivesAt(const std::string& directory) {
   std::string stat;
-  if (!ReadFile(directory + "/stat", &stat).ok()) return false;
+  if (!ReadStart(directory + "/stat", kMostOfProcessFile, &stat).ok()) return false;
   const size_t name_end = stat.rfind(") ");  // a name may have brackets and spaces
   if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
   const char state = stat[name_end + 2];
@@ -92,7 +93,7 @@ absl::StatusOr<pid_t> ProcessOf(const Roots& roots, pid_t tid) {
 absl::StatusOr<std::string> CommOf(const Roots& roots, pid_t pid, pid_t tid) {
   const std::string path = absl::StrCat(roots.proc, "/", pid, "/task/", tid, "/comm");
   std::string comm;
-  PROFILER_RETURN_IF_ERROR(ReadFile(path, &comm));
+  PROFILER_RETURN_IF_ERROR(ReadStart(path, kMostOfProcessFile, &comm));
   // Only the newline that the kernel adds goes: a name may hold others.
   if (!comm.empty() && comm.back() == '\n') comm.pop_back();
   if (comm.size() > kMaxComm) comm.resize(kMaxComm);
@@ -108,7 +109,7 @@ absl::StatusOr<std::vector<ProcessParent>> ProcessParents(const Roots& roots) {
   std::vector<ProcessParent> parents;
   std::string text;
   for (const pid_t pid : pids) {
-    if (!ReadFile(absl::StrCat(roots.proc, "/", pid, "/status"), &text).ok()) continue;
+    if (!ReadOfProcess(roots, static_cast<uint32_t>(pid), "status", &text).ok()) continue;
     const auto parent = ValueOf(text, "PPid");
     const auto number = parent ? ParseNumber<pid_t>(*parent) : std::nullopt;
     const std::string_view state = ValueOf(text, "State").value_or("");
@@ -127,13 +128,14 @@ std::vector<std::string> NamesOf(const Roots& roots, pid_t pid) {
     if (!name.empty()) names.emplace_back(name);
   };
   if (const auto comm = CommOf(roots, pid, pid); comm.ok()) names.push_back(*comm);
-  const std::string folder =
-      absl::StrCat(roots.proc, "/", LivingThreadOf(roots.proc, static_cast<uint32_t>(pid)));
+  const uint32_t thread = LivingThreadOf(roots.proc, static_cast<uint32_t>(pid));
+  const std::string folder = absl::StrCat(roots.proc, "/", thread);
   std::error_code error;
   const RaisedCapabilities raised(kToReadProcesses);
   add(std::filesystem::read_symlink(folder + "/exe", error).native());
   std::string command;
-  if (ReadFile(folder + "/cmdline", &command).ok()) add(command.substr(0, command.find('\0')));
+  if (ReadOfProcess(roots, thread, "cmdline", &command).ok())
+    add(command.substr(0, command.find('\0')));
   return names;
 }
 

@@ -55,18 +55,16 @@ void AddImagesOf(const procfs::Roots& roots, pid_t pid, bool executable,
           {static_cast<uint32_t>(pid), std::string(link.data(), static_cast<size_t>(size))});
     }
   }
-  std::string maps;
-  if (!procfs::ReadFile(directory + "/maps", &maps).ok()) return;
   bool has_c_library = false;
-  for (procfs::TextScanner lines(maps); !lines.done();) {
-    const auto map = procfs::ParseMapsLine(lines.Until('\n'));
-    if (!map) continue;
+  (void)procfs::ReadLines(directory + "/maps", [&](std::string_view line) {
+    const auto map = procfs::ParseMapsLine(line);
+    if (!map) return true;
     const bool is_c_library = IsCLibrary(map->name) && !has_c_library;
-    if (!is_c_library && !IsJava(map->name)) continue;
+    if (!is_c_library && !IsJava(map->name)) return true;
     has_c_library = has_c_library || is_c_library;
     targets->push_back({static_cast<uint32_t>(pid), procfs::RecordName(*map)});
-    if (!is_c_library) return;
-  }
+    return is_c_library;
+  });
 }
 
 std::vector<Target> ImagesOfTargets(const RecordOptions& options) {
