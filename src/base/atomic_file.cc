@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/own_directory.h"
 #include "src/base/uninterrupted.h"
 
 namespace profiler {
@@ -79,12 +80,15 @@ absl::StatusOr<AtomicFile> AtomicFile::Create(const std::string& path, mode_t mo
   static std::atomic<unsigned> number = 0;
   const std::optional<std::string> target = TargetOf(path);
   if (!target) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  const auto place = FindPlace(*target);
+  if (!place.ok()) return Prefixed("cannot create ", place.status());
   while (true) {
     const std::string name = absl::StrCat("profiler-", getpid(), "-", number.fetch_add(1), ".tmp");
     // It would be unlinked from here on: a signal finds it not yet made, or made.
     AtomicFile file(path, *target, DirectoryOf(*target) / name);
     file.fd_ = UniqueFd(Uninterrupted([&] {
-      return open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      return openat(place->directory.get(), name.c_str(),
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     }));
     if (file.fd_.valid()) return file;
     if (errno != EEXIST) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
@@ -96,10 +100,11 @@ AtomicFile::~AtomicFile() {
 }
 
 // As far as this user may: a group that cannot be given gets no more rights than all others have.
+// The set-id bits are not kept: they were given to the old content.
 void AtomicFile::TakeOwnerAndMode() const {
   struct stat old;
   if (stat(target_.c_str(), &old) != 0) return;
-  mode_t mode = old.st_mode & 07777;
+  mode_t mode = old.st_mode & 0777;
   if (fchown(fd(), old.st_uid, old.st_gid) != 0 && fchown(fd(), -1, old.st_gid) != 0) {
     mode &= ~mode_t{S_IRWXG} | (mode & S_IRWXO) << 3;
   }
@@ -107,7 +112,13 @@ void AtomicFile::TakeOwnerAndMode() const {
 }
 
 absl::Status AtomicFile::Rename(const std::string& from, const std::string& to) const {
-  if (Uninterrupted([&] { return std::rename(from.c_str(), to.c_str()); }) == 0) {
+  // Both names lie in one directory.
+  PROFILER_ASSIGN_OR_RETURN(const PlaceOfFile old_place, FindPlace(from));
+  const std::string name = fs::path(to).filename();
+  const int directory = old_place.directory.get();
+  if (Uninterrupted([&] {
+        return renameat(directory, old_place.name.c_str(), directory, name.c_str());
+      }) == 0) {
     return absl::OkStatus();
   }
   return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));

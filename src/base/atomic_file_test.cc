@@ -113,6 +113,15 @@ TEST_F(AtomicFileTest, WhenTheOldFileCannotBeKeptItStays) {
   EXPECT_THAT(Names(), UnorderedElementsAre("file", "file.old"));
 }
 
+TEST_F(AtomicFileTest, SetIdBitsOfTheOldFileAreNotKept) {
+  Write("file", "old");
+  ASSERT_EQ(chmod(Path("file").c_str(), 06755), 0);
+  ASSERT_TRUE(Written("file", "new").Commit({}).ok());
+  struct stat status;
+  ASSERT_EQ(stat(Path("file").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0755U);
+}
+
 TEST_F(AtomicFileTest, SeveralMayBeUnderWayAtOnce) {
   AtomicFile one = Written("file", "one");
   AtomicFile two = Written("file", "two");

@@ -23,14 +23,13 @@ class Walk {
   Walk(std::string path, IfMissing if_missing)
       : path_(std::move(path)), rest_(path_), if_missing_(if_missing) {}
 
+  absl::StatusOr<UniqueFd> OpenAnybodys() && {
+    PROFILER_RETURN_IF_ERROR(GoToEnd());
+    return std::move(at_);
+  }
+
   absl::StatusOr<UniqueFd> Open() && {
-    PROFILER_RETURN_IF_ERROR(Begin());
-    while (!rest_.empty()) {
-      const size_t end = rest_.find('/');
-      const std::string name = rest_.substr(0, end);
-      rest_.erase(0, end == std::string::npos ? end : end + 1);
-      if (!name.empty()) PROFILER_RETURN_IF_ERROR(Enter(name));
-    }
+    PROFILER_RETURN_IF_ERROR(GoToEnd());
     UniqueFd directory(openat(at_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     struct stat status;
     if (!directory.valid() || fstat(directory.get(), &status) != 0) return Failed();
@@ -39,6 +38,17 @@ class Walk {
   }
 
  private:
+  absl::Status GoToEnd() {
+    PROFILER_RETURN_IF_ERROR(Begin());
+    while (!rest_.empty()) {
+      const size_t end = rest_.find('/');
+      const std::string name = rest_.substr(0, end);
+      rest_.erase(0, end == std::string::npos ? end : end + 1);
+      if (!name.empty()) PROFILER_RETURN_IF_ERROR(Enter(name));
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status Failed() const { return ErrnoStatus(errno, path_); }
   static absl::Status Foreign(const std::string& what) {
     return absl::PermissionDeniedError(absl::StrCat(what, " is in the hands of another user"));
@@ -85,6 +95,15 @@ class Walk {
 
 absl::StatusOr<UniqueFd> OpenOwnDirectory(const std::string& path, IfMissing if_missing) {
   return Walk(path, if_missing).Open();
+}
+
+absl::StatusOr<PlaceOfFile> FindPlace(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const size_t name = slash == std::string::npos ? 0 : slash + 1;
+  PlaceOfFile place{.directory = {}, .name = path.substr(name)};
+  PROFILER_ASSIGN_OR_RETURN(place.directory,
+                            Walk(path.substr(0, name), IfMissing::kFail).OpenAnybodys());
+  return place;
 }
 
 }  // namespace profiler

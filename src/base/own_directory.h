@@ -20,4 +20,15 @@ enum class IfMissing : bool { kFail, kMake };
 // user's, or the directory itself is, or where all others may write to it. Thread-safe.
 absl::StatusOr<UniqueFd> OpenOwnDirectory(const std::string& path, IfMissing if_missing);
 
+// A name in a directory. Calls that take both (openat, renameat) mean this very directory, whatever
+// the path to it means by then.
+struct PlaceOfFile {
+  UniqueFd directory;  // opened with O_PATH; may be anybody's
+  std::string name;
+};
+
+// Finds the place of `path`. On the way to its directory, links of other users are refused, as
+// above; the last name is not looked at. Errors: as above.
+absl::StatusOr<PlaceOfFile> FindPlace(const std::string& path);
+
 }  // namespace profiler

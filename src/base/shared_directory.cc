@@ -1,61 +1,105 @@
 #include "src/base/shared_directory.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/atomic_file.h"
+#include "src/base/own_directory.h"
 #include "src/base/regular_file.h"
+#include "src/base/uninterrupted.h"
 
 namespace profiler {
 namespace {
 
-namespace fs = std::filesystem;
-
-fs::path DirectoryOf(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? fs::path(".") : parent;
+// True if files there are the kernel's own: /proc has links for open files.
+bool IsInProc(const std::string& directory) {
+  struct statfs system;
+  return statfs(directory.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-bool MayBeATrap(const struct stat& entry, const fs::path& directory) {
+bool IsAmongOthers(const struct stat& file, const std::string& directory) {
   struct stat holder;
-  if (stat(directory.c_str(), &holder) != 0) return false;
+  if (IsUserOrRoot(file.st_uid) || stat(directory.c_str(), &holder) != 0) return false;
   const bool is_shared =
       (holder.st_mode & S_ISVTX) != 0 && (holder.st_mode & (S_IWOTH | S_IWGRP)) != 0;
-  return is_shared && entry.st_uid != holder.st_uid && !IsUserOrRoot(entry.st_uid);
+  return is_shared && file.st_uid != holder.st_uid;
+}
+
+absl::Status Refused(const std::string& path, const std::string& at, const char* what,
+                     uid_t owner) {
+  return absl::FailedPreconditionError(absl::StrCat("cannot write to ", path, ": ", at, " is a ",
+                                                    what, " of another user (", owner,
+                                                    "); remove it or write elsewhere"));
 }
 
 }  // namespace
 
 absl::Status CheckSharedName(const std::string& path, FileOfOthers file) {
   constexpr int kMostLinks = 40;  // as the kernel has it
-  std::string at = path;
-  for (int i = 0; i < kMostLinks; ++i) {
+  int links = 0;
+  std::string at, rest = path;  // the directory so far, with its slash, and the names behind it
+  while (true) {
+    if (rest.starts_with('/') && at.empty()) at = "/";
+    rest.erase(0, rest.find_first_not_of('/'));
+    if (rest.empty()) return absl::OkStatus();
+    const size_t end = std::min(rest.find('/'), rest.size());
+    const std::string here = at + rest.substr(0, end);
+    rest.erase(0, end);
+    const std::string directory = at.empty() ? "." : at;
     struct stat entry;
-    if (lstat(at.c_str(), &entry) != 0) return absl::OkStatus();
-    const fs::path directory = DirectoryOf(at);
-    // What /proc has of open files is the kernel's.
-    struct statfs system;
-    if (statfs(directory.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) break;
-    const bool is_link = S_ISLNK(entry.st_mode);
-    const bool is_replaced = S_ISREG(entry.st_mode) && file == FileOfOthers::kReplaced;
-    if ((is_link || is_replaced) && MayBeATrap(entry, directory)) {
-      return absl::FailedPreconditionError(absl::StrCat("cannot write to ", path, ": ", at,
-                                                        " is a ", is_link ? "link" : "file",
-                                                        " of another user (", entry.st_uid,
-                                                        ") in a directory where everybody may "
-                                                        "make them; remove it or write elsewhere"));
+    if (lstat(here.c_str(), &entry) != 0 || IsInProc(directory)) return absl::OkStatus();
+    if (S_ISREG(entry.st_mode) && file == FileOfOthers::kReplaced &&
+        IsAmongOthers(entry, directory)) {
+      return Refused(path, here, "file", entry.st_uid);
     }
-    if (!is_link) break;
+    if (!S_ISLNK(entry.st_mode)) {
+      at = here + "/";
+      continue;
+    }
+    if (!IsUserOrRoot(entry.st_uid)) return Refused(path, here, "link", entry.st_uid);
     std::error_code error;
-    const fs::path target = fs::read_symlink(at, error);
-    if (error) break;
-    at = (directory / target).string();
+    const std::string target = std::filesystem::read_symlink(here, error);
+    if (error || ++links > kMostLinks) return absl::OkStatus();
+    if (target.starts_with('/')) at = "/";
+    rest.insert(0, target);
   }
-  return absl::OkStatus();
+}
+
+absl::StatusOr<UniqueFd> OpenInPlace(const std::string& path, int flags) {
+  const std::optional<std::string> target = AtomicFile::TargetOf(path);
+  UniqueFd fd;
+  if (target) {
+    PROFILER_ASSIGN_OR_RETURN(const PlaceOfFile place, FindPlace(*target));
+    fd = UniqueFd(Uninterrupted([&] {
+      return openat(place.directory.get(), place.name.c_str(),
+                    flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    }));
+  } else {
+    fd = UniqueFd(Uninterrupted([&] { return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY); }));
+  }
+  struct stat status;
+  if (!fd.valid() || fstat(fd.get(), &status) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("cannot write to ", path));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    if (!target) return fd;
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  }
+  if (target && !IsUserOrRoot(status.st_uid)) return Refused(path, *target, "file", status.st_uid);
+  if ((flags & O_APPEND) == 0 && Uninterrupted([&] { return ftruncate(fd.get(), 0); }) != 0) {
+    return ErrnoStatus(errno, absl::StrCat("cannot write to ", path));
+  }
+  return fd;
 }
 
 }  // namespace profiler

@@ -1,5 +1,6 @@
 #include "src/base/shared_directory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,8 +68,7 @@ TEST_F(SharedDirectoryTest, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_FALSE(MayBe(own)) << "it leads to the other's";
   EXPECT_EQ(CheckSharedName(link, FileOfOthers::kReplaced).message(),
             "cannot write to " + link + ": " + link +
-                " is a link of another user (65534) in a directory where everybody may make them; "
-                "remove it or write elsewhere");
+                " is a link of another user (65534); remove it or write elsewhere");
 }
 
 TEST_F(SharedDirectoryTest, AFileOfAnotherUserDoesNotGetWhatIsWritten) {
@@ -79,12 +79,32 @@ TEST_F(SharedDirectoryTest, AFileOfAnotherUserDoesNotGetWhatIsWritten) {
 }
 
 TEST_F(SharedDirectoryTest, InADirectoryOfItsOwnerAloneFilesAreHis) {
-  const std::string file = Write("file"), link = Link("file", "link");
-  if (!GiveTo(kNobody, file) || !GiveTo(kNobody, link) || !GiveTo(kNobody, directory_)) return;
-  EXPECT_TRUE(MayBe(link)) << "it is the directory's owner's";
+  const std::string file = Write("file");
+  if (!GiveTo(kNobody, file) || !GiveTo(kNobody, directory_)) return;
+  EXPECT_TRUE(MayBe(file)) << "it is the directory's owner's";
   ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
-  ASSERT_EQ(chown(directory_.c_str(), 0, 0), 0);
-  EXPECT_TRUE(MayBe(link));
+  EXPECT_TRUE(MayBe(file));
+}
+
+TEST_F(SharedDirectoryTest, InADirectoryOfAnotherUserHisLinksAreNotFollowed) {
+  fs::create_directory(Path("real"));
+  const std::string link = Link("real", "link"), last = Link("file", "last");
+  if (!GiveTo(kNobody, link) || !GiveTo(kNobody, last) || !GiveTo(kNobody, directory_)) return;
+  ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
+  EXPECT_FALSE(MayBe(last));
+  EXPECT_FALSE(MayBe(link + "/file")) << "a link on the way to the directory";
+  EXPECT_TRUE(MayBe(Path("real/file")));
+}
+
+TEST_F(SharedDirectoryTest, AFileIsWrittenInPlaceIfItIsOurs) {
+  const std::string own = Write("own"), others = Write("others");
+  EXPECT_TRUE(OpenInPlace(own, O_WRONLY).ok());
+  EXPECT_EQ(fs::file_size(own), 0U);
+  EXPECT_FALSE(OpenInPlace(Path("none"), O_WRONLY).ok()) << "nothing is created";
+  EXPECT_TRUE(OpenInPlace("/dev/null", O_WRONLY).ok());
+  if (!GiveTo(kNobody, others)) return;
+  EXPECT_FALSE(OpenInPlace(others, O_WRONLY).ok());
+  EXPECT_EQ(fs::file_size(others), 4U);
 }
 
 }  // namespace

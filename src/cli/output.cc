@@ -141,7 +141,12 @@ void Output::OpenFile() {
     replaced_.emplace(*std::move(replaced));
     file_ = fdopen(fcntl(replaced_->fd(), F_DUPFD_CLOEXEC, 0), "w");
   } else if (!AtomicFile::CanReplace(path_) || absl::IsPermissionDenied(replaced.status())) {
-    file_ = std::fopen(path_.c_str(), "we");
+    auto fd = OpenInPlace(path_, O_WRONLY);
+    if (!fd.ok()) {
+      status_ = fd.status();
+      return;
+    }
+    file_ = fdopen(fcntl(fd->get(), F_DUPFD_CLOEXEC, 0), "w");
   } else {
     status_ = replaced.status();
     return;

@@ -1,5 +1,9 @@
 // profiler stat
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -9,6 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "ringbuf/kernel.h"
+#include "src/base/atomic_file.h"
+#include "src/base/shared_directory.h"
+#include "src/base/unique_fd.h"
 #include "src/cli/command.h"
 #include "src/cli/command_end.h"
 #include "src/cli/event_arguments.h"
@@ -135,7 +142,9 @@ class CountOutput {
   absl::Status Open(const std::string& path, bool append) {
     if (path.empty()) return absl::OkStatus();
     path_ = path;
-    file_.reset(std::fopen(path.c_str(), append ? "ae" : "we"));
+    PROFILER_RETURN_IF_ERROR(CheckSharedName(path, FileOfOthers::kReplaced));
+    PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, append ? Lengthened(path) : Replaced(path));
+    file_.reset(fdopen(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), append ? "a" : "w"));
     return file_ == nullptr ? ErrnoStatus(errno, path) : absl::OkStatus();
   }
   void Write(const std::string& text) {
@@ -148,6 +157,24 @@ class CountOutput {
   const absl::Status& status() const { return status_; }
 
  private:
+  // A new file takes the place of an old one at once: with -I it is read while it grows.
+  static absl::StatusOr<UniqueFd> Replaced(const std::string& path) {
+    constexpr mode_t kForAll = 0666;  // less the umask
+    if (!AtomicFile::CanReplace(path)) return OpenInPlace(path, O_WRONLY);
+    auto file = AtomicFile::Create(path, kForAll);
+    if (absl::IsPermissionDenied(file.status())) return OpenInPlace(path, O_WRONLY);
+    PROFILER_RETURN_IF_ERROR(file.status());
+    UniqueFd fd(fcntl(file->fd(), F_DUPFD_CLOEXEC, 0));
+    if (!fd.valid()) return ErrnoStatus(errno, path);
+    PROFILER_RETURN_IF_ERROR(file->Commit({.sync = false}));
+    return fd;
+  }
+  static absl::StatusOr<UniqueFd> Lengthened(const std::string& path) {
+    struct stat old;
+    if (stat(path.c_str(), &old) != 0) return Replaced(path);
+    return OpenInPlace(path, O_WRONLY | O_APPEND);
+  }
+
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
