@@ -40,6 +40,7 @@ absl::StatusOr<RewriteTarget> RewriteTarget::Open(const std::string& to, const s
 
 absl::Status RewriteTarget::OpenBeside(const std::string& to) {
   PROFILER_RETURN_IF_ERROR(CheckSharedName(to, FileOfOthers::kReplaced));
+  PROFILER_RETURN_IF_ERROR(CheckNotBeingWritten(to));
   PROFILER_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(to));
   file_.emplace(std::move(file));
   std::error_code error;

@@ -1,6 +1,7 @@
 #include "src/perf_data/write/write_pieces.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -15,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/atomic_file.h"
+#include "src/base/own_directory.h"
 #include "src/base/shared_directory.h"
 #include "src/base/uninterrupted.h"
 
@@ -53,12 +55,46 @@ absl::Status WriteSome(int fd, std::span<const std::span<const std::byte>> piece
   return absl::OkStatus();
 }
 
+// Both names lie in one directory, and no link of another user leads there.
+absl::Status RenameInDirectory(const std::string& from, const std::string& to) {
+  PROFILER_ASSIGN_OR_RETURN(const PlaceOfFile place, FindPlace(from));
+  const int directory = place.directory.get();
+  const std::string name = to.substr(to.rfind('/') + 1);
+  if (Uninterrupted(
+          [&] { return renameat(directory, place.name.c_str(), directory, name.c_str()); }) == 0) {
+    return absl::OkStatus();
+  }
+  return ErrnoStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
+}
+
+// Sets errno.
+bool UnlinkInDirectory(const std::string& path) {
+  const auto place = FindPlace(path);
+  return place.ok() && unlinkat(place->directory.get(), place->name.c_str(), 0) == 0;
+}
+
+absl::StatusOr<UniqueFd> CreateNew(const std::string& path) {
+  const auto place = FindPlace(path);
+  if (!place.ok()) return Prefixed("cannot create ", place.status());
+  UniqueFd fd(Uninterrupted([&] {
+    return openat(place->directory.get(), place->name.c_str(),
+                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerAlone);
+  }));
+  if (!fd.valid()) return ErrnoStatus(errno, absl::StrCat("cannot create ", path));
+  flock(fd.get(), LOCK_EX | LOCK_NB);
+  return fd;
+}
+
+// Whoever writes a recording holds an exclusive lock. Where locks are not known nothing is locked.
+bool IsLocked(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return fd.valid() && flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 // Puts an old recording aside, and says where.
 absl::StatusOr<std::string> KeepOldFile(const std::string& path) {
   std::string kept = path + ".old";
-  if (Uninterrupted([&] { return std::rename(path.c_str(), kept.c_str()); }) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("cannot rename ", path, " to ", kept));
-  }
+  PROFILER_RETURN_IF_ERROR(RenameInDirectory(path, kept));
   return kept;
 }
 
@@ -71,7 +107,7 @@ absl::StatusOr<UniqueFd> OpenWith(const std::string& path, int flags) {
 // An empty file in a directory that is not for us to change. A recording says what others do, so
 // the file must be ours, and for us alone.
 absl::StatusOr<UniqueFd> TakeOver(const std::string& path) {
-  PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, O_RDWR));
+  PROFILER_ASSIGN_OR_RETURN(UniqueFd fd, OpenWith(path, O_RDWR | O_NOFOLLOW));
   struct stat status;
   if (fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
   if (status.st_uid != geteuid()) {
@@ -98,16 +134,17 @@ absl::StatusOr<UniqueFd> CreateFile(const std::string& path, ReplacedFile* repla
   struct stat old;
   const bool is_there = stat(path.c_str(), &old) == 0;
   if (!target && is_there && S_ISREG(old.st_mode)) return OpenOpenFile(path);
-  if (!target) return OpenWith(path, O_WRONLY | O_TRUNC);
+  if (!target) return OpenInPlace(path, O_WRONLY);
   if (is_there) {
+    PROFILER_RETURN_IF_ERROR(CheckNotBeingWritten(path));
     if (old.st_size != 0) {
       PROFILER_ASSIGN_OR_RETURN(replaced->kept_as, KeepOldFile(path));
       target = path;
-    } else if (unlink(target->c_str()) != 0 && errno != ENOENT) {
+    } else if (!UnlinkInDirectory(*target) && errno != ENOENT) {
       return TakeOver(*target);
     }
   }
-  absl::StatusOr<UniqueFd> fd = OpenWith(*target, O_RDWR | O_CREAT | O_EXCL);
+  absl::StatusOr<UniqueFd> fd = CreateNew(*target);
   if (fd.ok() || ErrnoOf(fd.status()) != EEXIST) replaced->created = *target;
   if (!fd.ok()) TakeBack(*replaced);
   return fd;
@@ -137,6 +174,17 @@ absl::Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes,
   return absl::OkStatus();
 }
 
+absl::Status CheckNotBeingWritten(const std::string& path) {
+  for (const std::string& name : {path, path + ".old"}) {
+    struct stat status;
+    if (stat(name.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || !IsLocked(name)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot write to ", path, ": another process records into ", name,
+                     " now; wait for its end, or name another file with -o"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path) {
   OpenedOutput output;
   const bool standard_output = path == "-";
@@ -160,10 +208,8 @@ absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name) {
 void TakeBack(const ReplacedFile& replaced) {
   const std::string& path = replaced.created;
   if (path.empty()) return;
-  const bool is_back =
-      !replaced.kept_as.empty() &&
-      Uninterrupted([&] { return std::rename(replaced.kept_as.c_str(), path.c_str()); }) == 0;
-  if (!is_back) unlink(path.c_str());
+  const bool is_back = !replaced.kept_as.empty() && RenameInDirectory(replaced.kept_as, path).ok();
+  if (!is_back) UnlinkInDirectory(path);
 }
 
 }  // namespace profiler::perf_data

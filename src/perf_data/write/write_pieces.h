@@ -35,9 +35,14 @@ struct OpenedOutput {
 };
 
 // Creates `path` for its owner alone (mode 0600). An old file is first renamed to `path.old`, or
-// removed if it is empty. "-" is standard output. Errors: those of open(2) and rename(2);
-// kPermissionDenied where a file of another user is in the way.
+// removed if it is empty. "-" is standard output. The new file is locked (flock) as long as it is
+// open, which is how others know that it is being written. Errors: as CheckNotBeingWritten;: those
+// of open(2) and rename(2); kPermissionDenied where a file of another user is in the way.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
+
+// kFailedPrecondition if another process records into the file at `path` now, or into the one that
+// it would be kept as: neither may be renamed or removed.
+absl::Status CheckNotBeingWritten(const std::string& path);
 
 // A file without a name, in memory. `name`: for messages. Errors: those of memfd_create(2).
 absl::StatusOr<OpenedOutput> OpenInMemory(const std::string& name);
