@@ -103,7 +103,7 @@ void PrintSummary(const record::RecordSummary& summary, bool verbose) {
       "profiler record: %d samples, %d lost, %.2f s, %.3f MB in %s; recording took %.0f ms of CPU",
       summary.samples, summary.lost, summary.duration.count() / 1e9, summary.bytes / 1e6,
       OutputOf(summary), cpu_ms));
-  if (summary.lost > 0) {
+  if (summary.lost_chunks > 0) {
     PrintNote(absl::StrFormat(
         "the kernel had no room %d times: a larger ring (-m, now %dK a CPU) or a lower frequency "
         "(-F) loses less",

@@ -39,8 +39,15 @@ void RecordTally::EndPass() {
   if (what_runs_) what_runs_->EndPass();
 }
 
+void RecordTally::NotWritten() {
+  lost_ += samples_ - written_.samples;
+  samples_ = written_.samples;
+  file_samples_ = written_.file_samples;
+}
+
 absl::Status RecordTally::BeginFile(std::span<const std::byte> start) {
   file_samples_ = 0;
+  written_.file_samples = 0;
   time_ = kNoTime;
   images_.BeginFile();
   ringbuf::RingBytes bytes;

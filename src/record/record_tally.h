@@ -50,6 +50,10 @@ class RecordTally {
   absl::Status Take(const ringbuf::RingBytes& bytes);
   // All that one pass over the rings brought was taken.
   void EndPass();
+  // What was taken since the last Written is in the file.
+  void Written() { written_ = {samples_, file_samples_}; }
+  // It is not, and counts as lost.
+  void NotWritten();
   // Before EndPass: counts and returns the records that others have mapped what one process of
   // their memory has. Valid until the next call.
   std::span<const std::byte> AddMappingsOfSharers();
@@ -83,6 +87,9 @@ class RecordTally {
   uint64_t lost_ = 0;
   uint64_t lost_chunks_ = 0;
   uint64_t file_samples_ = 0;
+  struct {
+    uint64_t samples = 0, file_samples = 0;
+  } written_;
   perf_data::SampleTime time_ = kNoTime;
   ImageList images_;
   std::shared_ptr<ImageKeeper> keeper_;         // null: none is kept

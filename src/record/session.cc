@@ -99,7 +99,7 @@ class Session final : public RecordSession {
   absl::Status Run() override {
     absl::Status status = Record();
     status.Update(EndRecording());
-    // A second signal takes effect from here on.
+    // A second signal has its usual effect from here on.
     signals_.reset();
     priority_ = nullptr;
     status.Update(FinishFiles());
@@ -319,8 +319,12 @@ class Session final : public RecordSession {
   absl::Status WritePieces(absl::Status status) {
     setup_.tally->EndPass();
     if (!status.ok()) return Ended(std::move(status));
+    const uint64_t before = files_.file_bytes();
     status = files_.Append(pieces_);
     write_failed_ = !status.ok();
+    // Behind a full disk's last records only the end of the round may be missing.
+    const bool is_written = status.ok() || files_.file_bytes() > before || ErrnoOf(status) == EPIPE;
+    is_written ? setup_.tally->Written() : setup_.tally->NotWritten();
     if (options_.max_bytes != 0 && files_.file_bytes() >= options_.max_bytes) {
       Stop(StopReason::kMaxSize);
     }
@@ -388,7 +392,10 @@ class Session final : public RecordSession {
       const std::optional<target::BlockedSignals::Signal> signal = signals_->Take();
       if (!signal.has_value()) return;
       summary_.stop_signal = signal->number;
-      if (setup_.command != nullptr && signal->sent_to_us) setup_.command->Kill(signal->number);
+      signals_->EndAtNext();
+      if (setup_.command != nullptr && signal->sent_to_us) {
+        setup_.command->Kill(target::SignalForCommand(signal->number));
+      }
       Stop(StopReason::kSignal);
     });
   }
