@@ -28,9 +28,7 @@ std::array<Slot, kSlots> g_slots;
 
 // SA_RESETHAND has put the signal's own effect back, which comes when the handler returns.
 void UnlinkAll(int signal) {
-  for (const Slot& slot : g_slots) {
-    if (slot.filled) unlink(slot.path.data());
-  }
+  UnlinkAllNow();
   raise(signal);
 }
 
@@ -59,6 +57,12 @@ size_t TakeSlot(const std::string& path) {
 }
 
 }  // namespace
+
+void UnlinkAllNow() {
+  for (const Slot& slot : g_slots) {
+    if (slot.filled) unlink(slot.path.data());
+  }
+}
 
 UnlinkOnSignal::UnlinkOnSignal(const std::string& path) : slot_(TakeSlot(path)) { HandleSignals(); }
 

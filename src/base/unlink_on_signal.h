@@ -24,4 +24,7 @@ class UnlinkOnSignal {
   size_t slot_;
 };
 
+// Unlinks all these files, for a process that ends at once. Async-signal-safe.
+void UnlinkAllNow();
+
 }  // namespace profiler

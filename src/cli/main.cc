@@ -1,8 +1,14 @@
 // profiler: a sampling profiler for Linux.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,7 +16,9 @@
 
 #include "src/base/file_systems.h"
 #include "src/base/raised_capabilities.h"
+#include "src/base/unlink_on_signal.h"
 #include "src/base/write_signals.h"
+#include "src/cli/command.h"
 #include "src/cli/commands.h"
 #include "src/cli/output.h"
 #include "src/cli/parse_error.h"
@@ -58,9 +66,33 @@ void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Comm
   }
 }
 
-}  // namespace
+constexpr char kNoMemory[] =
+    "out of memory; ask for less (a part of the time, fewer events), or raise the limit (ulimit "
+    "-v, "
+    "the control group's)";
 
-int main(int argc, char** argv) {
+// Other threads have nobody to catch what they throw. Allocates nothing.
+[[noreturn]] void EndWithoutMemory() {
+  const std::exception_ptr thrown = std::current_exception();
+  bool is_out_of_memory = false;
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    is_out_of_memory = true;
+  } catch (const std::length_error&) {
+    is_out_of_memory = true;
+  } catch (...) {
+  }
+  if (!is_out_of_memory) std::abort();
+  constexpr std::string_view kParts[] = {"profiler: ", kNoMemory, "\n"};
+  for (const std::string_view part : kParts) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, part.data(), part.size());
+  }
+  profiler::UnlinkAllNow();
+  std::_Exit(profiler::cli::kExitFailure);
+}
+
+int Run(int argc, char** argv) {
   using namespace profiler::cli;
   using profiler::usage::Parsed;
   profiler::LowerCapabilities();
@@ -96,4 +128,19 @@ int main(int argc, char** argv) {
     if (command->WasGiven()) return run();
   }
   return kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(EndWithoutMemory);
+  // Outputs that are not whole are taken away on the way up.
+  try {
+    return Run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    profiler::cli::PrintError(kNoMemory);
+  } catch (const std::length_error&) {
+    profiler::cli::PrintError(kNoMemory);
+  }
+  return profiler::cli::kExitFailure;
 }

@@ -235,6 +235,13 @@ std::optional<std::string> RewriteOutput::ShiftedTail(const Sections& sections) 
   const FileHeader& header = recording_.header();
   const uint64_t data_end = recording_.data().end;
   const uint64_t shift = offset_ - data_end;  // may wrap: it is only added
+  // A sparse file may be as long as it likes behind its sections.
+  constexpr uint64_t kMostGaps = uint64_t{16} << 20;
+  uint64_t most = kMostGaps;
+  for (const auto& [bit, section] : sections) most += section.size();
+  if (recording_.file().size() - std::min<uint64_t>(data_end, recording_.file().size()) > most) {
+    return std::nullopt;
+  }
   std::string tail(TextOf(recording_.file().subspan(data_end)));
   const size_t table_size = header.features.count() * sizeof(FileSection);
   if (header.features.count() != sections.size() || tail.size() < table_size) return std::nullopt;
