@@ -55,8 +55,8 @@ absl::Status CheckRecordingOutput(const std::string& path, const std::string& in
 
 absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,
                                                         const std::string& path,
-                                                        perf_data::Features features) {
-  import::WriteProfileOptions options;
+                                                        perf_data::Features features,
+                                                        import::WriteProfileOptions options) {
   options.features = std::move(features);
   options.sums = [&] { return SumsOf(path); };
   return import::WriteProfile(profile, path, options);

@@ -23,7 +23,8 @@ absl::Status CheckRecordingOutput(const std::string& path, const std::string& in
 // what the header says of the recording. Errors: those of WriteProfile.
 absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,
                                                         const std::string& path,
-                                                        perf_data::Features features);
+                                                        perf_data::Features features,
+                                                        import::WriteProfileOptions options = {});
 
 // The format perf.data of export; the exit code.
 int ExportRecording(const ExportRequest& request);

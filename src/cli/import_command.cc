@@ -59,7 +59,10 @@ int RunImport(const ImportArguments& arguments) {
   }
   perf_data::Features features;
   import::SetImported(name, imported->format, &features);
-  const auto written = WriteRecordingOf(imported->profile, arguments.output, std::move(features));
+  import::WriteProfileOptions options;
+  options.most_recorded = import::MostRecordedOf(imported->input);
+  const auto written = WriteRecordingOf(imported->profile, arguments.output, std::move(features),
+                                        std::move(options));
   if (!written.ok()) {
     PrintError(written.status());
     return kExitFailure;

@@ -109,7 +109,7 @@ absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
     return absl::DataLossError(
         absl::StrCat("it has no samples (read as ", View(Described(*format).title), ")"));
   }
-  return ImportedProfile{std::move(maker).Finish(), *format};
+  return ImportedProfile{std::move(maker).Finish(), *format, bytes.size()};
 }
 
 absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format) {

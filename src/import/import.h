@@ -18,6 +18,7 @@ namespace profiler::import {
 struct ImportedProfile {
   profile::Profile profile;  // what is not as it could be is in its losses' warnings
   Format format = Format::kFolded;
+  uint64_t input = 0;  // bytes that it was read from, as they lay in the file
 };
 
 // Reads `bytes`, which may be compressed by gzip, as the given format, or as the one that they are

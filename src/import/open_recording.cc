@@ -1,10 +1,13 @@
 #include "src/import/open_recording.h"
 
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
-#include "src/base/spool.h"
+#include "src/base/unique_fd.h"
 #include "src/import/format.h"
 #include "src/import/import.h"
 #include "src/import/write_profile.h"
@@ -26,9 +29,12 @@ class ProfileReader final : public perf_data::ForeignReader {
     auto imported = Import(bytes, std::nullopt);
     if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
     Imported result;
-    PROFILER_ASSIGN_OR_RETURN(result.recording, OpenUnnamedFile());
+    // In memory: what is made of a profile leaves no trace on a disk.
+    result.recording = UniqueFd(memfd_create("perf.data", MFD_CLOEXEC));
+    if (!result.recording.valid()) return ErrnoStatus(errno, "no memory for a recording");
     const std::string path = absl::StrCat("/proc/self/fd/", result.recording.get());
     WriteProfileOptions options;
+    options.most_recorded = MostRecordedOf(imported->input);
     SetImported(name, imported->format, &options.features);
     auto written = WriteProfile(imported->profile, path, options);
     if (!written.ok()) return Prefixed(absl::StrCat(name, ": "), written.status());

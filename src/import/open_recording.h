@@ -29,8 +29,8 @@ class AnswerMaker {
 void SetAnswerMaker(AnswerMaker* maker);
 
 // Recording::Open for all of them: a profile of another format is written as a recording into a
-// temporary file without a name (write_profile.h), and that is opened. Costs the profile in memory,
-// and some hundred bytes of temporary file a sample. Errors: those of Recording::Open, Import and
+// file in memory (write_profile.h), and that is opened. Costs the profile in memory, and some
+// hundred bytes per sample. Errors: those of Recording::Open, Import and
 // AnswerMaker::Answer.
 absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path);
 

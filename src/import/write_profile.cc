@@ -79,9 +79,17 @@ class ProfileWriter {
   absl::StatusOr<WrittenProfile> Write(const std::string& path) {
     PROFILER_RETURN_IF_ERROR(Open(path));
     FindSamples();
+    FindMostFrames();
     AddThreads();
     AddMappings();
-    for (size_t i = 0; i < order_.rows.size(); ++i) PROFILER_RETURN_IF_ERROR(AddSample(i));
+    for (size_t i = 0; i < order_.rows.size(); ++i) {
+      if (writer_->bytes_written() + bytes_.size() > options_.most_recorded) {
+        left_out_ = order_.rows.size() - i;
+        order_.rows.resize(i);
+        break;
+      }
+      PROFILER_RETURN_IF_ERROR(AddSample(i));
+    }
     AddLosses();
     PROFILER_RETURN_IF_ERROR(Flush());
     return Finish();
@@ -107,15 +115,40 @@ class ProfileWriter {
     return quantum < begins.size() ? begins[quantum] : 0;
   }
 
+  // The most frames of a chain with which all samples fit.
+  void FindMostFrames() {
+    const auto fits = [&](uint64_t frames) {
+      uint64_t bytes = 0;
+      for (const uint32_t row : order_.rows) {
+        const uint64_t depth = profile_[profile_.rows[row].stack].depth;
+        // A marker stands between pieces of different modes.
+        bytes += kBytesOfSample + sizeof(uint64_t) * std::min(depth, frames);
+        if (bytes > options_.most_recorded) return false;
+      }
+      return true;
+    };
+    if (fits(most_frames_)) return;
+    size_t least = 1;
+    while (least < most_frames_) {
+      const size_t middle = (least + most_frames_ + 1) / 2;
+      if (fits(middle)) {
+        least = middle;
+      } else {
+        most_frames_ = middle - 1;
+      }
+    }
+  }
+
   void FindSamples() {
+    const uint64_t most_bytes = std::min(options_.most_bytes, options_.most_recorded);
     uint64_t samples = 0, bytes = 0;
     for (const Row& row : profile_.rows) {
       samples += std::min(row.count, options_.most_samples + 1);
       const uint64_t each = kBytesOfSample + sizeof(uint64_t) * profile_[row.stack].depth;
       bytes += std::min(row.count, options_.most_samples + 1) * each;
-      if (samples > options_.most_samples || bytes > options_.most_bytes) break;
+      if (samples > options_.most_samples || bytes > most_bytes) break;
     }
-    order_.rows_are_samples = samples > options_.most_samples || bytes > options_.most_bytes;
+    order_.rows_are_samples = samples > options_.most_samples || bytes > most_bytes;
     for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
       if (row.count == 0 && row.period == 0) continue;
@@ -260,7 +293,7 @@ class ProfileWriter {
     std::optional<bool> in_kernel;
     size_t frames = 0;
     for (StackId at = row.stack; at != profile::kNoStack; at = profile_[at].parent) {
-      if (++frames > kMostFrames) {
+      if (++frames > most_frames_) {
         ++cut_chains_;
         break;
       }
@@ -317,7 +350,12 @@ class ProfileWriter {
     }
     if (cut_chains_ != 0) {
       written.warnings.push_back(absl::StrCat(cut_chains_, " call chains have more than ",
-                                              kMostFrames, " frames: the outermost are missing"));
+                                              most_frames_, " frames: the outermost are missing"));
+    }
+    if (left_out_ != 0) {
+      written.warnings.push_back(absl::StrCat(left_out_,
+                                              " samples are left out: what it would make "
+                                              "is too large for a file of its size"));
     }
     if (too_long_ != 0) {
       written.warnings.push_back(absl::StrCat(too_long_, " records are too long and left out"));
@@ -336,10 +374,16 @@ class ProfileWriter {
   std::map<uint32_t, std::pair<uint32_t, StringId>> comm_of_;  // by tid: pid and name for now
   std::vector<std::byte> bytes_;                               // that wait to be written
   std::vector<uint64_t> chain_;
-  uint64_t cut_chains_ = 0, too_long_ = 0;
+  size_t most_frames_ = kMostFrames;
+  uint64_t cut_chains_ = 0, too_long_ = 0, left_out_ = 0;
 };
 
 }  // namespace
+
+uint64_t MostRecordedOf(uint64_t input) {
+  constexpr uint64_t kAlways = uint64_t{256} << 20, kMost = uint64_t{4} << 30, kTimes = 64;
+  return std::clamp(input > kMost / kTimes ? kMost : input * kTimes, kAlways, kMost);
+}
 
 absl::StatusOr<WrittenProfile> WriteProfile(const Profile& profile, const std::string& path,
                                             const WriteProfileOptions& options) {
