@@ -18,6 +18,7 @@
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/cli/page_view.h"
+#include "src/cli/redirect_file.h"
 #include "src/cli/report_options.h"
 #include "src/serve/page_server.h"
 
@@ -39,8 +40,8 @@ bool HasDesktop() {
   return geteuid() != 0 && (getenv("DISPLAY") != nullptr || getenv("WAYLAND_DISPLAY") != nullptr);
 }
 
-// Hands the address to the desktop's own program for that. Whether it is there does not matter: the
-// address has been printed.
+// Hands an address to the desktop's own program for that. It does not matter if there is none: the
+// address of the page has been printed.
 void ShowInBrowser(const std::string& address) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -68,8 +69,11 @@ int RunOpen(const OpenArguments& arguments) {
     PrintError(server.status());
     return kExitFailure;
   }
-  boost::asio::signal_set signals(context, SIGINT, SIGTERM);
-  signals.async_wait([&](const boost::system::error_code&, int) { context.stop(); });
+  boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
+  signals.async_wait([&](const boost::system::error_code&, int) {
+    signals.clear();  // a second one has its usual effect
+    context.stop();
+  });
   Output output("-");
   output.Write(absl::StrCat((*server)->address(), "\n"));
   if (const absl::Status written = output.Close(); !written.ok()) {
@@ -77,7 +81,16 @@ int RunOpen(const OpenArguments& arguments) {
     return kExitFailure;
   }
   PrintNote("for browsers on this machine, until Ctrl-C");
-  if (!arguments.no_browser && HasDesktop()) ShowInBrowser((*server)->address());
+  std::unique_ptr<RedirectFile> redirect;
+  if (!arguments.no_browser && HasDesktop()) {
+    auto file = RedirectFile::Create((*server)->address());
+    if (file.ok()) {
+      redirect = *std::move(file);
+      ShowInBrowser(redirect->url());
+    } else {
+      PrintWarning(absl::StrCat("no browser is opened: ", std::string(file.status().message())));
+    }
+  }
   context.run();
   return kExitOk;
 }
