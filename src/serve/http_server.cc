@@ -1,8 +1,10 @@
 #include "src/serve/http_server.h"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <list>
 
 #include "absl/strings/str_cat.h"
 
@@ -19,23 +21,42 @@ constexpr uint32_t kMostHeader = 16 * 1024;
 std::string_view TextIn(beast::string_view view) { return {view.data(), view.size()}; }
 beast::string_view ViewOf(std::string_view text) { return {text.data(), text.size()}; }
 
+struct Connection;
+
+// The connections there are.
+struct Connections {
+  size_t count = 0;
+  std::list<Connection*> waiting;  // for a request, the oldest first
+};
+
 // One connection: a request, an answer, the end.
 struct Connection {
-  Connection(tcp::socket socket, std::shared_ptr<size_t> open)
-      : stream(std::move(socket)), open_connections(std::move(open)) {
-    ++*open_connections;
+  Connection(tcp::socket socket, std::shared_ptr<Connections> all)
+      : stream(std::move(socket)),
+        others(std::move(all)),
+        place(others->waiting.insert(others->waiting.end(), this)) {
+    ++others->count;
     parser.header_limit(kMostHeader);
     parser.body_limit(0);
   }
   Connection(const Connection&) = delete;
-  ~Connection() { --*open_connections; }
+  ~Connection() {
+    StopWaiting();
+    --others->count;
+  }
+
+  void StopWaiting() {
+    if (std::exchange(waits, false)) others->waiting.erase(place);
+  }
 
   beast::tcp_stream stream;
   beast::flat_buffer buffer;
   http::request_parser<http::empty_body> parser;
   http::response<http::span_body<const char>> response;
   std::shared_ptr<const std::string> body;  // that the response shows
-  const std::shared_ptr<size_t> open_connections;
+  const std::shared_ptr<Connections> others;
+  const std::list<Connection*>::iterator place;
+  bool waits = true;
 };
 
 }  // namespace
@@ -44,7 +65,7 @@ class HttpServer::Impl {
  public:
   Impl(asio::io_context& context, const HttpServerOptions& options,
        std::function<HttpAnswer(const HttpRequest&)> answer)
-      : acceptor_(context), options_(options), answer_(std::move(answer)) {}
+      : acceptor_(context), pause_(context), options_(options), answer_(std::move(answer)) {}
 
   absl::Status Open() {
     beast::error_code error;
@@ -69,11 +90,29 @@ class HttpServer::Impl {
   void Accept() {
     acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      if (!error && *open_ < options_.most_connections) {
-        Read(std::make_shared<Connection>(std::move(socket), open_));
-      }
+      if (error) return AcceptLater();
+      if (MakeRoom()) Read(std::make_shared<Connection>(std::move(socket), open_));
       Accept();
     });
+  }
+
+  // Without a descriptor for it, a connection stays readable: no use to try again at once.
+  void AcceptLater() {
+    constexpr std::chrono::milliseconds kPause{100};
+    pause_.expires_after(kPause);
+    pause_.async_wait([this](beast::error_code error) {
+      if (!error) Accept();
+    });
+  }
+
+  // Whether there may be one more.
+  bool MakeRoom() {
+    if (open_->count < options_.most_connections) return true;
+    if (open_->waiting.empty()) return false;
+    Connection& oldest = *open_->waiting.front();
+    oldest.StopWaiting();
+    oldest.stream.close();  // ends its read, and with that the connection
+    return true;
   }
 
   void Read(const std::shared_ptr<Connection>& connection) {
@@ -85,6 +124,7 @@ class HttpServer::Impl {
   }
 
   void Respond(const std::shared_ptr<Connection>& connection) {
+    connection->StopWaiting();
     const auto& request = connection->parser.get();
     HttpAnswer answer = answer_({.method = TextIn(request.method_string()),
                                  .target = TextIn(request.target()),
@@ -107,11 +147,12 @@ class HttpServer::Impl {
   }
 
   tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
   const HttpServerOptions options_;
   const std::function<HttpAnswer(const HttpRequest&)> answer_;
   uint16_t port_ = 0;
-  // How many connections there are, which may outlive this.
-  const std::shared_ptr<size_t> open_ = std::make_shared<size_t>(0);
+  // They may outlive this.
+  const std::shared_ptr<Connections> open_ = std::make_shared<Connections>();
 };
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

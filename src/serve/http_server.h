@@ -33,11 +33,13 @@ struct HttpAnswer {
 };
 
 struct HttpServerOptions {
-  std::string address = "127.0.0.1";   // no name
-  uint16_t port = 0;                   // 0: one that is free
-  bool may_reuse_address = false;      // of a server that has ended just now (SO_REUSEADDR)
-  std::chrono::seconds patience{30};   // with who connects and says nothing
-  size_t most_connections = SIZE_MAX;  // at one time; others are closed at once
+  std::string address = "127.0.0.1";  // no name
+  uint16_t port = 0;                  // 0: one that is free
+  bool may_reuse_address = false;     // of a server that has ended just now (SO_REUSEADDR)
+  std::chrono::seconds patience{30};  // with who connects and says nothing
+  // At one time. One more takes the place of the oldest that has not asked yet; if all have, it is
+  // closed.
+  size_t most_connections = 64;
 };
 
 class HttpServer {
