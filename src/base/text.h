@@ -33,7 +33,9 @@ inline void AppendPrintable(std::string_view text, std::string& out, char kept =
 
 // Of the C0 and C1 controls, and DEL.
 inline bool IsControl(uint32_t code_point) {
-  return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+  const bool changes_direction = (code_point >= 0x202a && code_point <= 0x202e) ||
+                                 (code_point >= 0x2066 && code_point <= 0x2069);
+  return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || changes_direction;
 }
 
 // Two hexadecimal digits a byte, as build-ids are written.
