@@ -127,6 +127,8 @@ class Agent {
       recorder.join();
       queue.Finish();
     }
+    for (auto& pushing : pushing_) PushThread::End(std::move(pushing));
+    pushing_.clear();
     return status;
   }
 
@@ -216,7 +218,7 @@ class Agent {
   // ---- on the main thread
 
   absl::Status WatchSignals() {
-    static constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP};
+    static constexpr std::array kSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     PROFILER_ASSIGN_OR_RETURN(auto signals, target::BlockedSignals::Block(kSignals));
     signals_.emplace(std::move(signals));
     error_code error;

@@ -15,6 +15,8 @@ PushThread::PushThread(fleet::SegmentDirectory directory, PushTarget target, Sha
       spool_(spool),
       say_(std::move(say)),
       loop_({.follow = true, .on_error = [this](const absl::Status& status) {
+               const std::lock_guard lock(mutex_);
+               if (is_left_alone_) return;
                say_(absl::StrCat(target_.name, ": ", std::string(status.message())));
              }}) {}
 
@@ -32,7 +34,10 @@ absl::StatusOr<std::unique_ptr<PushThread>> PushThread::Start(
                                    *pushing->target_.sender, *pushing, options, std::move(world)));
   pushing->thread_ = std::thread([thread = pushing.get()] {
     const absl::Status ended = thread->loop_.Run(*thread->delivery_);
-    if (!ended.ok()) thread->say_(std::string(ended.message()));
+    const std::lock_guard lock(thread->mutex_);
+    if (!ended.ok() && !thread->is_left_alone_) thread->say_(std::string(ended.message()));
+    thread->has_ended_ = true;
+    thread->changed_.notify_all();
   });
   return pushing;
 }
@@ -40,6 +45,17 @@ absl::StatusOr<std::unique_ptr<PushThread>> PushThread::Start(
 PushThread::~PushThread() {
   loop_.Stop();
   if (thread_.joinable()) thread_.join();
+}
+
+void PushThread::End(std::unique_ptr<PushThread> pushing) {
+  constexpr std::chrono::milliseconds kForAnswer(500);
+  pushing->loop_.Stop();
+  std::unique_lock lock(pushing->mutex_);
+  const bool has_ended =
+      pushing->changed_.wait_for(lock, kForAnswer, [&] { return pushing->has_ended_; });
+  pushing->is_left_alone_ = !has_ended;
+  lock.unlock();
+  if (!has_ended) (void)pushing.release();
 }
 
 AgentMetrics::Pushed PushThread::Describe() const {
@@ -54,11 +70,15 @@ AgentMetrics::Pushed PushThread::Describe() const {
 }
 
 void PushThread::OnDelivered(const fleet::SegmentFile& file) {
+  const std::lock_guard lock(mutex_);
+  if (is_left_alone_) return;
   spool_.Delivered(file);
   if (std::exchange(is_failing_, false)) say_(absl::StrCat(target_.name, ": takes segments again"));
 }
 
 void PushThread::OnSkipped(const fleet::SegmentFile& file, std::string_view reason) {
+  const std::lock_guard lock(mutex_);
+  if (is_left_alone_) return;
   const absl::Status aside = spool_.Refused(file);
   say_(absl::StrCat(target_.name, ": ", file.name, " is not sent: ", View(reason),
                     aside.ok() ? "" : "; it stays, as it cannot be set aside: ",
@@ -68,12 +88,14 @@ void PushThread::OnSkipped(const fleet::SegmentFile& file, std::string_view reas
 // The first of several in a row, for they may go on for weeks.
 void PushThread::OnFailure(std::string_view reason, uint64_t /*failures*/,
                            fleet::SegmentDelivery::Duration /*wait*/) {
-  if (std::exchange(is_failing_, true)) return;
+  const std::lock_guard lock(mutex_);
+  if (is_left_alone_ || std::exchange(is_failing_, true)) return;
   say_(absl::StrCat(target_.name, ": ", View(reason), "; segments wait for it"));
 }
 
 void PushThread::OnRemark(std::string_view remark) {
-  if (remark == remark_) return;
+  const std::lock_guard lock(mutex_);
+  if (is_left_alone_ || remark == remark_) return;
   remark_ = remark;
   say_(absl::StrCat(target_.name, ": ", View(remark)));
 }

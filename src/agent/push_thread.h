@@ -9,9 +9,11 @@
 
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -46,6 +48,9 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   // Waits for the answer to the request at hand, if there is one. What is not sent yet is sent when
   // it begins again.
   ~PushThread() override;
+  // For a process that ends now: waits half a second for that answer. A thread that still waits
+  // then is left alone, with what it uses except the spool, and says nothing any more.
+  static void End(std::unique_ptr<PushThread> pushing);
 
   AgentMetrics::Pushed Describe() const;
 
@@ -67,6 +72,9 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   fleet::PushLoop loop_;
   bool is_failing_ = false;
   std::string remark_;  // the last one
+  std::mutex mutex_;    // held while the spool is used, or something is said
+  std::condition_variable changed_;
+  bool has_ended_ = false, is_left_alone_ = false;  // under mutex_
   std::thread thread_;
 };
 

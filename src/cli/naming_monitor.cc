@@ -50,14 +50,15 @@ class ShownFetching {
   }
 
  private:
-  const SignalCounter signals_{kInterrupt, /*once=*/false};
+  const SignalCounter signals_{kInterrupt, /*once=*/true};
   int taken_ = 0;
   LiveLine line_;
 };
 
 }  // namespace
 
-NamingMonitor::NamingMonitor(bool show) : signals_(kEnding, /*once=*/true), show_(show) {}
+NamingMonitor::NamingMonitor(bool show)
+    : signals_(kEnding, /*once=*/true, SignalCounter::Within::kObeyed), show_(show) {}
 
 naming::NamingProgress NamingMonitor::callback() {
   using std::chrono::steady_clock;
@@ -69,7 +70,9 @@ naming::NamingProgress NamingMonitor::callback() {
       line_.Show(absl::StrFormat("[ naming: %d of %d %s; Ctrl-C ends it here ]", looked_up,
                                  std::max(looked_up, all), View(what)));
     }
-    return signals_.count() == 0;
+    if (signals_.count() == 0) return true;
+    signals_.Obeyed();
+    return false;
   };
 }
 

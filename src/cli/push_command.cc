@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,6 +43,8 @@ using fleet::SegmentFile;
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM};
 // How often it is looked whether one came.
 constexpr std::chrono::milliseconds kLookForSignal(100);
+// What a server has left to answer when one came.
+constexpr std::chrono::milliseconds kForAnswer(600);
 
 struct PushArguments {
   std::string spool = fleet::kUsualSpool;
@@ -140,8 +143,9 @@ class Pushing {
   absl::Status ended_;
 };
 
-// Runs all of them until the last one has ended, or a signal comes: then until those requests are
-// answered that are under way. Without any, waits for a signal. A second signal ends the process.
+// Runs all of them until the last one has ended, or a signal comes: then for as long as requests
+// that are under way may take to be answered. Without any, waits for a signal. Ends the process if
+// a server has not answered by then: its thread waits for it. A second signal ends it at once.
 void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   const SignalCounter signals(kEndingSignals, /*once=*/true);
   std::mutex mutex;
@@ -159,8 +163,15 @@ void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   {
     const auto is_over = [&] { return running == 0 && (!all.empty() || signals.count() > 0); };
     std::unique_lock lock(mutex);
-    while (!changed.wait_for(lock, kLookForSignal, is_over)) {
-      if (signals.count() > 0) loop.Stop();
+    while (!changed.wait_for(lock, kLookForSignal, is_over) && signals.count() == 0) {
+    }
+    if (running > 0) {
+      loop.Stop();
+      if (!changed.wait_for(lock, kForAnswer, is_over)) {
+        PrintWarning(
+            "ended before a server has answered; what it did not confirm is sent again next time");
+        std::_Exit(kExitFailure);
+      }
     }
   }
   for (std::thread& thread : threads) thread.join();

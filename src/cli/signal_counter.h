@@ -14,8 +14,10 @@ namespace profiler::cli {
 // an inner one counts, the outer one counts, too.
 class SignalCounter {
  public:
-  // `once`: the second one of a signal ends the process.
-  SignalCounter(std::span<const int> signals, bool once);
+  // `once`: the second one of a signal ends the process. With kObeyed, so does the first if Obeyed
+  // is not called within a second: what the process is doing does not look at the count.
+  enum class Within { kAnyTime, kObeyed };
+  SignalCounter(std::span<const int> signals, bool once, Within within = Within::kAnyTime);
   SignalCounter(const SignalCounter&) = delete;
   SignalCounter& operator=(const SignalCounter&) = delete;
   ~SignalCounter();
@@ -23,10 +25,14 @@ class SignalCounter {
   // Since its scope began.
   int count() const;
 
+  // What was asked for is about to happen.
+  void Obeyed() const;
+
  private:
   std::array<struct sigaction, NSIG> former_;
   std::span<const int> signals_;
   const int before_;  // counted by scopes around this one
+  const Within within_;
 };
 
 }  // namespace profiler::cli

@@ -201,7 +201,10 @@ class Counting {
       const auto signal = signals_->Take();
       if (!signal.has_value()) return;
       result_.interrupted = true;
-      if (command_ != nullptr && signal->sent_to_us) command_->Kill(signal->number);
+      signals_->EndAtNext();
+      if (command_ != nullptr && signal->sent_to_us) {
+        command_->Kill(target::SignalForCommand(signal->number));
+      }
       io_.stop();
     }));
     if (command_ != nullptr) {

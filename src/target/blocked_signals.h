@@ -8,6 +8,7 @@
 
 #include <signal.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -33,14 +34,27 @@ class BlockedSignals {
   int fd() const { return fd_.get(); }  // readable when a signal waits; non-blocking
   std::optional<Signal> Take();
 
+  // From now on the next of them ends the process at once, whatever its threads are doing. What
+  // comes within a tenth of a second is still the one that was taken: timeout(1) sends each twice.
+  // A thread waits for it until this object goes. Take nothing after that.
+  void EndAtNext();
+
  private:
+  class NextSignal;
+
   BlockedSignals(UniqueFd fd, const sigset_t& blocked);
 
   UniqueFd fd_;
   sigset_t blocked_;  // by us: those that were blocked before stay so
+  std::unique_ptr<NextSignal> next_;
 };
 
-// Those that end what we do: SIGINT, SIGTERM and SIGHUP. SIGHUP stays ignored where it is (nohup).
+// Those that end what we do: SIGINT, SIGTERM and SIGQUIT, and also, where they are neither ignored
+// (SIGHUP under nohup) nor blocked for another purpose, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU.
 absl::StatusOr<BlockedSignals> BlockStopSignals();
+
+// The signal that ends a command when we get `number`: the same if its users expect that of it,
+// else SIGTERM.
+int SignalForCommand(int number);
 
 }  // namespace profiler::target
