@@ -26,6 +26,16 @@ TEST(VisibleText, ShowsWhatATerminalWouldObey) {
   EXPECT_EQ(Visible("\xc0\x9b"), "\xc0\\233") << "C1 in what only looks like UTF-8";
 }
 
+TEST(VisibleText, ShowsWhatChangesTheDirectionOfWriting) {
+  EXPECT_EQ(Visible("a\xe2\x80\xae"
+                    "b"),
+            "a\\342\\200\\256b")
+      << "U+202E";
+  EXPECT_EQ(Visible("\xe2\x81\xa6\xe2\x81\xa9"), "\\342\\201\\246\\342\\201\\251")
+      << "U+2066, U+2069";
+  EXPECT_EQ(Visible("\xe2\x80\xa9\xe2\x80\xaf"), "\xe2\x80\xa9\xe2\x80\xaf") << "U+2029, U+202F";
+}
+
 TEST(VisibleText, LeavesAllElse) {
   for (const std::string_view text :
        {"", "plain", "a\tb\nc\n", "größe", "Û is c3 9b", "関数", "🔥", "\xa0\xe9 of Latin-1",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,50 @@ TEST(Rows, AreOneSampleEachWhereTheyCountTooMany) {
   EXPECT_EQ(written->warnings[0],
             "its samples are too many to be written one by one: each of 2 rows is one sample, with "
             "the period of all");
+}
+
+// A thousand samples, of which the nth has n frames.
+profile::Profile DeeperAndDeeper() {
+  ProfileMaker maker;
+  const auto event = maker.Event("cpu");
+  const auto thread = maker.NamedThread("app");
+  profile::StackId stack = profile::kNoStack;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    stack = maker.Stack(stack, maker.Function("f"));
+    maker.Add({.event = event, .thread = thread, .stack = stack, .time = i});
+  }
+  return std::move(maker).Finish();
+}
+
+TEST(AWrittenProfile, HasShorterChainsIfWholeOnesAreTooLarge) {
+  WriteProfileOptions options;
+  options.most_recorded = 200'000;
+  const std::string path = perf_data::TestPath("deep.data");
+  const auto written = WriteProfile(DeeperAndDeeper(), path, options);
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_EQ(written->samples, 1000);
+  EXPECT_LT(std::filesystem::file_size(path), 400'000);
+  ASSERT_EQ(written->warnings.size(), 1);
+  EXPECT_EQ(written->warnings[0],
+            "982 call chains have more than 18 frames: the outermost are missing");
+}
+
+TEST(AWrittenProfile, LeavesSamplesOutIfEvenTheShortestAreTooLarge) {
+  WriteProfileOptions options;
+  options.most_recorded = 10'000;
+  const auto written =
+      WriteProfile(DeeperAndDeeper(), perf_data::TestPath("left-out.data"), options);
+  ASSERT_TRUE(written.ok()) << written.status();
+  EXPECT_LT(written->samples, 200);
+  EXPECT_EQ(written->warnings.back(),
+            std::to_string(1000 - written->samples) +
+                " samples are left out: what it would make is too large for a file of its size");
+}
+
+TEST(AWrittenProfile, MayBe64TimesItsInput) {
+  EXPECT_EQ(MostRecordedOf(1), uint64_t{256} << 20);
+  EXPECT_EQ(MostRecordedOf(uint64_t{16} << 20), uint64_t{1} << 30);
+  EXPECT_EQ(MostRecordedOf(uint64_t{1} << 60), uint64_t{4} << 30);
 }
 
 TEST(AWrittenProfile, SaysWhatItWasMadeOfAndNothingOfThisMachine) {

@@ -532,6 +532,8 @@ TEST_F(SessionTest, KeepsWhatWasWrittenWhenTheDiskIsFull) {
   setrlimit(RLIMIT_FSIZE, &former);
   EXPECT_EQ(ErrnoOf(status), EFBIG) << status;
   EXPECT_EQ((*session)->summary().stop_reason, StopReason::kError);
+  EXPECT_EQ((*session)->summary().samples, 0);
+  EXPECT_EQ((*session)->summary().lost, 1) << "it did not reach the disk";
   const RecordedFile file = ReadBack(options_.output);
   EXPECT_EQ(file.count("COMM"), 1);
   EXPECT_EQ(file.count("SAMPLE"), 0);

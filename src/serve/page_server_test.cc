@@ -9,6 +9,7 @@
 #include <boost/asio/write.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -104,6 +105,20 @@ TEST_F(PageServerTest, WhatIsNoRequestEndsTheConnectionAndNothingElse) {
   EXPECT_EQ(Send("\x16\x03\x01 hello\r\n\r\n"), "");
   EXPECT_EQ(Send("GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n"), "");
   EXPECT_THAT(Get(absl::StrCat("/", token_, "/")), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(PageServerTest, WhoConnectsAndSaysNothingMakesRoom) {
+  boost::asio::io_context context;
+  std::vector<boost::asio::ip::tcp::socket> idle;
+  for (int i = 0; i < 100; ++i) {
+    idle.emplace_back(context).connect(
+        {boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port_)});
+  }
+  EXPECT_THAT(Get(absl::StrCat("/", token_, "/")), StartsWith("HTTP/1.1 200 "));
+  char byte = 0;
+  boost::system::error_code end;
+  boost::asio::read(idle.front(), boost::asio::buffer(&byte, 1), end);
+  EXPECT_EQ(end, boost::asio::error::eof) << "the oldest is closed";
 }
 
 TEST_F(PageServerTest, APortThatIsTakenIsNamed) {

@@ -62,6 +62,16 @@ TEST_F(DebuginfodProgramTest, AnyOtherFailureSaysWhat) {
   EXPECT_EQ(FetchBy("kill -9 $$\n").status(), absl::UnavailableError("debuginfod-find: failed"));
 }
 
+TEST_F(DebuginfodProgramTest, NoPasswordIsShown) {
+  const auto file = FetchBy(
+      "echo \"Downloaded from http://user:word@server/$3\" >&2\n"
+      "echo \"/cache/$*\"\n");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->from, "http://server/ab01");
+  EXPECT_EQ(FetchBy("echo 'Server query failed: no http://a:word@b/?c' >&2\nexit 1\n").status(),
+            absl::UnavailableError("debuginfod-find: no http://b/"));
+}
+
 TEST_F(DebuginfodProgramTest, AMissAfterAFailureIsNotKept) {
   const std::string miss = directory_ + "/cache/ab01/debuginfo";
   const std::string leave = "mkdir -p ${0%/*}/cache/ab01\n: > ${0%/*}/cache/ab01/debuginfo\n";

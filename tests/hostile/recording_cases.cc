@@ -362,6 +362,11 @@ std::vector<RecordingCase> RecordingCases() {
          const size_t data = Get64(text, 40);
          for (size_t at = data; at + 8 < data + 4096; at += 8) Put64(text, at, 9);
        })},
+      {"HolesBehindTheFeatures", kWithAll,
+       [](Scene& scene, const std::string& path) {
+         Lying([](std::string&) {})(scene, path);
+         ASSERT_EQ(truncate(path.c_str(), off_t{100} << 30), 0);
+       }},
       {"AFileOfHoles", kWithAll,
        [](Scene& scene, const std::string& path) {
          Lying([](std::string& text) { Put64(text, 48, uint64_t{16} << 30); })(scene, path);

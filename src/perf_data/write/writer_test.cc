@@ -60,6 +60,24 @@ TEST(Writer, CopyOfAFileOfOursHasTheSameBytes) {
   EXPECT_TRUE(ReadFile(path) == ReadFile(copy));
 }
 
+TEST(Writer, LeavesAFileAloneThatIsBeingWritten) {
+  const std::string path = TestPath("written.data");
+  std::remove(path.c_str());
+  std::remove((path + ".old").c_str());
+  const auto second = [&] { return Writer::Create(path, {{UsualAttr(), "a", {}}}, 0).status(); };
+  {
+    const auto first = Writer::Create(path, {{UsualAttr(), "a", {}}}, 0);
+    ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_EQ(second().message(), "cannot write to " + path + ": another process records into " +
+                                      path +
+                                      " now; wait for its end, or name another file with -o");
+    ASSERT_EQ(std::rename(path.c_str(), (path + ".old").c_str()), 0);
+    EXPECT_TRUE(absl::IsFailedPrecondition(second())) << "the old file is";
+    ASSERT_EQ(std::rename((path + ".old").c_str(), path.c_str()), 0);
+  }
+  EXPECT_TRUE(second().ok());
+}
+
 TEST(Writer, KeepsAnOldFile) {
   const std::string path = TestPath("kept.data");
   std::remove((path + ".old").c_str());
