@@ -1,6 +1,8 @@
 // Recordings that somebody else made, and sent. What a recording costs may grow with its size, and
 // not faster: these have up to 64 MB.
 
+#include <unistd.h>
+
 #include <cstring>
 #include <random>
 #include <string>
@@ -294,6 +296,28 @@ void OneRound(RecordBuilder& records) {
   for (uint64_t i = 0; i < 1'000'000; ++i) records.At(1'000'003 - i).Sample(0x2000 + i % 100);
 }
 
+// Files of pseudo file systems, which are orders to the kernel, by their names and by links.
+void FilesOfTheKernel(Scene& scene, const std::string& path) {
+  std::vector<std::string> images;
+  for (const char* file : {"/proc/kmsg", "/proc/self/environ", "/sys/kernel/mm/ksm/run",
+                           "/sys/kernel/tracing/free_buffer", "/sys/kernel/tracing/trace_pipe",
+                           "/sys/kernel/debug/tracing/free_buffer"}) {
+    if (access(file, F_OK) != 0) continue;
+    scene.ForbidToOpen(file);
+    images.push_back(file);
+    const std::string link = scene.File("link" + std::to_string(images.size()));
+    ASSERT_EQ(symlink(file, link.c_str()), 0);
+    images.push_back(link);
+  }
+  WriteRecording(path, [&](RecordBuilder& records) {
+    uint64_t at = 0x1000000;
+    for (const std::string& image : images) {
+      records.Mmap2(at, 0x1000, 0, image).Sample(at + 0x500);
+      at += 0x1000;
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<RecordingCase> RecordingCases() {
@@ -324,6 +348,7 @@ std::vector<RecordingCase> RecordingCases() {
        [](Scene& scene, const std::string& path) { scene.Write(path, Rounds(5'000'000)); }},
       {"ImagesThatAreFifos", kAlways, ImageAt(&Scene::MakeFifo)},
       {"ImagesThatAreDevices", kWithAll, ImageAt(&Scene::MakeDevice)},
+      {"ImagesThatAreFilesOfTheKernel", kAlways, FilesOfTheKernel},
       {"ACompressedBomb", kAlways,
        [](Scene& scene, const std::string& path) {
          scene.Write(path,

@@ -28,10 +28,10 @@ using ::testing::Not;
 constexpr gid_t kGroup = 54321;
 constexpr int kCapPerfmon = 38;  // CAP_PERFMON, where <linux/capability.h> is older than it
 
-// As `setcap …=ep FILE` does. The reason why it cannot be done, or nothing.
+// As `setcap …=p FILE` does. The reason why it cannot be done, or nothing.
 std::string GiveCapabilities(const std::string& path, std::initializer_list<int> capabilities) {
   vfs_cap_data data = {};
-  data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
+  data.magic_etc = VFS_CAP_REVISION_2;
   for (const int capability : capabilities) {
     data.data[capability / 32].permitted |= 1u << (capability % 32);
   }

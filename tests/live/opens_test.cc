@@ -1,0 +1,269 @@
+// Which files a copy of the program with capabilities opens while these are in force. Root traces
+// the copy, which a user without rights runs, and notes each open with the effective set of the
+// thread at that moment: only names that the program made itself, and the images of processes that
+// it records, may be among them.
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/ptrace.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/live/command.h"
+
+namespace profiler::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr gid_t kGroup = 54322;
+constexpr uid_t kUser = 65534;
+constexpr int kCapPerfmon = 38;  // CAP_PERFMON, where <linux/capability.h> is older than it
+
+struct Open {
+  std::string path;
+  bool is_below = false;  // openat2(2): no link leads out of the directory
+  uint64_t effective = 0;
+};
+
+uint64_t EffectiveOf(pid_t thread) {
+  std::ifstream status("/proc/" + std::to_string(thread) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("CapEff:")) return std::strtoull(line.c_str() + 7, nullptr, 16);
+  }
+  return 0;
+}
+
+std::string TextAt(pid_t thread, uint64_t address) {
+  std::string text;
+  for (char c = 0; text.size() < PATH_MAX; text += c, ++address) {
+    const iovec here = {&c, 1};
+    const iovec there = {reinterpret_cast<void*>(address), 1};
+    if (process_vm_readv(thread, &here, 1, &there, 1, 0) != 1 || c == 0) break;
+  }
+  return text;
+}
+
+// Runs a command as the user, and notes what it and its children open.
+class OpenLog {
+ public:
+  int Run(const std::vector<std::string>& argv, const std::string& folder) {
+    opens.clear();
+    const pid_t pid = fork();
+    if (pid == 0) Become(argv, folder);
+    int status = 0;
+    waitpid(pid, &status, 0);  // it has stopped itself
+    constexpr long kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                              PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+    ptrace(PTRACE_SETOPTIONS, pid, 0, kOptions);
+    ptrace(PTRACE_SYSCALL, pid, 0, 0);
+    int exit_code = -1;
+    while (true) {
+      const pid_t thread = waitpid(-1, &status, __WALL);
+      if (thread < 0) break;
+      if (WIFEXITED(status) || WIFSIGNALED(status)) {
+        if (thread == pid && WIFEXITED(status)) exit_code = WEXITSTATUS(status);
+        continue;
+      }
+      int signal = WSTOPSIG(status);
+      if (signal == (SIGTRAP | 0x80)) {
+        Note(thread);
+        signal = 0;
+      } else if (signal == SIGTRAP || (signal == SIGSTOP && met_.insert(thread).second)) {
+        signal = 0;  // an event, or a new thread
+      }
+      ptrace(PTRACE_SYSCALL, thread, 0, signal);
+    }
+    return exit_code;
+  }
+
+  std::vector<Open> opens;
+
+ private:
+  [[noreturn]] static void Become(const std::vector<std::string>& argv, const std::string& folder) {
+    std::vector<char*> pointers;
+    for (const std::string& argument : argv) {
+      pointers.push_back(const_cast<char*>(argument.c_str()));
+    }
+    pointers.push_back(nullptr);
+    const gid_t groups[] = {kGroup};
+    const bool is_user = chdir(folder.c_str()) == 0 && setgroups(1, groups) == 0 &&
+                         setresgid(kUser, kUser, kUser) == 0 && setresuid(kUser, kUser, kUser) == 0;
+    const int null = open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2}) dup2(null, fd);
+    setenv("HOME", folder.c_str(), 1);
+    ptrace(PTRACE_TRACEME, 0, 0, 0);
+    raise(SIGSTOP);
+    if (is_user) execv(pointers[0], pointers.data());
+    _exit(127);
+  }
+
+  void Note(pid_t thread) {
+    ptrace_syscall_info info = {};
+    const long size = ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof(info), &info);
+    if (size <= 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
+    size_t path = 1;
+    switch (info.entry.nr) {
+#ifdef SYS_open
+      case SYS_open:
+      case SYS_creat:
+        path = 0;
+        break;
+#endif
+      case SYS_openat:
+      case SYS_openat2:
+        break;
+      default:
+        return;
+    }
+    opens.push_back(
+        {TextAt(thread, info.entry.args[path]), info.entry.nr == SYS_openat2, EffectiveOf(thread)});
+  }
+
+  std::set<pid_t> met_;
+};
+
+class OpensOfACopy : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root to give a file capabilities";
+    folder_ = "/tmp/profiler-opens-XXXXXX";
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+    ASSERT_EQ(chown(folder_.c_str(), kUser, kUser), 0);
+    ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+    struct statvfs file_system;
+    ASSERT_EQ(statvfs(folder_.c_str(), &file_system), 0);
+    if (file_system.f_flag & ST_NOSUID) GTEST_SKIP() << "/tmp is mounted with nosuid";
+    copy_ = folder_ + "/profiler";
+    fs::copy_file(Runfile("profiler"), copy_);
+    ASSERT_EQ(chown(copy_.c_str(), 0, kGroup), 0);
+    ASSERT_EQ(chmod(copy_.c_str(), 0750), 0);
+    // With the effective bit, as older instructions had it: the program lowers what that raises.
+    vfs_cap_data data = {};
+    data.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
+    for (const int capability : {kCapPerfmon, CAP_SYS_PTRACE, CAP_SYSLOG, CAP_IPC_LOCK}) {
+      data.data[capability / 32].permitted |= 1u << (capability % 32);
+    }
+    if (setxattr(copy_.c_str(), "security.capability", &data, XATTR_CAPS_SZ_2, 0) != 0) {
+      GTEST_SKIP() << "no file can have capabilities here: " << std::strerror(errno);
+    }
+    if (Run({"record", "-q", "-a", "--duration", "0.2", "-o", "a.data"}) != 0) {
+      GTEST_SKIP() << "nothing can be recorded, or traced";
+    }
+  }
+  void TearDown() override {
+    if (!folder_.empty()) fs::remove_all(folder_);
+  }
+
+  int Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), copy_);
+    return log_.Run(arguments, folder_);
+  }
+
+  // What was opened with capabilities in force, though the program did not make the name.
+  std::vector<std::string> WronglyOpened() const {
+    static const std::regex kOwn(
+        "/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/"
+        "(maps|status|stat|statm|comm|cmdline|cgroup|schedstat|syscall|wchan|root|exe|task|"
+        "mountinfo|timens_offsets|limits|smaps_rollup|map_files|map_files/[0-9a-f]+-[0-9a-f]+)"
+        "|/proc|/proc/(kallsyms|modules|iomem|cpuinfo|meminfo|mounts|stat|loadavg)"
+        "|/proc/sys/kernel/[a-z_/]+|/sys/.*|/proc/self/fd/[0-9]+");
+    std::vector<std::string> wrong;
+    for (const Open& open : log_.opens) {
+      if (open.effective == 0 || open.is_below) continue;
+      if (!std::regex_match(open.path, kOwn)) wrong.push_back(open.path);
+    }
+    return wrong;
+  }
+  bool HasRaised() const {
+    for (const Open& open : log_.opens) {
+      if (open.effective != 0) return true;
+    }
+    return false;
+  }
+
+  OpenLog log_;
+  std::string folder_, copy_;
+};
+
+TEST_F(OpensOfACopy, WithCapabilitiesAreThoseOfItsOwnNames) {
+  EXPECT_TRUE(HasRaised()) << "nothing was read of other processes";
+  EXPECT_THAT(WronglyOpened(), testing::IsEmpty()) << "record -a";
+  const std::vector<std::vector<std::string>> commands = {
+      {"record", "-q", "-a", "--call-graph", "dwarf", "--duration", "0.2", "-o", "b.data"},
+      {"record", "-q", "-a", "--duration", "0.1", "-o", "c.data", "--", "/bin/true"},
+      {"report", "--stdio", "-i", "a.data"},
+      {"report", "--symfs", "/", "--kallsyms", "/proc/kallsyms", "-i", "a.data"},
+      {"report", "-i", "a.data", "-o", "page.html", "--source"},
+      {"annotate", "-i", "a.data"},
+      {"script", "-i", "a.data"},
+      {"folded", "-i", "a.data"},
+      {"flamegraph", "-i", "a.data", "-o", "graph.svg"},
+      {"export", "-i", "a.data", "-o", "profile.pb.gz"},
+      {"summary", "-i", "a.data"},
+      {"diff", "a.data", "b.data"},
+      {"dump", "-i", "a.data"},
+      {"evlist", "-i", "a.data"},
+      {"buildid-list", "-i", "a.data"},
+      {"archive", "-i", "a.data", "-o", "archived.data"},
+      {"convert", "a.data", "-o", "converted.data"},
+      {"symbolize", "-e", "/bin/true", "0x1000"},
+      {"stat", "-a", "--duration", "0.1"},
+      {"list"},
+      {"version"},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    Run(command);
+    EXPECT_THAT(WronglyOpened(), testing::IsEmpty()) << testing::PrintToString(command);
+  }
+}
+
+// A view raises nothing for the sake of what its arguments and a recording say.
+TEST_F(OpensOfACopy, NamedFilesAreOpenedWithTheUsersRights) {
+  const std::string secret = "/root/.profiler-opens-test";
+  fs::create_directory(secret);
+  ASSERT_EQ(chmod(secret.c_str(), 0700), 0);
+  ASSERT_TRUE(fs::create_directory(secret + "/inner"));
+  ASSERT_EQ(chmod((secret + "/inner").c_str(), 01777), 0);
+  std::ofstream(secret + "/inner/a.folded") << "hidden 5\n";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (chdir((secret + "/inner").c_str()) != 0) _exit(1);
+    while (true) pause();
+  }
+  const std::string cwd = "/proc/" + std::to_string(pid) + "/cwd/";
+  while (fs::read_symlink(cwd.substr(0, cwd.size() - 1)) != secret + "/inner") {
+  }
+  std::ofstream(folder_ + "/b.folded") << "f 1\n";
+  EXPECT_NE(Run({"folded", "-i", cwd + "a.folded"}), 0);
+  EXPECT_NE(Run({"folded", "-i", "b.folded", "-o", cwd + "made"}), 0);
+  EXPECT_NE(Run({"report", "-i", "a.data", "-o", cwd + "made.html"}), 0);
+  EXPECT_FALSE(fs::exists(secret + "/inner/made"));
+  EXPECT_FALSE(fs::exists(secret + "/inner/made.html"));
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+  fs::remove_all(secret);
+}
+
+}  // namespace
+}  // namespace profiler::tests
