@@ -1,6 +1,7 @@
 #include "src/base/raised_capabilities.h"
 
 #include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,15 @@ uint64_t g_inheritable = 0;  // kept as it was
 thread_local uint64_t t_effective = 0;
 
 uint64_t Joined(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
+
+// True if all of them came from the process that executed this one, not with the file.
+bool AreAmbient(uint64_t capabilities) {
+  for (unsigned long i = 0; i < 64; ++i) {
+    if ((capabilities >> i & 1) == 0) continue;
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1) return false;
+  }
+  return true;
+}
 
 // Does not return if the kernel refuses to lower them: going on would open the files of others.
 void SetEffective(uint64_t effective) {
@@ -46,7 +56,9 @@ void LowerCapabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   CapabilityData data = {};
   if (syscall(SYS_capget, &header, data.data()) != 0) return;
-  g_permitted = Joined(data[0].permitted, data[1].permitted);
+  const uint64_t permitted = Joined(data[0].permitted, data[1].permitted);
+  if (AreAmbient(permitted)) return;
+  g_permitted = permitted;
   g_inheritable = Joined(data[0].inheritable, data[1].inheritable);
   t_effective = Joined(data[0].effective, data[1].effective);
   SetEffective(0);

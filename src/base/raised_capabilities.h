@@ -40,8 +40,9 @@ inline constexpr uint64_t kToReadProcesses = kCapSysPtrace | kCapSyslog;
 inline constexpr uint64_t kToOpenImages =
     kCapSysPtrace | kCapDacReadSearch | kCapCheckpointRestore | kCapSysAdmin;
 
-// Makes all capabilities ineffective, unless the effective user is root. To be called once, before
-// there are threads.
+// Makes all capabilities ineffective, unless the effective user is root or whoever started the
+// program has given it all of them as ambient ones (a service of systemd): then they are no more
+// than that one has. To be called once, before there are threads.
 void LowerCapabilities();
 // From now on this process raises nothing: for one that has given up its capabilities, and must not
 // even make the system call.

@@ -29,7 +29,8 @@ uint64_t Effective() {
 }
 
 // Runs `check` in a process of another user that has two capabilities, as `setcap …=ep` gives them.
-void InCopy(const std::function<bool()>& check) {
+enum class Ambient : bool { kNo, kYes };
+void InCopy(const std::function<bool()>& check, Ambient ambient = Ambient::kNo) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a process capabilities";
   const pid_t pid = fork();
   ASSERT_GE(pid, 0);
@@ -39,7 +40,12 @@ void InCopy(const std::function<bool()>& check) {
     __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
     data[0].permitted = data[0].effective = kCapSysPtrace | kCapIpcLock;
+    if (ambient == Ambient::kYes) data[0].inheritable = data[0].permitted;
     if (syscall(SYS_capset, &header, data) != 0) _exit(2);
+    for (const unsigned long capability : {CAP_SYS_PTRACE, CAP_IPC_LOCK}) {
+      if (ambient == Ambient::kNo) break;
+      if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0) _exit(2);
+    }
     LowerCapabilities();
     _exit(check() ? 0 : 1);
   }
@@ -84,6 +90,15 @@ TEST(RaisedCapabilities, AreNotRaisedOnceTheyAreForgotten) {
     const RaisedCapabilities raised(kCapSysPtrace);
     return Effective() == 0 && RaisableCapabilities() == 0;
   });
+}
+
+TEST(RaisedCapabilities, OfAServiceStayInForce) {
+  InCopy(
+      [] {
+        const RaisedCapabilities raised(kCapIpcLock);
+        return Effective() == (kCapSysPtrace | kCapIpcLock) && !RaisedCapabilities::Any();
+      },
+      Ambient::kYes);
 }
 
 TEST(RaisedCapabilities, NothingChangesForRoot) {
