@@ -23,7 +23,6 @@ namespace profiler {
 
 // Sets of capabilities, a bit each, as in /proc/PID/status. Those that are not permitted are left
 // out when a set is raised.
-inline constexpr uint64_t kCapDacReadSearch = uint64_t{1} << 2;
 inline constexpr uint64_t kCapSysPtrace = uint64_t{1} << 19;
 inline constexpr uint64_t kCapIpcLock = uint64_t{1} << 14;
 inline constexpr uint64_t kCapSysAdmin = uint64_t{1} << 21;
@@ -35,10 +34,8 @@ inline constexpr uint64_t kCapCheckpointRestore = uint64_t{1} << 40;
 
 // Files of the kernel about processes, and its symbols.
 inline constexpr uint64_t kToReadProcesses = kCapSysPtrace | kCapSyslog;
-// Besides, links in /proc/PID/map_files, which older kernels show to CAP_SYS_ADMIN only, and
-// programs that their owners alone may read.
-inline constexpr uint64_t kToOpenImages =
-    kCapSysPtrace | kCapDacReadSearch | kCapCheckpointRestore | kCapSysAdmin;
+// Besides, links in /proc/PID/map_files, which older kernels show to CAP_SYS_ADMIN only.
+inline constexpr uint64_t kToOpenImages = kCapSysPtrace | kCapCheckpointRestore | kCapSysAdmin;
 
 // Makes all capabilities ineffective, unless the effective user is root or whoever started the
 // program has given it all of them as ambient ones (a service of systemd): then they are no more
