@@ -90,6 +90,30 @@ bool HasNames(const UniqueFd& file) {
   return IsPerfMap(LinkAt(absl::StrCat("/proc/self/fd/", file.get())));
 }
 
+// Behind "/proc/12/" or "/proc/self/"; empty for another path.
+std::string_view NameOfProcess(std::string_view path, const std::string& proc) {
+  if (!path.starts_with(proc) || path.substr(proc.size(), 1) != "/") return {};
+  path.remove_prefix(proc.size() + 1);
+  const size_t end = std::min(path.find('/'), path.size());
+  const std::string_view process = path.substr(0, end);
+  if (!IsDigits(process) && process != "self") return {};
+  return path.substr(std::min(end + 1, path.size()));
+}
+
+// Names are compared as they stand: none with "..", or of a file below a process's root, is one.
+bool IsLinkOfProcess(std::string_view path, const std::string& proc) {
+  constexpr std::string_view kMapFiles = "map_files/";
+  const std::string_view name = NameOfProcess(path, proc);
+  if (name == "exe" || name == "ns/mnt") return true;
+  return name.starts_with(kMapFiles) &&
+         name.find_first_not_of("0123456789abcdef-", kMapFiles.size()) == std::string_view::npos;
+}
+
+bool IsDirectoryOfProcess(std::string_view path, const std::string& proc) {
+  const std::string_view name = NameOfProcess(path, proc);
+  return name == "task" || name == "map_files";
+}
+
 Message Reply(ContentWriter content, UniqueFd fd = {}) {
   return {MessageKind::kOpened, std::move(content).Take(), std::move(fd)};
 }
@@ -123,12 +147,12 @@ absl::StatusOr<Message> FileRules::Answer(const Message& question) {
     }
     case MessageKind::kLink:
       if (!from.ok()) break;
-      to.PutText(path.starts_with(options_.proc_path + "/") ? LinkAt(path) : "");
+      to.PutText(IsLinkOfProcess(path, options_.proc_path) ? LinkAt(path) : "");
       return Reply(std::move(to));
     case MessageKind::kNames: {
       if (!from.ok()) break;
       std::vector<std::string> names;
-      if (path.starts_with(options_.proc_path + "/")) names = NamesIn(path);
+      if (IsDirectoryOfProcess(path, options_.proc_path)) names = NamesIn(path);
       to.Put(static_cast<uint32_t>(names.size()));
       for (const std::string& name : names) to.PutText(name);
       return Reply(std::move(to));
