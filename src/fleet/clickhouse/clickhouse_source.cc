@@ -99,7 +99,8 @@ class ClickHouse final : public Source {
     // A part of the fleet is no answer.
     const Settings settings = {{"skip_unavailable_shards", "0"},
                                {"fallback_to_stale_replicas_for_distributed_queries", "0"}};
-    return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings);
+    constexpr size_t kMostRows = size_t{1} << 30;
+    return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings, kMostRows);
   }
 
   // nullopt where there are several. To add up by event would read the event of each row; the key

@@ -120,8 +120,10 @@ absl::Status Server::StatusOf(const ServerError& error) const {
   }
 }
 
-absl::StatusOr<std::string> Server::Ask(std::string_view statement, const Settings& settings) {
+absl::StatusOr<std::string> Server::Ask(std::string_view statement, const Settings& settings,
+                                        size_t most) {
   http::Request request;
+  request.most = most;
   Settings all = settings;
   all.emplace_back("wait_end_of_query", "1");
   request.url = UrlWith(std::move(all));
@@ -142,8 +144,8 @@ absl::StatusOr<http::Response> Server::Insert(std::string_view table, std::strin
   request.headers = {{"Content-Encoding", "gzip"}, {"Content-Type", "application/octet-stream"}};
   request.body = exports::Gzip(body, exports::kGzipMessage);
   request.timeout = std::chrono::minutes(2);
-  constexpr size_t kMostAnswer = 1 << 20;
-  request.most = kMostAnswer;
+  constexpr size_t kMostSaid = 1 << 20;
+  request.most = kMostSaid;
   return client_.Send(request);
 }
 

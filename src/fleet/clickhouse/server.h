@@ -52,8 +52,11 @@ class Server {
   // The answer to a statement. Errors: those of the client; of the server's: kNotFound where a
   // table or the database is missing, which names `profiler fleet init`; kUnauthenticated and
   // kPermissionDenied; kUnavailable where it, or one of its shards, cannot now; kResourceExhausted
-  // where the question is too large; kInternal for all others.
-  absl::StatusOr<std::string> Ask(std::string_view statement, const Settings& settings = {});
+  // where the question is too large, or the answer has more than `most` bytes, of which an agent
+  // has no room for many; kInternal for all others.
+  static constexpr size_t kMostAnswer = size_t{32} << 20;
+  absl::StatusOr<std::string> Ask(std::string_view statement, const Settings& settings = {},
+                                  size_t most = kMostAnswer);
 
   // The answer to an insert, whatever it says. Errors: the client's.
   absl::StatusOr<http::Response> Insert(std::string_view table, std::string_view columns,
