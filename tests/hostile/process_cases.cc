@@ -1,17 +1,22 @@
 // Programs that do harm by what they ask of the kernel.
 
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <iostream>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -240,6 +245,58 @@ void AProgramThatIsReplaced(Scene& scene) {
   });
 }
 
+// ---- memory that never comes
+
+// Opens userfaultfd(2) for faults of the kernel. Ordinary users may where
+// vm.unprivileged_userfaultfd is 1; FUSE gives them the same everywhere.
+UniqueFd OpenFaults() {
+  UniqueFd faults(static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC)));
+  uffdio_api api = {.api = UFFD_API, .features = 0, .ioctls = 0};
+  if (faults.valid() && ioctl(faults.get(), UFFDIO_API, &api) != 0) faults.Reset();
+  return faults;
+}
+
+// Waits on a stack whose older pages never come: whoever reads them waits for ever.
+void WaitOnAStackThatNeverComes(const std::function<void()>& ready) {
+  constexpr size_t kThere = size_t{64} << 10, kNever = size_t{256} << 10;
+  UniqueFd faults = OpenFaults();
+  void* const memory =
+      mmap(nullptr, kThere + kNever, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (!faults.valid() || memory == MAP_FAILED) _exit(126);
+  std::memset(memory, 0, kThere);
+  uffdio_register never = {};
+  never.range = {reinterpret_cast<uint64_t>(memory) + kThere, kNever};
+  never.mode = UFFDIO_REGISTER_MODE_MISSING;
+  if (ioctl(faults.get(), UFFDIO_REGISTER, &never) != 0) _exit(126);
+  GiveUpRights();
+  ready();
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack = {.ss_sp = memory, .ss_flags = 0, .ss_size = kThere};
+  context.uc_link = nullptr;
+  makecontext(
+      &context,
+      [] {
+        for (;;) pause();
+      },
+      0);
+  setcontext(&context);
+}
+
+void AStackThatNeverComes(Scene& scene) {
+  if (!OpenFaults().valid()) {
+    std::cout << "skipped: userfaultfd(2) is refused, which makes pages that never come\n";
+    return;
+  }
+  constexpr double kRecorded = 0.5;
+  const pid_t pid = scene.attackers().StartAsRoot(WaitOnAStackThatNeverComes);
+  const Watched record = scene.Profiler({"record", "--off-cpu", "-p", std::to_string(pid),
+                                         "--duration", "0.5", "-o", scene.OwnFile("never.data")},
+                                        kRecorded);
+  EXPECT_EQ(record.ended.exit_code, 0) << record.ended.err;
+  EXPECT_THAT(record.ended.err, HasSubstr("could not be read within 50 ms"));
+}
+
 // ---- as the command that is recorded
 
 // It runs as root, as what somebody else has asked to be recorded. A command that does not end when
@@ -279,6 +336,7 @@ std::vector<LiveCase> ProcessCases() {
       {"NoObserver", kWithAll, NoObserver},
       {"OwnNamespaces", kWithAll, OwnNamespaces},
       {"ARootOfTraps", kAlways, ARootOfTraps},
+      {"AStackThatNeverComes", kAlways, AStackThatNeverComes},
       {"ADeletedProgram", kWithAll, ADeletedProgram},
       {"AProgramThatIsReplaced", kWithAll, AProgramThatIsReplaced},
       {"ACommandThatIgnoresSignals", kWithAll,
