@@ -69,24 +69,33 @@ void AddMemoryOf(const std::string& directory, OwnCost& cost) {
   cost.memory += ProportionalOf(directory).value_or(resident);
 }
 
-}  // namespace
-
-OwnCost ReadOwnCost(const procfs::Roots& roots) {
-  const std::string self = roots.proc + "/self";
-  OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};
-  AddMemoryOf(self, cost);
-  for (const std::string& thread : NamesIn(self + "/task")) {
+// Adds the processes that the one in `directory` has started, and those that these have started.
+void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int depth,
+                   OwnCost& cost) {
+  for (const std::string& thread : NamesIn(directory + "/task")) {
     std::string children;
-    if (!procfs::ReadFile(absl::StrCat(self, "/task/", thread, "/children"), &children).ok()) {
+    if (!procfs::ReadFile(absl::StrCat(directory, "/task/", thread, "/children"), &children).ok()) {
       continue;
     }
     procfs::TextScanner pids(children);
     while (!pids.done()) {
-      const std::string directory = absl::StrCat(roots.proc, "/", View(pids.Word()));
-      cost.cpu += TimeOfProcess(directory);
-      AddMemoryOf(directory, cost);
+      const std::string child = absl::StrCat(roots.proc, "/", View(pids.Word()));
+      cost.cpu += TimeOfProcess(child);
+      AddMemoryOf(child, cost);
+      if (depth > 1) AddChildrenOf(roots, child, depth - 1, cost);
     }
   }
+}
+
+}  // namespace
+
+OwnCost ReadOwnCost(const procfs::Roots& roots) {
+  // The readers of memory are children of a child.
+  constexpr int kGenerations = 2;
+  const std::string self = roots.proc + "/self";
+  OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};
+  AddMemoryOf(self, cost);
+  AddChildrenOf(roots, self, kGenerations, cost);
   return cost;
 }
 
