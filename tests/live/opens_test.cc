@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/ptrace.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -119,7 +118,7 @@ class OpenLog {
   }
 
   void Note(pid_t thread) {
-    ptrace_syscall_info info = {};
+    __ptrace_syscall_info info = {};
     const long size = ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof(info), &info);
     if (size <= 0 || info.op != PTRACE_SYSCALL_INFO_ENTRY) return;
     size_t path = 1;
