@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -14,7 +16,9 @@ namespace {
 std::string Ask(MessageKind kind, std::string_view path) {
   const SymbolizerOptions options;
   FileRules rules(options, FileRules::Owners::kAll);
-  const auto answer = rules.Answer({kind, ContentWriter().PutText(path).Take(), {}});
+  ContentWriter question;
+  question.PutText(path);
+  const auto answer = rules.Answer({kind, std::move(question).Take(), {}});
   EXPECT_TRUE(answer.ok()) << answer.status();
   return answer.ok() ? answer->content : "";
 }
