@@ -101,8 +101,10 @@ absl::StatusOr<PlaceOfFile> FindPlace(const std::string& path) {
   const size_t slash = path.rfind('/');
   const size_t name = slash == std::string::npos ? 0 : slash + 1;
   PlaceOfFile place{.directory = {}, .name = path.substr(name)};
-  PROFILER_ASSIGN_OR_RETURN(place.directory,
-                            Walk(path.substr(0, name), IfMissing::kFail).OpenAnybodys());
+  absl::StatusOr<UniqueFd> directory = Walk(path.substr(0, name), IfMissing::kFail).OpenAnybodys();
+  if (const int error = ErrnoOf(directory.status()); error != 0) return ErrnoStatus(error, path);
+  if (!directory.ok()) return directory.status();
+  place.directory = *std::move(directory);
   return place;
 }
 

@@ -52,8 +52,9 @@ absl::StatusOr<Task> ReadTask(const FleetArguments& arguments) {
   PROFILER_ASSIGN_OR_RETURN(const fleet::Destination destination,
                             fleet::ParseDestination(arguments.to));
   if (destination.kind != fleet::DestinationKind::kClickHouse) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--to ", destination.Text(), ": only servers of clickhouse+http:// have tables to be made"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--to ", destination.Text(),
+                     ": only servers of clickhouse+http:// have tables to be made"));
   }
   Task task = {.url = destination.url, .options = {}};
   if (!destination.database.empty()) task.options.database = destination.database;

@@ -7,8 +7,8 @@
 
 namespace profiler::cli {
 
-// --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. What is filled must outlive the parsing, here
-// and below.
+// --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. What is filled must outlive the
+// parsing, here and below.
 void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places);
 void AddCacheOption(usage::Command& command, bool& no_cache);
 // --no-sandbox, and --trust-fs, which has its effect while the command line is read.

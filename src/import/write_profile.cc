@@ -343,7 +343,8 @@ class ProfileWriter {
     WrittenProfile written{.samples = order_.rows.size(),
                            .bytes = writer_->bytes_written(),
                            .rows_are_samples = order_.rows_are_samples};
-    if (order_.rows_are_samples) {
+    const auto is_of_several = [](const Row& row) { return row.count > 1; };
+    if (order_.rows_are_samples && std::ranges::any_of(profile_.rows, is_of_several)) {
       written.warnings.push_back(
           absl::StrCat("its samples are too many to be written one by one: each of ",
                        order_.rows.size(), " rows is one sample, with the period of all"));

@@ -364,6 +364,7 @@ TEST_F(SessionTest, ClampsAFrequencyOverTheLimit) {
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_NE(Notes(**session).find("sampling at 100000 Hz"), std::string::npos) << Notes(**session);
   options_.frequency = RecordOptions::kMaxFrequency;
+  session->reset();
   session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(Notes(**session), "");
@@ -424,6 +425,7 @@ TEST_F(SessionTest, HandsOnHowTheCommandEnded) {
   EXPECT_EQ((*session)->summary().command->exit_code, 3);
 
   options_.targets.command = {"sh", "-c", "kill -KILL $$"};
+  session->reset();
   session = Create();
   ASSERT_TRUE(session.ok()) << session.status();
   ASSERT_TRUE((*session)->Run().ok());

@@ -35,7 +35,7 @@ TEST(BlockedSignalsDeathTest, TheSameSignalTwiceAtOnceIsOne) {
           raise(SIGTERM);
           if (!signals.ok() || !signals->Take()) _exit(1);
           signals->EndAtNext();
-          raise(SIGTERM);
+          kill(getpid(), SIGTERM);  // raise() would send it to this thread only
           sigset_t waiting;
           do {
             sigpending(&waiting);

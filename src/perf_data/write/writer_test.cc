@@ -72,7 +72,9 @@ TEST(Writer, LeavesAFileAloneThatIsBeingWritten) {
                                       path +
                                       " now; wait for its end, or name another file with -o");
     ASSERT_EQ(std::rename(path.c_str(), (path + ".old").c_str()), 0);
+    WriteFile(path, std::vector<std::byte>(3, std::byte{'x'}));
     EXPECT_TRUE(absl::IsFailedPrecondition(second())) << "the old file is";
+    std::remove(path.c_str());
     ASSERT_EQ(std::rename((path + ".old").c_str(), path.c_str()), 0);
   }
   EXPECT_TRUE(second().ok());
