@@ -129,7 +129,7 @@ TEST(AWrittenProfile, HasShorterChainsIfWholeOnesAreTooLarge) {
   EXPECT_LT(std::filesystem::file_size(path), 400'000);
   ASSERT_EQ(written->warnings.size(), 1);
   EXPECT_EQ(written->warnings[0],
-            "982 call chains have more than 18 frames: the outermost are missing");
+            "983 call chains have more than 17 frames: the outermost are missing");
 }
 
 TEST(AWrittenProfile, LeavesSamplesOutIfEvenTheShortestAreTooLarge) {
