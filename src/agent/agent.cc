@@ -285,8 +285,8 @@ class Agent {
     });
   }
 
-  // For a collector, and for `profiler push`, which serves them. Of a full disk the spool says
-  // more: then they are as old as they say.
+  // Writes the figures for a collector, and for `profiler push`, which serves them. On a full disk
+  // the file stays as old as its timestamp says; the spool reports the disk.
   void WriteMetrics(const AgentMetrics& metrics) const {
     auto file = AtomicFile::Create(absl::StrCat(options_.spool, "/", fleet::kMetricsFile));
     if (!file.ok()) return;

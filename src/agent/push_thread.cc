@@ -58,15 +58,19 @@ void PushThread::End(std::unique_ptr<PushThread> pushing) {
   if (!has_ended) (void)pushing.release();
 }
 
-AgentMetrics::Pushed PushThread::Describe() const {
-  const fleet::SegmentDelivery::Counters counters = delivery_->counters();
-  return {.destination = target_.name,
+AgentMetrics::Pushed FiguresOf(const std::string& destination,
+                               const fleet::SegmentDelivery::Counters& counters) {
+  return {.destination = destination,
           .segments = counters.segments,
           .samples = counters.samples,
           .refused = counters.refused + counters.damaged,
           .gone = counters.gone,
           .failures = counters.failures,
           .last_success = static_cast<double>(counters.last_success) / 1e9};
+}
+
+AgentMetrics::Pushed PushThread::Describe() const {
+  return FiguresOf(target_.name, delivery_->counters());
 }
 
 void PushThread::OnDelivered(const fleet::SegmentFile& file) {

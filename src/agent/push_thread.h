@@ -34,6 +34,10 @@ struct PushTarget {
   std::shared_ptr<fleet::Sender> sender;
 };
 
+// The counters of a delivery as the agent's and push's metrics show them.
+AgentMetrics::Pushed FiguresOf(const std::string& destination,
+                               const fleet::SegmentDelivery::Counters& counters);
+
 // Describe is thread-safe; the rest is for one thread.
 class PushThread final : private fleet::SegmentDelivery::Listener {
  public:

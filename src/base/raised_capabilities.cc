@@ -75,7 +75,7 @@ RaisedCapabilities::RaisedCapabilities(uint64_t capabilities) : before_(t_effect
   SetEffective(before_ | (capabilities & g_permitted));
 }
 
-// What was forgotten meanwhile is not set again.
+// Sets nothing again if the capabilities were forgotten meanwhile.
 RaisedCapabilities::~RaisedCapabilities() {
   if (g_permitted != 0) SetEffective(before_);
 }

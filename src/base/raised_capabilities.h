@@ -44,7 +44,7 @@ void LowerCapabilities();
 // From now on this process raises nothing: for one that has given up its capabilities, and must not
 // even make the system call.
 void ForgetCapabilities();
-// What can be raised; 0 for root.
+// Returns the capabilities that can be raised; 0 for root.
 uint64_t RaisableCapabilities();
 
 class RaisedCapabilities {

@@ -93,7 +93,7 @@ absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::str
 
 absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
   if (FileAccess* const others = AccessOfOthers()) return others->OpenOwnFile(path);
-  // What the kernel says of its addresses depends on who opens it.
+  // The kernel shows its addresses or zeroes, depending on the opener's capabilities.
   const RaisedCapabilities raised(path == "/proc/kallsyms" ? kCapSyslog : 0);
   return OpenFound(Find(path, {}), path, May::kBeAnyFile);
 }

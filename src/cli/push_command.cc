@@ -18,6 +18,7 @@
 #include "absl/strings/str_format.h"
 #include "src/agent/agent_metrics.h"
 #include "src/agent/metrics_server.h"
+#include "src/agent/push_thread.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
 #include "src/cli/option_values.h"
@@ -43,7 +44,7 @@ using fleet::SegmentFile;
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM};
 // How often it is looked whether one came.
 constexpr std::chrono::milliseconds kLookForSignal(100);
-// What a server has left to answer when one came.
+// Time that a server has to answer after a signal.
 constexpr std::chrono::milliseconds kForAnswer(600);
 
 struct PushArguments {
@@ -123,14 +124,7 @@ class Pushing {
     return ended_.ok() && done.refused + done.damaged == 0;
   }
   agent::AgentMetrics::Pushed Figures() const {
-    const SegmentDelivery::Counters done = delivery_->counters();
-    return {.destination = destination_,
-            .segments = done.segments,
-            .samples = done.samples,
-            .refused = done.refused + done.damaged,
-            .gone = done.gone,
-            .failures = done.failures,
-            .last_success = static_cast<double>(done.last_success) / 1e9};
+    return agent::FiguresOf(destination_, delivery_->counters());
   }
   const absl::Status& ended() const { return ended_; }
   const std::string& destination() const { return destination_; }

@@ -25,7 +25,7 @@ class SignalCounter {
   // Since its scope began.
   int count() const;
 
-  // What was asked for is about to happen.
+  // Says that the program is about to do what the signal asks for.
   void Obeyed() const;
 
  private:

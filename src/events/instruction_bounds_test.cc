@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kFunction = 0x1000;
 
-// What is said of a probe in a program whose only function has this code.
+// Returns the message about a probe in a program whose only function has this code.
 std::string Said(const std::vector<unsigned char>& code, uint64_t offset,
                  uint16_t machine = EM_X86_64) {
   Elf64_Ehdr header = {};

@@ -48,7 +48,7 @@ class NamedFunctions {
     }
   }
 
-  // Of a function that was found; none if its size is unknown.
+  // Returns the end of a function that was found; none if its size is unknown.
   std::optional<uint64_t> EndOf(uint64_t start) const {
     const auto end = ends_.find(start);
     return end == ends_.end() ? std::nullopt : std::optional(end->second);

@@ -29,8 +29,8 @@ struct WriteProfileOptions {
   // sample with the period of all. One of the warnings says so.
   uint64_t most_samples = 4'000'000;
   uint64_t most_bytes = uint64_t{1} << 30;
-  // Of the records in the file. Chains are cut at the outermost until all fit; if even the shortest
-  // do not, samples are left out. Warnings count both.
+  // Most bytes of records in the file. Chains are cut at the outermost until all fit; if even the
+  // shortest do not, samples are left out. Warnings count both.
   uint64_t most_recorded = uint64_t{4} << 30;
   // What the header says. NAMES is added.
   perf_data::Features features;
@@ -38,7 +38,7 @@ struct WriteProfileOptions {
   std::function<std::optional<std::string>()> sums;
 };
 
-// Of what is made of `input` bytes: an import cannot fill a disk or the memory.
+// Returns the most bytes that `input` bytes may become: an import cannot fill a disk or the memory.
 uint64_t MostRecordedOf(uint64_t input);
 
 struct WrittenProfile {

@@ -23,7 +23,7 @@ struct Roots {
 // Errors: those of open(2) and read(2).
 // With the capabilities that the program may raise, so nobody else may have made the path.
 absl::Status ReadFile(const std::string& path, std::string* text);
-// The same with the user's own rights, of a file that the user names.
+// Reads a file that the user names, with the user's own rights. Errors as for ReadFile.
 absl::Status ReadNamedFile(const std::string& path, std::string* text);
 
 // Hands `take` each line, without its newline, until that says no, and keeps no more of the file

@@ -50,7 +50,7 @@ class RecordTally {
   absl::Status Take(const ringbuf::RingBytes& bytes);
   // All that one pass over the rings brought was taken.
   void EndPass();
-  // What was taken since the last Written is in the file.
+  // Counts what was taken since the last Written as recorded: the file has it.
   void Written() { written_ = {samples_, file_samples_}; }
   // It is not, and counts as lost.
   void NotWritten();

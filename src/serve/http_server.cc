@@ -105,7 +105,7 @@ class HttpServer::Impl {
     });
   }
 
-  // Whether there may be one more.
+  // Returns true if there may be one more connection; the oldest idle one ends for it.
   bool MakeRoom() {
     if (open_->count < options_.most_connections) return true;
     if (open_->waiting.empty()) return false;

@@ -36,7 +36,7 @@ struct OpenedOutput {
 
 // Creates `path` for its owner alone (mode 0600). An old file is first renamed to `path.old`, or
 // removed if it is empty. "-" is standard output. The new file is locked (flock) as long as it is
-// open, which is how others know that it is being written. Errors: as CheckNotBeingWritten;: those
+// open, which is how others know that it is being written. Errors: those of CheckNotBeingWritten,
 // of open(2) and rename(2); kPermissionDenied where a file of another user is in the way.
 absl::StatusOr<OpenedOutput> OpenOutput(const std::string& path);
 
