@@ -1,15 +1,18 @@
 // What a fleet's machines keep and are told: segments, the journal of what was pushed, and the
-// answers of a ClickHouse server.
+// answers of servers.
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "absl/strings/numbers.h"
 #include "src/base/byte_reader.h"
 #include "src/fleet/clickhouse/row_binary.h"
 #include "src/fleet/clickhouse/stacks_answer.h"
+#include "src/fleet/push/http_answer.h"
 #include "src/fleet/push/journal.h"
 #include "src/fleet/segment.h"
 #include "src/fleet/testing/window_text.h"
@@ -202,6 +205,33 @@ Bytes AnswerSeed(bool apart) {
 
 std::vector<Bytes> AnswerSeeds() { return {AnswerSeed(false), AnswerSeed(true)}; }
 
+// An answer to a batch: status, Retry-After and body, a line each; the body is the rest.
+void RunHttpAnswer(std::span<const std::byte> input) {
+  std::string_view text = TextOf(input);
+  const auto take_line = [&] {
+    const std::string line(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+  };
+  http::Response response;
+  if (!absl::SimpleAtoi(take_line(), &response.status)) response.status = 503;
+  response.headers.emplace_back("retry-after", take_line());
+  response.body = text;
+  const fleet::Delivery delivery = fleet::DeliveryOf(response);
+  for (const char byte : delivery.reason) {
+    Require(static_cast<unsigned char>(byte) >= 0x20 && byte != 0x7f, "a reason is one line");
+  }
+  Require(!delivery.wait || delivery.wait->count() >= 0, "nobody waits for the past");
+  Require(delivery.outcome == fleet::Delivery::Outcome::kDelivered || !delivery.reason.empty(),
+          "what was not delivered has a reason");
+}
+
+std::vector<Bytes> HttpAnswerSeeds() {
+  return {ToBytes("200\n\n"), ToBytes("429\n30\nslow down\n"),
+          ToBytes("503\nSun, 06 Nov 2033 08:49:37 GMT\n<html>\n<body>\033[1mno\n"),
+          ToBytes("413\n-1\n{\"error\":\"too large\"}")};
+}
+
 }  // namespace
 
 FuzzTarget SegmentTarget() {
@@ -216,6 +246,9 @@ FuzzTarget JournalTarget() {
 }
 FuzzTarget AnswerTarget() {
   return {"clickhouse_answer", "stacks that a ClickHouse server says", RunAnswer, AnswerSeeds};
+}
+FuzzTarget HttpAnswerTarget() {
+  return {"http_answer", "what a server says of a batch", RunHttpAnswer, HttpAnswerSeeds};
 }
 
 }  // namespace profiler::fuzz

@@ -39,6 +39,7 @@ std::vector<FuzzTarget>& AllTargets() {
       SegmentTarget(),
       JournalTarget(),
       AnswerTarget(),
+      HttpAnswerTarget(),
       JointTarget(),
       SidebandTarget(),
       ImageEditsTarget(),

@@ -72,6 +72,7 @@ FuzzTarget ConfinedTarget();
 FuzzTarget SegmentTarget();
 FuzzTarget JournalTarget();
 FuzzTarget AnswerTarget();
+FuzzTarget HttpAnswerTarget();
 // Whose inputs are programs that build what is read (choices.h).
 FuzzTarget JointTarget();
 FuzzTarget SidebandTarget();
