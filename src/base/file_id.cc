@@ -6,11 +6,14 @@
 
 namespace profiler {
 
-std::optional<FileId> FileIdOf(const std::string& path) {
-  if (FileAccess* const others = AccessOfOthers()) return others->FileIdOf(path);
+std::optional<FileId> FileAccess::FileIdOf(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return std::nullopt;
   return FileId{status.st_dev, status.st_ino};
+}
+
+std::optional<FileId> FileIdOf(const std::string& path) {
+  return CurrentFileAccess().FileIdOf(path);
 }
 
 std::optional<FileId> FileIdOf(int fd) {

@@ -3,22 +3,28 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/raised_capabilities.h"
+#include "src/base/regular_file.h"
 
 namespace profiler {
 namespace {
 
 // Magic numbers are from <linux/magic.h> and from the sources of each file system.
+
+constexpr uint32_t kFuse = 0x65735546;
 
 // These hold files but may have no block device.
 constexpr auto kOfPrograms = std::to_array<uint32_t>({
@@ -34,7 +40,7 @@ constexpr auto kOfPrograms = std::to_array<uint32_t>({
     0xfe534d42,  // smb2
     0x0000517b,  // smb
     0x01021997,  // 9p
-    0x65735546,  // fuse and virtiofs
+    kFuse,       // and virtiofs
     0x00c36400,  // ceph
     0x0bd00bd0,  // lustre
     0x47504653,  // gpfs
@@ -140,24 +146,47 @@ std::string MountOf(int fd) {
   return {};
 }
 
-// The type of a file system that is mounted in this mount namespace; empty otherwise.
-//
-//   36 35 98:0 /root /mnt rw,noatime shared:1 - ext3 /dev/root rw
-std::string TypeOf(int fd) {
-  const std::string mount = MountOf(fd);
-  if (mount.empty()) return {};
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    if (!line.starts_with(mount + " ")) continue;
-    const size_t end = line.find(" - ");
-    if (end == std::string::npos) return {};
-    const size_t type = end + 3;
-    return line.substr(type, line.find(' ', type) - type);
-  }
-  return {};
+std::string TextOf(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// "/proc/12" for a path below it; empty for another one.
+std::string ProcessIn(const std::string& path) {
+  constexpr std::string_view kProc = "/proc/";
+  if (!path.starts_with(kProc)) return {};
+  const size_t end = path.find_first_not_of("0123456789", kProc.size());
+  const bool is_process = end != std::string::npos && end > kProc.size() && path[end] == '/';
+  return is_process ? path.substr(0, end) : std::string();
+}
+
+// The mount that holds the file, of this mount namespace or of that process's. Empty if it is in
+// neither. Another namespace may number users in its own way, so FUSE has no known user there.
+MountFacts MountFactsOf(int fd, const std::string& path) {
+  const std::string number = MountOf(fd);
+  if (number.empty()) return {};
+  if (const auto ours = FindMount(TextOf("/proc/self/mountinfo"), number)) return *ours;
+  const std::string process = ProcessIn(path);
+  if (process.empty()) return {};
+  MountFacts its = FindMount(TextOf(process + "/mountinfo"), number).value_or(MountFacts());
+  its.fuse_user.reset();
+  return its;
 }
 
 std::string HexOf(uint64_t magic) { return absl::StrCat("0x", absl::Hex(magic)); }
+
+// OK if the user trusts the file system. `why` is the beginning of the message, up to the condition
+// for trusting it.
+absl::Status CheckChosen(uint64_t magic, const std::string& type, const std::string& why) {
+  const std::string number = HexOf(magic);
+  const std::string& name = type.empty() ? number : type;
+  Choices& choices = TheChoices();
+  const std::lock_guard lock(choices.mutex);
+  if (choices.trusted.contains(number) || choices.trusted.contains(name)) return absl::OkStatus();
+  const std::string message = absl::StrCat(why, ", pass --trust-fs ", name);
+  if (choices.warn && choices.told.insert(name).second) choices.warn(message);
+  return absl::PermissionDeniedError(message);
+}
 
 // "0X0BD00BD0" and "0xbd00bd0" are one name.
 std::string SpelledAlike(std::string_view name) {
@@ -179,18 +208,52 @@ FileSystemKind KindOfFileSystem(uint64_t magic, dev_t device) {
   return is_listed ? FileSystemKind::kOfPrograms : FileSystemKind::kUnknown;
 }
 
+std::optional<MountFacts> FindMount(std::string_view mountinfo, std::string_view number) {
+  // 36 35 98:0 /root /mnt rw,noatime shared:1 - fuse.sshfs host: rw,user_id=1000,group_id=1000
+  while (!mountinfo.empty()) {
+    const size_t end = std::min(mountinfo.find('\n'), mountinfo.size());
+    std::string_view line = mountinfo.substr(0, end);
+    mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
+    if (!line.starts_with(number) || line.substr(number.size(), 1) != " ") continue;
+    const size_t dash = line.find(" - ");
+    if (dash == line.npos) return std::nullopt;
+    line.remove_prefix(dash + 3);
+    MountFacts facts{.type = std::string(line.substr(0, line.find(' '))), .fuse_user = {}};
+    // Spaces in names are escaped, so options are behind the last one.
+    constexpr std::string_view kUser = ",user_id=";
+    const std::string_view options = line.substr(line.rfind(' ') + 1);
+    const size_t user = options.find(kUser);
+    uid_t id = 0;
+    if (user != options.npos) {
+      std::string value(options.substr(user + kUser.size()));
+      if (absl::SimpleAtoi(value.substr(0, value.find(',')), &id)) facts.fuse_user = id;
+    }
+    return facts;
+  }
+  return std::nullopt;
+}
+
 absl::Status CheckTrusted(uint64_t magic, const std::string& type, const std::string& path) {
   const std::string number = HexOf(magic);
-  const std::string& name = type.empty() ? number : type;
-  const std::string whole = type.empty() ? number : absl::StrCat(type, " (", number, ")");
-  Choices& choices = TheChoices();
-  const std::lock_guard lock(choices.mutex);
-  if (choices.trusted.contains(number) || choices.trusted.contains(name)) return absl::OkStatus();
-  const std::string why = absl::StrCat(path, " was not opened: it lies on an unknown file system, ",
-                                       whole, "; if it holds programs, pass --trust-fs ", name);
-  if (choices.warn && choices.told.insert(name).second) choices.warn(why);
-  return absl::PermissionDeniedError(why);
+  return CheckChosen(magic, type,
+                     absl::StrCat(path, " was not opened: it lies on an unknown file system, ",
+                                  type.empty() ? number : absl::StrCat(type, " (", number, ")"),
+                                  "; if it holds programs"));
 }
+
+namespace {
+
+absl::Status CheckFuse(const MountFacts& mount, const std::string& path) {
+  const bool is_privileged = geteuid() == 0 || RaisedCapabilities::Any();
+  if (mount.fuse_user ? IsUserOrRoot(*mount.fuse_user) : !is_privileged) return absl::OkStatus();
+  const std::string user =
+      mount.fuse_user ? absl::StrCat("user ", *mount.fuse_user) : "an unknown user";
+  return CheckChosen(kFuse, mount.type,
+                     absl::StrCat(path, " was not opened: it lies on a FUSE file system of ", user,
+                                  ", who decides when a read of it ends; if you trust this user"));
+}
+
+}  // namespace
 
 absl::Status CheckHoldsPrograms(int fd, const std::string& path) {
   struct statfs system;
@@ -199,6 +262,7 @@ absl::Status CheckHoldsPrograms(int fd, const std::string& path) {
   const auto magic = static_cast<uint32_t>(system.f_type);
   switch (KindOfFileSystem(magic, status.st_dev)) {
     case FileSystemKind::kOfPrograms:
+      if (magic == kFuse) return CheckFuse(MountFactsOf(fd, path), path);
       return absl::OkStatus();
     case FileSystemKind::kPseudo:
       return absl::PermissionDeniedError(
@@ -207,7 +271,7 @@ absl::Status CheckHoldsPrograms(int fd, const std::string& path) {
     case FileSystemKind::kUnknown:
       break;
   }
-  return CheckTrusted(magic, TypeOf(fd), path);
+  return CheckTrusted(magic, MountFactsOf(fd, path).type, path);
 }
 
 void TrustFileSystem(std::string_view name) {
@@ -220,6 +284,12 @@ void WarnOfUnknownFileSystems(std::function<void(std::string_view line)> warn) {
   Choices& choices = TheChoices();
   const std::lock_guard lock(choices.mutex);
   choices.warn = std::move(warn);
+}
+
+void WarnOfUnknownFileSystem(std::string_view line) {
+  Choices& choices = TheChoices();
+  const std::lock_guard lock(choices.mutex);
+  if (choices.warn) choices.warn(line);
 }
 
 }  // namespace profiler

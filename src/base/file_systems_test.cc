@@ -69,6 +69,23 @@ TEST(FileSystems, AnUnknownOneIsNamedOnceAndOpenedIfItIsTrusted) {
   EXPECT_FALSE(CheckTrusted(0x4713, "", "/mnt/program").ok());
 }
 
+TEST(FileSystems, AMountIsFoundByItsNumber) {
+  constexpr std::string_view kMounts =
+      "22 1 259:1 / / rw,relatime shared:1 - ext4 /dev/root rw,errors=remount-ro\n"
+      "220 22 0:41 / /home/mallory/x\\040y rw,nosuid - fuse.sshfs h:/\\040a "
+      "rw,user_id=1000,group_id=1000\n"
+      "23 22 0:42 / /srv rw - fuse rclone rw,user_id=0,group_id=0,allow_other\n";
+  const auto facts_of = [&](std::string_view number) {
+    const auto facts = FindMount(kMounts, number);
+    if (!facts) return std::string("none");
+    return facts->type + " " + (facts->fuse_user ? std::to_string(*facts->fuse_user) : "nobody");
+  };
+  EXPECT_EQ(facts_of("22"), "ext4 nobody");
+  EXPECT_EQ(facts_of("220"), "fuse.sshfs 1000");
+  EXPECT_EQ(facts_of("23"), "fuse 0");
+  EXPECT_EQ(facts_of("2"), "none");
+}
+
 TEST(FileSystems, DescriptorsWithoutAFileAreNoPrograms) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

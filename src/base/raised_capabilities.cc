@@ -80,6 +80,6 @@ RaisedCapabilities::~RaisedCapabilities() {
   if (g_permitted != 0) SetEffective(before_);
 }
 
-bool RaisedCapabilities::Any() { return t_effective != 0; }
+uint64_t RaisedCapabilities::InForce() { return t_effective; }
 
 }  // namespace profiler

@@ -54,8 +54,9 @@ class RaisedCapabilities {
   RaisedCapabilities(const RaisedCapabilities&) = delete;
   RaisedCapabilities& operator=(const RaisedCapabilities&) = delete;
 
-  // True if this thread has raised any.
-  static bool Any();
+  // Returns the capabilities that this thread has raised.
+  static uint64_t InForce();
+  static bool Any() { return InForce() != 0; }
 
  private:
   const uint64_t before_;

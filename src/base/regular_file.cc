@@ -86,16 +86,23 @@ std::optional<uid_t> SudoUser() {
 
 bool IsUserOrRoot(uid_t owner) { return owner == 0 || owner == geteuid() || owner == SudoUser(); }
 
-absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
-  if (FileAccess* const others = AccessOfOthers()) return others->OpenRegularFile(path, root);
+absl::StatusOr<UniqueFd> FileAccess::OpenRegularFile(const std::string& path,
+                                                     const std::string& root) {
   return OpenFound(Find(path, root), path, May::kBeProgram);
 }
 
-absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
-  if (FileAccess* const others = AccessOfOthers()) return others->OpenOwnFile(path);
+absl::StatusOr<UniqueFd> FileAccess::OpenOwnFile(const std::string& path) {
   // The kernel shows its addresses or zeroes, depending on the opener's capabilities.
   const RaisedCapabilities raised(path == "/proc/kallsyms" ? kCapSyslog : 0);
   return OpenFound(Find(path, {}), path, May::kBeAnyFile);
+}
+
+absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root) {
+  return CurrentFileAccess().OpenRegularFile(path, root);
+}
+
+absl::StatusOr<UniqueFd> OpenOwnFile(const std::string& path) {
+  return CurrentFileAccess().OpenOwnFile(path);
 }
 
 absl::StatusOr<UniqueFd> OpenRegularFileIn(int directory, const std::string& name) {

@@ -31,7 +31,8 @@ namespace profiler {
 //
 // Errors: those of open(2) and fstat(2); kInvalidArgument for what is not a regular file; those of
 // CheckHoldsPrograms (file_systems.h); kFailedPrecondition where /proc is not mounted. A process
-// that may open nothing gets the file from another one (file_access.h). Thread-safe.
+// that may open nothing, or must not wait, gets the file from another one (file_access.h), and then
+// kDeadlineExceeded if that one did not get it in time. Thread-safe.
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, const std::string& root = {});
 
 // A file that this program itself or its user names, on whatever file system it lies: the kernel's

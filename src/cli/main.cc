@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/file_access.h"
 #include "src/base/file_systems.h"
 #include "src/base/raised_capabilities.h"
 #include "src/base/unlink_on_signal.h"
@@ -24,6 +25,7 @@
 #include "src/cli/parse_error.h"
 #include "src/cli/terminal.h"
 #include "src/cli/version.h"
+#include "src/reader/patient_files.h"
 #include "src/usage/command_line.h"
 
 namespace {
@@ -124,8 +126,13 @@ int Run(int argc, char** argv) {
   }
   ChooseTerminal(terminal);
   profiler::WarnOfUnknownFileSystems(PrintWarning);
+  profiler::reader::PatientFiles files;
+  profiler::AccessFilesThrough(&files);
   for (const auto& [command, run] : commands) {
-    if (command->WasGiven()) return run();
+    if (!command->WasGiven()) continue;
+    const int exit_code = run();
+    for (const std::string& note : files.TakeNotes()) PrintWarning(note);
+    return exit_code;
   }
   return kExitUsage;
 }

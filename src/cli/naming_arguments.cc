@@ -44,7 +44,7 @@ void AddSandboxOption(usage::Command& command, bool& no_sandbox) {
             }
             return absl::OkStatus();
           },
-          "also open images on file systems of these types, which a warning has named as unknown")
+          "also open images on file systems of these types, which a warning has named")
       .ValueName("NAME,…");
 }
 

@@ -2,9 +2,9 @@
 //
 //   program                         reader
 //   request, asked = n, wake  ───▶  waits for `asked`
-//   waits for `answered`      ◀───  data, result, answered = n, wake
+//   waits for `answered`      ◀───  answer, answered = n, wake
 //
-// Both sides wait by futex(2): a round trip costs 5 µs of CPU beside the read.
+// Both sides wait by futex(2): a round trip costs 5 µs of CPU beside the work.
 //
 // Private to this package.
 
@@ -19,10 +19,12 @@
 
 namespace profiler::reader {
 
-// Pieces of a request: at most IOV_MAX of process_vm_readv(2).
+// Pieces of a request for memory: at most IOV_MAX of process_vm_readv(2).
 inline constexpr size_t kMostPieces = 512;
-// Bytes of an answer. The stack of a waiting thread has as many at most.
+// Bytes of an answer with memory. The stack of a waiting thread has as many at most.
 inline constexpr size_t kMostBytes = size_t{1} << 20;
+// Bytes of any request or answer: the names of all mappings that a process may have take 2 MB.
+inline constexpr size_t kDataBytes = size_t{4} << 20;
 
 struct RemotePiece {
   uint64_t address = 0;
@@ -32,12 +34,15 @@ struct RemotePiece {
 struct Exchange {
   std::atomic<uint32_t> asked;     // number of the last request
   std::atomic<uint32_t> answered;  // number of the last answer
-  std::atomic<pid_t> process;      // the reader; 0: not there yet
-  uint32_t pid;                    // whose memory is asked for
+  std::atomic<pid_t> process;      // the reader; 0: not there yet; -1: abandoned, or never there
+  // A request for memory.
+  uint32_t pid;
   uint32_t pieces_count;
   std::array<RemotePiece, kMostPieces> pieces;
-  int64_t result;  // bytes of `data` that were read, or a negative errno
-  alignas(4096) std::array<std::byte, kMostBytes> data;
+  int64_t result;  // of the answer: bytes of `data`, or a negative errno
+  // Bytes of `data` that are a request for a file; its answer's bytes stand there afterwards.
+  uint64_t request_bytes;
+  alignas(4096) std::array<std::byte, kDataBytes> data;
 };
 
 // Priority of the thread that waits for the readers, for them to take over.
@@ -46,13 +51,6 @@ struct Priority {
   std::atomic<int> policy;  // SCHED_*, without flags
   std::atomic<int> real_time;
   std::atomic<int> nice;
-};
-
-// Each reader has an exchange of its own: one that was abandoned may still write into its own.
-template <size_t kCount>
-struct SharedArea {
-  Priority priority;
-  std::array<Exchange, kCount> exchanges;
 };
 
 }  // namespace profiler::reader

@@ -6,41 +6,39 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 
 #include "src/base/kept_descriptor.h"
+#include "src/base/raised_capabilities.h"
 
 namespace profiler::reader {
 namespace {
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
-static_assert(kMostPieces <= IOV_MAX);
 
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// Keeps the rights to read processes and to be scheduled as the program is.
-void KeepFewCapabilities() {
+void KeepFewCapabilities(uint64_t few) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets = {};
   if (syscall(SYS_capget, &header, sets.data()) != 0) return;
-  constexpr uint32_t kKept = uint32_t{1} << CAP_SYS_PTRACE | uint32_t{1} << CAP_DAC_READ_SEARCH |
-                             uint32_t{1} << CAP_SYS_NICE;
-  const uint32_t kept = sets[0].permitted & kKept;
-  sets = {};
-  sets[0].permitted = sets[0].effective = kept;
+  for (__user_cap_data_struct& set : sets) {
+    set.permitted &= static_cast<uint32_t>(few);
+    set.effective = set.permitted;
+    set.inheritable = 0;
+    few >>= 32;
+  }
   syscall(SYS_capset, &header, sets.data());
 }
 
 // Takes from the forker what a reader must not hold.
-void LetGo(int socket) {
+void LetGo(int socket, const Service& service) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -50,7 +48,9 @@ void LetGo(int socket) {
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_NAME, "profiler-reader");
-  KeepFewCapabilities();
+  // A copy with capabilities raises them for each file for which the program has raised them.
+  const bool raises = service.sends_files && RaisableCapabilities() != 0;
+  if (!raises) KeepFewCapabilities(service.capabilities);
 }
 
 void TakeOver(const Priority& priority) {
@@ -60,11 +60,12 @@ void TakeOver(const Priority& priority) {
 }
 
 [[noreturn]] void RunReader(pid_t forker, const Priority& priority, Exchange& exchange,
-                            ReadFunction read) {
+                            const Service& service) {
   // Set before the parent is looked at, which may have ended already.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != forker) _exit(0);
-  close(kKeptDescriptor);
+  if (!service.sends_files) close(kKeptDescriptor);
+  const int channel = service.sends_files ? kKeptDescriptor : -1;
   uint32_t version = 0;
   for (uint32_t answered = 0;;) {
     WaitWhile(exchange.asked, answered, nullptr);
@@ -74,8 +75,7 @@ void TakeOver(const Priority& priority) {
       version = now;
       TakeOver(priority);
     }
-    exchange.result =
-        read(exchange.pid, std::span(exchange.pieces).first(exchange.pieces_count), exchange.data);
+    service.answer(exchange, channel);
     answered = asked;
     exchange.answered.store(asked, std::memory_order_release);
     WakeWaiter(exchange.answered);
@@ -84,22 +84,9 @@ void TakeOver(const Priority& priority) {
 
 }  // namespace
 
-int64_t ReadMemory(uint32_t pid, std::span<const RemotePiece> pieces, std::span<std::byte> into) {
-  std::array<iovec, kMostPieces> remote;
-  size_t size = 0;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the other process.
-    remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].size};
-    size += pieces[i].size;
-  }
-  const iovec local{into.data(), size};
-  const ssize_t count =
-      process_vm_readv(static_cast<pid_t>(pid), &local, 1, remote.data(), pieces.size(), 0);
-  return count < 0 ? -errno : count;
-}
-
-void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges, ReadFunction read) {
-  LetGo(socket);
+void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges,
+               const Service& service) {
+  LetGo(socket, service);
   const pid_t self = getpid();
   while (true) {
     uint8_t order = 0;
@@ -115,7 +102,7 @@ void RunForker(int socket, Priority& priority, std::span<Exchange> exchanges, Re
       continue;
     }
     const pid_t pid = fork();
-    if (pid == 0) RunReader(self, priority, exchange, read);
+    if (pid == 0) RunReader(self, priority, exchange, service);
     exchange.process = pid;
   }
   for (Exchange& exchange : exchanges) {

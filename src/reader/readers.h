@@ -11,13 +11,10 @@
 
 #pragma once
 
-#include <sys/types.h>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,11 +23,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "src/base/status.h"
-#include "src/base/unique_fd.h"
 #include "src/reader/exchange.h"
-#include "src/reader/reader_process.h"
+#include "src/reader/reader_pool.h"
 
 namespace profiler::reader {
+
+// Reads memory of a process as process_vm_readv(2) does. Returns the number of bytes, or a negative
+// errno.
+using ReadFunction = int64_t (*)(uint32_t pid, std::span<const RemotePiece> pieces,
+                                 std::span<std::byte> into);
+int64_t ReadMemory(uint32_t pid, std::span<const RemotePiece> pieces, std::span<std::byte> into);
 
 // Memory to be read, and the buffer that takes it.
 struct Piece {
@@ -38,11 +40,11 @@ struct Piece {
   std::span<std::byte> bytes;
 };
 
-inline constexpr size_t kMostAbandoned = 8;
+inline constexpr size_t kMostAbandoned = 4;
 // Users other than the one that runs this program may together cost less: a reader is left for its
 // own.
-inline constexpr size_t kMostOfOthers = 6;
-inline constexpr size_t kMostOfUser = 4;
+inline constexpr size_t kMostOfOthers = 3;
+inline constexpr size_t kMostOfUser = 2;
 
 struct ReadersOptions {
   std::string proc = "/proc";
@@ -55,16 +57,15 @@ struct ReadersOptions {
 // One thread. The destructor ends the readers and returns at once, abandoned ones or not.
 class Readers {
  public:
-  explicit Readers(ReadersOptions options = {}) : options_(std::move(options)) {}
-  ~Readers();
+  explicit Readers(ReadersOptions options = {});
   Readers(const Readers&) = delete;
   Readers& operator=(const Readers&) = delete;
 
   // Forks the processes; the first read does so otherwise. To be called while this process is
   // small. Errors: those of fork(2), mmap(2) and socketpair(2). They last: all reads fail.
-  absl::Status Start();
+  absl::Status Start() { return pool_.Start(); }
   // Gives the readers the priority that this thread has by now.
-  void TakeOverPriority();
+  void TakeOverPriority() { pool_.TakeOverPriority(); }
 
   // Reads pieces one behind the other, until one cannot be read. Returns the number of bytes, or a
   // negative errno if there is none: those of process_vm_readv(2), ETIMEDOUT if the process did not
@@ -81,41 +82,25 @@ class Readers {
 
   // Sentences for the user: which processes did not let themselves be read. Empty if all did.
   std::vector<std::string> Notes() const;
-  size_t abandoned() const { return abandoned_; }
+  size_t abandoned() const { return pool_.abandoned(); }
   // CPU time of the processes.
-  std::chrono::nanoseconds CpuTime() const;
+  std::chrono::nanoseconds CpuTime() const { return pool_.CpuTime(); }
 
  private:
-  // The reader in use, the spare one, and the abandoned ones.
-  static constexpr size_t kExchanges = kMostAbandoned + 2;
-  using Area = SharedArea<kExchanges>;
   struct Wait {
     uint32_t pid = 0;
     std::string name;
     std::optional<uint32_t> user;
   };
-  enum class Answer : uint8_t { kGiven, kWaits, kReaderGone };
 
   // Returns 0, or the negative errno for a process that is not read any more.
   int64_t Standing(uint32_t pid) const;
   int64_t Ask(uint32_t pid, uint32_t tid);
-  Answer AwaitAnswer(Exchange& exchange, uint32_t number) const;
-  void Abandon();
   void CountWait(uint32_t pid);
   bool HasCostTooMany(std::optional<uint32_t> user) const;
-  void Order(uint8_t order) const;
-  Exchange& current() const { return area_->exchanges[current_]; }
 
   const ReadersOptions options_;
-  absl::Status started_ = absl::UnavailableError("not started");
-  bool is_started_ = false;
-  Area* area_ = nullptr;
-  UniqueFd socket_;  // to the forker
-  pid_t forker_ = 0;
-  size_t current_ = 0;    // its exchange
-  size_t forked_ = 0;     // exchanges that have or had a reader
-  size_t abandoned_ = 0;  // readers
-  std::chrono::nanoseconds time_of_abandoned_{0};
+  ReaderPool pool_;
   absl::flat_hash_set<uint32_t> waits_;  // processes that are not read any more
   std::vector<Wait> noted_;
   absl::flat_hash_map<uint32_t, size_t> of_user_;  // readers abandoned

@@ -104,7 +104,7 @@ TEST_F(ReadersTest, AbandonsSoManyAndNoMore) {
   EXPECT_EQ(readers_.abandoned(), kMostAbandoned);
   EXPECT_EQ(ReadOwn(), -EACCES);
   EXPECT_EQ(readers_.Notes().back(),
-            "8 reads of memory did not end: no memory of any process was read after that");
+            "4 reads of memory did not end: no memory of any process was read after that");
 }
 
 TEST_F(ReadersTest, ReplacesAReaderThatEnds) {

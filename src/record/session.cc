@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "ringbuf/drain_loop.h"
+#include "src/base/file_access.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/record/priority.h"
 #include "src/record/recording_files.h"
@@ -509,6 +510,9 @@ class Session final : public RecordSession {
           std::chrono::duration_cast<std::chrono::microseconds>(readers.CpuTime());
       for (std::string& note : readers.Notes()) summary_.notes.push_back(std::move(note));
     }
+    FileAccess& files = CurrentFileAccess();
+    summary_.system_time += std::chrono::duration_cast<std::chrono::microseconds>(files.CpuTime());
+    for (std::string& note : files.TakeNotes()) summary_.notes.push_back(std::move(note));
     summary_.ring_bytes = setup_.events->ring_pages() * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
 

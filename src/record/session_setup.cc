@@ -74,6 +74,7 @@ class SetupSteps {
       PROFILER_ASSIGN_OR_RETURN(
           setup_.command, target::Command::Fork(options_.targets.command, options_.output == "-"));
     }
+    CurrentFileAccess().Start();
     if (setup_.plan.unwinds || setup_.plan.off_cpu) StartReaders();
     PROFILER_RETURN_IF_ERROR(OpenEvents());
     const perf_event::RecordLayout layout(setup_.plan.sampling.front().written);

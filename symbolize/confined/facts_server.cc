@@ -51,6 +51,12 @@ class AccessThrough final : public FileAccess {
     return std::string(ReadText(from));
   }
 
+  // Nothing that is read here has names.
+  absl::Status ReadStart(const std::string& path, size_t, std::string* text) override {
+    text->clear();
+    return absl::PermissionDeniedError(path);
+  }
+
   std::vector<std::string> NamesIn(const std::string& directory) override {
     const auto reply = AskOf(MessageKind::kNames, directory);
     ByteReader from(BytesOfText(reply));
@@ -206,7 +212,7 @@ void AwaitQuestion(int socket) {
 
 void ServeFacts(int socket, const SymbolizerOptions& options) {
   AccessThrough access(socket);
-  AccessFilesThrough(access);
+  AccessFilesThrough(&access);
   FactsServer server(options);
   while (true) {
     AwaitQuestion(socket);

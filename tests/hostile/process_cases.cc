@@ -15,12 +15,15 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <iostream>
+#include <new>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "src/base/unique_fd.h"
+#include "tests/hostile/fuse_server.h"
 #include "tests/hostile/hostile_elf.h"
 #include "tests/hostile/scene.h"
 
@@ -297,6 +300,42 @@ void AStackThatNeverComes(Scene& scene) {
   EXPECT_THAT(record.ended.err, HasSubstr("could not be read within 50 ms"));
 }
 
+// ---- files that never come
+
+// A program on a file system that answers until the profiler looks.
+void AFileSystemThatNeverAnswers(Scene& scene) {
+  const std::string directory = scene.File("mount");
+  ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
+  scene.GiveAway(directory);
+  const UniqueFd device = MountFuse(directory);
+  if (!device.valid()) {
+    std::cout << "skipped: no FUSE file system can be mounted\n";
+    return;
+  }
+  const std::string content = HostileElf().AddFrames().AddSymbols().Bytes();
+  void* const shared =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* const is_silent = new (shared) std::atomic<bool>(false);
+  scene.attackers().Start([&](const auto& ready) {
+    ready();
+    ServeFuse(device, content, is_silent);
+  });
+  const pid_t pid = scene.attackers().SpinIn(directory + "/file");
+  *is_silent = true;
+  constexpr double kRecorded = 0.5;
+  const std::string recording = scene.OwnFile("silent.data");
+  const Watched record = scene.Profiler({"record", "--call-graph", "dwarf", "-p",
+                                         std::to_string(pid), "--duration", "0.5", "-o", recording},
+                                        kRecorded);
+  EXPECT_EQ(record.ended.exit_code, 0) << record.ended.err;
+  EXPECT_THAT(record.ended.err, HasSubstr("did not answer within 200 ms"));
+  const Watched report = scene.Profiler({"report", "-i", recording});
+  EXPECT_EQ(report.ended.exit_code, 0) << report.ended.err;
+  EXPECT_EQ(umount2(directory.c_str(), MNT_DETACH), 0);
+  munmap(shared, 4096);
+}
+
 // ---- as the command that is recorded
 
 // It runs as root, as what somebody else has asked to be recorded. A command that does not end when
@@ -337,6 +376,7 @@ std::vector<LiveCase> ProcessCases() {
       {"OwnNamespaces", kWithAll, OwnNamespaces},
       {"ARootOfTraps", kAlways, ARootOfTraps},
       {"AStackThatNeverComes", kAlways, AStackThatNeverComes},
+      {"AFileSystemThatNeverAnswers", kAlways, AFileSystemThatNeverAnswers},
       {"ADeletedProgram", kWithAll, ADeletedProgram},
       {"AProgramThatIsReplaced", kWithAll, AProgramThatIsReplaced},
       {"ACommandThatIgnoresSignals", kWithAll,
