@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
@@ -47,8 +48,9 @@ absl::Status CheckRecordingOutput(const std::string& path, const std::string& in
                                   std::string_view what) {
   PROFILER_RETURN_IF_ERROR(CheckStreamOutput(path));
   if (path == "-" || input == "-") return absl::OkStatus();
-  const auto read = FileIdOf(input);
-  if (!read || read != FileIdOf(path)) return absl::OkStatus();
+  FileAccess own;  // names of the user, perhaps of this process's descriptors
+  const auto read = own.FileIdOf(input);
+  if (!read || read != own.FileIdOf(path)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("-o ", path, " is the ", View(what), " that is read; write elsewhere"));
 }

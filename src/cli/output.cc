@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/shared_directory.h"
 #include "src/base/status.h"
@@ -113,7 +114,9 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
   struct stat file = {};
   const bool is_file = path != "-" && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
   if (!is_file) return absl::OkStatus();
-  const bool is_input = FileIdOf(path) == (input == "-" ? FileIdOf(STDIN_FILENO) : FileIdOf(input));
+  FileAccess own;  // names of the user, perhaps of this process's descriptors
+  const bool is_input =
+      own.FileIdOf(path) == (input == "-" ? FileIdOf(STDIN_FILENO) : own.FileIdOf(input));
   const bool is_recording = perf_data::BeginsAsRecording(path);
   if (!is_recording && !is_input) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -307,7 +307,7 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
   const std::string directory = scene.File("mount");
   ASSERT_EQ(mkdir(directory.c_str(), 0755), 0);
   scene.GiveAway(directory);
-  const UniqueFd device = MountFuse(directory);
+  UniqueFd device = MountFuse(directory);
   if (!device.valid()) {
     std::cout << "skipped: no FUSE file system can be mounted\n";
     return;
@@ -321,6 +321,8 @@ void AFileSystemThatNeverAnswers(Scene& scene) {
     ready();
     ServeFuse(device, content, is_silent);
   });
+  // The last holder's end is the file system's: then nobody waits for it any more.
+  device.Reset();
   const pid_t pid = scene.attackers().SpinIn(directory + "/file");
   *is_silent = true;
   constexpr double kRecorded = 0.5;

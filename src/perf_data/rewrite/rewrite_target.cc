@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/file_access.h"
 #include "src/base/shared_directory.h"
 
 namespace profiler::perf_data {
@@ -53,7 +54,7 @@ absl::Status RewriteTarget::OpenBeside(const std::string& to) {
 
 absl::Status RewriteTarget::OpenAsItIs(const std::string& to) {
   // Asked before it is opened, which cuts a regular file off.
-  if (input_ && input_ == (to == "-" ? FileIdOf(STDOUT_FILENO) : FileIdOf(to))) {
+  if (input_ && input_ == (to == "-" ? FileIdOf(STDOUT_FILENO) : FileAccess().FileIdOf(to))) {
     return absl::InvalidArgumentError(absl::StrCat(
         to == "-" ? "standard output" : to, " is the recording that is read; write elsewhere"));
   }
@@ -63,7 +64,7 @@ absl::Status RewriteTarget::OpenAsItIs(const std::string& to) {
 
 std::string RewriteTarget::NameOfOld() const {
   std::string name = file_->target() + ".old";
-  while (input_ && input_ == FileIdOf(name)) name += ".old";
+  while (input_ && input_ == FileAccess().FileIdOf(name)) name += ".old";
   return name;
 }
 
@@ -71,7 +72,7 @@ absl::Status RewriteTarget::Commit(const absl::Status& reading,
                                    std::vector<std::string>* warnings) {
   if (!file_) return absl::OkStatus();
   const std::string& target = file_->target();
-  if (!reading.ok() && input_ && input_ == FileIdOf(target)) {
+  if (!reading.ok() && input_ && input_ == FileAccess().FileIdOf(target)) {
     return absl::Status(reading.code(), absl::StrCat(reading.message(),
                                                      "; it stays as it is: with -o, what can be "
                                                      "read is written to another file"));
