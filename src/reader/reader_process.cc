@@ -39,6 +39,8 @@ void KeepFewCapabilities(uint64_t few) {
 
 // Takes from the forker what a reader must not hold.
 void LetGo(int socket, const Service& service) {
+  // The program may have forked it while it had some raised.
+  LowerCapabilities();
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
