@@ -194,7 +194,7 @@ CollectedNames StreamNames::Collect(const NamingProgress& progress) && {
   NameCollector collector(stream_.features(), embedding_, options_, progress);
   collector.collected().reading = stream_.Finish();
   if (!builder_) return collector.Finish({});
-  profile::UnnamedProfile unnamed = WithLateFeatures(std::move(*builder_).Unnamed().profile,
+  profile::UnnamedProfile unnamed = WithLateFeatures(std::move(*builder_).Unnamed(), *images_,
                                                      stream_.features(), collector.names());
   collector.SetTotal(unnamed.profile.frames.size());
   CollectedNames collected = collector.Finish(Named(std::move(unnamed), collector.names()));
