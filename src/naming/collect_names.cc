@@ -87,7 +87,10 @@ CollectedNames NameCollector::Finish(const profile::Profile& named) {
   for (const auto& image : collected_.names.images) {
     collected_.addresses += image.addresses.size();
   }
-  if (collected_.names.is_complete) collected_.python = query::FindUnnamedPython(named);
+  if (collected_.names.is_complete) {
+    collected_.python = query::FindUnnamedPython(named);
+    collected_.node = query::FindUnnamedNode(named);
+  }
   if (embedding_ == Embedding::kCode && collected_.names.is_complete) {
     AddRecordedCode(features_, *names_);
     CollectCode(named);
