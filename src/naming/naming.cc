@@ -82,6 +82,11 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
     sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
   sources.files_name = WhatFilesName(options);
+  // A profile says of all its code that it has no name, where it has none; only files with its
+  // build-ids are asked.
+  if (is_imported && sources.files_name == symbolize::FilesName::kOthers) {
+    sources.files_name = symbolize::FilesName::kUnnamed;
+  }
   return std::make_unique<symbolize::NameStore>(std::move(sources), options);
 }
 
