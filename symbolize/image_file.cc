@@ -197,7 +197,7 @@ int64_t Now() {
   return clock_gettime(CLOCK_REALTIME, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
 }
 
-// Whether a file without a build-id, which only a path leads to, may be the recorded one. Times in
+// True if a file without a build-id, which only a path leads to, may be the recorded one. Times in
 // the future say nothing.
 bool MayBeRecorded(const FileStamp& file, const ImageSpec& spec, const SymbolizerOptions& options) {
   if (!options.symfs.empty()) return true;

@@ -59,8 +59,8 @@ struct ImageSpec {
   uint64_t mapped_at = 0;
 };
 
-// Whether the kernel that runs here, of which kallsyms and the vdso tell, is the recorded one. For
-// images of the kernel without a build-id, which would decide.
+// Says if the kernel that runs here, which kallsyms and the vdso describe, is the recorded one. It
+// counts for images of the kernel without a build-id, which would decide.
 enum class RunningKernel : uint8_t {
   kIsRecorded,
   kMayBe,      // it is if it lies where the recorded one lay (Images::SetKernelReference)

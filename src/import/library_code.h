@@ -1,4 +1,4 @@
-// What code of libraries is called, for profiles that have addresses alone, as samply saves them
+// Names code of libraries for profiles that have only addresses, as samply saves them
 // (samply load looks the names up when it shows one).
 //
 //   address in a library ─▶ FILE.syms.json beside the profile      a name

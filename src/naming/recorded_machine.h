@@ -1,4 +1,5 @@
-// Whether a recording was made by the kernel that runs here, as far as its features prove it.
+// Proves by its features that a recording was made by the kernel that runs here, or that it was
+// not.
 //
 //   build-id of the kernel           this kernel's, or another one's
 //   else host, release and machine   those of this machine, and the recording was made since it was
@@ -22,7 +23,8 @@ namespace profiler::naming {
 // list of symbols, whatever the features prove, unless a build-id says that it is another one's.
 void TellRecordedMachine(const perf_data::Features& features, symbolize::SymbolizerOptions* files);
 
-// What the image of that build-id is called in records: that of the kernel has any file's name.
+// Returns the name that records have for the image of that build-id. A table of build-ids may have
+// any file's name for the kernel.
 std::string NameInBuildIds(const perf_data::BuildIdEntry& entry);
 
 }  // namespace profiler::naming

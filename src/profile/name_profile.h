@@ -19,7 +19,7 @@ struct UnnamedProfile {
 // Tells `symbolizer` of a profile's images and of what the recording says of the kernel. Those that
 // are one image to the symbolizer become one DSO.
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer);
-// Likewise, with all that is known of each image: by DsoId, the first one means nothing.
+// Does so with all that is known of each image. `specs` are by DsoId; the first one means nothing.
 UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
                           symbolize::Symbolizer& symbolizer);
 

@@ -22,7 +22,7 @@ struct UnnamedNode {
 // rows.
 std::optional<UnnamedNode> FindUnnamedNode(const profile::Profile& profile);
 
-// What is missing, and what would name it: two clauses of a sentence, without what ends them.
+// Return two clauses of a sentence: which names are missing, and how to get them.
 std::string MissingText(const UnnamedNode& node);
 std::string RemedyText(const UnnamedNode& node);
 

@@ -36,7 +36,7 @@ class SidebandUser {
   // What is to be mapped where a process maps user code of this kind, never kJitDump.
   virtual symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                          symbolize::ImageKind kind) = 0;
-  // Whether a file with another name than jit-PID.dump is the dump of a JIT compiler.
+  // True if a file with another name than jit-PID.dump is the dump of a JIT compiler.
   virtual bool IsJitDump(const perf_event::Mmap2& /*mmap*/) { return false; }
   // A process says where the dump of its JIT compiler is.
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}

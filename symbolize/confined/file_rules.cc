@@ -189,7 +189,7 @@ absl::StatusOr<UniqueFd> FileRules::OpenOfKernel(const std::string& path) {
   return file;
 }
 
-// What perf keeps of kernels, in the user's own directory.
+// True for a list of symbols that perf keeps in the user's own directory.
 bool FileRules::IsCachedKallsyms(std::string_view path) const {
   constexpr std::string_view kName = "/kallsyms";
   constexpr std::string_view kDigits = "0123456789abcdef/";

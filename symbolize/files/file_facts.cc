@@ -673,7 +673,7 @@ std::optional<uint64_t> FileFacts::ShiftOf(const KernelSymbols& kallsyms,
   const uint64_t now = kallsyms.ReferenceAddress(kernel_reference_);
   const uint64_t shift = now == 0 ? 0 : kernel_reference_address_.value - now;
   if (spec.kind != ImageKind::kModule) return shift;
-  // What stands in front of a module's first function: padding, notes, tables of jumps.
+  // Padding, notes and tables of jumps stand in front of a module's first function.
   constexpr uint64_t kFarthest = uint64_t{64} << 10;
   const uint64_t first = kallsyms.FirstOfModule(ModuleName(spec.path));
   const bool is_there = spec.start.value == 0 || first - spec.start.value < kFarthest;
@@ -681,7 +681,7 @@ std::optional<uint64_t> FileFacts::ShiftOf(const KernelSymbols& kallsyms,
   return shift;
 }
 
-// What `perf archive`, or perf itself when it records, put into its cache.
+// Reads the list that perf has put into its cache when it recorded, or `perf archive` brought.
 const KernelSymbols* FileFacts::CachedKallsyms(std::span<const std::byte> build_id) {
   if (build_id.size() < 2) return nullptr;
   const auto [cached, is_new] =

@@ -26,8 +26,8 @@ namespace profiler::symbolize {
 // True for the name of an image that a recording says is the kernel's or a module's, if it is the
 // kernel's: [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
 bool IsKernelItself(std::string_view name);
-// The same of a name in a table of build-ids, where any other file than a module's is the kernel's:
-// perf names it after the file that it had the symbols of, such as one in its cache.
+// True for the name of the kernel in a table of build-ids, where any file except a module's is the
+// kernel's: perf names it after the file that it had the symbols of, such as one in its cache.
 bool IsKernelInBuildIds(std::string_view name);
 
 class KernelSymbols {
