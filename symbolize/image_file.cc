@@ -1,5 +1,11 @@
 #include "symbolize/image_file.h"
 
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <time.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -36,6 +42,7 @@ struct Candidate {
   std::string root;
   bool needs_build_id = false;  // may be another file of the same name
   bool is_of_process = false;   // below /proc/PID
+  bool is_mapped = false;       // the very file that the process has mapped, wherever it lies
   std::string recorded_path{};  // of one that was kept open, which has no path of its own
 };
 
@@ -51,7 +58,10 @@ std::optional<Candidate> KeptCandidate(const ImageSpec& spec, const std::string&
   if (options.kept == nullptr) return std::nullopt;
   const std::optional<KeptFiles::File> kept = options.kept->Find(spec.path, spec.build_id);
   if (!kept) return std::nullopt;
-  return Candidate{.path = kept->path, .root = kept->root, .recorded_path = kept->root + path};
+  return Candidate{.path = kept->path,
+                   .root = kept->root,
+                   .is_mapped = true,
+                   .recorded_path = kept->root + path};
 }
 
 std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOptions& options) {
@@ -63,9 +73,9 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
   if (deleted) {
     if (!process.empty()) {
       if (LinkAt(process + "/exe") == path)
-        candidates.push_back({process + "/exe", "", false, true});
+        candidates.push_back({process + "/exe", "", false, true, true});
       if (std::string file = FindMapFile(process, path); !file.empty()) {
-        candidates.push_back({std::move(file), "", false, true});
+        candidates.push_back({std::move(file), "", false, true, true});
       }
     }
     path.resize(path.size() - kDeleted.size());
@@ -100,12 +110,30 @@ std::vector<Candidate> CandidatesFor(const ImageSpec& spec, const SymbolizerOpti
 
 }  // namespace
 
+namespace {
+
+FileStamp StampOf(int fd) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  struct stat file;
+  if (fstat(fd, &file) != 0) return {};
+  FileStamp stamp{.device = file.st_dev,
+                  .inode = file.st_ino,
+                  .modified = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec};
+  struct statfs system;
+  stamp.hides_device = fstatfs(fd, &system) == 0 && (system.f_type == OVERLAYFS_SUPER_MAGIC ||
+                                                     system.f_type == BTRFS_SUPER_MAGIC);
+  return stamp;
+}
+
+}  // namespace
+
 absl::StatusOr<ImageFile> OpenElf(const std::string& path, const std::string& root,
                                   size_t most_headers_of_others, std::optional<FileOffset> within) {
   ImageFile image;
   image.path = path;
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, root));
   PROFILER_ASSIGN_OR_RETURN(image.file, MappedFile::FromFd(fd.get(), path));
+  image.stamp = StampOf(fd.get());
   std::optional<EmbeddedElf> embedded;
   if (within) embedded = FindEmbeddedElf(image.file.bytes(), *within);
   if (embedded) image.start = embedded->start;
@@ -161,6 +189,29 @@ void TakeAsOurs(const ImageSpec& spec, const SymbolizerOptions& options, ImageFi
 
 }  // namespace
 
+namespace {
+
+int64_t Now() {
+  constexpr int64_t kSecond = 1'000'000'000;
+  timespec now = {};
+  return clock_gettime(CLOCK_REALTIME, &now) == 0 ? now.tv_sec * kSecond + now.tv_nsec : 0;
+}
+
+// True if a file without a build-id, which only a path leads to, may be the recorded one. Times in
+// the future say nothing.
+bool MayBeRecorded(const FileStamp& file, const ImageSpec& spec, const SymbolizerOptions& options) {
+  if (!options.symfs.empty()) return true;
+  const int64_t over = spec.life.over;
+  const bool is_written_since =
+      over != ProcessLife::kUnknown && file.modified > over + kTimeSlack && file.modified <= Now();
+  if (is_written_since) return false;
+  if (spec.ino == 0) return !options.is_of_another_machine;
+  return file.inode == spec.ino &&
+         (file.hides_device || file.device == makedev(spec.maj, spec.min));
+}
+
+}  // namespace
+
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
                       size_t most_headers_of_others, std::optional<FileOffset> within) {
   OpenedImage opened;
@@ -176,7 +227,11 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
     // Another process may have had the number since the candidates were told.
     if (candidate.is_of_process && DirectoryOfProcess(spec, options).empty()) continue;
     const bool matches = SameBuildId(spec.build_id, file->elf.build_id());
-    if (spec.build_id.empty() ? candidate.needs_build_id : !matches) {
+    const bool is_another = spec.build_id.empty() ? candidate.needs_build_id ||
+                                                        (!candidate.is_mapped &&
+                                                         !MayBeRecorded(file->stamp, spec, options))
+                                                  : !matches;
+    if (is_another) {
       opened.reason = Reason::kBuildIdMismatch;
       continue;
     }
@@ -225,7 +280,10 @@ OpenedImage VdsoOfKernel(const ImageSpec& spec) {
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options) {
   OpenedImage opened;
   opened.reason = Reason::kNoImageFile;
-  if (options.symfs.empty()) opened = VdsoOfKernel(spec);
+  const bool is_known =
+      !spec.build_id.empty() || options.running_kernel == RunningKernel::kIsRecorded;
+  if (!is_known) opened.reason = Reason::kBuildIdMismatch;
+  if (options.symfs.empty() && is_known) opened = VdsoOfKernel(spec);
   if (opened.file || spec.build_id.size() < 2) return opened;
   for (const std::string& cache : options.build_id_caches) {
     absl::StatusOr<ImageFile> file = OpenElf(BuildIdPath(cache, spec.build_id) + "/vdso");

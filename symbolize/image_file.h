@@ -15,11 +15,21 @@
 
 namespace profiler::symbolize {
 
+// Tells whether a file is the one that a process has mapped, and when it was written.
+struct FileStamp {
+  uint64_t device = 0, inode = 0;
+  int64_t modified = 0;  // nanoseconds of CLOCK_REALTIME
+  // True if the file system shows other devices to fstat(2) than to who reads mappings: overlayfs,
+  // btrfs.
+  bool hides_device = false;
+};
+
 // An ELF file in memory. Movable; `elf` stays valid.
 struct ImageFile {
   std::string path;              // where it was found
   std::string root;              // the part of it that stands for "/": of another process, --symfs
   MappedFile file;               // of an image on disk
+  FileStamp stamp;               // likewise
   std::vector<std::byte> bytes;  // of one that is only in memory ([vdso], .gnu_debugdata)
   uint64_t start = 0;            // of the ELF file in it: another than 0 in an archive
   ElfImage elf;
@@ -57,8 +67,10 @@ bool IsDeleted(std::string_view path);
 // while that lives in one of its own, and for a deleted file among what the process has mapped;
 // then, by build-id, in the debug directories and perf's caches. Nothing is used of a file with
 // another build-id than the recorded one, nor of one that was found only under the name of a
-// deleted or foreign one, unless its build-id is the recorded one. `most_headers_of_others` and
-// `within` are as OpenElf has them.
+// deleted or foreign one, unless its build-id is the recorded one. Where there is no build-id, a
+// file that only its path leads to is the recorded one if it has the recorded device and inode and
+// was not written since the process ended; `symfs` names files that have others.
+// `most_headers_of_others` and `within` are as OpenElf has them.
 OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
                       size_t most_headers_of_others = SIZE_MAX,
                       std::optional<FileOffset> within = {});
@@ -67,8 +79,9 @@ OpenedImage OpenImage(const ImageSpec& spec, const SymbolizerOptions& options,
 // and takes some microseconds.
 bool MayFindImage(const ImageSpec& spec, const SymbolizerOptions& options);
 
-// The [vdso] that this kernel gives programs like this one, or those with 32 bits (kVdsoOf32Bit);
-// where the recorded build-id is another one, what perf's caches have of it.
+// The [vdso] that this kernel gives programs like this one, or those with 32 bits (kVdsoOf32Bit),
+// if it has the recorded build-id, or without one if this kernel is the recorded one; else what
+// perf's caches have of that build-id.
 OpenedImage OpenVdso(const ImageSpec& spec, const SymbolizerOptions& options = {});
 
 }  // namespace profiler::symbolize

@@ -53,6 +53,21 @@ bool KeptFiles::HasSeveral(std::string_view path) const {
   return found != by_path_.end() && found->second.is_one_of_several;
 }
 
+void KeptFiles::AddMap(uint32_t pid, SharedFd file) {
+  const std::lock_guard lock(mutex_);
+  // A process that appends to it changes its size and its time.
+  const Version version{.inode = VersionOf(file->get()).inode};
+  const auto [known, is_new] = maps_.try_emplace(pid, Entry{version, std::move(file), nullptr});
+  if (!is_new && known->second.version != version) known->second.is_one_of_several = true;
+}
+
+std::string KeptFiles::FindMap(uint32_t pid) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = maps_.find(pid);
+  if (found == maps_.end() || found->second.is_one_of_several) return {};
+  return NameOf(found->second.file);
+}
+
 size_t KeptFiles::size() const {
   const std::lock_guard lock(mutex_);
   return by_build_id_.size() + by_path_.size();

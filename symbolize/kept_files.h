@@ -63,6 +63,12 @@ class KeptFiles {
   // meant.
   bool HasSeveral(std::string_view path) const;
 
+  // The map of its code (perf-PID.map) that process `pid` has written where no other process finds
+  // it. Another file of the same process puts an end to both: nobody can tell which life is meant.
+  void AddMap(uint32_t pid, SharedFd file);
+  // A path that opens it again in this process; empty: none is kept.
+  std::string FindMap(uint32_t pid) const;
+
   size_t size() const;
 
  private:
@@ -75,6 +81,7 @@ class KeptFiles {
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, Entry> by_build_id_;
   absl::flat_hash_map<std::string, Entry> by_path_;  // of images without one
+  absl::flat_hash_map<uint32_t, Entry> maps_;        // by process
 };
 
 }  // namespace profiler::symbolize

@@ -48,6 +48,23 @@ struct ImageSpec {
   uint32_t pid = 0;
   // Of that process; it says nothing of which image this is. See Images::SetLife.
   ProcessLife life;
+  // User images: device and inode of the recorded file, as MMAP2 records have them. They decide
+  // where there is no build-id. `ino` 0: unknown.
+  uint32_t maj = 0, min = 0;
+  uint64_t ino = 0;
+  // Modules: where the recorded kernel had it; 0: unknown.
+  RuntimeAddress start;
+  // kJitDump: when the process mapped it, by the clock of the recording; 0: unknown. It says
+  // nothing of which image this is.
+  uint64_t mapped_at = 0;
+};
+
+// Says if the kernel that runs here, which kallsyms and the vdso describe, is the recorded one. It
+// counts for images of the kernel without a build-id, which would decide.
+enum class RunningKernel : uint8_t {
+  kIsRecorded,
+  kMayBe,      // it is if it lies where the recorded one lay (Images::SetKernelReference)
+  kIsAnother,  // or nothing proves that it is not
 };
 
 // Why an address has no name. A value, not an error. Recordings hold these numbers, and those of
@@ -116,6 +133,10 @@ struct SymbolizerOptions : PresentOptions {
   std::string symfs;  // in front of the paths of images; empty: nothing
   std::string kallsyms_path = "/proc/kallsyms";
   bool kallsyms_is_recorded = false;  // it is the recorded kernel's, whatever runs here
+  RunningKernel running_kernel = RunningKernel::kIsRecorded;
+  std::vector<std::byte> kernel_build_id;  // of the recorded kernel; empty: unknown
+  // True if the recording says that it was made on another machine.
+  bool is_of_another_machine = false;
   std::string proc_path = "/proc";
   std::string sys_path = "/sys";           // build-ids of the running kernel and its modules
   std::string jit_map_directory = "/tmp";  // of perf-PID.map

@@ -30,12 +30,18 @@ std::string Modules() {
   return modules;
 }
 
+// Windows are named where they were recorded, soon after that.
+naming::NamingOptions OfThisMachine(naming::NamingOptions naming) {
+  naming.is_this_machine = true;
+  return naming;
+}
+
 }  // namespace
 
 WindowNamer::WindowNamer(naming::NamingOptions naming, std::shared_ptr<ProcessTable> processes)
-    : naming_(std::move(naming)),
+    : naming_(OfThisMachine(std::move(naming))),
       processes_(std::move(processes)),
-      names_([this] { return naming::FactsOfFiles(naming_); }, naming_),
+      names_([this] { return naming::FactsOfFiles(naming_, {}); }, naming_),
       modules_(Modules()) {}
 
 bool WindowNamer::ModulesChanged() {

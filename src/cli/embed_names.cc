@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/perf_data/read/recording.h"
+#include "src/query/unnamed_node.h"
 #include "src/query/unnamed_python.h"
 
 namespace profiler::cli {
@@ -26,6 +27,10 @@ absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
     PROFILER_RETURN_IF_ERROR(file.AppendSection(bit, section));
   }
   Embedded embedded = {.found = naming::Describe(collected, sections), .missing = {}};
+  if (collected.node) {
+    embedded.missing =
+        absl::StrCat(query::MissingText(*collected.node), ": ", query::RemedyText(*collected.node));
+  }
   if (collected.python) {
     embedded.missing = absl::StrCat(query::MissingText(*collected.python), ": ",
                                     query::RemedyText(*collected.python));

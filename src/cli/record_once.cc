@@ -128,6 +128,7 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments, const Ke
   naming.places.no_sandbox = arguments.no_sandbox;
   naming.warn = PrintWarning;
   naming.files_name = symbolize::FilesName::kOthers;
+  naming.is_this_machine = true;
   naming.kept = kept;
   return naming;
 }

@@ -92,6 +92,7 @@ class AddressPrinter {
  private:
   static naming::NamingOptions Options(const SymbolizeArguments& arguments) {
     naming::NamingOptions options;
+    options.is_this_machine = true;
     options.demangle = !arguments.no_demangle;
     options.places.debug_directories = arguments.debug_directories;
     options.places.no_sandbox = arguments.no_sandbox;

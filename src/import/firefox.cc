@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
+#include "src/import/library_code.h"
 
 namespace profiler::import {
 namespace {
@@ -53,12 +54,15 @@ uint32_t IdOf(Value value) {
 // The tables that threads have, or share.
 class Tables {
  public:
-  Tables(Value tables, Value libs, Value fallback_libs, ProfileMaker& maker)
-      : strings_(First(tables["stringArray"], tables["stringTable"]).elements()), maker_(maker) {
+  Tables(Value tables, Value libs, Value fallback_libs, LibraryCode& code, ProfileMaker& maker)
+      : strings_(First(tables["stringArray"], tables["stringTable"]).elements()),
+        code_(code),
+        maker_(maker) {
     for (const Value lib : First(libs, fallback_libs).elements()) libs_.push_back(lib);
     const Value frames = tables["frameTable"], functions = tables["funcTable"];
     function_of_ = Column(frames, "func");
     line_of_ = Column(frames, "line");
+    address_of_ = Column(frames, "address");
     location_of_ = Column(frames, "location");
     lib_of_ = Column(frames, "lib");
     name_of_ = Column(functions, "name");
@@ -131,10 +135,33 @@ class Tables {
         const auto resource = At(resource_of_, of).index();
         if (resource) lib = At(lib_of_resource_, *resource).index();
       }
-      if (lib && *lib < libs_.size()) SetImage(libs_[*lib], code);
+      if (lib && *lib < libs_.size()) {
+        SetImage(libs_[*lib], code);
+        if (function.name.starts_with("0x")) {
+          NameByAddress(libs_[*lib], At(address_of_, index).index(), function, code);
+        }
+      }
     }
     if (function.name.empty()) code.functions = {};
     return maker_.Frame(code);
+  }
+
+  // The profile has an address in the place of a name.
+  void NameByAddress(Value lib, std::optional<uint64_t> address, FunctionLine& function,
+                     CodeSpec& code) {
+    const std::string_view code_id = lib["codeId"].text(), path = lib["path"].text();
+    if (!address || code_id.empty() || code.mode == profile::Mode::kKernel) return;
+    const std::string_view name = code_.NameAt(code_id, *address);
+    if (!name.empty()) {
+      function.name = name;
+      return;
+    }
+    const std::optional<uint64_t> offset = code_.FileOffsetOf(path, code_id, *address);
+    if (!offset) return;
+    code.functions = {};
+    code.image = maker_.Image(profile::DsoKind::kUser, path, BuildIdOfText(code_id));
+    code.address = address;
+    code.file_offset = offset;
   }
 
   // "name (https://x/y.js:12:3)", of the Gecko form.
@@ -174,10 +201,11 @@ class Tables {
   }
 
   const std::vector<Value> strings_;
+  LibraryCode& code_;
   ProfileMaker& maker_;
   std::vector<Value> libs_;
-  std::vector<Value> function_of_, line_of_, location_of_, lib_of_;  // by frame
-  std::vector<Value> name_of_, file_of_, source_of_, resource_of_;   // by function
+  std::vector<Value> function_of_, line_of_, location_of_, lib_of_, address_of_;  // by frame
+  std::vector<Value> name_of_, file_of_, source_of_, resource_of_;                // by function
   std::vector<Value> lib_of_resource_, file_of_source_;
   std::vector<std::optional<profile::FrameId>> frames_;
   std::vector<StackId> stacks_;
@@ -185,7 +213,7 @@ class Tables {
 
 class FirefoxReader {
  public:
-  explicit FirefoxReader(ProfileMaker& maker) : maker_(maker) {}
+  FirefoxReader(std::string_view symbols, ProfileMaker& maker) : code_(symbols), maker_(maker) {}
 
   absl::Status Read(Value root) {
     PROFILER_RETURN_IF_ERROR(ReadProcess(root));
@@ -199,7 +227,7 @@ class FirefoxReader {
   absl::Status ReadProcess(Value root) {
     const Value shared = root["shared"];
     if (shared["stackTable"].exists()) {
-      Tables tables(shared, root["libs"], {}, maker_);
+      Tables tables(shared, root["libs"], {}, code_, maker_);
       PROFILER_RETURN_IF_ERROR(tables.MakeStacks(shared["stackTable"]));
       for (const Value thread : root["threads"].elements()) AddThread(thread, root, tables);
     } else {
@@ -207,7 +235,7 @@ class FirefoxReader {
         const Value strings =
             thread["stringArray"].exists() || thread["stringTable"].exists() ? thread : shared;
         if (!strings.exists()) continue;
-        Tables tables(thread, root["libs"], thread["libs"], maker_);
+        Tables tables(thread, root["libs"], thread["libs"], code_, maker_);
         PROFILER_RETURN_IF_ERROR(tables.MakeStacks(thread["stackTable"]));
         AddThread(thread, root, tables);
       }
@@ -263,6 +291,7 @@ class FirefoxReader {
     }
   }
 
+  LibraryCode code_;
   ProfileMaker& maker_;
   size_t freed_ = 0;
 };
@@ -271,8 +300,8 @@ class FirefoxReader {
 
 bool IsFirefox(Value root) { return root["meta"].exists() && root["threads"].exists(); }
 
-absl::Status ReadFirefox(Value root, ProfileMaker& maker) {
-  return FirefoxReader(maker).Read(root);
+absl::Status ReadFirefox(Value root, std::string_view symbols, ProfileMaker& maker) {
+  return FirefoxReader(symbols, maker).Read(root);
 }
 
 }  // namespace profiler::import

@@ -8,10 +8,12 @@
 //
 // A sample without a weight counts once. Weights in milliseconds become nanoseconds of the event
 // "time", weights in bytes those of an event "bytes", of which what was freed is left out, and a
-// warning counts it. Addresses are not kept: they count from where a library begins in memory, and
-// the file does not say where that is in its file.
+// warning counts it. Addresses are kept where nothing but them is known of a function and the
+// library is at hand: they count from where it begins in memory (library_code.h).
 
 #pragma once
+
+#include <string_view>
 
 #include "src/base/status.h"
 #include "src/import/json_tree.h"
@@ -21,7 +23,8 @@ namespace profiler::import {
 
 bool IsFirefox(JsonTree::Value root);
 
+// `symbols` is the text of the symbol file beside the profile, if there is one (library_code.h).
 // kDataLoss where tables refer to what is not there.
-absl::Status ReadFirefox(JsonTree::Value root, ProfileMaker& maker);
+absl::Status ReadFirefox(JsonTree::Value root, std::string_view symbols, ProfileMaker& maker);
 
 }  // namespace profiler::import

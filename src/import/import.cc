@@ -21,6 +21,7 @@
 #include "src/import/gzip.h"
 #include "src/import/json_tree.h"
 #include "src/import/legacy_pprof.h"
+#include "src/import/library_code.h"
 #include "src/import/perf_script.h"
 #include "src/import/pprof.h"
 #include "src/import/profile_maker.h"
@@ -33,6 +34,18 @@ namespace {
 constexpr size_t kLooksAt = size_t{1} << 16;
 
 using Read = absl::Status (*)(std::string_view bytes, ProfileMaker& maker);
+
+// samply writes the names that it has looked up into a file beside the profile.
+std::string SymbolsBeside(const std::string& path) {
+  if (path.empty()) return {};
+  const absl::StatusOr<MappedFile> file = MappedFile::Open(SymbolFileOf(path));
+  return file.ok() ? std::string(TextOf(file->bytes())) : std::string();
+}
+
+absl::Status ReadFirefoxAt(const std::string& path, std::string_view bytes, ProfileMaker& maker) {
+  PROFILER_ASSIGN_OR_RETURN(const JsonTree tree, JsonTree::Parse(bytes));
+  return ReadFirefox(tree.root(), SymbolsBeside(path), maker);
+}
 
 template <absl::Status (*kRead)(JsonTree::Value root, ProfileMaker& maker)>
 absl::Status ReadJson(std::string_view bytes, ProfileMaker& maker) {
@@ -49,7 +62,7 @@ Read ReaderOf(Format format) {
     case Format::kLegacyPprof:
       return ReadLegacyPprof;
     case Format::kFirefox:
-      return ReadJson<ReadFirefox>;
+      break;  // ReadFirefoxAt
     case Format::kSpeedscope:
       return ReadJson<ReadSpeedscope>;
     case Format::kCpuProfile:
@@ -90,7 +103,7 @@ std::optional<Format> RecognizeFile(std::string_view start) {
 }
 
 absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
-                                       std::optional<Format> format) {
+                                       std::optional<Format> format, const std::string& path) {
   std::string_view text = TextOf(bytes);
   std::string inflated;
   if (IsGzip(text)) {
@@ -100,7 +113,8 @@ absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
   if (!format) format = Recognize(text);
   if (!format) return UnknownFormat();
   ProfileMaker maker;
-  const absl::Status read = ReaderOf(*format)(text, maker);
+  const absl::Status read = *format == Format::kFirefox ? ReadFirefoxAt(path, text, maker)
+                                                        : ReaderOf(*format)(text, maker);
   if (!read.ok()) {
     return absl::Status(read.code(),
                         absl::StrCat(View(Described(*format).title), ": ", read.message()));
@@ -115,7 +129,7 @@ absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
 absl::StatusOr<ImportedProfile> ImportFile(const std::string& path, std::optional<Format> format) {
   const std::string name = path == "-" ? "standard input" : path;
   PROFILER_ASSIGN_OR_RETURN(const MappedFile file, MapInput(path, name, format.has_value()));
-  auto imported = Import(file.bytes(), format);
+  auto imported = Import(file.bytes(), format, path == "-" ? std::string() : path);
   if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
   return imported;
 }

@@ -22,11 +22,11 @@ struct ImportedProfile {
 };
 
 // Reads `bytes`, which may be compressed by gzip, as the given format, or as the one that they are
-// recognised as. Errors: kDataLoss, with where and what was expected, when they are not of that
-// format, damaged or without a sample; kInvalidArgument when they are of no known format. Memory: a
-// few times that of the bytes.
+// recognised as. `path` is where they lie, for files beside it; empty: nowhere. Errors: kDataLoss,
+// with where and what was expected, when they are not of that format, damaged or without a sample;
+// kInvalidArgument when they are of no known format. Memory: a few times that of the bytes.
 absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
-                                       std::optional<Format> format);
+                                       std::optional<Format> format, const std::string& path = {});
 
 // Import of a file, or of standard input for "-". Errors have the file's name; also those of
 // open(2) and, of a pipe, of a temporary file.

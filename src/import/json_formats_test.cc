@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "src/import/json_tree.h"
@@ -116,6 +117,21 @@ TEST(AProfileOfFirefox, HasItsTablesInEachThread) {
   EXPECT_EQ(loaded.profile.threads[0].pid, 12);
   EXPECT_EQ(loaded.recording->features().sample_time->first, 1'500'000);
   EXPECT_EQ(loaded.recording->features().sample_time->last, 4'250'000);
+}
+
+// As samply saves it: addresses in the place of names, and what they are in a file beside it.
+TEST(AProfileOfFirefox, WithoutNamesHasThoseOfTheSymbolFileBesideIt) {
+  const std::string path = FileWith(R"json({"meta": {"symbolicated": false},
+    "libs": [{"path": "/no/such/file", "codeId": "3e5c28e9"}],
+    "threads": [{"name": "w", "stringArray": ["0x1139", "0x1200"],
+      "frameTable": {"func": [0, 1], "address": [4409, 4608]},
+      "funcTable": {"name": [0, 1], "resource": [0, 0]}, "resourceTable": {"lib": [0]},
+      "stackTable": {"frame": [1, 0], "prefix": [null, 0]},
+      "samples": {"stack": [1], "time": [1]}}]})json");
+  std::ofstream(path + ".syms.json") << R"json({"string_table": ["UNKNOWN", "heavy"],
+    "data": [{"code_id": "3e5c28e9",
+              "symbol_table": [{"rva": 4393, "size": 35, "symbol": 1}]}]})json";
+  EXPECT_EQ(FoldedOf(Load(path).profile), "w;0x1200;heavy 1\n");
 }
 
 TEST(AProfileOfFirefox, HasTablesThatItsThreadsShare) {

@@ -26,7 +26,7 @@ class ProfileReader final : public perf_data::ForeignReader {
 
   absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
                                 const std::string& name) override {
-    auto imported = Import(bytes, std::nullopt);
+    auto imported = Import(bytes, std::nullopt, name);
     if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
     Imported result;
     // In memory: what is made of a profile leaves no trace on a disk.

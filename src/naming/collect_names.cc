@@ -87,7 +87,10 @@ CollectedNames NameCollector::Finish(const profile::Profile& named) {
   for (const auto& image : collected_.names.images) {
     collected_.addresses += image.addresses.size();
   }
-  if (collected_.names.is_complete) collected_.python = query::FindUnnamedPython(named);
+  if (collected_.names.is_complete) {
+    collected_.python = query::FindUnnamedPython(named);
+    collected_.node = query::FindUnnamedNode(named);
+  }
   if (embedding_ == Embedding::kCode && collected_.names.is_complete) {
     AddRecordedCode(features_, *names_);
     CollectCode(named);
@@ -194,7 +197,7 @@ CollectedNames StreamNames::Collect(const NamingProgress& progress) && {
   NameCollector collector(stream_.features(), embedding_, options_, progress);
   collector.collected().reading = stream_.Finish();
   if (!builder_) return collector.Finish({});
-  profile::UnnamedProfile unnamed = WithLateFeatures(std::move(*builder_).Unnamed().profile,
+  profile::UnnamedProfile unnamed = WithLateFeatures(std::move(*builder_).Unnamed(), *images_,
                                                      stream_.features(), collector.names());
   collector.SetTotal(unnamed.profile.frames.size());
   CollectedNames collected = collector.Finish(Named(std::move(unnamed), collector.names()));

@@ -16,6 +16,7 @@
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/read/written_stream.h"
 #include "src/profile/profile_builder.h"
+#include "src/query/unnamed_node.h"
 #include "src/query/unnamed_python.h"
 #include "symbolize/names/name_facts.h"
 
@@ -48,6 +49,7 @@ struct CollectedNames {
   absl::Status reading;  // what ended the reading early
   // Whose functions have none; not looked for where naming was cut short.
   std::optional<query::UnnamedPython> python;
+  std::optional<query::UnnamedNode> node;
 };
 
 // What goes into the recording, by feature bit.

@@ -84,14 +84,14 @@ bool FetchesFiles(const FetchOptions& options) { return !options.off && !DebugSe
 void FetchMissingFiles(const NamingOptions& naming, const perf_data::Features& features,
                        const symbolize::Symbolizer& symbolizer,
                        const std::vector<profile::ImageShare>& images) {
-  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(naming);
+  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(naming, features);
   const NamedImages named(features, naming.inlines);
   std::vector<MissingFiles> missing;
   {
     // What names the profile looks for files when these are there: it is not asked before that.
     NamingOptions quiet = naming;
     quiet.warn = nullptr;  // what names the images says it again
-    const std::unique_ptr<symbolize::FactSource> facts = FactsOfFiles(quiet);
+    const std::unique_ptr<symbolize::FactSource> facts = FactsOfFiles(quiet, features);
     for (const auto& [image, share] : images) {
       const symbolize::ImageSpec& spec = symbolizer.image(image);
       if (share < kLeastShare || named.Contains(spec)) continue;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/import/open_recording.h"
 #include "src/naming/fetch_files.h"
+#include "src/naming/recorded_machine.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/perf_event/abi.h"
@@ -63,7 +64,7 @@ profile::BuilderOptions BuilderOptionsFor(const std::vector<perf_data::EventDesc
                                           const perf_data::Features& features,
                                           const NamingOptions& naming) {
   profile::BuilderOptions options;
-  options.files = SymbolizerOptionsOf(naming);
+  options.files = SymbolizerOptionsOf(naming, features);
   options.clock = ClockOf(events, features);
   const std::string& machine = features.arch;
   if (machine == "aarch64") options.architecture = symbolize::Architecture::kAArch64;
@@ -89,25 +90,30 @@ void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t
   }
 }
 
-profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
+profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
+                                         const symbolize::Symbolizer& before,
                                          const perf_data::Features& features,
                                          symbolize::NameStore& names) {
-  std::map<std::string_view, std::span<const std::byte>> build_ids;
+  std::map<std::string, std::span<const std::byte>, std::less<>> build_ids;
   for (const auto& entry : features.build_ids) {
-    build_ids.try_emplace(entry.filename, entry.build_id);
+    build_ids.try_emplace(NameInBuildIds(entry), entry.build_id);
   }
-  for (profile::Dso& dso : profile.dsos) {
-    const auto found = build_ids.find(profile.text(dso.long_name));
+  std::vector<symbolize::ImageSpec> specs(1);
+  for (size_t i = 1; i < read.profile.dsos.size(); ++i) {
+    profile::Dso& dso = read.profile.dsos[i];
+    symbolize::ImageSpec& spec = specs.emplace_back(before.image(read.images[i]));
+    const auto found = build_ids.find(read.profile.text(dso.long_name));
     if (!dso.build_id.empty() || found == build_ids.end()) continue;
     dso.build_id.assign(found->second.begin(), found->second.end());
+    spec.build_id = dso.build_id;
   }
-  return WithImages(std::move(profile), names);
+  return WithImages(std::move(read.profile), specs, names);
 }
 
 absl::Status ReadInto(perf_data::Recording& recording, profile::ProfileBuilder& builder,
                       const std::function<void(const perf_data::TimedRecord&)>& on_record) {
   for (const auto& entry : recording.features().build_ids) {
-    builder.AddBuildId(entry.filename, entry.build_id);
+    builder.AddBuildId(NameInBuildIds(entry), entry.build_id);
   }
   size_t known_events = builder.profile().events.size();
   return recording.ForEach(perf_data::Recording::Order::kTime,
@@ -194,8 +200,9 @@ absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& o
     read.unnamed = std::move(builder).Unnamed();
   }
   if (ToldOfImages(features) != told_in_front) {
-    read.names = MakeNameStore(features, options.naming);
-    read.unnamed = WithLateFeatures(std::move(read.unnamed.profile), features, *read.names);
+    const std::unique_ptr<symbolize::NameStore> before =
+        std::exchange(read.names, MakeNameStore(features, options.naming));
+    read.unnamed = WithLateFeatures(std::move(read.unnamed), *before, features, *read.names);
   }
   return read;
 }

@@ -86,7 +86,8 @@ void AddNewEvents(const std::vector<perf_data::EventDescription>& events, size_t
 
 // The profile of a recording whose features came behind its samples, as if they had come before:
 // its images have the build-ids that these tell, and are those of `names`, a new store.
-profile::UnnamedProfile WithLateFeatures(profile::Profile profile,
+profile::UnnamedProfile WithLateFeatures(profile::UnnamedProfile read,
+                                         const symbolize::Symbolizer& before,
                                          const perf_data::Features& features,
                                          symbolize::NameStore& names);
 

@@ -9,6 +9,7 @@
 #include "src/base/text.h"
 #include "src/naming/fetch_files.h"
 #include "src/naming/imported_images.h"
+#include "src/naming/recorded_machine.h"
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/procfs/machine.h"
@@ -41,7 +42,8 @@ bool MayDoMoreThanOthers() {
 
 }  // namespace
 
-symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
+symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
+                                                 const perf_data::Features& features) {
   symbolize::SymbolizerOptions files;
   static_cast<symbolize::PresentOptions&>(files) = options;
   files.lines = options.lines;
@@ -55,12 +57,14 @@ symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options) {
   }
   files.fetched = options.fetched;
   files.kept = options.kept;
+  if (!options.is_this_machine) TellRecordedMachine(features, &files);
   return files;
 }
 
 // What such a process reads may be anybody's, and whoever takes it over may do what it may.
-std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options) {
-  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options);
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
+                                                    const perf_data::Features& features) {
+  const symbolize::SymbolizerOptions files = SymbolizerOptionsOf(options, features);
   if (options.places.no_sandbox) return symbolize::CreateFileFacts(files);
   return symbolize::CreateConfinedFacts(files,
                                         {.required = MayDoMoreThanOthers(), .warn = options.warn});
@@ -69,7 +73,7 @@ std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options
 std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& features,
                                                     const NamingOptions& options) {
   symbolize::NameSources sources;
-  sources.files = FactsOfFiles(options);
+  sources.files = FactsOfFiles(options, features);
   const bool is_imported = perf_data::ReadImported(features).has_value();
   if (is_imported) sources.files = OnlyFilesWithBuildId(std::move(sources.files));
   sources.recorded =
@@ -78,6 +82,11 @@ std::unique_ptr<symbolize::NameStore> MakeNameStore(const perf_data::Features& f
     sources.cache.emplace(symbolize::NameCache::UsersDirectory(options.lines));
   }
   sources.files_name = WhatFilesName(options);
+  // A profile says of all its code that it has no name, where it has none; only files with its
+  // build-ids are asked.
+  if (is_imported && sources.files_name == symbolize::FilesName::kOthers) {
+    sources.files_name = symbolize::FilesName::kUnnamed;
+  }
   return std::make_unique<symbolize::NameStore>(std::move(sources), options);
 }
 
@@ -86,29 +95,72 @@ void AddRecordedCode(const perf_data::Features& features, symbolize::NameStore& 
   if (code) names.AddCode(*std::move(code));
 }
 
+namespace {
+
+bool IsOfKernel(profile::DsoKind kind) {
+  return kind == profile::DsoKind::kKernel || kind == profile::DsoKind::kModule ||
+         kind == profile::DsoKind::kVdso;
+}
+
+std::string Addresses(size_t count) {
+  return absl::StrCat(count, count == 1 ? " address has" : " addresses have", " none");
+}
+
+// A kernel and its modules have one cause and one remedy.
+std::string RefusedKernel(const profile::Profile& profile,
+                          const std::map<profile::DsoId, size_t>& refused) {
+  size_t addresses = 0;
+  std::string build_id;
+  for (const auto& [id, count] : refused) {
+    const profile::Dso& dso = profile[id];
+    if (!IsOfKernel(dso.kind)) continue;
+    addresses += count;
+    if (dso.kind == profile::DsoKind::kKernel) build_id = HexOf(dso.build_id);
+  }
+  if (addresses == 0) return {};
+  const std::string why =
+      build_id.empty()
+          ? "nothing proves that the kernel that runs here is the recorded one"
+          : absl::StrCat("another kernel runs here than was recorded (build-id ", build_id, ")");
+  return absl::StrCat(why, ": no names are taken from it, ", Addresses(addresses),
+                      "; give that kernel's symbols with --kallsyms FILE, or run `profiler "
+                      "archive` where the recording was made");
+}
+
+std::string RecordedAs(const profile::Profile& profile, const profile::Dso& dso) {
+  if (!dso.build_id.empty()) return absl::StrCat("build-id ", HexOf(dso.build_id));
+  const std::string_view path = profile.text(dso.long_name);
+  if (path.ends_with(" (deleted)")) return "a file that was deleted";
+  return "a file without build-id, of another inode or older; --symfs / takes it all the same";
+}
+
+}  // namespace
+
 std::vector<std::string> RefusedFiles(const profile::Profile& profile, bool lists_each) {
   std::map<profile::DsoId, size_t> refused;  // with how many addresses
   for (const profile::Frame& frame : profile.frames) {
     if (frame.unnamed == profile::Unnamed::kBuildIdMismatch) ++refused[frame.dso];
   }
+  std::vector<std::string> lines;
+  if (std::string kernel = RefusedKernel(profile, refused); !kernel.empty()) {
+    lines.push_back(std::move(kernel));
+  }
+  std::erase_if(refused, [&](const auto& entry) { return IsOfKernel(profile[entry.first].kind); });
   if (!lists_each && refused.size() > 1) {
     size_t all = 0;
     for (const auto& [id, addresses] : refused) all += addresses;
-    return {absl::StrCat(refused.size(),
-                         " images are another build now than the one recorded: no names are taken "
-                         "from their files, ",
-                         all, " addresses have none (`profiler report -v` lists them)")};
+    lines.push_back(
+        absl::StrCat(refused.size(),
+                     " images are another build now than the one recorded: no names are taken "
+                     "from their files, ",
+                     all, " addresses have none (`profiler report -v` lists them)"));
+    return lines;
   }
-  std::vector<std::string> lines;
   for (const auto& [id, addresses] : refused) {
     const profile::Dso& dso = profile[id];
-    const std::string recorded = dso.build_id.empty()
-                                     ? "a file that was deleted"
-                                     : absl::StrCat("build-id ", HexOf(dso.build_id));
-    lines.push_back(absl::StrCat(View(profile.text(dso.long_name)),
-                                 " is another build now than the one recorded (", recorded,
-                                 "): no names are taken from it, ", addresses,
-                                 addresses == 1 ? " address has" : " addresses have", " none"));
+    lines.push_back(absl::StrCat(
+        View(profile.text(dso.long_name)), " is another build now than the one recorded (",
+        RecordedAs(profile, dso), "): no names are taken from it, ", Addresses(addresses)));
   }
   return lines;
 }

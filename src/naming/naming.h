@@ -53,14 +53,19 @@ struct NamingOptions : symbolize::PresentOptions {
   // there name what the recording has no name for, too; where debuginfod servers are asked, files
   // may know better than the recording; else they name what the recording says nothing of.
   std::optional<symbolize::FilesName> files_name;
+  // True if the recording was just made here, or a process that runs here is named.
+  bool is_this_machine = false;
   // Files that the recorder has open still; null: this is none that was made here and now.
   std::shared_ptr<const symbolize::KeptFiles> kept;
 };
 
-symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options);
+// For a recording with these features: they say which kernel's names may be used.
+symbolize::SymbolizerOptions SymbolizerOptionsOf(const NamingOptions& options,
+                                                 const perf_data::Features& features);
 
 // Facts from files alone, which another process reads unless `options` say otherwise.
-std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options);
+std::unique_ptr<symbolize::FactSource> FactsOfFiles(const NamingOptions& options,
+                                                    const perf_data::Features& features);
 
 // Names from a recording with these features, from the user's cache, and from files what those do
 // not say. What files said goes into the cache with SaveToCache, which the caller calls when it has

@@ -13,6 +13,7 @@
 #include "src/base/raised_capabilities.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
+#include "src/procfs/bpf_programs.h"
 #include "src/procfs/kernel_map.h"
 #include "src/procfs/tasks.h"
 
@@ -49,6 +50,15 @@ void Synthesizer::AddKernel() {
   }
   for (const KernelModule& module : LoadedModules(options_.roots, options_.modules_directory)) {
     AddKernelMap(module.start, module.end, 0, module.path);
+  }
+}
+
+void Synthesizer::AddBpfPrograms() {
+  constexpr uint16_t kBpf = 1;
+  for (const BpfFunction& function : LoadedBpfFunctions()) {
+    perf_event::Ksymbol record{
+        .addr = function.start, .len = function.size, .ksym_type = kBpf, .name = function.name};
+    perf_event::Encode(perf_event::kRecordKsymbol, 0, options_.layout, record, &records_);
   }
 }
 

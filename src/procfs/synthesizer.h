@@ -1,8 +1,9 @@
 // What already runs, as the records that the kernel would have written when it began.
 //
 // A recording puts them in front: FORK and COMM for each thread, MMAP2 for each executable mapping,
-// MMAP for the kernel's text and its modules. Their time and id are 0, as perf writes them
-// (tools/perf/util/synthetic-events.c, Linux 7.2), so a reader sorts them before all else.
+// MMAP for the kernel's text and its modules, KSYMBOL for BPF programs. Their time and id are 0, as
+// perf writes them (tools/perf/util/synthetic-events.c, Linux 7.2), so a reader sorts them before
+// all else.
 
 #pragma once
 
@@ -44,6 +45,8 @@ class Synthesizer {
 
   // The kernel's text and modules; nothing when their addresses are hidden from us.
   void AddKernel();
+  // KSYMBOL of each function of the BPF programs that are loaded, as far as these may be asked for.
+  void AddBpfPrograms();
   // FORK and COMM of every thread, and the executable mappings. A process that was added before is
   // left out. kNotFound when it is gone; threads that go meanwhile are left out.
   absl::Status AddProcess(pid_t pid);

@@ -147,6 +147,7 @@ void FrameNamer::Name(Frame& frame) {
     }
   }
   frame.unnamed = UnnamedBecause(naming.reason);
+  if (frame.unnamed == Unnamed::kNoImageFile) NoteMissingMap(frame.dso);
   frame.line_count = static_cast<uint32_t>(naming.functions.size());
   frame.symbol_offset = naming.distance + back;
   for (const symbolize::NamedFunction& function : naming.functions) {
@@ -163,6 +164,13 @@ void FrameNamer::Name(Frame& frame) {
   } else {
     frame.symbol_offset = frame.place.value;
   }
+}
+
+// Generated code goes by the map that would have its names, if there is one.
+void FrameNamer::NoteMissingMap(DsoId id) {
+  Dso& dso = profile_.dsos[static_cast<uint32_t>(id)];
+  if (dso.kind != DsoKind::kJit) return;
+  dso.name = dso.long_name = profile_.strings.Intern("[JIT code without a name]");
 }
 
 void FrameNamer::NameByStart(const symbolize::Naming& naming, Frame& frame) {

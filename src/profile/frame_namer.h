@@ -38,6 +38,7 @@ class FrameNamer {
   size_t Announce(const HugeVector<uint32_t>& order, size_t from);
   void Name(uint32_t index);
   void Name(Frame& frame);
+  void NoteMissingMap(DsoId id);
   void NameByStart(const symbolize::Naming& naming, Frame& frame);
   SymbolId InternSymbol(const symbolize::NamedFunction& function, DsoId dso);
   StringId InternFile(std::string_view file);

@@ -9,6 +9,7 @@
 #include "src/base/text.h"
 #include "src/perf_event/code_memory.h"
 #include "src/profile/dso_image.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::profile {
 namespace {
@@ -25,10 +26,6 @@ constexpr std::string_view kTooMany = "[too many files]";
 constexpr uint64_t kBudget = uint64_t{256} << 20;
 constexpr uint64_t kImageCost = 512;
 constexpr uint64_t kCopies = 6;
-
-bool IsKernelItself(std::string_view filename) {
-  return filename.starts_with("[kernel.kallsyms]") || filename.starts_with("[kernel.vmlinux]");
-}
 
 std::string ShortName(ImageKind kind, std::string_view path) {
   switch (kind) {
@@ -86,8 +83,10 @@ Mapping ImageTable::UserMapping(const perf_event::Mmap2& mmap, ImageKind kind, u
   }
 }
 
-ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t time) {
-  return Intern(ImageKind::kJitDump, filename, {}, lives_.OfProgram(pid, time));
+ImageId ImageTable::JitDump(std::string_view filename, uint32_t pid, uint64_t time,
+                            uint64_t mapped_at) {
+  return Intern(ImageKind::kJitDump, filename, {.mapped_at = mapped_at},
+                lives_.OfProgram(pid, time));
 }
 
 namespace {
@@ -103,8 +102,8 @@ uint64_t KernelImageEnd(uint64_t address) {
 }  // namespace
 
 Mapping ImageTable::KernelMapping(const perf_event::Mmap2& mmap) {
-  if (!IsKernelItself(mmap.filename)) {
-    const FileIdentity identity{.build_id = mmap.build_id};
+  if (!symbolize::IsKernelItself(mmap.filename)) {
+    const FileIdentity identity{.build_id = mmap.build_id, .start = {mmap.addr}};
     return MappedMemory(mmap.addr, mmap.len,
                         Intern(ImageKind::kModule, mmap.filename, identity, 0));
   }
@@ -135,7 +134,8 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   const bool by_process =
       kind == ImageKind::kJit || kind == ImageKind::kJitDump || kind == ImageKind::kAnonymous;
   Key key(kind, std::string(path), std::string(TextOf(build_id)), by_inode ? identity.maj : 0,
-          by_inode ? identity.min : 0, by_inode ? identity.ino : 0, by_process ? pid : 0);
+          by_inode ? identity.min : 0, by_inode ? identity.ino : 0, by_process ? pid : 0,
+          identity.start.value);
   const auto known = ids_.find(key);
   if (known != ids_.end()) return known->second;
 
@@ -146,7 +146,13 @@ ImageId ImageTable::Intern(ImageKind kind, std::string_view path, const FileIden
   const ImageId image = Add({.kind = kind,
                              .path = std::string(path),
                              .build_id = {build_id.begin(), build_id.end()},
-                             .pid = pid});
+                             .pid = pid,
+                             .life = {},
+                             .maj = by_inode ? identity.maj : 0,
+                             .min = by_inode ? identity.min : 0,
+                             .ino = by_inode ? identity.ino : 0,
+                             .start = identity.start,
+                             .mapped_at = identity.mapped_at});
   ids_.emplace(std::move(key), image);
   return image;
 }

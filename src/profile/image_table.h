@@ -46,11 +46,15 @@ class ImageTable {
   // given for a name counts.
   void AddBuildId(std::string_view filename, std::span<const std::byte> build_id);
 
+  bool HasBuildId(std::string_view filename) const { return build_ids_.contains(filename); }
+
   // What MMAP, MMAP2 and KSYMBOL map. `time` is that of the record (process_lives.h).
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap, symbolize::ImageKind kind,
                                  uint64_t time);
-  // That of process `pid`: its code is mapped elsewhere (jit_codes.h).
-  symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time);
+  // That of process `pid`: its code is mapped elsewhere (jit_codes.h). `mapped_at` is
+  // ImageSpec's.
+  symbolize::ImageId JitDump(std::string_view filename, uint32_t pid, uint64_t time,
+                             uint64_t mapped_at);
   symbolize::Mapping KernelMapping(const perf_event::Mmap2& mmap);
   symbolize::Mapping BpfMapping(const perf_event::Ksymbol& symbol);
   // The kernel, wherever it is: the upper half of the address space.
@@ -68,10 +72,12 @@ class ImageTable {
     std::span<const std::byte> build_id;
     uint32_t maj = 0, min = 0;
     uint64_t ino = 0;
+    RuntimeAddress start{};  // of a module
+    uint64_t mapped_at = 0;  // of a dump; it identifies nothing
   };
-  // Kind, path, build-id, device and inode, process.
+  // Kind, path, build-id, device and inode, process, start.
   using Key = std::tuple<symbolize::ImageKind, std::string, std::string, uint32_t, uint32_t,
-                         uint64_t, uint32_t>;
+                         uint64_t, uint32_t, uint64_t>;
 
   symbolize::ImageId Intern(symbolize::ImageKind kind, std::string_view path,
                             const FileIdentity& identity, uint32_t pid);

@@ -1,11 +1,32 @@
 #include "src/profile/jit_codes.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace profiler::profile {
 
 using symbolize::ImageId;
 using symbolize::JitCode;
+
+namespace {
+
+using Placed = std::map<uint64_t, const JitCode*>;
+
+// The first piece of code that reaches beyond `start`.
+Placed::iterator FirstBehind(Placed& placed, uint64_t start) {
+  auto it = placed.lower_bound(start);
+  if (it != placed.begin()) {
+    const auto before = std::prev(it);
+    if (start - before->first < before->second->size) it = before;
+  }
+  return it;
+}
+
+symbolize::Mapping MappingOf(const JitCode& code, ImageId dump) {
+  return {code.start, code.size, code.offset, dump};
+}
+
+}  // namespace
 
 void JitCodes::Add(uint32_t pid, ImageId image, std::span<const JitCode> codes) {
   const bool known = std::any_of(dumps_.begin(), dumps_.end(), [&](const Dump& dump) {
@@ -25,11 +46,28 @@ void JitCodes::PlaceUntil(uint64_t time, symbolize::AddressSpaces& spaces) {
   for (Dump& dump : dumps_) {
     while (!dump.left.empty() && dump.left.front().time <= time) {
       const JitCode& code = dump.left.front();
-      spaces.Process(dump.pid).Map({code.start, code.size, code.offset, dump.image});
+      spaces.Process(dump.pid).Map(MappingOf(code, dump.image));
+      auto it = FirstBehind(dump.placed, code.start.value);
+      while (it != dump.placed.end() &&
+             (it->first < code.start.value || it->first - code.start.value < code.size)) {
+        it = dump.placed.erase(it);
+      }
+      dump.placed.emplace(code.start.value, &code);
       dump.left = dump.left.subspan(1);
     }
   }
   FindNext();
+}
+
+void JitCodes::Cover(uint32_t pid, uint64_t start, uint64_t size,
+                     symbolize::AddressSpaces& spaces) {
+  for (Dump& dump : dumps_) {
+    if (dump.pid != pid) continue;
+    for (auto it = FirstBehind(dump.placed, start);
+         it != dump.placed.end() && (it->first < start || it->first - start < size); ++it) {
+      spaces.Process(pid).Map(MappingOf(*it->second, dump.image));
+    }
+  }
 }
 
 void JitCodes::FindNext() {

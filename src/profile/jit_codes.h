@@ -4,12 +4,17 @@
 //   samples        12            25
 //                  f             g
 //
+// Many JITs write code, say in the dump what it is, and then make its memory executable, again and
+// again. A record says only that the memory is executable from then on, so code that was announced
+// for it stays.
+//
 // Private to this package.
 
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -33,12 +38,15 @@ class JitCodes {
   uint64_t next() const { return next_; }
   // Maps all code that was made until then.
   void PlaceUntil(uint64_t time, symbolize::AddressSpaces& spaces);
+  // Memory of process `pid` was mapped over what was placed there: maps that again.
+  void Cover(uint32_t pid, uint64_t start, uint64_t size, symbolize::AddressSpaces& spaces);
 
  private:
   struct Dump {
     uint32_t pid;
     symbolize::ImageId image;
     std::span<const symbolize::JitCode> left;
+    std::map<uint64_t, const symbolize::JitCode*> placed{};  // by start, disjoint
   };
 
   void FindNext();

@@ -13,6 +13,15 @@
 namespace profiler::profile {
 
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer) {
+  std::vector<symbolize::ImageSpec> specs(1);
+  for (size_t i = 1; i < profile.dsos.size(); ++i) {
+    specs.push_back(*ImageOf(profile, profile.dsos[i]));
+  }
+  return WithImages(std::move(profile), specs, symbolizer);
+}
+
+UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
+                          symbolize::Symbolizer& symbolizer) {
   const KernelFacts& kernel = profile.kernel;
   if (kernel.reference != StringId::kEmpty) {
     symbolizer.SetKernelReference(profile.text(kernel.reference), kernel.reference_address);
@@ -25,7 +34,7 @@ UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer) {
   std::vector<DsoId> dsos(1);  // by DSO: the first one with its image
   absl::flat_hash_map<symbolize::ImageId, DsoId> dso_of;
   for (uint32_t i = 1; i < profile.dsos.size(); ++i) {
-    images.push_back(symbolizer.AddImage(*ImageOf(profile, profile.dsos[i])));
+    images.push_back(symbolizer.AddImage(specs[i]));
     dsos.push_back(dso_of.try_emplace(images.back(), DsoId{i}).first->second);
   }
   if (dso_of.size() + 1 != dsos.size()) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "src/profile/profile.h"
@@ -18,6 +19,9 @@ struct UnnamedProfile {
 // Tells `symbolizer` of a profile's images and of what the recording says of the kernel. Those that
 // are one image to the symbolizer become one DSO.
 UnnamedProfile WithImages(Profile profile, symbolize::Symbolizer& symbolizer);
+// Does so with all that is known of each image. `specs` are by DsoId; the first one means nothing.
+UnnamedProfile WithImages(Profile profile, std::span<const symbolize::ImageSpec> specs,
+                          symbolize::Symbolizer& symbolizer);
 
 // What part of the samples, from 0 to 1, has code of an image anywhere on its stack. The kernel is
 // among the images; what is in no image is not.

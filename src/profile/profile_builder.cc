@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/off_cpu_events.h"
+#include "src/base/text.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/records.h"
 #include "src/profile/branch_chain.h"
@@ -26,6 +27,7 @@
 #include "src/profile/user_unwinder.h"
 #include "src/sideband/sideband.h"
 #include "symbolize/address_space.h"
+#include "symbolize/symbols/kernel_symbols.h"
 
 namespace profiler::profile {
 namespace {
@@ -33,6 +35,8 @@ namespace {
 using perf_event::RawRecord;
 using perf_event::RecordLayout;
 using perf_event::U64Array;
+
+constexpr std::string_view kOtherNamespace = "[other pid namespace]";
 
 Mode ModeOf(uint16_t misc) {
   switch (misc & perf_event::kMiscCpumodeMask) {
@@ -105,22 +109,33 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 
   symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                  symbolize::ImageKind kind) override {
+    if (kind == symbolize::ImageKind::kJit && time_ == 0) {
+      if (const symbolize::Mapping* inherited = InheritedCode(mmap)) return *inherited;
+    }
     return images_.UserMapping(mmap, kind, time_);
   }
+  const symbolize::Mapping* InheritedCode(const perf_event::Mmap2& mmap);
+  bool IsJitDump(const perf_event::Mmap2& mmap) override;
   void FoundJitDump(const perf_event::Mmap2& mmap) override;
+  void MappedMemory(const perf_event::Mmap2& mmap) override {
+    jit_codes_.Cover(mmap.pid, mmap.addr, mmap.len, spaces_);
+  }
   void FoundKernelCode(const perf_event::Mmap2& mmap) override;
   void FoundKernelSymbol(const perf_event::Ksymbol& symbol) override;
   void Named(const perf_event::Comm& comm, bool by_exec) override;
   void Forked(const perf_event::Task& task) override {
     if (task.pid == task.tid) lives_.Forked(task.pid, time_);
+    if (task.pid == task.tid && time_ == 0) parents_[task.pid] = task.ppid;
     threads_.Fork(task.ppid, task.ptid, task.pid, task.tid);
   }
   void Ended(const perf_event::Task& task) override { lives_.ThreadEnded(task.pid, time_); }
 
+  bool IsOfOtherNamespace(const perf_event::Comm& comm);
   void SetKernelReference(std::string_view symbol, RuntimeAddress address);
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name);
   void PlaceKernel();
   bool IsBpf(const symbolize::Mapping* mapping) const;
+  bool IsWholeKernel(const symbolize::Mapping& mapping) const;
 
   void CountSample(const TakenSample& taken);
   std::span<const SampleRow> RowsOf(const TakenSample& taken, const SampleShare& share,
@@ -164,8 +179,13 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
   std::vector<bool> is_off_cpu_;     // by event
   std::vector<bool> is_tracepoint_;  // likewise
   std::array<SampleRow, 2> rows_of_share_;
-  std::vector<SampleRow> batch_;  // of the samples that chains_ has taken on
-  std::vector<SampleRow> shown_;  // of the last batch, while a view gets them
+  std::vector<SampleRow> batch_;                        // of the samples that chains_ has taken on
+  std::vector<SampleRow> shown_;                        // of the last batch, while a view gets them
+  absl::flat_hash_map<std::string, bool> is_jit_dump_;  // by path, of files that may be one
+  absl::flat_hash_map<uint32_t, uint32_t> parents_;  // of processes that ran before the recording
+  // Nothing is mapped here: where code of processes outside the pid namespace ran.
+  const symbolize::AddressSpace nowhere_;
+  bool has_other_namespace_ = false;  // processes without a number were recorded
   bool kernel_is_placed_ = false;
   uint32_t event_ = 0;  // of the record at hand
   uint64_t time_ = 0;   // likewise
@@ -256,7 +276,9 @@ void ProfileBuilder::Impl::AddOther(RawRecord record, const RecordLayout& layout
 
 // Where the recording has another clock than the dump, the code that lay last at an address counts.
 void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
-  const symbolize::ImageId image = images_.JitDump(mmap.filename, mmap.pid, time_);
+  const bool is_monotonic = samples_.events()[event_].is_monotonic;
+  const symbolize::ImageId image =
+      images_.JitDump(mmap.filename, mmap.pid, time_, is_monotonic ? time_ : 0);
   const auto codes = symbolizer_.JitCodes(image);
   if (!codes.ok()) {
     const absl::string_view why = codes.status().message();
@@ -265,19 +287,62 @@ void ProfileBuilder::Impl::FoundJitDump(const perf_event::Mmap2& mmap) {
     return;
   }
   jit_codes_.Add(mmap.pid, image, *codes);
-  if (!samples_.events()[event_].is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
+  if (!is_monotonic) jit_codes_.PlaceUntil(JitCodes::kNever, spaces_);
+}
+
+// A process that runs already is described like any other. Code that it has from its parent is
+// where the parent has it, in the same program at the same address, and it is the parent that has
+// written what the code is called.
+const symbolize::Mapping* ProfileBuilder::Impl::InheritedCode(const perf_event::Mmap2& mmap) {
+  const auto parent = parents_.find(mmap.pid);
+  if (parent == parents_.end() || parent->second == 0) return nullptr;
+  const symbolize::AddressSpace& theirs = spaces_.Process(parent->second);
+  const symbolize::Mapping* const code = theirs.Find(RuntimeAddress{mmap.addr});
+  const bool is_same = code != nullptr && code->start.value == mmap.addr &&
+                       code->size == mmap.len &&
+                       symbolizer_.image(code->image).kind == symbolize::ImageKind::kJit;
+  const auto& mappings = spaces_.Process(mmap.pid).mappings();
+  if (!is_same || mappings.empty() || theirs.mappings().empty()) return nullptr;
+  const symbolize::Mapping& program = *mappings.begin();
+  const symbolize::Mapping& their_program = *theirs.mappings().begin();
+  const bool is_forked =
+      program.start == their_program.start && program.image == their_program.image;
+  return is_forked ? code : nullptr;
+}
+
+// JITs that follow the specification call it jit-PID.dump. Others have any name, and map a page.
+bool ProfileBuilder::Impl::IsJitDump(const perf_event::Mmap2& mmap) {
+  constexpr uint64_t kLongest = 64 << 10;
+  constexpr uint64_t kPage = 4096;
+  const std::string_view name = mmap.filename;
+  const bool may_be = mmap.pgoff == 0 && mmap.len <= kLongest && mmap.build_id.empty() &&
+                      mmap.addr % kPage == 0 && name.starts_with('/') &&
+                      name.find(".so") == std::string_view::npos;
+  // Each one that may be is opened, and its name kept.
+  constexpr size_t kMost = 1024;
+  if (!may_be || images_.HasBuildId(name)) return false;
+  if (is_jit_dump_.size() == kMost && !is_jit_dump_.contains(View(name))) return false;
+  const auto [known, is_new] = is_jit_dump_.try_emplace(std::string(name), false);
+  if (is_new) {
+    symbolize::ImageSpec spec{.kind = symbolize::ImageKind::kJitDump,
+                              .path = std::string(name),
+                              .pid = lives_.OfProgram(mmap.pid, time_)};
+    if (samples_.events()[event_].is_monotonic) spec.mapped_at = time_;
+    known->second = symbolizer_.JitCodes(symbolizer_.AddImage(spec)).ok();
+  }
+  return known->second;
 }
 
 void ProfileBuilder::Impl::FoundKernelCode(const perf_event::Mmap2& mmap) {
-  constexpr std::string_view kKernel = "[kernel.kallsyms]";
   // Where the kernel hides its addresses, perf writes that a module is at 0 and covers everything.
-  if (mmap.addr == 0 && !mmap.filename.starts_with(kKernel)) return;
+  if (mmap.addr == 0 && !symbolize::IsKernelItself(mmap.filename)) return;
   kernel_is_placed_ = true;
   // [kernel.kallsyms]_text: pgoff says where _text was, so that a kernel that has moved since can
   // be followed.
-  if (mmap.filename.starts_with(kKernel) && mmap.filename.size() > kKernel.size() &&
+  const size_t end = mmap.filename.find(']');
+  if (symbolize::IsKernelItself(mmap.filename) && end < mmap.filename.size() - 1 &&
       mmap.pgoff != 0) {
-    SetKernelReference(mmap.filename.substr(kKernel.size()), RuntimeAddress{mmap.pgoff});
+    SetKernelReference(mmap.filename.substr(end + 1), RuntimeAddress{mmap.pgoff});
   }
   spaces_.Kernel().Map(images_.KernelMapping(mmap));
 }
@@ -309,7 +374,21 @@ void ProfileBuilder::Impl::Named(const perf_event::Comm& comm, bool by_exec) {
     jit_codes_.Forget(comm.pid);
     lives_.Executed(comm.pid, time_);
   }
-  threads_.Rename(comm.pid, comm.tid, comm.comm);
+  threads_.Rename(comm.pid, comm.tid, IsOfOtherNamespace(comm) ? kOtherNamespace : comm.comm);
+}
+
+// A recorder in a pid namespace is told number 0 of all processes outside, as of the idle threads.
+// Idle threads never execute or rename themselves.
+bool ProfileBuilder::Impl::IsOfOtherNamespace(const perf_event::Comm& comm) {
+  const bool is_other = comm.pid == 0 && comm.tid == 0 && !comm.comm.starts_with("swapper");
+  if (!is_other || has_other_namespace_) return is_other;
+  has_other_namespace_ = true;
+  profile_.losses.warnings.push_back(absl::StrCat(
+      "the recording was made inside a pid namespace (a container): processes outside have no "
+      "number there and are shown as ",
+      View(kOtherNamespace),
+      ", idle CPUs among them; record outside, or with the host's pid namespace"));
+  return true;
 }
 
 void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) {
@@ -322,11 +401,19 @@ void ProfileBuilder::Impl::FoundKernelSymbol(const perf_event::Ksymbol& symbol) 
   }
   AddKernelSymbol(RuntimeAddress{symbol.addr}, symbol.len, symbol.name);
   // Inside of the kernel's or a module's text it is only one more symbol there.
-  if (mapping == nullptr || IsBpf(mapping)) kernel.Map(images_.BpfMapping(symbol));
+  if (mapping == nullptr || IsBpf(mapping) || IsWholeKernel(*mapping)) {
+    kernel.Map(images_.BpfMapping(symbol));
+  }
 }
 
 bool ProfileBuilder::Impl::IsBpf(const symbolize::Mapping* mapping) const {
   return mapping != nullptr && symbolizer_.image(mapping->image).kind == symbolize::ImageKind::kBpf;
+}
+
+// Nothing is known of where the kernel's text ends.
+bool ProfileBuilder::Impl::IsWholeKernel(const symbolize::Mapping& mapping) const {
+  return mapping.start.value + mapping.size == 0 &&
+         symbolizer_.image(mapping.image).kind == symbolize::ImageKind::kKernel;
 }
 
 void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
@@ -343,6 +430,8 @@ void ProfileBuilder::Impl::CountSample(const TakenSample& taken) {
   const symbolize::AddressSpace* before_exec = nullptr;
   if (spaces_.IsExecuting(sample.pid)) [[unlikely]]
     before_exec = SpaceBeforeExec(sample);
+  if (has_other_namespace_ && sample.pid == 0) [[unlikely]]
+    before_exec = &nowhere_;
   if (before_exec != nullptr) CountBatch();
   UserUnwinder::Chain chain = user_unwinder_.ChainOf(sample, taken.layout.user_stack_bytes,
                                                      /*has_stack=*/before_exec == nullptr);

@@ -615,6 +615,40 @@ TEST_F(ProfileBuilderTest, AKsymbolInsideOfTheKernelIsOneMoreSymbolThere) {
             ":7 7/7: trampoline[k]  1 1\n");
 }
 
+TEST_F(ProfileBuilderTest, ProcessesOutsideThePidNamespaceAreNobodyElses) {
+  records_.At(1).By(0, 0).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(2).Comm("sleep", true).Mmap2(0x1000, 0x1000, 0, "/bin/sleep");
+  records_.At(3).Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(4).By(7, 7).Comm("cat", true).Mmap2(0x1000, 0x1000, 0, "/bin/cat");
+  records_.At(5).Sample(0x1010, {kContextUser, 0x1010});
+  const Profile profile = Build();
+  EXPECT_EQ(RowsText(profile),
+            "[other pid namespace] 0/0: 0x1010@[unknown]  2 2\n"
+            "cat 7/7: cat+0  1 1\n");
+  EXPECT_EQ(profile.losses.warnings.size(), 1u);
+}
+
+TEST_F(ProfileBuilderTest, ABpfProgramThatIsLoadedWhileNothingIsKnownOfTheKernelIsAnImage) {
+  records_.At(1).By(7, 7).Sample(kKernelText);
+  records_.At(2).Mode(kMiscKernel).Ksymbol(0xffffffffc0800000, 0x80, "bpf_prog_1");
+  records_.At(3).By(7, 7).Sample(0xffffffffc0800010);
+  records_.At(4).Ksymbol(0xffffffffc0800000, 0x80, "bpf_prog_2");
+  records_.At(5).By(7, 7).Sample(0xffffffffc0800010);
+  const Profile profile = Build();
+  std::vector<std::string> names;
+  for (const Dso& dso : profile.dsos) names.emplace_back(profile.text(dso.name));
+  EXPECT_EQ(names, (std::vector<std::string>{"[unknown]", "[kernel.kallsyms]", "bpf_prog_1",
+                                             "bpf_prog_2"}));
+}
+
+TEST_F(ProfileBuilderTest, TheKernelIsItselfWhateverFileItIsNamedAfter) {
+  records_.At(1).By(~0u, 0).Mode(kMiscKernel);
+  records_.Mmap(kKernelText, 0x1000000, kKernelText, "[kernel.vmlinux]_stext");
+  records_.By(7, 7).Sample(kKernelText + 0x10);
+  EXPECT_EQ(Rows(), ":7 7/7: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+  EXPECT_EQ(symbolizer_.kernel_reference(), "_stext @0xffffffff81000000");
+}
+
 TEST_F(ProfileBuilderTest, BpfProgramsStayWhereTheKernelHidesItsAddresses) {
   records_.At(1).By(~0u, 0).Mode(kMiscKernel).Ksymbol(0xffffffffc0800000, 0x80, "bpf_prog_1");
   records_.At(2).By(7, 7).Sample(0xffffffffc0800010).Sample(kKernelText);
@@ -668,6 +702,31 @@ TEST_F(ProfileBuilderTest, CodeOfAJitsDumpIsWhereItWasWhenTheSampleWasTaken) {
   EXPECT_EQ(profile.text(profile.dsos[2].name), "jit-7.dump");
   EXPECT_EQ(profile.dsos[2].kind, DsoKind::kJitDump);
   EXPECT_EQ(profile.dsos[2].pid, 7u);
+}
+
+TEST_F(ProfileBuilderTest, CodeOfAJitsDumpStaysWhenItsMemoryIsMadeExecutable) {
+  Attr attr = perf_event::SampleAttr(kType);
+  attr.flags |= perf_event::kAttrUseClockid;
+  attr.clockid = 1;  // CLOCK_MONOTONIC
+  records_ = RecordBuilder(attr);
+  symbolizer_.SetJitCodes(ReusedCode());
+  records_.At(1).By(7, 7).Comm("wasm").Mmap2(0x9000, 0x1000, 0, "/tmp/jit-7.dump");
+  records_.At(12).Mmap2(0x1000, 0x1000, 0, "//anon").Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(21).Mmap2(0x1000, 0x1000, 0, "//anon").Sample(0x1010, {kContextUser, 0x1010});
+  records_.At(22).Sample(0x1210, {kContextUser, 0x1210});
+  records_.At(23).Mmap2(0x1000, 0x1000, 0, "/bin/other").Sample(0x1010, {kContextUser, 0x1010});
+  EXPECT_EQ(Rows(),
+            "wasm 7/7: jit-7.dump+0x500  1 1\n"
+            "wasm 7/7: jit-7.dump+0x700  1 1\n"
+            "wasm 7/7: other+0  1 1\n"
+            "wasm 7/7: perf-7.map+0x1200  1 1\n");
+}
+
+TEST_F(ProfileBuilderTest, AJitsDumpIsOneWhateverItIsCalled) {
+  symbolizer_.SetJitCodes(ReusedCode());
+  records_.At(1).By(7, 7).Mmap2(0x9000, 0x1000, 0, "/tmp/code.dump");
+  records_.At(2).Sample(0x1010, {kContextUser, 0x1010});
+  EXPECT_EQ(Rows(), ":7 7/7: code.dump+0x700  1 1\n");
 }
 
 TEST_F(ProfileBuilderTest, WithoutACommonClockTheLastCodeOfAJitsDumpCounts) {
@@ -741,9 +800,11 @@ TEST_F(ProfileBuilderTest, ManyProcessesShareOneImageOfAFileAndReplacedFilesHave
   for (uint32_t pid = 10; pid < 20; ++pid) map(pid, 1);
   map(20, 2);
   Build();
-  ASSERT_EQ(symbolizer_.images().size(), 2u);
-  EXPECT_EQ(symbolizer_.images()[0].pid, 10u);
-  EXPECT_EQ(symbolizer_.images()[1].pid, 20u);
+  std::vector<uint32_t> pids;
+  for (const symbolize::ImageSpec& image : symbolizer_.images()) {
+    if (image.kind == symbolize::ImageKind::kUser) pids.push_back(image.pid);
+  }
+  EXPECT_EQ(pids, (std::vector<uint32_t>{10, 20}));
 }
 
 // A program may map one file under as many names as it likes, and each may be 4 KB long.

@@ -214,8 +214,9 @@ bool AllDigits(std::string_view text) {
 
 // "parse.part.0.isra.0" and "f(int) [clone .part.0] [clone .cold]" without what was appended.
 std::string_view WithoutCloneSuffix(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kPasses = {"isra", "part",     "constprop",  "cold",
-                                                       "llvm", "lto_priv", "localalias", "clone"};
+  constexpr std::array<std::string_view, 14> kPasses = {
+      "isra",  "part",   "constprop", "cold",    "llvm",    "lto_priv", "localalias",
+      "clone", "__uniq", "__part",    "argprom", "argelim", "retelim",  "memprof"};
   for (;;) {
     std::string_view rest = name;
     if (rest.ends_with(']')) {

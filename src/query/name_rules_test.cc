@@ -98,6 +98,8 @@ TEST(NameRulesTest, ArgumentsAreStripped) {
 TEST(NameRulesTest, ClonesAreMergedWithWhatTheyWereMadeOf) {
   ExpectNames({.merge_clones = true}, {
                                           {"f(int) [clone .cold]", "f(int)"},
+                                          {"helper.__uniq.191183354", "helper"},
+                                          {"step.__uniq.12.llvm.977653", "step"},
                                           {"f(int) [clone .part.0] [clone .isra.0]", "f(int)"},
                                           {"parse.isra.0", "parse"},
                                           {"parse.part.0.constprop.1", "parse"},

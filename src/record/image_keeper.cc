@@ -19,6 +19,7 @@
 #include "src/base/regular_file.h"
 #include "src/procfs/memory_map.h"
 #include "src/sideband/user_image.h"
+#include "symbolize/files/jit_file.h"
 #include "symbolize/image_file.h"
 
 namespace profiler::record {
@@ -47,6 +48,7 @@ ImageKeeper::ImageKeeper(std::shared_ptr<symbolize::KeptFiles> kept, const procf
       limits_(limits),
       roots_(roots),
       own_root_(FileIdOf("/")),
+      own_pids_(LinkAt(absl::StrCat(roots.proc, "/self/ns/pid"))),
       file_budget_(limits.files) {}
 
 void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
@@ -55,6 +57,7 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
     CloseDeleted();
   }
   const auto kind = sideband::KindOfUserImage(mapping.filename, !mapping.build_id.empty());
+  if (kind == symbolize::ImageKind::kJit) WantMap(mapping.pid);
   if (kind != symbolize::ImageKind::kUser) return;
   const std::span<const std::byte> build_id = mapping.build_id;
   MakeKey(mapping.filename, build_id, mapping.maj, mapping.min, mapping.ino);
@@ -81,6 +84,53 @@ void ImageKeeper::Take(const perf_event::Mmap2& mapping) {
   if (image.is_settled || image.tries > 1) return;
   if (waiting_.size() == kMostWaiting) waiting_.pop_front();
   waiting_.push_back(std::move(wanted));
+}
+
+// A map in our own root directory, under the number that we know, is there at the end as well.
+void ImageKeeper::WantMap(uint32_t pid) {
+  if (maps_wanted_.size() == kMostMapsWanted || !looked_at_.insert(pid).second) return;
+  const auto is_known = [pid](const MapWanted& wanted) { return wanted.pid == pid; };
+  if (std::ranges::any_of(maps_wanted_, is_known) || !kept_->FindMap(pid).empty()) return;
+  const std::string pids = LinkAt(absl::StrCat(proc_, "/", pid, "/ns/pid"));
+  const bool has_own_number = !pids.empty() && pids != own_pids_;
+  if (!has_own_number && roots_.Of(pid).directory == nullptr) return;
+  maps_wanted_.push_back({.pid = pid});
+}
+
+// Each process is looked at in the next pass, and then after twice as many passes as before.
+void ImageKeeper::LookForMaps() {
+  constexpr uint32_t kRarely = 64;
+  looked_at_.clear();
+  std::erase_if(maps_wanted_, [&](MapWanted& wanted) {
+    if (++wanted.looks < wanted.next) return false;
+    wanted.looks = 0;
+    wanted.next = std::min(2 * wanted.next, kRarely);
+    return FindMap(wanted.pid) || !IsAlive(wanted.pid);
+  });
+}
+
+// As names are looked for later, but while the process lives: whose it is, and where.
+bool ImageKeeper::FindMap(uint32_t pid) {
+  symbolize::SymbolizerOptions files;
+  files.proc_path = proc_;
+  const symbolize::ImageSpec spec{.kind = symbolize::ImageKind::kJit, .path = {}, .pid = pid};
+  const symbolize::JitMapPlaces places = symbolize::PlacesOfJitMap(spec, files);
+  if (places.root.empty()) return false;  // it has ended
+  for (const std::string& path : places.paths) {
+    if (!path.starts_with(places.root)) continue;
+    absl::StatusOr<UniqueFd> file = symbolize::OpenJitFile(path, places.root, spec, files);
+    if (!file.ok()) continue;
+    struct stat status;
+    const bool has_room = files_.size() < limits_.files && fstat(file->get(), &status) == 0 &&
+                          (IsUserOrRoot(status.st_uid) || file_budget_.Take(status.st_uid, 1));
+    if (has_room) {
+      auto kept = std::make_shared<const UniqueFd>(*std::move(file));
+      files_.push_back(kept);
+      kept_->AddMap(pid, std::move(kept));
+    }
+    return true;
+  }
+  return false;
 }
 
 bool ImageKeeper::IsAlive(uint32_t pid) const {

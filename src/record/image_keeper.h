@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "src/base/fair_budget.h"
 #include "src/base/file_id.h"
 #include "src/base/unique_fd.h"
@@ -53,6 +54,9 @@ class ImageKeeper {
 
   // A mapping as an MMAP2 record says it; one may be told again.
   void Take(const perf_event::Mmap2& mapping);
+  // Looks for maps of JITs (perf-PID.map) in root directories and pid namespaces of others, which
+  // are written some time after the memory was mapped that they are of: to be called now and then.
+  void LookForMaps();
 
  private:
   // What is known of an image once it was met.
@@ -72,6 +76,13 @@ class ImageKeeper {
     UniqueFd file;
     symbolize::SharedFd root{};  // null: ours
   };
+  // A process that has mapped memory for code, while it has no map yet.
+  struct MapWanted {
+    uint32_t pid = 0;
+    uint32_t looks = 0;
+    uint32_t next = 1;  // in the look of that number it is looked for again
+  };
+  static constexpr size_t kMostMapsWanted = 1024;
   static constexpr uint64_t kMostBytes = uint64_t{32} << 20;  // of names
   static constexpr size_t kMostWaiting = 1024;
 
@@ -85,6 +96,8 @@ class ImageKeeper {
   UniqueFd OpenMapped(const Wanted& wanted, uint32_t pid) const;
   bool Matches(int file, const Wanted& wanted) const;
   bool Keep(const Wanted& wanted, Candidate candidate);
+  void WantMap(uint32_t pid);
+  bool FindMap(uint32_t pid);
   void FindWaitingBelow(const symbolize::SharedFd& root);
   void CloseDeleted();
 
@@ -96,10 +109,13 @@ class ImageKeeper {
   std::string key_;
   absl::flat_hash_map<std::string, Image> images_;
   std::deque<Wanted> waiting_;
-  std::vector<symbolize::SharedFd> files_;  // in the order in which they were met
-  FairBudget name_budget_{kMostBytes};      // of processes
-  FairBudget file_budget_;                  // of users other than root and the effective one
-  uint64_t met_ = 0;                        // mappings, since files were looked for that are gone
+  std::vector<MapWanted> maps_wanted_;
+  absl::flat_hash_set<uint32_t> looked_at_;  // processes that need no map, since the last look
+  std::string own_pids_;                     // the namespace of numbers that this process is in
+  std::vector<symbolize::SharedFd> files_;   // in the order in which they were met
+  FairBudget name_budget_{kMostBytes};       // of processes
+  FairBudget file_budget_;                   // of users other than root and the effective one
+  uint64_t met_ = 0;                         // mappings, since files were looked for that are gone
 };
 
 }  // namespace profiler::record

@@ -37,6 +37,7 @@ std::span<const std::byte> RecordTally::AddMappingsOfSharers() {
 
 void RecordTally::EndPass() {
   if (what_runs_) what_runs_->EndPass();
+  if (keeper_ != nullptr) keeper_->LookForMaps();
 }
 
 void RecordTally::NotWritten() {

@@ -382,7 +382,11 @@ class SetupSteps {
         "/lib/modules/" +
         procfs::ReadLine(options_.roots.proc + "/sys/kernel/osrelease").value_or("");
     procfs::Synthesizer synthesizer(std::move(how));
-    if (setup_.plan.kernel_samples) synthesizer.AddKernel();
+    if (setup_.plan.kernel_samples) {
+      synthesizer.AddKernel();
+      // A kernel in memory, of a test, has none.
+      if (options_.roots.proc == procfs::Roots().proc) synthesizer.AddBpfPrograms();
+    }
     if (options_.targets.system_wide) PROFILER_RETURN_IF_ERROR(synthesizer.AddAllProcesses());
     std::vector<pid_t> pids = options_.targets.pids;
     for (const pid_t tid : options_.targets.tids) {

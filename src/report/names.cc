@@ -74,7 +74,7 @@ std::string_view Why(const Dso& dso, Unnamed reason) {
       if (IsGeneratedCode(dso)) return "generated code without a map of its functions";
       return InKernel(dso) ? "no symbols of the kernel here" : "the file is not here";
     case Unnamed::kBuildIdMismatch:
-      return InKernel(dso) ? "another kernel runs here than was recorded"
+      return InKernel(dso) ? "the kernel that runs here is not the recorded one, or may not be"
                            : "the file here is not the one that was recorded";
     case Unnamed::kNotElf:
       return "not a readable ELF file";
@@ -98,7 +98,7 @@ std::string_view Remedy(const Dso& dso, Unnamed reason) {
       return InKernel(dso) ? "report on the machine that was recorded, as root"
                            : "report where the file is";
     case Unnamed::kBuildIdMismatch:
-      return InKernel(dso) ? "report while the recorded kernel runs"
+      return InKernel(dso) ? "pass --kallsyms FILE with the symbols of the recorded kernel"
                            : "bring back the recorded build, or record again";
     case Unnamed::kNotElf:
       return "look at the file: it may be cut off, or of another byte order";

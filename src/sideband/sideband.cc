@@ -95,7 +95,11 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
   const symbolize::ImageKind kind = KindOfUserImage(mmap.filename, !mmap.build_id.empty());
   if (kind == symbolize::ImageKind::kJitDump) return user_.FoundJitDump(mmap);
   symbolize::AddressSpace& process = spaces_.Process(mmap.pid);
-  if ((misc & perf_event::kMiscMmapData) != 0) {
+  const bool is_data = (misc & perf_event::kMiscMmapData) != 0;
+  if (kind == symbolize::ImageKind::kUser && !is_data && user_.IsJitDump(mmap)) {
+    return user_.FoundJitDump(mmap);
+  }
+  if (is_data) {
     process.Unmap(RuntimeAddress{mmap.addr}, mmap.len);  // whatever code was there is gone
     return;
   }
@@ -105,6 +109,7 @@ void Sideband::Map(uint16_t misc, const perf_event::Mmap2& recorded) {
   const symbolize::Mapping mapping = user_.UserMapping(mmap, kind);
   if (kind == symbolize::ImageKind::kUser) programs_.try_emplace(mmap.pid, mapping.image);
   process.Map(mapping);
+  if (is_memory) user_.MappedMemory(mmap);
 }
 
 bool Sideband::IsWithinProgram(const perf_event::Mmap2& mmap,

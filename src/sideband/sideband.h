@@ -36,8 +36,12 @@ class SidebandUser {
   // What is to be mapped where a process maps user code of this kind, never kJitDump.
   virtual symbolize::Mapping UserMapping(const perf_event::Mmap2& mmap,
                                          symbolize::ImageKind kind) = 0;
+  // True if a file with another name than jit-PID.dump is the dump of a JIT compiler.
+  virtual bool IsJitDump(const perf_event::Mmap2& /*mmap*/) { return false; }
   // A process says where the dump of its JIT compiler is.
   virtual void FoundJitDump(const perf_event::Mmap2& /*mmap*/) {}
+  // Memory without a file became executable: it was mapped, or mprotect(2) made it so.
+  virtual void MappedMemory(const perf_event::Mmap2& /*mmap*/) {}
   // Of the kernel itself or of a module. The user maps it.
   virtual void FoundKernelCode(const perf_event::Mmap2& /*mmap*/) {}
   virtual void FoundKernelSymbol(const perf_event::Ksymbol& /*symbol*/) {}

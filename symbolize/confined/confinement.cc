@@ -41,6 +41,7 @@ constexpr auto kPermitted = std::to_array<const char*>({
     "sendmsg",
     "close",
     "fstat",
+    "fstatfs",
     "lseek",
     "fadvise64",
     "poll",

@@ -27,6 +27,7 @@ void PutSpec(const ImageSpec& spec, ContentWriter& to) {
   to.Put(spec.life.began).Put(spec.life.seen).Put(spec.life.over);
   to.Put(static_cast<uint8_t>(spec.life.is_replaced))
       .Put(static_cast<uint8_t>(spec.life.has_ended));
+  to.Put(spec.maj).Put(spec.min).Put(spec.ino).Put(spec.start.value).Put(spec.mapped_at);
 }
 
 ImageSpec ReadSpec(ByteReader& from) {
@@ -41,6 +42,11 @@ ImageSpec ReadSpec(ByteReader& from) {
   spec.life.over = from.Read<int64_t>();
   spec.life.is_replaced = from.Read<uint8_t>() != 0;
   spec.life.has_ended = from.Read<uint8_t>() != 0;
+  spec.maj = from.Read<uint32_t>();
+  spec.min = from.Read<uint32_t>();
+  spec.ino = from.Read<uint64_t>();
+  spec.start = RuntimeAddress{from.Read<uint64_t>()};
+  spec.mapped_at = from.Read<uint64_t>();
   return spec;
 }
 

@@ -18,7 +18,8 @@
 //
 //   every answer begins with what there is to warn of: n u32, n × text
 //
-//   image    kind u8, path, build-id, process u32, life
+//   image    kind u8, path, build-id, process u32, life, device u32 and u32, inode u64, start u64,
+//            mapped at u64
 //   life     began i64, seen i64, over i64, is replaced u8, has ended u8
 //   place    value u64, in file u8
 //   facts    n u32, n × string that is new │ each: reason u8, what is there u8, address u64,

@@ -184,8 +184,26 @@ absl::StatusOr<UniqueFd> FileRules::OpenOfKernel(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenOwnFile(path));
   struct stat status;
   if (fstat(file.get(), &status) != 0) return ErrnoStatus(errno, path);
+  if (IsCachedKallsyms(path) && !IsUserOrRoot(status.st_uid)) return NoFileOfNames(path);
   Count(path, status);
   return file;
+}
+
+// True for a list of symbols that perf keeps in the user's own directory.
+bool FileRules::IsCachedKallsyms(std::string_view path) const {
+  constexpr std::string_view kName = "/kallsyms";
+  constexpr std::string_view kDigits = "0123456789abcdef/";
+  if (!path.ends_with(kName)) return false;
+  for (const std::string& cache : options_.build_id_caches) {
+    for (const std::string_view below : {"/[kernel.kallsyms]/", "/.build-id/"}) {
+      const std::string directory = cache + std::string(below);
+      if (!path.starts_with(directory)) continue;
+      path.remove_prefix(directory.size());
+      path.remove_suffix(kName.size());
+      return path.find_first_not_of(kDigits) == std::string_view::npos;
+    }
+  }
+  return false;
 }
 
 void FileRules::Count(const std::string& path, const struct stat& status) {
@@ -200,7 +218,7 @@ void FileRules::Count(const std::string& path, const struct stat& status) {
 bool FileRules::IsOfKernel(const std::string& path) const {
   const std::string_view text = path;
   if (path == options_.kallsyms_path || path == options_.sys_path + "/kernel/notes" ||
-      path == options_.proc_path + "/sys/kernel/osrelease") {
+      path == options_.proc_path + "/sys/kernel/osrelease" || IsCachedKallsyms(path)) {
     return true;
   }
   const std::string modules = options_.sys_path + "/module/";

@@ -8,8 +8,9 @@
 //   maps of JITs, perf-PID.map                   by the name that the open file has
 //   kallsyms, the kernel's notes and release,    by the name that is asked for
 //   status and stat of a process
+//   a kernel's kallsyms in perf's cache          by the name that is asked for, of root or the user
 //
-// and of those, where `owners` says so, only files of root and of the user. The fourth line is
+// and of those, where `owners` says so, only files of root and of the user. The last two are
 // opened by OpenOwnFile, everything else by OpenRegularFile (src/base/regular_file.h), and below
 // /proc/PID/root as that process sees it.
 //
@@ -23,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
@@ -56,6 +58,7 @@ class FileRules {
   absl::StatusOr<UniqueFd> OpenOfKernel(const std::string& path);
   void Count(const std::string& path, const struct stat& status);
   bool IsOfKernel(const std::string& path) const;
+  bool IsCachedKallsyms(std::string_view path) const;
 
   const SymbolizerOptions& options_;
   const Owners owners_;

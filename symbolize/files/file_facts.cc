@@ -44,7 +44,9 @@ struct OpenImageState {
   FunctionExtents functions;
   uint64_t kernel_bias = 0;  // recorded addresses less those in `file`, which is vmlinux
   bool named_by_vmlinux = false;
-  bool is_cut_told = false;  // that its debug information was not read to the end
+  const KernelSymbols* kallsyms = nullptr;  // of the recorded kernel; null: there is none
+  uint64_t kallsyms_shift = 0;              // recorded addresses less those of it, modulo 2^64
+  bool is_cut_told = false;                 // that its debug information was not read to the end
   const PerfMap* jit = nullptr;
   std::optional<JitDump> jit_dump;
   absl::flat_hash_map<uint32_t, std::string_view>
@@ -109,11 +111,13 @@ class FileFacts final : public FactSource {
 
   OpenImageState& Open(Image& image);
   void OpenFile(Image& image);
+  OpenedImage OpenRecordedVdso(const ImageSpec& spec);
   void ReadFile(const ImageSpec& spec, OpenedImage opened, OpenImageState& state);
   void OpenDebugInfo(const ImageSpec& spec, OpenImageState& state);
   void OpenJit(const ImageSpec& spec, OpenImageState& state);
   absl::Status OpenJitDump(const ImageSpec& spec, OpenImageState& state);
   std::unique_ptr<PerfMap> ReadPerfMap(const ImageSpec& spec);
+  std::unique_ptr<PerfMap> ReadKeptMap(const ImageSpec& spec) const;
   void WarnOfCutSections(const ImageFile& file);
 
   AddressFacts FindInFile(OpenImageState& state, ElfAddress address);
@@ -125,10 +129,16 @@ class FileFacts final : public FactSource {
   void AddInlinedCalls(const JitDump::Function& function, const JitDump::Place& place,
                        AddressFacts& facts);
   AddressFacts FindInKernel(Image& image, RuntimeAddress address);
+  AddressFacts FindInBpf(const ImageSpec& spec, RuntimeAddress address) const;
   const KernelFunction* FindKernelFunction(uint64_t address) const;
   const KernelSymbols* Kernel();
   void OpenKernelImage(const ImageSpec& spec, OpenImageState& state);
+  bool RunsRecordedKernel();
+  bool IsOfRunningKernel(const ImageSpec& spec);
   Reason ReasonAgainstKallsyms(const ImageSpec& spec);
+  const KernelSymbols* CachedKallsyms(std::span<const std::byte> build_id);
+  std::optional<uint64_t> ShiftOf(const KernelSymbols& kallsyms, const ImageSpec& spec) const;
+  void NameByKallsyms(const KernelSymbols& kallsyms, const ImageSpec& spec, OpenImageState& state);
   std::vector<std::byte> RunningBuildId(const ImageSpec& spec) const;
   void OpenKernelFile(const ImageSpec& spec, OpenImageState& state);
 
@@ -146,9 +156,12 @@ class FileFacts final : public FactSource {
   std::optional<KernelSymbols> kernel_;
   std::string kernel_reference_;
   RuntimeAddress kernel_reference_address_;
-  uint64_t kernel_shift_ = 0;  // recorded addresses less those of kallsyms, modulo 2^64
-  std::map<uint64_t, KernelFunction> kernel_functions_;  // by start, disjoint
-  std::deque<std::string> made_names_;                   // never moves a string
+  std::map<std::string, std::optional<KernelSymbols>> cached_kallsyms_;  // by build-id
+  std::map<uint64_t, KernelFunction> kernel_functions_;                  // by start, disjoint
+  // By name, all that were ever announced: one takes the place of another while the recording goes
+  // on, and its image says which one an address was in.
+  absl::flat_hash_map<std::string_view, std::vector<KernelFunction>> announced_;
+  std::deque<std::string> made_names_;  // never moves a string
 };
 
 ImageId FileFacts::AddImage(const ImageSpec& spec) {
@@ -232,8 +245,9 @@ AddressFacts FileFacts::Find(ImageId id, CodePlace place) {
       return FindInJitDump(Open(image), place.offset());
     case ImageKind::kKernel:
     case ImageKind::kModule:
-    case ImageKind::kBpf:
       return FindInKernel(image, place.address());
+    case ImageKind::kBpf:
+      return FindInBpf(specs_[id], place.address());
   }
   return {};
 }
@@ -334,11 +348,18 @@ bool FileFacts::AreFilesTrusted(ImageId id) {
   }
 }
 
+OpenedImage FileFacts::OpenRecordedVdso(const ImageSpec& spec) {
+  SymbolizerOptions options = options_;
+  options.running_kernel =
+      RunsRecordedKernel() ? RunningKernel::kIsRecorded : RunningKernel::kIsAnother;
+  return OpenVdso(spec, options);
+}
+
 void FileFacts::OpenFile(Image& image) {
   const ImageSpec& spec = specs_[image.id];
   OpenImageState& state = *image.state;
   OpenedImage opened = image.opened                    ? *std::move(image.opened)
-                       : spec.kind == ImageKind::kVdso ? OpenVdso(spec, options_)
+                       : spec.kind == ImageKind::kVdso ? OpenRecordedVdso(spec)
                                                        : OpenImage(spec, options_);
   image.opened.reset();
   ReadFile(spec, std::move(opened), state);
@@ -423,7 +444,18 @@ std::unique_ptr<PerfMap> FileFacts::ReadPerfMap(const ImageSpec& spec) {
     }
     return std::make_unique<PerfMap>(*std::move(map));
   }
-  return nullptr;
+  return ReadKeptMap(spec);
+}
+
+// The recorder has looked whose it is, while the process lived.
+std::unique_ptr<PerfMap> FileFacts::ReadKeptMap(const ImageSpec& spec) const {
+  if (options_.kept == nullptr) return nullptr;
+  const std::string path = options_.kept->FindMap(PidOf(spec.pid));
+  if (path.empty()) return nullptr;
+  const absl::StatusOr<UniqueFd> file = OpenRegularFile(path);
+  if (!file.ok()) return nullptr;
+  absl::StatusOr<PerfMap> map = PerfMap::Read(file->get(), path);
+  return map.ok() ? std::make_unique<PerfMap>(*std::move(map)) : nullptr;
 }
 
 // What was read of a file that was overwritten meanwhile is no fact.
@@ -545,6 +577,7 @@ absl::Status FileFacts::OpenJitDump(const ImageSpec& spec, OpenImageState& state
     return dump.status();
   }
   state.jit_dump = *std::move(dump);
+  state.jit_dump->AdjustTimes(spec.mapped_at);
   if (state.jit_dump->is_cut()) {
     warnings_.push_back(absl::StrCat(spec.path, " is larger than any JIT's dump: only its first ",
                                      JitDump::Limits().codes, " functions, or ",
@@ -589,8 +622,8 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   }
   OpenImageState& state = Open(image);
   if (state.reason != Reason::kNamed) return Unnamed(state.reason);
-  const uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : kernel_shift_;
-  const SymbolTable& table = state.named_by_vmlinux ? state.symbols : kernel_->table();
+  const uint64_t shift = state.named_by_vmlinux ? state.kernel_bias : state.kallsyms_shift;
+  const SymbolTable& table = state.named_by_vmlinux ? state.symbols : state.kallsyms->table();
   const Symbol* symbol = table.Find(address - shift);
   if (symbol == nullptr) return Unnamed(Reason::kNoSymbol);
   AddressFacts facts = Named(
@@ -601,23 +634,81 @@ AddressFacts FileFacts::FindInKernel(Image& image, RuntimeAddress ip) {
   return facts;
 }
 
+// The kernel announced what it is called. kallsyms has what is there now.
+AddressFacts FileFacts::FindInBpf(const ImageSpec& spec, RuntimeAddress address) const {
+  const auto announced = announced_.find(spec.path);
+  if (announced == announced_.end()) return Unnamed(Reason::kNoSymbol);
+  for (const KernelFunction& function : announced->second) {
+    if (address.value - function.start >= function.size) continue;
+    return Named({function.name, {function.start}, function.size}, {address.value});
+  }
+  return Unnamed(Reason::kNoSymbol);
+}
+
 void FileFacts::OpenKernelImage(const ImageSpec& spec, OpenImageState& state) {
   state.reason = ReasonAgainstKallsyms(spec);
+  if (state.reason == Reason::kNamed) NameByKallsyms(*kernel_, spec, state);
+  if (state.reason != Reason::kNamed) {
+    const bool is_kernel = spec.kind == ImageKind::kKernel && !spec.build_id.empty();
+    const KernelSymbols* const cached =
+        CachedKallsyms(is_kernel ? spec.build_id : options_.kernel_build_id);
+    if (cached != nullptr) NameByKallsyms(*cached, spec, state);
+  }
   if (spec.kind == ImageKind::kKernel) OpenKernelFile(spec, state);
+}
+
+void FileFacts::NameByKallsyms(const KernelSymbols& kallsyms, const ImageSpec& spec,
+                               OpenImageState& state) {
+  const std::optional<uint64_t> shift = ShiftOf(kallsyms, spec);
+  state.reason = shift ? Reason::kNamed : Reason::kBuildIdMismatch;
+  if (!shift) return;
+  state.kallsyms = &kallsyms;
+  state.kallsyms_shift = *shift;
+}
+
+// Recorded addresses less those of kallsyms, modulo 2^64. None for a module that was loaded at
+// another address when kallsyms was read, which says nothing of where its functions were then.
+std::optional<uint64_t> FileFacts::ShiftOf(const KernelSymbols& kallsyms,
+                                           const ImageSpec& spec) const {
+  const uint64_t now = kallsyms.ReferenceAddress(kernel_reference_);
+  const uint64_t shift = now == 0 ? 0 : kernel_reference_address_.value - now;
+  if (spec.kind != ImageKind::kModule) return shift;
+  // Padding, notes and tables of jumps stand in front of a module's first function.
+  constexpr uint64_t kFarthest = uint64_t{64} << 10;
+  const uint64_t first = kallsyms.FirstOfModule(ModuleName(spec.path));
+  const bool is_there = spec.start.value == 0 || first - spec.start.value < kFarthest;
+  if (shift != 0 || !is_there) return std::nullopt;
+  return shift;
+}
+
+// Reads the list that perf has put into its cache when it recorded, or `perf archive` brought.
+const KernelSymbols* FileFacts::CachedKallsyms(std::span<const std::byte> build_id) {
+  if (build_id.size() < 2) return nullptr;
+  const auto [cached, is_new] =
+      cached_kallsyms_.try_emplace(std::string(TextOf(build_id)), std::nullopt);
+  if (is_new) {
+    for (const std::string& path : PathsOfCachedKallsyms(build_id, options_)) {
+      absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(path);
+      if (!symbols.ok() || symbols->restricted()) continue;
+      cached->second = *std::move(symbols);
+      break;
+    }
+  }
+  return cached->second ? &*cached->second : nullptr;
 }
 
 // vmlinux has the lines, and the names too where kallsyms cannot be used.
 void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   const bool has_names = state.reason == Reason::kNamed;
   if (has_names && !options_.inlines) return;
-  const bool is_running = has_names && spec.build_id.empty();
+  const bool is_running = has_names && spec.build_id.empty() && state.kallsyms == &*kernel_;
   std::optional<ImageFile> file =
       OpenVmlinux(is_running ? RunningBuildId(spec) : spec.build_id, options_);
   if (!file) return;
   uint64_t recorded = kernel_reference_address_.value;
   uint64_t linked = LinkedAddress(file->elf, kernel_reference_).value;
   if (recorded == 0 && has_names) {
-    recorded = kernel_->ReferenceAddress("_stext");
+    recorded = state.kallsyms->ReferenceAddress("_stext");
     linked = LinkedAddress(file->elf, "_stext").value;
   }
   if (recorded == 0 || linked == 0) return;
@@ -630,15 +721,32 @@ void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   state.reason = Reason::kNamed;
 }
 
+// Where no build-id says so.
+bool FileFacts::RunsRecordedKernel() {
+  if (options_.running_kernel != RunningKernel::kMayBe) {
+    return options_.running_kernel == RunningKernel::kIsRecorded;
+  }
+  const KernelSymbols* const kernel = Kernel();
+  return kernel != nullptr && kernel_reference_address_.value != 0 &&
+         kernel->ReferenceAddress(kernel_reference_) == kernel_reference_address_.value;
+}
+
+bool FileFacts::IsOfRunningKernel(const ImageSpec& spec) {
+  return spec.build_id.empty() ? RunsRecordedKernel()
+                               : SameBuildId(RunningBuildId(spec), spec.build_id);
+}
+
 // kallsyms is the running kernel's: it names no other build, and no other build of a module.
 Reason FileFacts::ReasonAgainstKallsyms(const ImageSpec& spec) {
   const KernelSymbols* kernel = Kernel();
   if (kernel == nullptr) return Reason::kNoImageFile;
-  if (kernel->restricted()) return Reason::kRestricted;
-  if (options_.kallsyms_is_recorded) return Reason::kNamed;
-  if (spec.build_id.empty() || spec.kind == ImageKind::kBpf) return Reason::kNamed;
-  return SameBuildId(RunningBuildId(spec), spec.build_id) ? Reason::kNamed
-                                                          : Reason::kBuildIdMismatch;
+  const bool is_recorded = options_.kallsyms_is_recorded || IsOfRunningKernel(spec);
+  if (kernel->restricted()) {
+    const bool may_be =
+        is_recorded || (spec.build_id.empty() && options_.running_kernel == RunningKernel::kMayBe);
+    return may_be ? Reason::kRestricted : Reason::kBuildIdMismatch;
+  }
+  return is_recorded ? Reason::kNamed : Reason::kBuildIdMismatch;
 }
 
 // Of the running kernel, or of the module that it has loaded; empty where it does not say.
@@ -660,8 +768,6 @@ const KernelSymbols* FileFacts::Kernel() {
     kernel_read_ = true;
     absl::StatusOr<KernelSymbols> symbols = KernelSymbols::Read(options_.kallsyms_path);
     if (symbols.ok()) kernel_ = *std::move(symbols);
-    const uint64_t now = kernel_ ? kernel_->ReferenceAddress(kernel_reference_) : 0;
-    if (now != 0) kernel_shift_ = kernel_reference_address_.value - now;
   }
   return kernel_ ? &*kernel_ : nullptr;
 }
@@ -684,6 +790,10 @@ void FileFacts::AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string
   }
   const std::string& kept = made_names_.emplace_back(name);
   kernel_functions_[start.value] = {start.value, size, kept};
+  std::vector<KernelFunction>& announced = announced_[kept];
+  const bool is_new =
+      announced.empty() || announced.back().start != start.value || announced.back().size != size;
+  if (is_new) announced.push_back({start.value, size, kept});
 }
 
 const FileFacts::KernelFunction* FileFacts::FindKernelFunction(uint64_t address) const {

@@ -8,17 +8,31 @@
 namespace profiler::symbolize {
 
 ImageId ImageTable::Add(const ImageSpec& spec) {
+  const bool by_inode = spec.build_id.empty();
   Key key(spec.kind, spec.path, std::string(TextOf(spec.build_id)),
-          IsOfItsProcess(spec) ? spec.pid : 0);
-  const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
-  if (is_new) {
-    images_.push_back({spec});
-    images_.back().spec.life = LifeOf(spec.pid);
-  } else if (Image& image = images_[static_cast<uint32_t>(it->second)]; !image.is_settled) {
-    image.spec.pid = spec.pid;  // the latest process is the likeliest to live
-    image.spec.life = LifeOf(spec.pid);
+          IsOfItsProcess(spec) ? spec.pid : 0, by_inode ? spec.maj : 0, by_inode ? spec.min : 0,
+          by_inode ? spec.ino : 0, spec.start.value);
+  Key first = key;
+  std::get<kMajor>(first) = std::get<kMinor>(first) = 0;
+  std::get<kInode>(first) = std::get<kStart>(first) = 0;
+  const bool says_all = key != first;
+  if (const auto known = firsts_.find(first); known != firsts_.end() && !says_all) {
+    return Known(known->second, spec);
   }
+  const auto [it, is_new] = ids_.try_emplace(std::move(key), ImageId(images_.size()));
+  if (!is_new) return Known(it->second, spec);
+  firsts_.try_emplace(std::move(first), it->second);
+  images_.push_back({spec});
+  images_.back().spec.life = LifeOf(spec.pid);
   return it->second;
+}
+
+ImageId ImageTable::Known(ImageId id, const ImageSpec& spec) {
+  Image& image = images_[static_cast<uint32_t>(id)];
+  if (image.is_settled) return id;
+  image.spec.pid = spec.pid;  // the latest process is the likeliest to live
+  image.spec.life = LifeOf(spec.pid);
+  return id;
 }
 
 // The process says where to look, and tells files apart only if it sees other ones than we do.

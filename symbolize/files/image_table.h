@@ -31,13 +31,17 @@ class ImageTable {
   void Settle(ImageId id);
 
  private:
-  using Key = std::tuple<ImageKind, std::string, std::string, uint32_t>;
+  // Kind, path, build-id, process, device and inode, start.
+  using Key = std::tuple<ImageKind, std::string, std::string, uint32_t, uint32_t, uint32_t,
+                         uint64_t, uint64_t>;
+  static constexpr size_t kMajor = 4, kMinor = 5, kInode = 6, kStart = 7;  // in a Key
   struct Image {
     ImageSpec spec;
     bool is_settled = false;
   };
 
   const Image& At(ImageId id) const { return images_[static_cast<uint32_t>(id)]; }
+  ImageId Known(ImageId id, const ImageSpec& spec);
   bool IsOfItsProcess(const ImageSpec& spec);
   bool HasItsOwnRoot(const ImageSpec& spec);
   ProcessLife LifeOf(uint32_t process) const;
@@ -45,6 +49,9 @@ class ImageTable {
   const SymbolizerOptions& options_;
   std::deque<Image> images_;
   absl::flat_hash_map<Key, ImageId> ids_;
+  // By a key without device, inode and start, which not everybody knows who asks again: the first
+  // image that differs in these alone.
+  absl::flat_hash_map<Key, ImageId> firsts_;
   absl::flat_hash_map<uint32_t, bool> has_own_root_;  // by process
   absl::flat_hash_map<uint32_t, ProcessLife> lives_;  // likewise
 };

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/byte_reader.h"
+#include "src/base/text.h"
 #include "symbolize/dwarf/sections.h"
 #include "symbolize/symbols/elf_symbols.h"
 #include "symbolize/symbols/text_file.h"
@@ -53,6 +54,16 @@ std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
     if (HasSymtab(file->elf) || dwarf::HasDebugInfo(file->elf)) return *std::move(file);
   }
   return std::nullopt;
+}
+
+std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_id,
+                                               const SymbolizerOptions& options) {
+  std::vector<std::string> paths;
+  for (const std::string& cache : options.build_id_caches) {
+    paths.push_back(absl::StrCat(cache, "/[kernel.kallsyms]/", HexOf(build_id), "/kallsyms"));
+    paths.push_back(BuildIdPath(cache, build_id) + "/kallsyms");
+  }
+  return paths;
 }
 
 // On x86-64 both stand where .text begins; on AArch64 _text is in front of it.

@@ -4,6 +4,7 @@
 //   below the debug directories   .build-id/ab/cdef.debug
 //                                 boot/vmlinux-RELEASE, lib/modules/RELEASE/vmlinux
 //   in perf's caches              .build-id/ab/cdef/vmlinux, …/elf
+//                                 [kernel.kallsyms]/abcdef/kallsyms: names alone
 //   for the running kernel        /boot/vmlinux-RELEASE, /lib/modules/RELEASE/build/vmlinux
 //
 // RELEASE is the running kernel's. Nothing is used of a file with another build-id than the one
@@ -16,7 +17,9 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "src/base/address.h"
 #include "symbolize/image_file.h"
@@ -27,6 +30,10 @@ namespace profiler::symbolize {
 // The first one that has symbols or debug information; none for an empty build-id.
 std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
                                      const SymbolizerOptions& options);
+
+// Where perf's caches have the list of symbols (kallsyms) of the kernel with that build-id.
+std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_id,
+                                               const SymbolizerOptions& options);
 
 // Where `vmlinux` was linked to have _text or _stext, by which recordings say where the kernel was;
 // 0 for all else.

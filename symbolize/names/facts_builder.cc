@@ -113,14 +113,21 @@ uint32_t NameFactsBuilder::AddInlined(Growing& growing, const AddressFacts& fact
 }
 
 // Where one path has several images, the processes tell which: those that share one are the rule,
-// and what only one process has goes by its number.
+// and what only one process has goes by its number. If several are shared, nothing tells which one
+// a reader means, so neither is kept.
 void NameFactsBuilder::TellApartByProcess() {
   for (const auto& [path, ids] : by_path_) {
+    size_t shared = 0;
     for (const ImageId id : ids) {
       Growing& growing = At(id);
       const bool is_shared =
           std::ranges::any_of(growing.pids, [&](uint32_t pid) { return pid != growing.pids[0]; });
       if (ids.size() > 1 && !is_shared) growing.image.pid = growing.pids[0];
+      if (is_shared) ++shared;
+    }
+    if (shared < 2 || std::get<ImageKind>(path) != ImageKind::kUser) continue;
+    for (const ImageId id : ids) {
+      if (At(id).image.pid == 0) At(id).image = {};
     }
   }
 }

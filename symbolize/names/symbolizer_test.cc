@@ -1,7 +1,10 @@
 #include "symbolize/symbolizer.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -719,6 +722,115 @@ TEST_F(SymbolizerTest, AnotherKernelThanTheRunningOneIsNotNamed) {
   EXPECT_EQ(Name(module, RuntimeAddress{0xffffffff81000000}), "[build-id mismatch]");
 }
 
+TEST_F(SymbolizerTest, WithoutABuildIdTheRunningKernelNamesOnlyWhatItsOwnRecordingsHave) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _text\n"
+            "ffffffff81000100 t do_idle\n"
+            "ffffffffc0001000 t nf_hook\t[nf_tables]\n");
+  const RuntimeAddress idle{0xffffffff81000123}, hook{0xffffffffc0001008};
+  const ImageSpec kernel{.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"};
+  const ImageSpec module{.kind = ImageKind::kModule, .path = "[nf_tables]"};
+  options_.running_kernel = RunningKernel::kIsAnother;
+  EXPECT_EQ(Name(kernel, idle), "[build-id mismatch]");
+  EXPECT_EQ(Name(module, hook), "[build-id mismatch]");
+  EXPECT_EQ(Name({.kind = ImageKind::kVdso, .path = "[vdso]"}, FileOffset{0x600}),
+            "[build-id mismatch]");
+  symbolizer_ = nullptr;
+  options_.running_kernel = RunningKernel::kMayBe;
+  EXPECT_EQ(Name(kernel, idle), "[build-id mismatch]") << "it is unknown where that was";
+  symbolizer_ = nullptr;
+  symbolizer().SetKernelReference("_text", {0xffffffff99000000});
+  EXPECT_EQ(Name(kernel, idle), "[build-id mismatch]") << "that was somewhere else";
+  symbolizer_ = nullptr;
+  symbolizer().SetKernelReference("_text", {0xffffffff81000000});
+  EXPECT_EQ(Name(kernel, idle), "do_idle");
+  EXPECT_EQ(Name(module, hook), "nf_hook");
+}
+
+TEST_F(SymbolizerTest, AModuleThatIsLoadedElsewhereNowIsNotNamed) {
+  WriteFile(options_.kallsyms_path,
+            "ffffffff81000000 T _text\n"
+            "ffffffffc0001040 t nf_hook\t[nf_tables]\n"
+            "ffffffffc0003000 d nf_data\t[nf_tables]\n");
+  ImageSpec module{.kind = ImageKind::kModule, .path = "[nf_tables]"};
+  module.start = {0xffffffffc0001000};
+  EXPECT_EQ(Name(module, RuntimeAddress{0xffffffffc0001048}), "nf_hook");
+  module.start = {0xffffffffc0901000};
+  EXPECT_EQ(Name(module, RuntimeAddress{0xffffffffc0901048}), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, AnotherKernelIsNamedByTheListOfSymbolsInACache) {
+  WriteFile(options_.kallsyms_path, "ffffffff81000000 T _text\nffffffff81000100 t do_idle\n");
+  WriteRunningBuildId("01234567890123456789");
+  ImageSpec kernel{.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"};
+  kernel.build_id = {std::byte{0xc0}, std::byte{0xff}, std::byte{0xee}};
+  options_.kernel_build_id = kernel.build_id;
+  options_.running_kernel = RunningKernel::kIsAnother;
+  ImageSpec module{.kind = ImageKind::kModule, .path = "[nf_tables]"};
+  module.start = {0xffffffffc0001000};
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000123}), "[build-id mismatch]");
+  const std::string cached =
+      "ffffffff81000000 T _text\n"
+      "ffffffff81000100 t its_function\n"
+      "ffffffffc0001000 t nf_hook\t[nf_tables]\n";
+  for (const std::string path : {"/home/.debug/[kernel.kallsyms]/c0ffee/kallsyms",
+                                 "/home/.debug/.build-id/c0/ffee/kallsyms"}) {
+    symbolizer_ = nullptr;
+    WriteFile(directory_ + path, cached);
+    EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffff81000123}), "its_function") << path;
+    EXPECT_EQ(Name(module, RuntimeAddress{0xffffffffc0001008}), "nf_hook") << path;
+    fs::remove(directory_ + path);
+  }
+}
+
+TEST_F(SymbolizerTest, WithoutABuildIdAFileIsTheRecordedOneByItsInode) {
+  ImageSpec spec;
+  spec.path = Copy("pie", "bin/pie");
+  const FileOffset code = MarkedCode(spec.path);
+  struct stat file;
+  ASSERT_EQ(stat(spec.path.c_str(), &file), 0);
+  spec.maj = major(file.st_dev);
+  spec.min = minor(file.st_dev);
+  spec.ino = file.st_ino;
+  const std::vector<std::byte> build_id = BuildIdOf(spec.path);
+  EXPECT_EQ(Name(spec, code), "marked_code");
+  ++spec.ino;
+  EXPECT_EQ(Name(spec, code), "[build-id mismatch]");
+  spec.build_id = build_id;
+  EXPECT_EQ(Name(spec, code), "marked_code") << "a build-id says more";
+}
+
+TEST_F(SymbolizerTest, WithoutABuildIdAFileThatWasWrittenSinceIsNotTheRecordedOne) {
+  ImageSpec spec{.path = Copy("pie", "bin/pie"), .pid = 7};
+  struct stat file;
+  ASSERT_EQ(stat(spec.path.c_str(), &file), 0);
+  const int64_t written = file.st_mtim.tv_sec * 1'000'000'000 + file.st_mtim.tv_nsec;
+  symbolizer().SetLife(7, {.over = written + 1});
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "marked_code");
+  symbolizer_ = nullptr;
+  symbolizer().SetLife(7, {.over = written - 1'000'000'000});
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, WithoutAnInodeAFileOfAnotherMachineIsNotTheRecordedOne) {
+  const ImageSpec spec{.path = Copy("pie", "bin/pie")};
+  options_.is_of_another_machine = true;
+  EXPECT_EQ(Name(spec, MarkedCode(spec.path)), "[build-id mismatch]");
+}
+
+TEST_F(SymbolizerTest, BpfProgramsThatTookEachOthersPlaceHaveTheirOwnNames) {
+  const RuntimeAddress place{0xffffffffc0001000};
+  symbolizer().AddKernelSymbol(place, 0x100, "bpf_prog_1_first");
+  symbolizer().AddKernelSymbol(place, 0x80, "bpf_prog_2_second");
+  symbolizer().AddKernelSymbol({place.value + 0x80}, 0x100, "bpf_prog_1_first");
+  const ImageSpec first{.kind = ImageKind::kBpf, .path = "bpf_prog_1_first"};
+  const ImageSpec second{.kind = ImageKind::kBpf, .path = "bpf_prog_2_second"};
+  EXPECT_EQ(Name(first, RuntimeAddress{place.value + 0x10}), "bpf_prog_1_first");
+  EXPECT_EQ(Name(second, RuntimeAddress{place.value + 0x10}), "bpf_prog_2_second");
+  EXPECT_EQ(Name(second, RuntimeAddress{place.value + 0x90}), "[no symbol]");
+  EXPECT_EQ(Name(first, RuntimeAddress{place.value + 0x170}), "bpf_prog_1_first");
+}
+
 TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
   WriteFile(options_.kallsyms_path, "ffffffff81000000 T _stext\nffffffffc0000000 t other\n");
   symbolizer().AddKernelSymbol({0xffffffffc0001000}, 0x100, "bpf_prog_old");
@@ -730,7 +842,9 @@ TEST_F(SymbolizerTest, AnnouncedKernelFunctionsGoBeforeKallsyms) {
   EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0001080}), "bpf_prog_new");
   EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc000117f}), "bpf_prog_new");
   EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0001180}), "[no symbol]");
-  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0000010}), "other");
+  EXPECT_EQ(Name(bpf, RuntimeAddress{0xffffffffc0000010}), "[no symbol]");
+  const ImageSpec kernel{.kind = ImageKind::kKernel, .path = "[kernel.kallsyms]"};
+  EXPECT_EQ(Name(kernel, RuntimeAddress{0xffffffffc0000010}), "other");
 }
 
 TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
@@ -743,6 +857,25 @@ TEST_F(SymbolizerTest, NamesJitCodeByTheMapOfItsProcess) {
   EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001020}), "[no symbol]");
   jit.pid = 43;
   EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001010}), "[no image file]");
+}
+
+TEST_F(SymbolizerTest, NamesJitCodeOfAProcessThatIsGoneByTheMapThatTheRecorderKeptOpen) {
+  const auto kept = std::make_shared<KeptFiles>();
+  const auto keep = [&](const std::string& name) {
+    const std::string path = directory_ + "/container/tmp/" + name;
+    WriteFile(path, "7f0000001000 20 LazyCompile:add\n");
+    auto file = std::make_shared<const UniqueFd>(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    kept->AddMap(42, std::move(file));
+    fs::remove(path);
+  };
+  keep("perf-1.map");
+  options_.kept = kept;
+  ImageSpec jit{.kind = ImageKind::kJit, .path = "//anon", .pid = 42};
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001010}), "LazyCompile:add");
+  jit.pid = 43;
+  EXPECT_EQ(Name(jit, RuntimeAddress{0x7f0000001010}), "[no image file]");
+  keep("perf-2.map");
+  EXPECT_EQ(kept->FindMap(42), "") << "of two programs, nobody knows which";
 }
 
 TEST_F(SymbolizerTest, NamesJitCodeByItsPlaceInTheDumpAsTheProcessSeesIt) {

@@ -60,7 +60,8 @@ class JitDump::Parser {
     reader_.Skip(sizeof(uint32_t));  // version
     const auto header_size = reader_.Read<uint32_t>();
     dump_.machine_ = static_cast<uint16_t>(reader_.Read<uint32_t>());
-    reader_.Skip(2 * sizeof(uint32_t) + sizeof(uint64_t));  // padding, pid, time
+    reader_.Skip(2 * sizeof(uint32_t));  // padding, pid
+    dump_.began_ = reader_.Read<uint64_t>();
     const auto flags = reader_.Read<uint64_t>();
     if (!reader_.ok() || header_size < reader_.offset()) {
       return absl::InvalidArgumentError("has no whole header");
@@ -246,6 +247,20 @@ class JitDump::Parser {
   std::vector<std::pair<Lines, RuntimeAddress>> lines_of_;  // by function
   uint64_t lowest_line_ = kNoLine;
 };
+
+void JitDump::AdjustTimes(uint64_t mapped_at) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr uint64_t kLongest = 60 * kSecond;
+  // V8 writes the time of day into the header, others nothing: code is made soon after the dump is
+  // begun if both are told by one clock.
+  const bool has_clock =
+      !codes_.empty() && began_ >= kSecond && codes_.front().time - began_ < kLongest;
+  if (mapped_at == 0 || !has_clock) return;
+  const uint64_t ahead = mapped_at - began_;  // modulo 2^64
+  if (ahead < kSecond || 0 - ahead < kSecond) return;
+  for (JitCode& code : codes_) code.time += ahead;
+  began_ = mapped_at;
+}
 
 absl::StatusOr<JitDump> JitDump::Read(int fd, const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(MappedFile file, MappedFile::FromFd(fd, path));

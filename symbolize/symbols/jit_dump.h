@@ -112,6 +112,11 @@ class JitDump {
   // In the order of their times.
   std::span<const JitCode> codes() const { return codes_; }
 
+  // The process mapped the dump at `mapped_at`, which it does right after it has begun it. If the
+  // dump was begun at another time by its own clock, the process has a clock of its own (time
+  // namespaces): the times of all code become those of the recording's clock. 0 is unknown.
+  void AdjustTimes(uint64_t mapped_at);
+
   // The function whose code is at this place of the file, null where none is. O(log n).
   const Function* Find(FileOffset offset) const;
   // The line of the instruction there, null where nothing says.
@@ -125,6 +130,7 @@ class JitDump {
   MappedFile file_;
   bool is_cut_ = false;
   uint16_t machine_ = 0;
+  uint64_t began_ = 0;  // by the clock of the process
   std::vector<JitCode> codes_;
   std::vector<Line> lines_;
   std::vector<Call> calls_;

@@ -23,6 +23,13 @@ class JitDumpBuilder {
     Put(flags);
   }
 
+  // When the JIT began it; 1 unless said.
+  JitDumpBuilder& Began(uint64_t time) {
+    constexpr size_t kPlace = 24;
+    bytes_.replace(kPlace, sizeof(time), reinterpret_cast<const char*>(&time), sizeof(time));
+    return *this;
+  }
+
   JitDumpBuilder& Load(uint64_t time, uint64_t address, uint64_t index, const std::string& name,
                        const std::string& code) {
     std::string body =

@@ -55,6 +55,29 @@ TEST(JitDumpTest, CodeThatIsLoadedWhereOtherCodeWasHasAPlaceOfItsOwn) {
   EXPECT_EQ(NameAt(dump, dump.codes()[0].offset.value + 4), "-");
 }
 
+// A process of a time namespace has a CLOCK_MONOTONIC of its own.
+TEST(JitDumpTest, TimesOfAnotherClockBecomeThoseOfTheRecording) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const auto codes_of = [](uint64_t began, uint64_t mapped_at) {
+    const std::string bytes =
+        JitDumpBuilder().Began(began).Load(began + 5, 0x1000, 1, "first", "abcd").bytes();
+    JitDump dump = Parsed(bytes);
+    dump.AdjustTimes(mapped_at);
+    return CodesOf(dump);
+  };
+  const uint64_t mapped = 500 * kSecond;
+  EXPECT_EQ(codes_of(mapped - 1, mapped), absl::StrCat(mapped + 4, " 1000+4 first+0"));
+  EXPECT_EQ(codes_of(86900 * kSecond, mapped), absl::StrCat(mapped + 5, " 1000+4 first+0"));
+  EXPECT_EQ(codes_of(400 * kSecond, mapped), absl::StrCat(mapped + 5, " 1000+4 first+0"));
+  EXPECT_EQ(codes_of(400 * kSecond, 0), absl::StrCat(400 * kSecond + 5, " 1000+4 first+0"));
+  const std::string of_day =
+      JitDumpBuilder().Began(1'795'735 * kSecond).Load(mapped + 7, 0x1000, 1, "f", "abcd").bytes();
+  JitDump dump = Parsed(of_day);
+  dump.AdjustTimes(mapped);
+  EXPECT_EQ(CodesOf(dump), absl::StrCat(mapped + 7, " 1000+4 f+0")) << "as V8 writes it";
+  EXPECT_EQ(codes_of(400 * kSecond, 0), absl::StrCat(400 * kSecond + 5, " 1000+4 first+0"));
+}
+
 TEST(JitDumpTest, OfADumpWithoutEndTheBeginningIsRead) {
   const std::string bytes = JitDumpBuilder()
                                 .Load(10, 0x1000, 1, "first", "abcd")

@@ -1,5 +1,6 @@
 #include "symbolize/symbols/kernel_symbols.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -102,12 +103,27 @@ bool Counts(char type, std::string_view name) {
   }
 }
 
+bool IsFunction(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+
 Binding BindingOf(char type) {
   if (type == 'W') return Binding::kWeak;
   return type >= 'A' && type <= 'Z' ? Binding::kGlobal : Binding::kLocal;
 }
 
 }  // namespace
+
+bool IsKernelItself(std::string_view name) {
+  if (name.starts_with("[kernel")) return true;
+  if (!name.starts_with('/')) return false;
+  const std::string_view base = name.substr(name.rfind('/') + 1);
+  return base.starts_with("vmlinu") || base == "kcore";
+}
+
+bool IsKernelInBuildIds(std::string_view name) {
+  const std::string_view base = name.substr(name.rfind('/') + 1);
+  const bool is_module = base.find(".ko") != std::string_view::npos;
+  return IsKernelItself(name) || (name.starts_with('/') && !is_module);
+}
 
 absl::StatusOr<KernelSymbols> KernelSymbols::Read(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(std::vector<std::byte> text, ReadTextFile(path, kLongestKallsyms));
@@ -141,6 +157,11 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
       const auto next = static_cast<uint32_t>(index_of.size());
       module = index_of.try_emplace(name_of_module, next).first->second;
     }
+    if (!line.module.empty() && IsFunction(line.type)) {
+      const auto [first, is_new] =
+          result.modules_.try_emplace(std::string(line.module), line.address);
+      if (!is_new) first->second = std::min(first->second, line.address);
+    }
     Symbol symbol;
     symbol.start = line.address;
     symbol.end = line.address;
@@ -164,6 +185,11 @@ KernelSymbols KernelSymbols::Parse(std::vector<std::byte> text) {
 uint64_t KernelSymbols::ReferenceAddress(std::string_view name) const {
   if (name == "_text") return text_;
   return name == "_stext" ? stext_ : 0;
+}
+
+uint64_t KernelSymbols::FirstOfModule(std::string_view name) const {
+  const auto found = modules_.find(absl::string_view(name.data(), name.size()));
+  return found == modules_.end() ? 0 : found->second;
 }
 
 }  // namespace profiler::symbolize

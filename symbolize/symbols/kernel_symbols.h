@@ -17,10 +17,18 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
 #include "symbolize/symbols/symbol_table.h"
 
 namespace profiler::symbolize {
+
+// True for the name of an image that a recording says is the kernel's or a module's, if it is the
+// kernel's: [kernel.kallsyms]_text, [kernel.vmlinux], /boot/vmlinux-6.1, /proc/kcore.
+bool IsKernelItself(std::string_view name);
+// True for the name of the kernel in a table of build-ids, where any file except a module's is the
+// kernel's: perf names it after the file that it had the symbols of, such as one in its cache.
+bool IsKernelInBuildIds(std::string_view name);
 
 class KernelSymbols {
  public:
@@ -36,6 +44,8 @@ class KernelSymbols {
   // The address of `_text` or `_stext`, which recordings name to say where the kernel was; 0 where
   // there is none, and for other names.
   uint64_t ReferenceAddress(std::string_view name) const;
+  // Where the first function of a module stands; 0 where no such module is loaded.
+  uint64_t FirstOfModule(std::string_view name) const;
 
   // Functions of the scheduler, which a thread that waits is always in: what /proc/PID/wchan passes
   // over as well (in_sched_functions, kernel/sched/core.c, Linux 6.18). From `start` up to `end`;
@@ -48,6 +58,7 @@ class KernelSymbols {
 
  private:
   SymbolTable table_;
+  absl::flat_hash_map<std::string, uint64_t> modules_;  // their first functions, by name
   uint64_t text_ = 0;
   uint64_t stext_ = 0;
   Range scheduler_;

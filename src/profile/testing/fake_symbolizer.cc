@@ -50,7 +50,9 @@ Naming FakeSymbolizer::Name(ImageId id, CodePlace place) {
 }
 
 absl::StatusOr<std::span<const symbolize::JitCode>> FakeSymbolizer::JitCodes(ImageId dump) {
-  if (!jit_codes_) return absl::NotFoundError(image(dump).path + ": No such file or directory");
+  const bool is_dump = image(dump).path.ends_with(".dump");
+  if (!jit_codes_ || !is_dump)
+    return absl::NotFoundError(image(dump).path + ": No such file or directory");
   return *jit_codes_;
 }
 
