@@ -208,6 +208,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
+  if (const auto reason = WhyNothingIsLeft(plan.load, *loaded)) PrintWarning(*reason);
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
