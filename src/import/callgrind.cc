@@ -112,7 +112,7 @@ class CallgrindReader {
 
   void TakeHead(std::string_view key, std::string_view value) {
     if (key == "events") {
-      events_.clear();
+      if (!events_.empty()) return;  // each part of a file repeats them
       while (!Trimmed(value).empty()) {
         const std::string_view name = TakeWord(value);
         events_.push_back({std::string(name), titles_.contains(name) ? titles_[name] : ""});
@@ -122,7 +122,8 @@ class CallgrindReader {
       if (colon == std::string_view::npos) return;
       titles_[Trimmed(value.substr(0, colon))] = std::string(Trimmed(value.substr(colon + 1)));
     } else if (key == "positions") {
-      positions_ = 0;
+      positions_ = line_position_ = 0;
+      has_lines_ = false;
       while (!Trimmed(value).empty()) {
         const std::string_view position = TakeWord(value);
         if (position == "line") line_position_ = positions_;
@@ -198,6 +199,7 @@ class CallgrindReader {
   }
 
   void AddFunctions() {
+    for (CostLine& line : lines_) line.costs.resize(events_.size());
     const profile::ThreadId thread = maker_.NamedThread(comm_);
     for (size_t event = 0; event < events_.size(); ++event) {
       if (IsCount(event)) continue;

@@ -84,6 +84,13 @@ TEST(ACallgrindFile, OfOursHasTheSamplesOfEachEvent) {
   EXPECT_EQ(EventsOf(loaded.profile), "cpu 3/500");
 }
 
+TEST(ACallgrindFile, MayHaveItsHeadBetweenItsCosts) {
+  const auto loaded =
+      Load(FileWith("# callgrind format\npositions: instr line\nfn=main\n1 2 3\n"
+                    "positions: instr\nevents: Ir Dr\n7 40\nevents: Ir\n8 60\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "Ir 1/100, Dr 0/0");
+}
+
 TEST(ACallgrindFile, WithoutEventsIsRefused) {
   EXPECT_EQ(ErrorOf(FileWith("# callgrind format\nfn=main\n0 1\n")),
             "F: callgrind: it has no line \"events:\", which says what is counted");
