@@ -104,6 +104,21 @@ class CapstoneDisassembler : public Disassembler {
   cs_insn* instruction_ = nullptr;
 };
 
+std::string NameOfMachine(uint16_t machine) {
+  switch (machine) {
+    case EM_ARM:
+      return "32-bit ARM";
+    case EM_RISCV:
+      return "RISC-V";
+    case EM_PPC64:
+      return "PowerPC";
+    case EM_S390:
+      return "s390x";
+    default:
+      return absl::StrCat("machine ", machine, " of <elf.h>");
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Disassembler>> Disassembler::Create(uint16_t machine,
@@ -116,7 +131,8 @@ absl::StatusOr<std::unique_ptr<Disassembler>> Disassembler::Create(uint16_t mach
       return CapstoneDisassembler::Create();
     default:
       return absl::UnimplementedError(
-          absl::StrCat("no disassembler for machine ", machine, " of <elf.h>"));
+          absl::StrCat("instructions of ", NameOfMachine(machine),
+                       " cannot be shown, only those of x86 and AArch64: use objdump -d"));
   }
 }
 

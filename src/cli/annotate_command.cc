@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "src/annotate/annotation.h"
 #include "src/annotate/choice.h"
 #include "src/annotate/listing.h"
@@ -91,7 +92,10 @@ int Annotate(const AnnotateArguments& arguments) {
   load->keep_names = true;
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(load->filter, loaded->profile);
+  if (const auto reason = KeepFiltered(*load, *loaded)) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *reason));
+    return kExitFailure;
+  }
   const auto event = query::ChooseEvent(loaded->profile, arguments.event);
   if (!event.ok()) {
     PrintError(event.status());
@@ -128,6 +132,7 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<AnnotateArguments>();
   AnnotateArguments& a = *arguments;
   AddViewOptions(command, a.view);
+  AddFormatOption(command);
   command
       .AddOption("-s,--symbol,symbol", a.symbol,
                  "function, with or without its parameters (default: the one with the most "

@@ -17,7 +17,6 @@
 #include "src/diff/condition.h"
 #include "src/diff/diff_json.h"
 #include "src/diff/diff_text.h"
-#include "src/query/filter.h"
 #include "src/query/keyed_rows.h"
 #include "src/report/paired_report.h"
 
@@ -134,8 +133,9 @@ int WritePairedReport(const DiffArguments& arguments, const Sides& sides,
   if (!before) return kExitFailure;
   auto after = LoadProfileOrPrint(sides.after[0], load);
   if (!after) return kExitFailure;
-  query::KeepOnly(load.filter, before->profile);
-  query::KeepOnly(load.filter, after->profile);
+  const auto none_before = KeepFiltered(load, *before), none_after = KeepFiltered(load, *after);
+  if (none_before) PrintWarning(absl::StrCat(sides.before[0], ": ", *none_before));
+  if (none_after) PrintWarning(absl::StrCat(sides.after[0], ": ", *none_after));
   Output output(arguments.output, Lines::kFitted);
   output.Write(report::FormatPairedReport(
       before->profile, after->profile,
@@ -210,6 +210,7 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
                     "recordings of before and of after, several of each with -- between them "
                     "(default: perf.data.old perf.data)");
   AddRecordingOptions(command, a.view);
+  AddFormatOption(command);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);

@@ -40,10 +40,14 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ExportArguments>();
   ExportArguments& a = *arguments;
   AddViewOptions(command, a.view);
+  AddFormatOption(command, "--input-format");
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);
-  command.AddOption("--event", a.event, "only this event (default: all)").ValueName("NAME");
+  command
+      .AddOption("--event", a.event,
+                 "only this event (default: all); NAME#2 is the second event of that name")
+      .ValueName("NAME");
   command
       .AddOption("-o,--output", a.output,
                  "file to write, whose name says what it is; - for standard output")

@@ -3,8 +3,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "src/cli/command.h"
 #include "src/cli/export_formats.h"
 #include "src/cli/output.h"
@@ -38,6 +40,7 @@ struct FlameGraphArguments {
 struct Chosen {
   naming::LoadedProfile loaded;
   std::optional<profile::EventId> event;
+  std::optional<std::string> nothing_left;  // why the filters leave no sample
 };
 
 std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
@@ -54,20 +57,21 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
   load->naming.function_starts = function_starts;
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(load->filter, loaded->profile);
+  auto nothing_left = KeepFiltered(*load, *loaded);
   auto event = query::ChooseEventOrWallClock(arguments.event, loaded->profile);
   if (!event.ok()) {
     PrintError(event.status());
     return kExitUsage;
   }
-  return Chosen{*std::move(loaded), *event};
+  return Chosen{*std::move(loaded), *event, std::move(nothing_left)};
 }
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
   // stackcollapse-perf.pl gives code without a symbol its image's name.
   const auto chosen = Load(arguments, path, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
-  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  const auto& [loaded, event, nothing_left] = std::get<Chosen>(chosen);
+  if (nothing_left) PrintWarning(*nothing_left);
   exports::FoldedOptions options;
   options.event = event;
   if (arguments.full_names) options.names = exports::NameStyle::kFull;
@@ -107,7 +111,11 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
   }
   const auto chosen = Load(arguments, arguments.output, true);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
-  const auto& [loaded, event] = std::get<Chosen>(chosen);
+  const auto& [loaded, event, nothing_left] = std::get<Chosen>(chosen);
+  if (nothing_left) {
+    PrintError(absl::StrCat(arguments.view.input, ": ", *nothing_left));
+    return kExitFailure;
+  }
   exports::FlameGraphOptions options;
   options.title = arguments.title;
   options.event = event;
@@ -132,6 +140,7 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
 
 void AddCommonOptions(usage::Command& command, FlameGraphArguments& a) {
   AddViewOptions(command, a.view);
+  AddFormatOption(command);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);

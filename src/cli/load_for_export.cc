@@ -1,5 +1,6 @@
 #include "src/cli/load_for_export.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,11 +13,15 @@
 namespace profiler::cli {
 namespace {
 
-// Keeps the rows of that event alone. kNotFound lists the recording's events.
+// Keeps the rows of the events of that name. kNotFound lists the recording's events.
 absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
   if (name.empty()) return absl::OkStatus();
-  PROFILER_ASSIGN_OR_RETURN(const auto event, query::ChooseEvent(profile, name));
-  query::KeepRows([&](const profile::Row& row) { return row.event == event; }, profile);
+  PROFILER_ASSIGN_OR_RETURN(const auto events, query::EventsNamed(profile, name));
+  query::KeepRows(
+      [&](const profile::Row& row) {
+        return std::find(events.begin(), events.end(), row.event) != events.end();
+      },
+      profile);
   return absl::OkStatus();
 }
 
@@ -36,14 +41,16 @@ std::variant<naming::LoadedProfile, int> LoadForExport(const ExportRequest& requ
   }
   auto loaded = LoadProfileOrPrint(request.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(load->filter, loaded->profile);
+  if (const auto reason = KeepFiltered(*load, *loaded)) {
+    PrintError(absl::StrCat(request.view.input, ": ", *reason));
+    return kExitFailure;
+  }
   if (const absl::Status unknown = KeepEvent(request.event, loaded->profile); !unknown.ok()) {
     PrintError(unknown);
     return kExitUsage;
   }
   if (loaded->profile.rows.empty()) {
-    PrintError(absl::StrCat(request.view.input, ": there are no samples to export",
-                            load->filter.empty() ? "" : " that pass the filters"));
+    PrintError(absl::StrCat(request.view.input, ": there are no samples to export"));
     return kExitFailure;
   }
   return *std::move(loaded);

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "src/cli/output.h"
 #include "src/cli/view.h"
-#include "src/query/filter.h"
 #include "src/query/measure.h"
 #include "src/query/wall_clock.h"
 
@@ -24,7 +23,9 @@ absl::StatusOr<diff::Run> LoadRun(const std::string& path, const naming::LoadOpt
   profile::Profile& profile = loaded.profile;
   PrintRefusedFiles(profile);
   PROFILER_RETURN_IF_ERROR(loaded.reading);
-  query::KeepOnly(load.filter, profile);
+  if (const auto reason = KeepFiltered(load, loaded)) {
+    return absl::NotFoundError(absl::StrCat(path, ": ", *reason));
+  }
   PROFILER_ASSIGN_OR_RETURN(const auto chosen, query::ChooseEventOrWallClock(event, profile));
   if (!chosen) return absl::NotFoundError(absl::StrCat(path, ": has no samples to compare"));
   query::KeyedRows keys(profile, *chosen, by);

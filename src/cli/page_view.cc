@@ -19,7 +19,6 @@
 #include "src/perf_data/format/perf_data_format.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/query/event_choice.h"
-#include "src/query/filter.h"
 
 namespace profiler::cli {
 namespace {
@@ -117,13 +116,20 @@ struct Sides {
 std::optional<Sides> LoadSides(const std::vector<std::string>& inputs,
                                const naming::LoadOptions& load) {
   Sides sides;
+  std::vector<std::string> empty_sides;
   sides.loaded.reserve(inputs.size());
   for (const std::string& input : inputs) {
     auto one = LoadProfileOrPrint(input, load);
     if (!one) return std::nullopt;
     sides.loaded.push_back(*std::move(one));
-    query::KeepOnly(load.filter, sides.loaded.back().profile);
+    if (const auto reason = KeepFiltered(load, sides.loaded.back())) {
+      empty_sides.push_back(absl::StrCat(input, ": ", *reason));
+    }
     sides.sides.push_back({.profile = &sides.loaded.back().profile, .name = NameOf(input)});
+  }
+  if (empty_sides.size() == inputs.size()) {
+    for (const std::string& reason : empty_sides) PrintError(reason);
+    return std::nullopt;
   }
   return sides;
 }

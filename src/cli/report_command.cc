@@ -190,6 +190,28 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
+// True if the rows of a report are records of tracepoints by default, as perf has it. A pipe says
+// too late which events it has.
+bool IsOfTracepointsAlone(const std::string& path) {
+  if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return false;
+  const auto recording = perf_data::Recording::Open(path);
+  if (!recording.ok()) return false;
+  bool any = false;
+  for (const perf_data::EventDescription& event : (*recording)->events()) {
+    if (perf_event::IsDummy(event.attr)) continue;
+    if (event.attr.type != perf_event::kTypeTracepoint) return false;
+    any = true;
+  }
+  return any;
+}
+
+// --sort trace, if nothing else says what rows are told apart by.
+bool SortsByTrace(const ReportArguments& arguments) {
+  return arguments.sort.empty() && arguments.fields.empty() && arguments.parent.empty() &&
+         !arguments.json && !arguments.chains && !arguments.unresolved &&
+         IsOfTracepointsAlone(arguments.view.input);
+}
+
 int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   report::ReportOptions& options = plan.options;
   std::optional<TracepointTexts> tracepoints;
@@ -208,6 +230,7 @@ int WriteWholeReport(const ReportArguments& arguments, ReportPlan plan) {
   }
   auto loaded = LoadProfileOrPrint(arguments.view.input, plan.load);
   if (!loaded) return kExitFailure;
+  if (const auto reason = WhyNothingIsLeft(plan.load, *loaded)) PrintWarning(*reason);
   if (!arguments.no_group) query::JoinWallClock(query::OffCpuLeaf::kNone, loaded->profile);
   if (plan.load.dimensions[static_cast<size_t>(profile::Dimension::kParallelism)]) {
     if (const absl::Status wrong = CheckSwitches(*loaded->recording); !wrong.ok()) {
@@ -295,6 +318,14 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     }
     if (arguments->stats) return WriteStats(*arguments);
     if (arguments->header_only) return WriteHeaderAlone(arguments->view.input);
+    if (SortsByTrace(*arguments)) {
+      arguments->sort = "trace";
+      plan = ReadReportPlan(*arguments);
+      if (!plan.ok()) {
+        PrintError(plan.status());
+        return kExitUsage;
+      }
+    }
     return WriteWholeReport(*arguments, *std::move(plan));
   };
 }

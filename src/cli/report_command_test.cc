@@ -180,5 +180,28 @@ TEST(ReportCommandTest, AFileThatIsNoRecordingIsAnError) {
   }
 }
 
+// A file with one sample of an event of this type.
+std::string FileOf(uint32_t type) {
+  perf_event::Attr attr = perf_event::SampleAttr(perf_event::kSampleIp | perf_event::kSampleTid);
+  attr.type = type;
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "sched:fork", {}}}, size_t{0});
+  EXPECT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.By(7, 7).Comm("cat").Sample(0x1234);
+  EXPECT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  EXPECT_TRUE((*writer)->Finish({}).ok());
+  return path;
+}
+
+TEST(ReportCommandTest, RowsOfTracepointsAloneAreWhatTheirRecordsSay) {
+  const std::string path = FileOf(perf_event::kTypeTracepoint);
+  EXPECT_NE(Report({"-i", path}).out.find("# Overhead  Trace output"), std::string::npos);
+  EXPECT_NE(Report({"-i", path, "-s", "comm"}).out.find("# Overhead  Command"), std::string::npos);
+  const std::string other = FileOf(perf_event::kTypeSoftware);
+  EXPECT_NE(Report({"-i", other}).out.find("# Overhead  Command  Shared Object"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace profiler::cli

@@ -1,9 +1,12 @@
 #include "src/cli/report_options.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
+#include "src/import/format.h"
+#include "src/import/open_recording.h"
 #include "src/procfs/machine.h"
 
 namespace profiler::cli {
@@ -99,6 +102,24 @@ void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
   AddFetchOptions(command, arguments.fetch);
 }
 
+void AddFormatOption(usage::Command& command, const std::string& name) {
+  command
+      .AddOption(
+          name,
+          [](const std::string& value) -> absl::Status {
+            const auto format = import::FormatNamed(value);
+            if (!format) {
+              return absl::InvalidArgumentError(
+                  absl::StrCat("no format '", value, "'; there are ", import::FormatNames()));
+            }
+            import::SetProfileFormat(*format);
+            return absl::OkStatus();
+          },
+          absl::StrCat("what a profile of another program is (default: what it begins like): ",
+                       import::FormatNames()))
+      .ValueName("NAME");
+}
+
 void AddInlineOption(usage::Command& command, ViewArguments& arguments) {
   command.AddFlag("--no-inline", arguments.no_inline, "do not show inlined functions");
 }
@@ -116,7 +137,9 @@ usage::Option AddJsonOption(usage::Command& command, bool& json) {
 void AddEventOption(usage::Command& command, std::string& event) {
   command
       .AddOption("--event", event,
-                 "which event, where there are several (default: the first with samples)")
+                 "which event, where there are several (default: the first with samples); NAME#2 "
+                 "is the second "
+                 "event of that name")
       .ValueName("NAME");
 }
 

@@ -55,6 +55,9 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
 // The same without -i, for views of several recordings.
 void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
+// --format: what a profile of another program is, whatever it begins like. `name`: what the option
+// is called.
+void AddFormatOption(usage::Command& command, const std::string& name = "--format");
 // --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // --fold-native, for views that put stacks together.

@@ -68,12 +68,12 @@ HeaderDetail DetailOf(const ScriptArguments& arguments) {
   return arguments.full_header ? HeaderDetail::kFull : HeaderDetail::kMachineInBrief;
 }
 
-int PrintScript(const ScriptArguments& arguments, perf_data::Recording& recording,
-                script::ScriptPlan plan) {
+int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& load,
+                perf_data::Recording& recording, script::ScriptPlan plan) {
   TracepointTexts tracepoints(recording);
-  plan.describe_tracepoint = [&](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-    tracepoints.Append(raw, cpu, out);
-  };
+  plan.describe_tracepoints =
+      [&](std::span<const script::TracepointRecord> records, const script::FunctionName& name,
+          std::vector<std::string>* texts) { tracepoints.Describe(records, name, texts); };
   EventDumps dumps(arguments.view.input);
   const auto name_of = [&](profile::EventId event) -> const std::string& {
     return recording.events()[static_cast<size_t>(event)].name;
@@ -103,6 +103,9 @@ int PrintScript(const ScriptArguments& arguments, perf_data::Recording& recordin
     status.Update(dumps.Close(output));
   }
   for (const std::string& line : printer.warnings()) PrintWarning(line);
+  if (!printer.any_selected()) {
+    if (const auto reason = WhyNoneIsChosen(load, recording)) PrintWarning(*reason);
+  }
   return Finish(recording, status, output);
 }
 
@@ -129,7 +132,7 @@ int WriteScript(const ScriptArguments& arguments) {
   plan->samples = *std::move(samples);
   // Names are printed while the recording is read, so what they come from must be there before.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
-  return PrintScript(arguments, *recording, *std::move(plan));
+  return PrintScript(arguments, *load, *recording, *std::move(plan));
 }
 
 void AddRecordOptions(usage::Command& command, script::ShownRecords& records) {
@@ -160,6 +163,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
   AddViewOptions(command, a.view, ShortFilters::kYes);
+  AddFormatOption(command);
   command
       .AddOption("-F,--fields", a.fields,
                  "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"

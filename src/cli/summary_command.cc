@@ -9,7 +9,6 @@
 #include "src/cli/recording_summary.h"
 #include "src/cli/report_options.h"
 #include "src/cli/view.h"
-#include "src/query/filter.h"
 
 namespace profiler::cli {
 namespace {
@@ -29,7 +28,11 @@ int WriteSummary(const SummaryArguments& arguments) {
   AskForSummary(*load);
   auto loaded = LoadProfileOrPrint(arguments.view.input, *load);
   if (!loaded) return kExitFailure;
-  query::KeepOnly(load->filter, loaded->profile);
+  if (const auto reason = KeepFiltered(*load, *loaded)) {
+    PrintWarning(*reason);
+    Output nothing("-");
+    if (!arguments.json) return Finish(*loaded, nothing);
+  }
   const auto text = SummaryText(arguments.view.input, arguments.event, *loaded,
                                 arguments.json ? SummaryForm::kJson : SummaryForm::kText);
   if (!text.ok()) {
@@ -49,6 +52,7 @@ void AddSummaryCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
   AddViewOptions(command, a.view, ShortFilters::kYes);
+  AddFormatOption(command);
   AddEventOption(command, a.event);
   AddJsonOption(command, a.json);
   AddInlineOption(command, a.view);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "src/base/byte_reader.h"
 #include "src/cli/output.h"
 #include "src/perf_data/format/perf_data_format.h"
 
@@ -15,8 +16,33 @@ void Warn(const absl::Status& status) { PrintWarning(std::string(status.message(
 void TracepointTexts::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
   if (!was_started_ && !Start()) return;
   if (process_ == nullptr) return;
-  const absl::Status appended = process_->Append(raw, cpu, out);
+  std::string text;
+  const absl::Status appended = process_->Append(raw, cpu, &text);
   if (!appended.ok()) Warn(appended);
+  events::AppendWithNames(text, {}, out);
+}
+
+void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
+                               const events::FunctionName& name, std::vector<std::string>* texts) {
+  texts->assign(records.size(), "");
+  if ((!was_started_ && !Start()) || process_ == nullptr) return;
+  if (!process_->Texts(records, texts).ok()) {
+    // One of them ended the process: those in front of it have their text all the same.
+    StartProcess();
+    for (size_t i = 0; i < records.size() && process_ != nullptr; ++i) {
+      const absl::Status appended =
+          process_->Append(BytesOfText(records[i].second), records[i].first, &(*texts)[i]);
+      if (!appended.ok()) {
+        Warn(appended);
+        break;
+      }
+    }
+  }
+  for (std::string& text : *texts) {
+    std::string named;
+    events::AppendWithNames(text, name, &named);
+    text = std::move(named);
+  }
 }
 
 // False where there are no formats yet.
@@ -25,13 +51,19 @@ bool TracepointTexts::Start() {
   const auto section = sections.find(perf_data::kFeatureTracingData);
   if (section == sections.end()) return false;
   was_started_ = true;
+  StartProcess();
+  return true;
+}
+
+void TracepointTexts::StartProcess() {
+  process_.reset();
+  const auto section = recording_.features().other.find(perf_data::kFeatureTracingData);
   auto started = events::TraceProcess::Start(section->second);
   if (started.ok()) {
     process_ = *std::move(started);
   } else {
     Warn(started.status());
   }
-  return true;
 }
 
 }  // namespace profiler::cli

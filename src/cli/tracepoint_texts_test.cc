@@ -74,6 +74,18 @@ TEST_F(TracepointTextsTest, ARecordThatNoFormatIsOfAndAnEmptyOneSayNothing) {
   EXPECT_EQ(text, "");
 }
 
+TEST_F(TracepointTextsTest, RecordsInFrontOfTheOneThatEndsTheProcessKeepTheirText) {
+  recording_.Tell(events::ExampleTracingData(tree_, "\"id %ld\", 10 / REC->id"));
+  std::vector<events::TraceRecord> records;
+  for (const int id : {5, 0, 2}) records.emplace_back(0, TextOf(BytesOf(Record{.id = id})));
+  std::vector<std::string> texts;
+  testing::internal::CaptureStderr();
+  texts_.Describe(records, {}, &texts);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("libtraceevent crashes"),
+            std::string::npos);
+  EXPECT_EQ(texts, (std::vector<std::string>{"id 2", "", ""}));
+}
+
 TEST_F(TracepointTextsTest, WhatIsWrongWithTheFormatsIsSaidOnce) {
   recording_.Tell("nothing of this kind");
   EXPECT_EQ(Said(texts_, {{}, {}, {}}),

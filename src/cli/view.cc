@@ -1,7 +1,14 @@
 #include "src/cli/view.h"
 
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/import/open_recording.h"
+#include "src/query/filter.h"
+#include "src/query/unmatched_filter.h"
 
 namespace profiler::cli {
 
@@ -22,6 +29,38 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
 
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each) {
   for (const std::string& line : naming::RefusedFiles(profile, lists_each)) PrintWarning(line);
+}
+
+std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
+                                           const perf_data::Recording& recording) {
+  std::vector<std::string> reasons;
+  if (!load.cpus.empty()) {
+    reasons.push_back(absl::StrCat("on CPU ", absl::StrJoin(load.cpus, " or "), " (-C)"));
+  }
+  if (!load.times.empty()) reasons.emplace_back("in the time of --time");
+  if (reasons.empty()) return std::nullopt;
+  std::string text = absl::StrCat("no sample was taken ", absl::StrJoin(reasons, " "));
+  const auto& all = recording.features().sample_time;
+  if (!load.times.empty() && all && all->last != 0) {
+    constexpr double kNanosecondsInASecond = 1e9;
+    absl::StrAppendFormat(&text, "; the samples are from %.6f to %.6f s",
+                          static_cast<double>(all->first) / kNanosecondsInASecond,
+                          static_cast<double>(all->last) / kNanosecondsInASecond);
+  }
+  return text;
+}
+
+std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
+                                            const naming::LoadedProfile& loaded) {
+  return loaded.profile.rows.empty() ? WhyNoneIsChosen(load, *loaded.recording)
+                                     : query::WhyNothingPasses(loaded.profile, load.filter);
+}
+
+std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
+                                        naming::LoadedProfile& loaded) {
+  std::optional<std::string> reason = WhyNothingIsLeft(load, loaded);
+  query::KeepOnly(load.filter, loaded.profile);
+  return reason;
 }
 
 int WriteHeaderAlone(const std::string& path, HeaderDetail detail) {

@@ -23,6 +23,19 @@ std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& pa
 // recorded one; with `lists_each` for each of them.
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
+// Drops the rows that do not pass the filter of `load`. Returns why no sample is left, and which
+// values the samples have, if the filter, --time or -C leaves none.
+std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
+                                        naming::LoadedProfile& loaded);
+// The reason alone; drops nothing.
+std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
+                                            const naming::LoadedProfile& loaded);
+
+// The reason if that is --time or -C: of a recording of which these choose no sample. Nothing if
+// neither is given.
+std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
+                                           const perf_data::Recording& recording);
+
 // The recording's header and nothing else; the exit code.
 int WriteHeaderAlone(const std::string& path, HeaderDetail detail = HeaderDetail::kFull);
 

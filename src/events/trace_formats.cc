@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "src/base/byte_reader.h"
 
 namespace profiler::events {
@@ -74,15 +76,76 @@ bool IsWhole(const tep_event& event, std::span<const std::byte> raw) {
   return true;
 }
 
+// libtraceevent before 1.8 does not read a format whose literals have tabs, and knows no %pB, which
+// is %pS for the address of a call.
+std::string Readable(std::string_view format) {
+  const size_t print = format.find("print fmt:");
+  std::string text(format.substr(0, print));
+  if (print == std::string_view::npos) return text;
+  for (size_t at = print; at < format.size(); ++at) {
+    if (format[at] == '\t') {
+      text += "\\t";
+    } else if (format.substr(at).starts_with("%pB")) {
+      text += "%pS";
+      at += 2;
+    } else {
+      text += format[at];
+    }
+  }
+  return text;
+}
+
+// Stands for the function at an address: kFunctionMark, sixteen digits, kFunctionEnd. libtraceevent
+// appends "+0x0" to it where the format asks for the distance.
+constexpr char kFunctionMark = '\x01', kFunctionEnd = '\x02';
+constexpr size_t kDigits = 16;
+constexpr std::string_view kNoDistance = "+0x0";
+
+// The functions' names are not known here: the kernel's symbols are those of the recording, which
+// change while it is read.
+char* MarkFunction(void* room, unsigned long long* address, char**) {
+  std::string& mark = *static_cast<std::string*>(room);
+  mark = absl::StrFormat("%c%016x%c", kFunctionMark, *address, kFunctionEnd);
+  return mark.data();
+}
+
 }  // namespace
 
-void TraceFormats::Free::operator()(tep_handle* handle) const { tep_free(handle); }
+void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t mark = std::min(text.find(kFunctionMark, at), text.size());
+    out->append(text.substr(at, mark - at));
+    at = mark;
+    if (at == text.size()) return;
+    uint64_t address = 0;
+    const std::string_view digits = text.substr(at + 1, kDigits);
+    const bool is_mark =
+        text.size() > at + 1 + kDigits && text[at + 1 + kDigits] == kFunctionEnd &&
+        absl::SimpleHexAtoi(absl::string_view(digits.data(), digits.size()), &address);
+    if (!is_mark) {
+      *out += text[at++];
+      continue;
+    }
+    at += kDigits + 2;
+    const bool with_offset = text.substr(at).starts_with(kNoDistance);
+    if (with_offset) at += kNoDistance.size();
+    const std::string known = name ? name(address, with_offset) : std::string();
+    *out += known.empty() ? absl::StrFormat("0x%x", address) : known;
+  }
+}
+
+void TraceFormats::Free::operator()(tep_handle* handle) const {
+  tep_reset_function_resolver(handle);
+  tep_free(handle);
+}
 
 absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   tep_set_loglevel(TEP_LOG_NONE);
   TraceFormats formats(tep_alloc());
   tep_handle* const handle = formats.handle_.get();
   if (handle == nullptr) return absl::ResourceExhaustedError("no memory for tracepoints");
+  formats.function_mark_ = std::make_unique<std::string>();
+  tep_set_function_resolver(handle, MarkFunction, formats.function_mark_.get());
   SectionReader in(section);
   in.Expect("\x17\x08\x44tracing"sv);
   in.Line();  // the version
@@ -99,7 +162,8 @@ absl::StatusOr<TraceFormats> TraceFormats::Parse(std::string_view section) {
   const auto add = [&](std::string_view format, std::string_view system) {
     if (!in.ok()) return;
     // Fails for those that it cannot read, and then knows nothing of them.
-    tep_parse_event(handle, format.data(), format.size(), std::string(system).c_str());
+    const std::string readable = Readable(format);
+    tep_parse_event(handle, readable.data(), readable.size(), std::string(system).c_str());
   };
   const auto of_ftrace = in.Read<uint32_t>();
   for (uint32_t i = 0; in.ok() && i < std::min(of_ftrace, kMostEvents); ++i) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,14 @@ struct tep_handle;
 
 namespace profiler::events {
 
+// The name of the kernel's function at an address; with its distance from the function's start,
+// "perf_event_mmap+0x258", if that is asked for. Empty: unknown.
+using FunctionName = std::function<std::string(uint64_t address, bool with_offset)>;
+
+// Appends text of TraceFormats with the names of the functions that formats print by address (%pS,
+// %ps). An address without a name is hexadecimal. `name` may be empty.
+void AppendWithNames(std::string_view text, const FunctionName& name, std::string* out);
+
 // Not thread-safe.
 class TraceFormats {
  public:
@@ -30,6 +39,7 @@ class TraceFormats {
   static absl::StatusOr<TraceFormats> Parse(std::string_view section);
 
   // Appends the fields of a record that was taken on `cpu`; nothing where its format is not known.
+  // Functions are marks that AppendWithNames replaces.
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) const;
 
  private:
@@ -38,6 +48,7 @@ class TraceFormats {
   };
   explicit TraceFormats(tep_handle* handle) : handle_(handle) {}
 
+  std::unique_ptr<std::string> function_mark_;  // that the handle has a pointer to
   std::unique_ptr<tep_handle, Free> handle_;
 };
 

@@ -59,6 +59,36 @@ TEST_F(TraceFormatsTest, SaysWhatARecordSaysAsTheKernelWould) {
   EXPECT_EQ(Text(BytesOf(Record())), "comm=shell pid=4711");
 }
 
+TEST_F(TraceFormatsTest, FunctionsHaveTheNamesThatAreGivenForTheirAddresses) {
+  struct Free {
+    uint16_t type = 367;
+    uint8_t flags = 0, preempt_count = 0;
+    int32_t common_pid = 7;
+    uint64_t call_site = 0xffffffff81000258;
+  };
+  const std::string fields = std::string(kFork).substr(0, std::string(kFork).find("\n\n") + 2);
+  const std::string format =
+      "name: kfree\nID: 367\n" + fields.substr(fields.find("format:")) +
+      "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+      "print fmt: \"at %pS\tby %ps in %pB\", (void *)REC->call_site, (void *)REC->call_site, "
+      "(void *)REC->call_site\n";
+  tree_.Write("sys/kernel/tracing/events/kmem/kfree/id", "367\n");
+  tree_.Write("sys/kernel/tracing/events/kmem/kfree/format", format);
+  section_ = *TracingData(tree_.roots(), {{"kmem", "kfree", 367}});
+  const std::string marked = Text(BytesOf(Free()));
+  std::string named, unnamed;
+  AppendWithNames(
+      marked,
+      [](uint64_t address, bool with_offset) {
+        EXPECT_EQ(address, 0xffffffff81000258);
+        return std::string(with_offset ? "mmap+0x258" : "mmap");
+      },
+      &named);
+  EXPECT_EQ(named, "at mmap+0x258\tby mmap in mmap+0x258");
+  AppendWithNames(marked, {}, &unnamed);
+  EXPECT_EQ(unnamed, "at 0xffffffff81000258\tby 0xffffffff81000258 in 0xffffffff81000258");
+}
+
 TEST_F(TraceFormatsTest, SaysNothingOfATracepointThatIsNotDescribed) {
   EXPECT_EQ(Text(BytesOf(Record{.type = 367})), "");
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 
 #include "src/base/byte_reader.h"
 #include "src/events/trace_formats.h"
@@ -20,13 +21,30 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
-// Of a record, and of its text.
+// Of records, and of their text.
 constexpr uint32_t kMostBytes = 1 << 24;
 
-struct Request {
+struct BatchHead {
+  uint32_t records = 0;
+  uint32_t bytes = 0;
+};
+struct RecordHead {
   uint32_t cpu = 0;
   uint32_t size = 0;
 };
+
+template <class T>
+void AppendBytes(const T& value, std::string& out) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+// Takes it off the text. False where that is too short.
+template <class T>
+bool TakeBytes(std::string_view& text, T* value) {
+  if (text.size() < sizeof(*value)) return false;
+  std::memcpy(value, text.data(), sizeof(*value));
+  text.remove_prefix(sizeof(*value));
+  return true;
+}
 
 bool SendAll(int socket, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -67,14 +85,25 @@ void Serve(int socket, std::string_view section) {
   const auto formats = TraceFormats::Parse(section);
   const absl::string_view wrong = formats.status().message();
   if (!SendText(socket, {wrong.data(), wrong.size()}) || !formats.ok()) return;
-  Request request;
-  std::string raw, text;
-  while (ReceiveAll(socket, reinterpret_cast<std::byte*>(&request), sizeof(request), kForever)) {
-    raw.resize(request.size);
-    text.clear();
-    if (!ReceiveAll(socket, reinterpret_cast<std::byte*>(raw.data()), raw.size(), kForever)) return;
-    formats->Append(BytesOfText(raw), request.cpu, &text);
-    if (!SendText(socket, text)) return;
+  BatchHead head;
+  std::string batch, text, answer;
+  while (ReceiveAll(socket, reinterpret_cast<std::byte*>(&head), sizeof(head), kForever)) {
+    batch.resize(head.bytes);
+    if (!ReceiveAll(socket, reinterpret_cast<std::byte*>(batch.data()), batch.size(), kForever)) {
+      return;
+    }
+    answer.clear();
+    std::string_view rest = batch;
+    for (uint32_t i = 0; i < head.records; ++i) {
+      RecordHead record;
+      if (!TakeBytes(rest, &record) || record.size > rest.size()) return;
+      text.clear();
+      formats->Append(BytesOfText(rest.substr(0, record.size)), record.cpu, &text);
+      rest.remove_prefix(record.size);
+      AppendBytes(static_cast<uint32_t>(text.size()), answer);
+      answer += text;
+    }
+    if (!SendText(socket, answer)) return;
   }
 }
 
@@ -135,11 +164,35 @@ absl::Status TraceProcess::Receive(std::string* out) {
 }
 
 absl::Status TraceProcess::Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
-  if (child_ == 0 || raw.size() > kMostBytes) return absl::OkStatus();
-  const Request request{cpu, static_cast<uint32_t>(raw.size())};
+  const TraceRecord record(cpu, TextOf(raw));
+  std::vector<std::string> texts;
+  PROFILER_RETURN_IF_ERROR(Texts({&record, 1}, &texts));
+  *out += texts.front();
+  return absl::OkStatus();
+}
+
+absl::Status TraceProcess::Texts(std::span<const TraceRecord> records,
+                                 std::vector<std::string>* texts) {
+  texts->assign(records.size(), "");
+  std::string batch;
+  for (const auto& [cpu, raw] : records) {
+    AppendBytes(RecordHead{cpu, static_cast<uint32_t>(raw.size())}, batch);
+    batch += raw;
+  }
+  if (child_ == 0 || batch.size() > kMostBytes) return absl::OkStatus();
+  const BatchHead head{static_cast<uint32_t>(records.size()), static_cast<uint32_t>(batch.size())};
   // If the child is gone, there is no answer.
-  if (SendAll(socket_.get(), BytesOf(request))) SendAll(socket_.get(), raw);
-  return Receive(out);
+  if (SendAll(socket_.get(), BytesOf(head))) SendAll(socket_.get(), BytesOfText(batch));
+  std::string answer;
+  PROFILER_RETURN_IF_ERROR(Receive(&answer));
+  std::string_view rest = answer;
+  for (std::string& text : *texts) {
+    uint32_t size = 0;
+    if (!TakeBytes(rest, &size) || size > rest.size()) break;
+    text = rest.substr(0, size);
+    rest.remove_prefix(size);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace profiler::events

@@ -1,6 +1,7 @@
 #include "src/events/trace_process.h"
 
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/base/byte_reader.h"
@@ -30,6 +31,17 @@ TEST_F(TraceProcessTest, SaysWhatRecordsSay) {
   EXPECT_EQ(text, "");
   EXPECT_TRUE((*process)->Append(BytesOf(Record{.id = -1}), 0, &text).ok());
   EXPECT_EQ(text, "id -1");
+}
+
+TEST_F(TraceProcessTest, SaysWhatManyRecordsSayAtOnce) {
+  const auto process = TraceProcess::Start(SectionOf("\"id %ld\", REC->id"));
+  ASSERT_TRUE(process.ok()) << process.status();
+  std::vector<TraceRecord> records;
+  for (const int id : {7, -1, 8}) records.emplace_back(0, TextOf(BytesOf(Record{.id = id})));
+  records[1].second.resize(4);  // too short to be one
+  std::vector<std::string> texts;
+  EXPECT_TRUE((*process)->Texts(records, &texts).ok());
+  EXPECT_EQ(texts, (std::vector<std::string>{"id 7", "", "id 8"}));
 }
 
 TEST_F(TraceProcessTest, SaysWhatIsWrongWithTheSection) {

@@ -170,6 +170,18 @@ absl::Status ReadFolded(std::string_view text, ProfileMaker& maker) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// A deep stack of long names makes a line longer than the part of the file that is looked at.
+bool IsStartOfLongLine(std::string_view line) {
+  constexpr size_t kLong = 8192;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
+  return line.size() >= kLong && line.find(';') != std::string_view::npos &&
+         std::none_of(line.begin(), line.end(), is_control);
+}
+
+}  // namespace
+
 bool LooksFolded(std::string_view start) {
   constexpr size_t kLines = 20;
   TextLines lines(start);
@@ -179,6 +191,11 @@ bool LooksFolded(std::string_view start) {
   while (folded + others < kLines && lines.Next(&line)) {
     if (Trimmed(line).empty() || line.starts_with('#')) continue;
     const bool may_be_cut = lines.rest().empty() && !start.ends_with('\n');
+    if (may_be_cut && IsStartOfLongLine(line)) {
+      has_callers = true;
+      ++folded;
+      break;
+    }
     const auto parsed = ParseLine(line, /*two_columns=*/false);
     const bool is_folded = parsed && parsed->stack.find('\0') == std::string_view::npos;
     if (!is_folded && may_be_cut && folded != 0) break;

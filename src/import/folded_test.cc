@@ -50,11 +50,58 @@ TEST(FoldedStacks, AreNamesAloneWhateverThisMachineHas) {
   EXPECT_EQ(FramesOf(loaded.profile), "main@[unknown];libc.so.6@[unknown] 3/3\n");
 }
 
+TEST(FoldedStacks, AreKnownByAFirstLineOfAnyLength) {
+  std::string deep = "java";
+  for (int i = 0; i < 9000; ++i) deep += ";frame" + std::to_string(i % 40);
+  const auto loaded = Load(FileWith(deep + ";leaf 90\njava;main 10\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "samples 100/100");
+}
+
+TEST(FoldedStacks, AreReadBehindAByteOrderMark) {
+  EXPECT_EQ(FoldedOf(Load(FileWith("\xef\xbb\xbfjava;main 10\n")).profile), "java;main 10\n");
+}
+
+TEST(ACallgrindFile, HasEachFunctionsOwnCost) {
+  const auto loaded =
+      Load(FileWith("# callgrind format\nversion: 1\ncmd: /bin/app -x\n"
+                    "positions: line\nevents: Ir Dr\n\nob=(1) /bin/app\n"
+                    "fl=(1) app.c\nfn=(1) main\n15 400 20\ncfn=(2) work\n"
+                    "calls=3 20\n16 900 10\n+1 100\nfn=(2)\n20 900 10\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "Ir 3/1400, Dr 2/30");
+  EXPECT_EQ(FramesOf(loaded.profile),
+            "main@app app.c:15 1/20\nmain@app app.c:15 1/400\nmain@app app.c:17 1/100\n"
+            "work@app app.c:20 1/10\nwork@app app.c:20 1/900\n");
+  EXPECT_EQ(FoldedOf(loaded.profile, "Dr"), "app;main 20\napp;work 10\n");
+  EXPECT_TRUE(loaded.recording->warnings().back().ends_with(
+      ": a callgrind file has no stacks: each function has its own cost, and no callers"));
+}
+
+TEST(ACallgrindFile, OfOursHasTheSamplesOfEachEvent) {
+  const auto loaded =
+      Load(FileWith("# callgrind format\nevent: cpu : cpu\n"
+                    "event: cpu_samples : samples of cpu\nevents: cpu cpu_samples\n"
+                    "fl=(1) ???\nfn=(1) main\n0 300 2\n0 200 1\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "cpu 3/500");
+}
+
+TEST(ACallgrindFile, MayHaveItsHeadBetweenItsCosts) {
+  const auto loaded =
+      Load(FileWith("# callgrind format\npositions: instr line\nfn=main\n1 2 3\n"
+                    "positions: instr\nevents: Ir Dr\n7 40\nevents: Ir\n8 60\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "Ir 1/100, Dr 0/0");
+}
+
+TEST(ACallgrindFile, WithoutEventsIsRefused) {
+  EXPECT_EQ(ErrorOf(FileWith("# callgrind format\nfn=main\n0 1\n")),
+            "F: callgrind: it has no line \"events:\", which says what is counted");
+}
+
 TEST(AnUnknownFile, IsSaidToBeginWithWhatItBeginsWith) {
   EXPECT_EQ(
       ErrorOf(FileWith("GIF89a etc")),
       "F: not a perf.data file: offset 10: expected a header of 16 bytes; nor is it a profile "
-      "of folded, perf-script, pprof, pprof-legacy, firefox, speedscope, cpuprofile: it "
+      "of folded, perf-script, pprof, pprof-legacy, firefox, speedscope, cpuprofile, chrome-trace, "
+      "callgrind, otlp: it "
       "begins with \"GIF89a etc\"");
 }
 

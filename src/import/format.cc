@@ -4,8 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
+#include "src/import/callgrind.h"
 #include "src/import/folded.h"
 #include "src/import/legacy_pprof.h"
+#include "src/import/otlp.h"
 #include "src/import/perf_script.h"
 #include "src/import/pprof.h"
 #include "src/import/text_lines.h"
@@ -18,7 +20,9 @@ constexpr size_t kLooksAt = size_t{1} << 16;
 // By what each of these has and the others have not.
 std::optional<Format> RecognizeJson(std::string_view text) {
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  if (has("\"traceEvents\"")) return Format::kChromeTrace;
   if (has("\"callFrame\"")) return Format::kCpuProfile;
+  if (has("\"head\"") && has("\"functionName\"")) return Format::kCpuProfile;
   if (has("speedscope.app/file-format-schema")) return Format::kSpeedscope;
   if (has("\"preprocessedProfileVersion\"")) return Format::kFirefox;
   if (has("\"meta\"") && (has("\"threads\"") || has("\"interval\""))) return Format::kFirefox;
@@ -46,11 +50,18 @@ std::optional<Format> FormatNamed(std::string_view name) {
 }
 
 std::optional<Format> Recognize(std::string_view start) {
-  const std::string_view json = Trimmed(start.substr(0, kLooksAt));
-  if (json.starts_with('{')) return RecognizeJson(start);
+  start = WithoutByteOrderMark(start);
+  if (const size_t first = start.find_first_not_of(" \t\r\n"); first != std::string_view::npos) {
+    if (start[first] == '{') return RecognizeJson(start);
+    if (start[first] == '[' && start.find("\"ph\"") != std::string_view::npos) {
+      return Format::kChromeTrace;
+    }
+  }
   start = start.substr(0, kLooksAt);
+  if (LooksLikeOtlp(start)) return Format::kOtlp;
   if (LooksLikeLegacyPprof(start)) return Format::kLegacyPprof;
   if (LooksLikePprof(start)) return Format::kPprof;
+  if (LooksLikeCallgrind(start)) return Format::kCallgrind;
   if (LooksLikePerfScript(start)) return Format::kPerfScript;
   if (LooksFolded(start)) return Format::kFolded;
   return std::nullopt;

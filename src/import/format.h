@@ -18,7 +18,10 @@ enum class Format : uint8_t {
   kLegacyPprof,  // what gperftools, jemalloc and old Java and Go agents write
   kFirefox,      // of the Firefox Profiler, processed
   kSpeedscope,
-  kCpuProfile,  // of V8: Chrome and Node.js
+  kCpuProfile,   // of V8: Chrome and Node.js
+  kChromeTrace,  // trace events: CPU profiles in pieces, or slices
+  kCallgrind,
+  kOtlp,  // OpenTelemetry
 };
 
 struct NamedFormat {
@@ -34,6 +37,9 @@ inline constexpr std::array kFormats = {
     NamedFormat{Format::kFirefox, "firefox", "Firefox Profiler"},
     NamedFormat{Format::kSpeedscope, "speedscope", "speedscope"},
     NamedFormat{Format::kCpuProfile, "cpuprofile", "V8 CPU profile"},
+    NamedFormat{Format::kChromeTrace, "chrome-trace", "Chrome trace"},
+    NamedFormat{Format::kCallgrind, "callgrind", "callgrind"},
+    NamedFormat{Format::kOtlp, "otlp", "OpenTelemetry"},
 };
 
 const NamedFormat& Described(Format format);

@@ -15,6 +15,8 @@
 #include "src/base/text.h"
 #include "src/base/transfer.h"
 #include "src/base/unique_fd.h"
+#include "src/import/callgrind.h"
+#include "src/import/chrome_trace.h"
 #include "src/import/cpu_profile.h"
 #include "src/import/firefox.h"
 #include "src/import/folded.h"
@@ -22,10 +24,12 @@
 #include "src/import/json_tree.h"
 #include "src/import/legacy_pprof.h"
 #include "src/import/library_code.h"
+#include "src/import/otlp.h"
 #include "src/import/perf_script.h"
 #include "src/import/pprof.h"
 #include "src/import/profile_maker.h"
 #include "src/import/speedscope.h"
+#include "src/import/text_lines.h"
 #include "src/perf_data/sections/own_sections.h"
 
 namespace profiler::import {
@@ -67,6 +71,12 @@ Read ReaderOf(Format format) {
       return ReadJson<ReadSpeedscope>;
     case Format::kCpuProfile:
       return ReadJson<ReadCpuProfile>;
+    case Format::kChromeTrace:
+      return ReadChromeTrace;
+    case Format::kCallgrind:
+      return ReadCallgrind;
+    case Format::kOtlp:
+      return ReadOtlp;
     case Format::kFolded:
       return ReadFolded;
   }
@@ -110,6 +120,7 @@ absl::StatusOr<ImportedProfile> Import(std::span<const std::byte> bytes,
     PROFILER_ASSIGN_OR_RETURN(inflated, Gunzip(text));
     text = inflated;
   }
+  text = WithoutByteOrderMark(text);
   if (!format) format = Recognize(text);
   if (!format) return UnknownFormat();
   ProfileMaker maker;

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "src/import/json_tree.h"
 #include "src/import/testing/views.h"
@@ -61,6 +62,32 @@ TEST(Speedscope, OfEventsHasTheTimeBetweenThem) {
   EXPECT_EQ(FoldedOf(loaded.profile), "w;main 40\nw;main;f 60\n");
 }
 
+TEST(Speedscope, FramesThatCloseAtOneMomentCloseInTheOrderOfTheStack) {
+  const auto loaded = Load(FileWith(R"json({"$schema":
+    "https://www.speedscope.app/file-format-schema.json",
+    "shared": {"frames": [{"name": "main"}, {"name": "f"}, {"name": "g"}]},
+    "profiles": [{"type": "evented", "name": "w", "unit": "nanoseconds", "startValue": 0,
+      "endValue": 100, "events": [{"type": "O", "frame": 0, "at": 0},
+        {"type": "O", "frame": 1, "at": 30}, {"type": "O", "frame": 2, "at": 40},
+        {"type": "C", "frame": 1, "at": 60}, {"type": "O", "frame": 1, "at": 60},
+        {"type": "C", "frame": 2, "at": 60}, {"type": "O", "frame": 2, "at": 60},
+        {"type": "C", "frame": 2, "at": 60}, {"type": "C", "frame": 0, "at": 100},
+        {"type": "C", "frame": 1, "at": 100}]}]})json"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "w;main 30\nw;main;f 50\nw;main;f;g 20\n");
+}
+
+TEST(Speedscope, AFrameThatClosesBeforeItsCalleeIsRefused) {
+  EXPECT_EQ(ErrorOf(FileWith(R"json({"$schema":
+    "https://www.speedscope.app/file-format-schema.json",
+    "shared": {"frames": [{"name": "main"}, {"name": "f"}]},
+    "profiles": [{"type": "evented", "name": "w", "unit": "nanoseconds", "startValue": 0,
+      "endValue": 100, "events": [{"type": "O", "frame": 0, "at": 0},
+        {"type": "O", "frame": 1, "at": 30}, {"type": "C", "frame": 0, "at": 60},
+        {"type": "C", "frame": 1, "at": 70}]}]})json")),
+            "F: speedscope: profile 1: at 60 a frame closes that is not open, or before a frame "
+            "that it called");
+}
+
 TEST(Speedscope, WithAFrameThatIsNotThereIsRefused) {
   EXPECT_EQ(
       ErrorOf(FileWith(R"json({"$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -86,6 +113,92 @@ TEST(ACpuProfile, HasTheTimeFromEachSampleToTheNext) {
             "(idle)@[unknown] 1/35000\n"
             "main@[unknown] file:///a.js:10 1/10000\n"
             "main@[unknown] file:///a.js:10;<anonymous>@[unknown] file:///a.js:20 2/50000\n");
+}
+
+constexpr char kTwoNodes[] = R"json({"nodes": [
+      {"id": 1, "callFrame": {"functionName": "a"}, "hitCount": 2},
+      {"id": 2, "callFrame": {"functionName": "b"}, "hitCount": 1}])json";
+
+TEST(ACpuProfile, HasItsSamplesInOrderOfTime) {
+  const auto loaded = Load(FileWith(std::string(kTwoNodes) + R"json(,
+    "startTime": 1000, "endTime": 2000, "samples": [1, 1, 2], "timeDeltas": [0, 500, -100]})json"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "[unknown];a 900000\n[unknown];b 100000\n");
+}
+
+TEST(ACpuProfile, HasNoTimeBeyondItsOwn) {
+  const auto loaded = Load(FileWith(std::string(kTwoNodes) + R"json(,
+    "startTime": 1000, "endTime": 2000, "samples": [1, 2], "timeDeltas": [-300, 800]})json"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "[unknown];a 500000\n[unknown];b 500000\n");
+}
+
+TEST(ACpuProfile, WithoutSamplesHasItsHitCounts) {
+  const auto loaded = Load(FileWith(std::string(kTwoNodes) + "}"));
+  EXPECT_EQ(EventsOf(loaded.profile), "samples 3/3");
+  EXPECT_EQ(FoldedOf(loaded.profile), "[unknown];a 2\n[unknown];b 1\n");
+}
+
+TEST(ACpuProfile, OfTheOlderFormIsATree) {
+  const auto loaded = Load(FileWith(R"json({"head": {"functionName": "(root)", "url": "",
+    "lineNumber": 0, "id": 1, "hitCount": 0, "children": [
+      {"functionName": "main", "url": "a.js", "lineNumber": 5, "id": 2, "hitCount": 0, "children": [
+        {"functionName": "parse", "url": "a.js", "lineNumber": 9, "id": 3, "hitCount": 2,
+         "children": []}]}]}, "startTime": 1.0, "endTime": 1.003, "samples": [3, 3, 2],
+    "timestamps": [1000000, 1001000, 1002000]})json"));
+  EXPECT_EQ(FramesOf(loaded.profile),
+            "main@[unknown] a.js:5 1/1000000\n"
+            "main@[unknown] a.js:5;parse@[unknown] a.js:9 2/2000000\n");
+}
+
+constexpr char kProfileInChunks[] = R"json([
+  {"ph": "M", "name": "thread_name", "pid": 3, "tid": 4, "args": {"name": "CrRendererMain"}},
+  {"ph": "X", "name": "Task", "pid": 3, "tid": 4, "ts": 1, "dur": 5},
+  {"ph": "P", "name": "Profile", "id": "0x1", "pid": 3, "tid": 4,
+   "args": {"data": {"startTime": 5000}}},
+  {"ph": "P", "name": "ProfileChunk", "id": "0x1", "pid": 3, "tid": 9, "args": {"data": {
+   "cpuProfile": {"nodes": [{"id": 1, "callFrame": {"functionName": "main"}}], "samples": [1, 1]},
+   "timeDeltas": [0, 1000]}}},
+  {"ph": "P", "name": "ProfileChunk", "id": "0x1", "pid": 3, "tid": 9, "args": {"data": {
+   "cpuProfile": {"nodes": [{"id": 2, "parent": 1, "callFrame": {"functionName": "f"}}],
+   "samples": [2]}, "timeDeltas": [1000], "endTime": 7500}}})json";
+
+TEST(AChromeTrace, HasItsCpuProfilesChunks) {
+  const auto loaded = Load(FileWith(std::string(kProfileInChunks) + "]"));
+  EXPECT_EQ(FoldedOf(loaded.profile),
+            "CrRendererMain;main 2000000\nCrRendererMain;main;f 500000\n");
+}
+
+TEST(AChromeTrace, IsReadWithoutTheEndOfItsArray) {
+  const auto loaded = Load(FileWith(std::string(kProfileInChunks) + ",\n"));
+  EXPECT_EQ(EventsOf(loaded.profile), "time 3/2500000");
+}
+
+TEST(AChromeTrace, OfSlicesHasTheTimeThatTheirCalleesDoNotHave) {
+  const auto loaded = Load(FileWith(R"json({"traceEvents": [
+    {"ph": "X", "name": "callee", "pid": 1, "tid": 1, "ts": 2, "dur": 6},
+    {"ph": "X", "name": "outer", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
+    {"ph": "B", "name": "begun", "pid": 1, "tid": 2, "ts": 3},
+    {"ph": "E", "pid": 1, "tid": 2, "ts": 4},
+    {"ph": "B", "name": "endless", "pid": 1, "tid": 2, "ts": 5},
+    {"ph": "X", "name": "last", "pid": 1, "tid": 2, "ts": 6, "dur": 1.5},
+    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "app"}}]})json"));
+  EXPECT_EQ(FoldedOf(loaded.profile),
+            "app;begun 1000\napp;endless 1000\napp;endless;last 1500\napp;outer 4000\n"
+            "app;outer;callee 6000\n");
+}
+
+TEST(AChromeTrace, SaysWhichSlicesItChangedOrLeftOut) {
+  const auto loaded = Load(FileWith(R"json({"traceEvents": [
+    {"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
+    {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 5, "dur": 10},
+    {"ph": "E", "pid": 1, "tid": 1, "ts": 20},
+    {"ph": "X", "name": "c", "pid": 1, "tid": 1, "ts": 20}]})json"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "[unknown];a 5000\n[unknown];a;b 5000\n");
+  const std::vector<std::string>& warnings = loaded.recording->warnings();
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_TRUE(warnings[0].ends_with(
+      ": slices without a begin or a time, or with a negative one, were left out: 2"));
+  EXPECT_TRUE(warnings[1].ends_with(
+      ": slices that end after the slice that they began in were cut there: 1"));
 }
 
 TEST(ACpuProfile, WhoseNodesAreNoTreeIsRefused) {

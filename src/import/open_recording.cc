@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,17 +17,20 @@
 namespace profiler::import {
 namespace {
 
+AnswerMaker* answer_maker = nullptr;
+std::optional<Format> profile_format;
+
 class ProfileReader final : public perf_data::ForeignReader {
  public:
   bool MayRead(std::span<const std::byte> start) const override {
-    return RecognizeFile(TextOf(start)).has_value();
+    return profile_format || RecognizeFile(TextOf(start)).has_value();
   }
 
   std::string FormatNames() const override { return import::FormatNames(); }
 
   absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
                                 const std::string& name) override {
-    auto imported = Import(bytes, std::nullopt, name);
+    auto imported = Import(bytes, profile_format, name);
     if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
     Imported result;
     // In memory: what is made of a profile leaves no trace on a disk.
@@ -44,11 +48,11 @@ class ProfileReader final : public perf_data::ForeignReader {
   }
 };
 
-AnswerMaker* answer_maker = nullptr;
-
 }  // namespace
 
 void SetAnswerMaker(AnswerMaker* maker) { answer_maker = maker; }
+
+void SetProfileFormat(Format format) { profile_format = format; }
 
 absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path) {
   if (answer_maker != nullptr && answer_maker->IsQuestion(path)) {

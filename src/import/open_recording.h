@@ -8,6 +8,7 @@
 
 #include "src/base/status.h"
 #include "src/base/unique_fd.h"
+#include "src/import/format.h"
 #include "src/perf_data/read/recording.h"
 
 namespace profiler::import {
@@ -27,6 +28,10 @@ class AnswerMaker {
 // What OpenRecording asks first, from now on; none where it is null. For who knows more than this
 // library: it is called before other threads are started, and `maker` lives until the next call.
 void SetAnswerMaker(AnswerMaker* maker);
+
+// What OpenRecording takes profiles of other programs for, from now on: for a user who knows better
+// than the bytes say. perf.data files are known by their magic all the same.
+void SetProfileFormat(Format format);
 
 // Recording::Open for all of them: a profile of another format is written as a recording into a
 // file in memory (write_profile.h), and that is opened. Costs the profile in memory, and some

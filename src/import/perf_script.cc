@@ -18,7 +18,6 @@ using profile::DsoKind;
 using profile::Mode;
 using profile::StackId;
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr uint64_t kUpperHalf = uint64_t{1} << 63;
 
 bool IsKernelImage(std::string_view image) {
@@ -31,6 +30,11 @@ bool IsModule(std::string_view image) {
   return name.ends_with(".ko") || name.find(".ko.") != std::string_view::npos;
 }
 
+// A thread's name may begin with '#', too.
+bool IsComment(std::string_view line, const std::optional<ScriptSample>& sample) {
+  return line.starts_with('#') && !(sample && sample->time);
+}
+
 class ScriptReader {
  public:
   explicit ScriptReader(ProfileMaker& maker) : maker_(maker) {}
@@ -41,8 +45,9 @@ class ScriptReader {
       if (!frames_.empty()) Finish();
       return;
     }
-    if (line.starts_with('#')) return;
+    if (IsScriptRecord(line)) return Finish();
     const std::optional<ScriptSample> sample = ParseScriptSample(line);
+    if (IsComment(line, sample)) return;
     const std::optional<ScriptFrame> frame = ParseScriptFrame(line);
     if (sample && (sample->time || !frame || !sample_)) {
       Finish();
@@ -141,27 +146,23 @@ class ScriptReader {
   size_t passed_over_ = 0, first_passed_over_ = 0;
 };
 
-std::string_view WithoutByteOrderMark(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text;
-}
-
 }  // namespace
 
 absl::Status ReadPerfScript(std::string_view text, ProfileMaker& maker) {
   ScriptReader reader(maker);
-  TextLines lines(WithoutByteOrderMark(text));
+  TextLines lines(text);
   std::string_view line;
   while (lines.Next(&line)) reader.Take(line, lines.number());
   return reader.End();
 }
 
 bool LooksLikePerfScript(std::string_view start) {
-  TextLines lines(WithoutByteOrderMark(start));
+  TextLines lines(start);
   std::string_view line;
   while (lines.Next(&line)) {
-    if (Trimmed(line).empty() || line.starts_with('#')) continue;
-    return ParseScriptSample(line).has_value();
+    if (Trimmed(line).empty() || IsScriptRecord(line)) continue;
+    const std::optional<ScriptSample> sample = ParseScriptSample(line);
+    if (!IsComment(line, sample)) return sample.has_value();
   }
   return false;
 }

@@ -71,14 +71,20 @@ bool ParseCpu(std::string_view word, ScriptSample& sample) {
   return sample.cpu.has_value();
 }
 
-// All that follows the name and the numbers of the thread.
-bool ParseBehindIds(std::string_view rest, ScriptSample& sample) {
+// Takes the CPU and the time off what follows the numbers of the thread. Returns the next word.
+std::string_view TakePlaceAndTime(std::string_view& rest, ScriptSample& sample) {
   std::string_view word = TakeWord(rest);
   if (ParseCpu(word, sample)) word = TakeWord(rest);
   if (word.ends_with(':')) {
     sample.time = ParseSeconds(word.substr(0, word.size() - 1));
     if (sample.time) word = TakeWord(rest);
   }
+  return word;
+}
+
+// All that follows the name and the numbers of the thread.
+bool ParseBehindIds(std::string_view rest, ScriptSample& sample) {
+  std::string_view word = TakePlaceAndTime(rest, sample);
   if (const auto period = ParseNumber<uint64_t>(word)) {
     sample.period = period;
     word = TakeWord(rest);
@@ -109,10 +115,13 @@ size_t FindImage(std::string_view line) {
 
 }  // namespace
 
-std::optional<ScriptSample> ParseScriptSample(std::string_view line) {
+namespace {
+
+// The name may have numbers in it: the first number that all the rest fits behind is the tid.
+template <class Fits>
+std::optional<ScriptSample> ParseHead(std::string_view line, Fits fits) {
   const size_t begin = line.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return std::nullopt;
-  // The name may have numbers in it: the first number that all the rest fits behind is the tid.
   std::string_view rest = line.substr(begin);
   const std::string_view whole = rest;
   (void)TakeWord(rest);
@@ -120,9 +129,25 @@ std::optional<ScriptSample> ParseScriptSample(std::string_view line) {
     const std::string_view name = whole.substr(0, whole.size() - rest.size());
     const std::string_view word = TakeWord(rest);
     ScriptSample sample{.comm = name};
-    if (ParseIds(word, sample) && ParseBehindIds(rest, sample)) return sample;
+    if (ParseIds(word, sample) && fits(rest, sample)) return sample;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ScriptSample> ParseScriptSample(std::string_view line) {
+  return ParseHead(line, ParseBehindIds);
+}
+
+bool IsScriptRecord(std::string_view line) {
+  constexpr std::string_view kRecord = "PERF_RECORD_";
+  if (line.find(kRecord) == std::string_view::npos) return false;
+  return ParseHead(line,
+                   [&](std::string_view rest, ScriptSample& sample) {
+                     return TakePlaceAndTime(rest, sample).starts_with(kRecord);
+                   })
+      .has_value();
 }
 
 std::optional<ScriptFrame> ParseScriptFrame(std::string_view line) {

@@ -21,6 +21,10 @@ struct ScriptSample {
 };
 std::optional<ScriptSample> ParseScriptSample(std::string_view line);
 
+// True for a line of another record, as `perf script --show-mmap-events` and its kin print them:
+// "comm pid/tid [cpu] seconds: PERF_RECORD_…".
+bool IsScriptRecord(std::string_view line);
+
 // The line of one function on a stack.
 struct ScriptFrame {
   std::optional<uint64_t> address;

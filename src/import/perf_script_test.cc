@@ -63,6 +63,28 @@ TEST(PerfScriptText, HasThreadsTimesAndAddressesOfTheSamples) {
   EXPECT_EQ(loaded.recording->features().sample_time->last, 1'600'000'000);
 }
 
+TEST(PerfScriptText, WithOtherRecordsHasItsSamples) {
+  const auto loaded = Load(FileWith(
+      "swapper     0 0.000000: PERF_RECORD_MMAP2 -1/0: [0xffffffff81000000(0x1276f48) @ 0]: ---p "
+      "[kernel.kallsyms]_text\n"
+      "app  3704   1.1: PERF_RECORD_COMM exec: app:3704/3704\n"
+      "app  3704   1.2:    100 cpu-clock: \n"
+      "\t    5645a61c9146 heavy+0x1d (/srv/app)\n"
+      "app  3704   1.3: PERF_RECORD_FORK(3704:3705):(3704:3704)\n"
+      "app  3704   1.4:    100 cpu-clock: \n"
+      "\t    5645a61c9166 light+0x1d (/srv/app)\n"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "app;heavy 100\napp;light 100\n");
+  EXPECT_TRUE(loaded.recording->warnings().empty());
+}
+
+TEST(PerfScriptText, HasThreadsWhoseNameBeginsAsACommentDoes) {
+  const auto loaded =
+      Load(FileWith("# captured on    : Wed Nov  4 10:11:12 2026\n"
+                    "#1 worker  1023   1.2:    100 cpu-clock: \n"
+                    "\t    5645a61c9146 heavy+0x1d (/srv/app)\n"));
+  EXPECT_EQ(FoldedOf(loaded.profile), "#1 worker;heavy 100\n");
+}
+
 TEST(PerfScriptText, HasInlinedCallsAndSourceLines) {
   const auto loaded =
       Load(FileWith("app 1 1.0: 1 cycles:\n"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,27 +85,61 @@ class SpeedscopeReader {
     return absl::OkStatus();
   }
 
+  struct TimedEvent {
+    double at = 0;
+    bool opens = false;
+    FrameId frame{};
+  };
+
   // What is open between two events is the stack of that time.
   absl::Status AddEvents(Value profile) {
-    std::vector<StackId> open;
-    std::vector<FrameId> frames;
+    std::vector<TimedEvent> at_once;  // the events of one moment
     double last = profile["startValue"].number().value_or(0);
+    open_.clear();
     for (const Value event : profile["events"].elements()) {
-      const double at = event["at"].number().value_or(last);
-      if (!open.empty() && at > last) Add(open.back(), last, at - last);
-      last = std::max(last, at);
+      const double at = std::max(event["at"].number().value_or(last), last);
       PROFILER_ASSIGN_OR_RETURN(const FrameId frame, FrameAt(event["frame"]));
-      if (event["type"].text() == "O") {
-        open.push_back(maker_.Stack(open.empty() ? profile::kNoStack : open.back(), frame));
-        frames.push_back(frame);
-      } else {
-        if (frames.empty() || frames.back() != frame) {
-          return absl::DataLossError(
-              absl::StrCat("profile ", profile_, ": a frame closes that was not opened last"));
-        }
-        open.pop_back();
-        frames.pop_back();
+      if (at > last) {
+        PROFILER_RETURN_IF_ERROR(Apply(at_once));
+        at_once.clear();
+        if (!open_.empty()) Add(open_.back().stack, last, at - last);
+        last = at;
       }
+      at_once.push_back({at, event["type"].text() == "O", frame});
+    }
+    return Apply(at_once);
+  }
+
+  // Frames that close at one moment close in the order of the stack: some writers have the callers
+  // first.
+  absl::Status Apply(const std::vector<TimedEvent>& at_once) {
+    std::vector<FrameId> closing;  // of the frames that were open before this moment
+    std::vector<FrameId> opening;
+    for (const TimedEvent& event : at_once) {
+      if (event.opens) {
+        opening.push_back(event.frame);
+      } else if (const auto found = std::find(opening.rbegin(), opening.rend(), event.frame);
+                 found != opening.rend()) {
+        opening.erase(std::next(found).base());  // it took no time
+      } else {
+        closing.push_back(event.frame);
+      }
+    }
+    while (!closing.empty()) {
+      const auto found = open_.empty()
+                             ? closing.end()
+                             : std::find(closing.begin(), closing.end(), open_.back().frame);
+      if (found == closing.end()) {
+        return absl::DataLossError(
+            absl::StrCat("profile ", profile_, ": at ", at_once.front().at,
+                         " a frame closes that is not open, or before a frame that it called"));
+      }
+      closing.erase(found);
+      open_.pop_back();
+    }
+    for (const FrameId frame : opening) {
+      const StackId caller = open_.empty() ? profile::kNoStack : open_.back().stack;
+      open_.push_back({frame, maker_.Stack(caller, frame)});
     }
     return absl::OkStatus();
   }
@@ -129,9 +164,15 @@ class SpeedscopeReader {
     if (*period != 0) maker_.Add(sample);
   }
 
+  struct OpenFrame {
+    FrameId frame{};
+    StackId stack = profile::kNoStack;
+  };
+
   ProfileMaker& maker_;
   std::vector<FrameId> frames_;
-  size_t profile_ = 0;  // its number, from 1 on
+  std::vector<OpenFrame> open_;  // of an evented profile, at the moment
+  size_t profile_ = 0;           // its number, from 1 on
   profile::EventId event_{};
   profile::ThreadId thread_{};
   bool is_time_ = false, counts_ = false;

@@ -33,6 +33,13 @@ class TextLines {
   size_t number_ = 0;
 };
 
+// Some editors and shells put the mark in front of UTF-8.
+inline std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
 inline std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\v\f";
   const size_t first = text.find_first_not_of(kSpace);

@@ -193,7 +193,7 @@ class ProfileBuilder::Impl final : private sideband::SidebandUser {
 
 EventId ProfileBuilder::Impl::AddEvent(std::string_view name, const perf_event::Attr& attr,
                                        std::span<const uint64_t> ids) {
-  samples_.AddEvent(attr, ids);
+  samples_.AddEvent(name, attr, ids);
   missing_.AddEvent(attr);
   is_off_cpu_.push_back(IsOffCpuEvent(name));
   is_tracepoint_.push_back(attr.type == perf_event::kTypeTracepoint);

@@ -1059,6 +1059,64 @@ TEST_F(TraceDimensionTest, RawDataOfOtherEventsSayNothing) {
   EXPECT_EQ(ColumnText(Build(Describing()), Dimension::kTrace), " x1");
 }
 
+// Samples of perf 6.15 and later: the raw data says who was off the CPU, how long and where.
+class RawOffCpuTest : public ProfileBuilderTest {
+ protected:
+  RawOffCpuTest() {
+    Attr attr = perf_event::SampleAttr(kType | perf_event::kSampleRaw);
+    attr.type = perf_event::kTypeSoftware;
+    attr.config = 10;  // PERF_COUNT_SW_BPF_OUTPUT
+    records_ = RecordBuilder(attr);
+    StartCat();
+  }
+
+  void Slept(const std::vector<uint64_t>& words) {
+    const std::vector<uint64_t> idle = {kContextKernel, kKernelText};
+    records_.Add(
+        perf_event::kRecordSample, kMiscKernel,
+        perf_event::Sample{.ip = kKernelText,
+                           .period = 1,
+                           .callchain = perf_event::U64Array(std::as_bytes(std::span(idle))),
+                           .raw = std::as_bytes(std::span(words))});
+  }
+
+  Profile BuildAs(std::string_view event) {
+    ProfileBuilder builder(symbolizer_);
+    builder.AddEvent(event, records_.attr());
+    return Finish(std::move(builder));
+  }
+
+  void TearDown() override {}
+
+  static constexpr uint64_t kCat = uint64_t{7} << 32 | 7;  // tid and pid
+};
+
+TEST_F(RawOffCpuTest, TimeOffTheCpuIsOfTheThreadThatSleptWithItsStack) {
+  // The kernel pads the raw data, whose size takes four bytes, to a multiple of eight.
+  Slept({kCat, 700, 3, kContextUser, 0x1234, 0x10101, /*cgroup*/ 0, 0});
+  Slept({kCat, 300, 0, /*cgroup*/ 0});
+  const Profile profile = BuildAs("offcpu-time");
+  EXPECT_EQ(RowsText(profile),
+            "cat 7/7: 0@[unknown]  1 300\n"
+            "cat 7/7: libc.so+0x4100;cat+0x200  1 700\n");
+  EXPECT_EQ(profile.events[0].period, 1000u);
+}
+
+TEST_F(RawOffCpuTest, RawDataThatIsTooShortIsUndecodable) {
+  Slept({kCat, 700});
+  Slept({kCat, 700, 2, kContextUser, 0x1234});
+  Slept({kCat, 700, ~uint64_t{0}, kContextUser, 0x1234, 0});
+  const Profile profile = BuildAs("offcpu-time");
+  EXPECT_EQ(RowsText(profile), "");
+  EXPECT_EQ(profile.losses.undecodable, 3u);
+}
+
+TEST_F(RawOffCpuTest, RawDataOfOtherProgramsSaysNothingAboutThreads) {
+  Slept({kCat, 700, 2, kContextUser, 0x1234, 0});
+  EXPECT_EQ(RowsText(BuildAs("__bpf_stdout__")),
+            "swapper 0/0: [kernel.kallsyms]+0xffffffff81000000[k]  1 1\n");
+}
+
 TEST_F(ProfileBuilderTest, SocketsAreNotOfSamplesAndLeftToThoseWhoKnowTheMachine) {
   StartCat().On(1).Sample(0x1234);
   EXPECT_TRUE(Build({.dimensions = Only(Dimension::kSocket)}).column(Dimension::kSocket).empty());

@@ -1,10 +1,13 @@
 #include "src/profile/samples.h"
 
+#include <linux/perf_event.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 
+#include "src/base/off_cpu_events.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/read_values.h"
 
@@ -33,9 +36,41 @@ std::vector<uint64_t> Join(U64Array callchain, U64Array user) {
   return joined;
 }
 
+bool IsRawOffCpu(std::string_view name, const perf_event::Attr& attr) {
+  return attr.type == perf_event::kTypeSoftware && attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+         name == kBlockedEvent && (attr.sample_type & perf_event::kSampleRaw) != 0;
+}
+
+// Replaces who slept, how long and where by what the raw data says. Returns false if that is too
+// short. perf's __set_offcpu_sample().
+bool TakeFromRaw(const perf_event::RecordLayout& layout, Sample* sample) {
+  constexpr size_t kThread = 0, kPeriod = 1, kChainSize = 2, kChain = 3;
+  const U64Array words(sample->raw);
+  if (words.size() <= kChain) return false;
+  const uint64_t size = words[kChainSize];
+  if (size > words.size() - kChain - 1) return false;  // the cgroup follows the chain
+  std::memcpy(&sample->pid, sample->raw.data() + kThread, sizeof(uint32_t));
+  std::memcpy(&sample->tid, sample->raw.data() + kThread + sizeof(uint32_t), sizeof(uint32_t));
+  sample->period = words[kPeriod];
+  sample->cgroup = words[kChain + size];
+  const U64Array chain(sample->raw.subspan(kChain * sizeof(uint64_t), size * sizeof(uint64_t)));
+  sample->callchain = {};
+  if ((layout.sample_type & perf_event::kSampleCallchain) != 0) sample->callchain = chain;
+  sample->ip = 0;
+  for (size_t i = 0; i < chain.size() && sample->ip == 0; ++i) {
+    if (!perf_event::IsContext(chain[i])) sample->ip = chain[i];
+  }
+  const bool in_kernel = !chain.empty() && chain[0] == perf_event::kContextKernel;
+  sample->misc =
+      static_cast<uint16_t>((sample->misc & ~perf_event::kMiscCpumodeMask) |
+                            (in_kernel ? perf_event::kMiscKernel : perf_event::kMiscUser));
+  return true;
+}
+
 }  // namespace
 
-void Samples::AddEvent(const perf_event::Attr& attr, std::span<const uint64_t> ids) {
+void Samples::AddEvent(std::string_view name, const perf_event::Attr& attr,
+                       std::span<const uint64_t> ids) {
   for (const uint64_t id : ids) {
     event_of_id_.try_emplace(id, EventId(static_cast<uint32_t>(events_.size())));
   }
@@ -44,13 +79,19 @@ void Samples::AddEvent(const perf_event::Attr& attr, std::span<const uint64_t> i
       {.layout = perf_event::RecordLayout(attr),
        .period = attr.sample_period,
        .counts_threads = attr.has(perf_event::kAttrInherit),
-       .is_monotonic = attr.has(perf_event::kAttrUseClockid) && attr.clockid == CLOCK_MONOTONIC});
+       .is_monotonic = attr.has(perf_event::kAttrUseClockid) && attr.clockid == CLOCK_MONOTONIC,
+       .is_raw_off_cpu = IsRawOffCpu(name, attr)});
+}
+
+bool Samples::DecodeSample(RawRecord record, const Event& event) {
+  if (!Decode(record, event.layout, &decoded_)) return false;
+  return !event.is_raw_off_cpu || TakeFromRaw(event.layout, &decoded_);
 }
 
 bool Samples::Take(RawRecord record, uint32_t event, uint64_t time, Sink sink) {
   const perf_event::RecordLayout& layout = events_[event].layout;
+  if (!DecodeSample(record, events_[event])) return false;
   Sample& sample = decoded_;
-  if (!Decode(record, layout, &sample)) return false;
   if (!Waits(sample.callchain)) [[likely]] {
     HandOn(sample, event, time, sink);
     return true;
@@ -87,7 +128,7 @@ void Samples::GiveUpWaiting(Sink sink) {
 void Samples::HandOn(std::span<const WaitingRecord> records, U64Array user, Sink sink) {
   for (const WaitingRecord& waited : records) {
     Sample& sample = decoded_;
-    Decode(RawRecord(waited.bytes), events_[waited.event].layout, &sample);  // did so before
+    DecodeSample(RawRecord(waited.bytes), events_[waited.event]);  // did so before
     const std::vector<uint64_t> joined = Join(sample.callchain, user);
     sample.callchain = U64Array(std::as_bytes(std::span(joined)));
     HandOn(sample, waited.event, waited.time, sink);

@@ -22,6 +22,12 @@
 //   cpu-clock   counter   10     20     30     40      shares 10, 10, 10, 10
 //   page-faults counter    4      4      9      9      shares  4,  —,  5,  —
 //
+// An off-CPU sample of perf 6.15 and later (`perf record --off-cpu`): a BPF program writes it when
+// the thread runs again, as a bpf-output event. The sample's own fields describe that moment and
+// whichever thread ran; the raw data has the thread that slept:
+//
+//   u32 pid, tid; u64 nanoseconds; u64 nr; u64 call chain[nr]; u64 cgroup
+//
 // Private to this package.
 
 #pragma once
@@ -29,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,11 +71,12 @@ class Samples {
     uint64_t period;      // of a sample that does not say
     bool counts_threads;  // each thread has a counter of its own, under one id
     bool is_monotonic;    // times are of CLOCK_MONOTONIC
+    bool is_raw_off_cpu;  // True if the raw data of each sample describes the thread that slept.
   };
 
   // Events are numbered in the order of these calls. Samples name the counters that they read by
   // `ids`, those of this event.
-  void AddEvent(const perf_event::Attr& attr, std::span<const uint64_t> ids);
+  void AddEvent(std::string_view name, const perf_event::Attr& attr, std::span<const uint64_t> ids);
   std::span<const Event> events() const { return events_; }
 
   // A SAMPLE record of one of the events. False for one that is too short for its layout.
@@ -90,6 +98,7 @@ class Samples {
   };
 
   // `user`: the part of the call chains that they waited for; empty where it never came.
+  bool DecodeSample(perf_event::RawRecord record, const Event& event);
   void HandOn(std::span<const WaitingRecord> records, perf_event::U64Array user, Sink sink);
   void HandOn(const perf_event::Sample& sample, uint32_t event, uint64_t time, Sink sink);
   std::span<const SampleShare> SharesOf(const perf_event::Sample& sample, uint32_t event);

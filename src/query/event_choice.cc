@@ -1,5 +1,6 @@
 #include "src/query/event_choice.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,39 @@ std::optional<EventId> FirstEventWithSamples(const Profile& profile) {
   return first;
 }
 
-absl::StatusOr<std::optional<EventId>> ChooseEvent(const Profile& profile, std::string_view name) {
-  if (name.empty()) return FirstEventWithSamples(profile);
+absl::StatusOr<std::vector<EventId>> EventsNamed(const Profile& profile, std::string_view name) {
+  std::vector<EventId> named, numbered;
   std::vector<std::string> known;
   for (uint32_t i = 0; i < profile.events.size(); ++i) {
-    known.emplace_back(profile.text(profile.events[i].name));
-    if (known.back() == name) return EventId{i};
+    const std::string_view own = profile.text(profile.events[i].name);
+    size_t same = 0, before = 0;
+    for (uint32_t j = 0; j < profile.events.size(); ++j) {
+      if (profile.events[j].name != profile.events[i].name) continue;
+      ++same;
+      before += j < i;
+    }
+    const std::string number = absl::StrCat(View(own), "#", before + 1);
+    known.push_back(same > 1 ? number : std::string(own));
+    if (own == name) named.push_back(EventId{i});
+    if (number == name) numbered.push_back(EventId{i});
   }
+  if (!named.empty()) return named;
+  if (!numbered.empty()) return numbered;
   return absl::NotFoundError(absl::StrCat("--event: the recording has no '", View(name), "', but ",
                                           absl::StrJoin(known, ", ")));
+}
+
+absl::StatusOr<std::optional<EventId>> ChooseEvent(const Profile& profile, std::string_view name) {
+  if (name.empty()) return FirstEventWithSamples(profile);
+  auto named = EventsNamed(profile, name);
+  if (!named.ok()) return named.status();
+  for (const EventId event : *named) {
+    const bool has_rows =
+        std::any_of(profile.rows.begin(), profile.rows.end(),
+                    [&](const profile::Row& row) { return row.event == event && row.count != 0; });
+    if (has_rows) return event;
+  }
+  return named->front();
 }
 
 }  // namespace profiler::query

@@ -1,6 +1,7 @@
 #include "gtest/gtest.h"
 #include "src/query/event_choice.h"
 #include "src/query/filter.h"
+#include "src/query/unmatched_filter.h"
 #include "src/report/testing/profile_builder.h"
 
 namespace profiler::query {
@@ -74,6 +75,37 @@ TEST_F(FilterTest, KeepsWhatAllListsName) {
   EXPECT_EQ(Kept({.dsos = {"app", "libc.so.6"}, .tids = {2}}), "worker read@libc.so.6 1");
 }
 
+TEST_F(FilterTest, AListThatNoSampleMatchesIsNamedWithWhatThereIs) {
+  const Profile& profile = builder_.profile();
+  EXPECT_EQ(WhyNothingPasses(profile, {.comms = {"ngnix"}}),
+            "none of 6 samples has command 'ngnix'; there are: shell, worker");
+  EXPECT_EQ(WhyNothingPasses(profile, {.dsos = {"app", "libz.so"}, .symbols = {"reed"}}),
+            "none of 6 samples has symbol 'reed'; there are: main, read");
+  EXPECT_EQ(WhyNothingPasses(profile, {.pids = {7, 8}}),
+            "none of 6 samples has process 7 or 8; there are: 1, 4");
+  EXPECT_EQ(WhyNothingPasses(profile, {.dsos = {"lib"}}),
+            "none of 6 samples has image 'lib'; there are: sh, app, libc.so.6");
+}
+
+TEST_F(FilterTest, ListsThatNoSampleMatchesTogetherAreNamedTogether) {
+  EXPECT_EQ(WhyNothingPasses(builder_.profile(), {.comms = {"shell"}, .tids = {2}}),
+            "none of 6 samples has command 'shell' and thread 2 at once");
+}
+
+TEST_F(FilterTest, OnlyTheHeaviestValuesOfManyAreListed) {
+  ProfileBuilder many;
+  for (int i = 0; i < 12; ++i) many.Sample("c" + std::to_string(i), {"f@x"}, i + 1);
+  EXPECT_EQ(WhyNothingPasses(many.profile(), {.comms = {"d"}}),
+            "none of 78 samples has command 'd'; there are: c11, c10, c9, c8, c7, c6, c5, c4 and 4 "
+            "more");
+}
+
+TEST_F(FilterTest, AFilterThatASamplePassesNeedsNoWords) {
+  EXPECT_EQ(WhyNothingPasses(builder_.profile(), {.comms = {"shell", "ngnix"}}), std::nullopt);
+  EXPECT_EQ(WhyNothingPasses(builder_.profile(), {}), std::nullopt);
+  EXPECT_EQ(WhyNothingPasses(Profile(), {.comms = {"shell"}}), std::nullopt);
+}
+
 TEST(EventChoiceTest, TakesTheFirstEventThatHasSamples) {
   ProfileBuilder builder;
   builder.Event("cycles").Event("faults").Sample("a", {"f@x"});
@@ -91,6 +123,25 @@ TEST(EventChoiceTest, ListsTheEventsWhereNoneHasTheName) {
   builder.Event("cycles").Event("faults");
   EXPECT_EQ(ChooseEvent(builder.profile(), "page").status().message(),
             "--event: the recording has no 'page', but cpu-clock, cycles, faults");
+}
+
+TEST(EventChoiceTest, OfSeveralEventsOfOneNameTakesTheFirstThatHasSamplesOrTheNumberedOne) {
+  ProfileBuilder builder;
+  builder.Event("cycles").Event("faults").Event("others").Sample("a", {"f@x"});
+  builder.profile().events[3].name = builder.profile().events[1].name;
+  EXPECT_EQ(*ChooseEvent(builder.profile(), "cycles"), EventId{3});
+  EXPECT_EQ(*ChooseEvent(builder.profile(), "cycles#1"), EventId{1});
+  EXPECT_EQ(*ChooseEvent(builder.profile(), "cycles#2"), EventId{3});
+  EXPECT_EQ(ChooseEvent(builder.profile(), "cycles#3").status().message(),
+            "--event: the recording has no 'cycles#3', but cpu-clock, cycles#1, faults, cycles#2");
+}
+
+TEST(EventChoiceTest, AllEventsOfANameAreReached) {
+  ProfileBuilder builder;
+  builder.Event("cycles").Event("faults").Event("others");
+  builder.profile().events[3].name = builder.profile().events[1].name;
+  EXPECT_EQ(*EventsNamed(builder.profile(), "cycles"), (std::vector{EventId{1}, EventId{3}}));
+  EXPECT_EQ(*EventsNamed(builder.profile(), "cycles#2"), std::vector{EventId{3}});
 }
 
 TEST(EventChoiceTest, TakesNoneOfARecordingWithoutSamples) {

@@ -21,9 +21,10 @@ using profile::SymbolId;
 
 class FunctionTable::Builder {
  public:
-  Builder(const Profile& profile, FunctionTable& table)
+  Builder(const Profile& profile, FunctionTable& table, ImageNames image_names)
       : profile_(profile),
         table_(table),
+        image_names_(image_names),
         interrupted_(profile.frames.size(), false),
         real_(profile.symbols.size(), kNoFunction) {
     for (const Row& row : profile.rows) interrupted_[static_cast<uint32_t>(row.self)] = true;
@@ -59,7 +60,7 @@ class FunctionTable::Builder {
       if (inlined.empty()) {
         table_.at_.push_back(real);
       } else {
-        AddList(frame, base, real, inlined);
+        AddList(frame, real, inlined);
       }
     }
   }
@@ -87,16 +88,28 @@ class FunctionTable::Builder {
     return unnamed;
   }
 
-  void AddList(const Frame& frame, SymbolId base, FunctionId real, std::span<const Line> inlined) {
+  void AddList(const Frame& frame, FunctionId real, std::span<const Line> inlined) {
     std::vector<uint32_t>& lists = table_.lists_;
     const size_t start = lists.size();
     table_.at_.push_back(kLists + static_cast<uint32_t>(start));
     lists.insert(lists.end(), {1, real});
     for (size_t i = inlined.size(); i-- > 0;) {
       if (inlined[i].symbol == kNoSymbol) continue;
-      lists.push_back(Inlined(inlined[i], base, real, frame));
+      lists.push_back(Inlined(inlined[i], real, frame));
       ++lists[start];
     }
+  }
+
+  // A name, the shown name of its image, and a mode: what a row shows of a function.
+  using NameKey = std::tuple<StringId, StringId, profile::Mode>;
+
+  StringId ImageNameOf(DsoId dso) const {
+    const profile::Dso& image = profile_[dso];
+    return image_names_ == ImageNames::kPaths ? image.long_name : image.name;
+  }
+  NameKey KeyOf(SymbolId symbol, const Frame& frame) const {
+    const Symbol& named = profile_[symbol];
+    return {named.name, ImageNameOf(named.dso), frame.mode};
   }
 
   FunctionId New(Function function, PositionId position) {
@@ -117,6 +130,10 @@ class FunctionTable::Builder {
   FunctionId Real(SymbolId symbol, const Frame& frame, const Line& instruction) {
     const PositionId position = PositionOf(frame, symbol, instruction);
     FunctionId& first = real_[static_cast<uint32_t>(symbol)];
+    if (first == kNoFunction) {
+      // The rows of equal names are one, at whichever addresses the functions are.
+      first = first_of_name_.try_emplace(KeyOf(symbol, frame), kNoFunction).first->second;
+    }
     if (table_.positions_ == nullptr && first != kNoFunction) return first;
     FunctionId* id = &first;
     if (table_.positions_ != nullptr) {
@@ -134,15 +151,17 @@ class FunctionTable::Builder {
                  .address = named.start.value},
                 position);
       if (first == kNoFunction) first = *id;
+      first_of_name_.insert_or_assign(KeyOf(symbol, frame), first);
     }
     return *id;
   }
 
   // Inlined functions have no position of their own, so call graphs compare their names alone.
-  FunctionId Inlined(const Line& line, SymbolId base, FunctionId real, const Frame& frame) {
+  FunctionId Inlined(const Line& line, FunctionId real, const Frame& frame) {
     const StringId name = profile_[line.symbol].name;
     const PositionId position = PositionOf(frame, line.symbol, line);
-    auto [it, is_new] = inlined_.try_emplace(std::tuple(name, base, position), kNoFunction);
+    const NameKey key_of_name(name, ImageNameOf(table_.functions_[real].dso), frame.mode);
+    auto [it, is_new] = inlined_.try_emplace(std::pair(key_of_name, position), kNoFunction);
     if (is_new) {
       const auto [key, new_key] = inlined_keys_.try_emplace(name, table_.chain_keys_);
       if (new_key) ++table_.chain_keys_;
@@ -182,21 +201,24 @@ class FunctionTable::Builder {
 
   const Profile& profile_;
   FunctionTable& table_;
+  const ImageNames image_names_;
   std::vector<bool> interrupted_;  // by frame
   std::vector<FunctionId> real_;   // by symbol
   absl::flat_hash_map<std::pair<SymbolId, PositionId>, FunctionId> real_at_;
-  absl::flat_hash_map<std::tuple<StringId, SymbolId, PositionId>, FunctionId> inlined_;
+  absl::flat_hash_map<NameKey, FunctionId> first_of_name_;
+  absl::flat_hash_map<std::pair<NameKey, PositionId>, FunctionId> inlined_;
   absl::flat_hash_map<StringId, uint32_t> inlined_keys_;
   absl::flat_hash_map<std::pair<DsoId, uint64_t>, FunctionId> unnamed_;
   bool nowhere_in_order_ = true;
   FunctionId last_nowhere_ = kNoFunction;
 };
 
-FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PositionKeys& positions) {
+FunctionTable::FunctionTable(const Profile& profile, bool inlines, const PositionKeys& positions,
+                             ImageNames image_names) {
   if (positions.any()) positions_ = std::make_unique<PositionTable>(profile, positions);
   at_.reserve(profile.frames.size());
   interrupted_.reserve(profile.frames.size());
-  Builder builder(profile, *this);
+  Builder builder(profile, *this, image_names);
   constexpr uint32_t kAhead = 16;
   for (uint32_t i = 0; i < profile.frames.size(); ++i) {
     if (i + kAhead < profile.frames.size()) builder.Prefetch(profile.frames[i + kAhead]);

@@ -4,11 +4,15 @@
 //   frame → the function that a sample interrupted there is counted for (never an inlined one)
 //
 // Two functions are the same where
-//   real      they are the same symbol
-//   inlined   they have the same name and were inlined into the same real function
+//   real      they have the same name and mode, in images that are shown by the same name
+//   inlined   likewise
 //   unnamed   they have the same address in the same DSO
 // and, where the report sorts by keys finer than a function, they are at the same position
 // (positions.h): the instruction's line for a real function, for an inlined one its own.
+//
+// perf tells functions of one name apart by their addresses, and so shows rows that look the same:
+// static functions of several files, code that a JIT compiles anew, a function that was inlined
+// into several others.
 //
 // As in perf (tools/perf/util/machine.c, hist.c; Linux 7.2) an unnamed *interrupted* address is
 // counted at its position in the image's file, and an unnamed address in a call chain at its
@@ -41,11 +45,15 @@ struct Function {
   bool named() const { return name != StringId::kEmpty; }
 };
 
+// Which name of an image is shown.
+enum class ImageNames : bool { kShort, kPaths };
+
 // Built once for a profile, in time linear in its frames. Keeps no reference to it, unless
 // `positions` asks for any.
 class FunctionTable {
  public:
-  FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {});
+  FunctionTable(const profile::Profile& profile, bool inlines, const PositionKeys& positions = {},
+                ImageNames image_names = ImageNames::kShort);
 
   const Function& operator[](FunctionId id) const { return functions_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(functions_.size()); }

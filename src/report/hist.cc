@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -55,11 +56,14 @@ HugeVector<uint32_t> Buckets(const Profile& profile, const FunctionTable& functi
     return buckets;
   }
   if (options.SortsBy(SortKey::kSymbol)) {
-    // Without the dso as a key, an unnamed address is the same in all of them.
+    // Without the dso as a key, a name or an unnamed address is the same in all of them.
     absl::flat_hash_map<uint64_t, uint32_t> unnamed;
+    absl::flat_hash_map<std::tuple<StringId, profile::Mode, bool>, uint32_t> named;
     for (FunctionId id = 0; id < functions.size(); ++id) {
       const Function& function = functions[id];
-      buckets[id] = function.named() ? id : unnamed.try_emplace(function.address, id).first->second;
+      const std::tuple key(function.name, function.mode, function.inlined);
+      buckets[id] = function.named() ? named.try_emplace(key, id).first->second
+                                     : unnamed.try_emplace(function.address, id).first->second;
     }
   } else if (options.SortsBy(SortKey::kDso)) {
     for (FunctionId id = 0; id < functions.size(); ++id) {
@@ -444,8 +448,8 @@ void Histogram::Builder::AddStacksOf(std::span<const uint32_t> samples) {
 }
 
 // Decides which functions of the group at hand have nodes: those that may be drawn in one of its
-// graphs. No branch is heavier than the row of its function: what has another row and the same
-// chain_key was inlined into something else, which stands above it.
+// graphs. No branch is heavier than the row of its function: an inlined function with another row
+// and the same chain_key is in another image, so another function stands above it.
 void Histogram::Builder::ChooseNodes() {
   if (has_nodes_.empty()) return;
   for (size_t i = first_row_; i < hist_.rows_.size(); ++i) {

@@ -39,7 +39,8 @@ class Report {
   Report(const Profile& profile, const ReportOptions& options, TextSink sink)
       : profile_(profile),
         options_(options),
-        functions_(profile, options.inlines, PositionKeysOf(options)),
+        functions_(profile, options.inlines, PositionKeysOf(options),
+                   options.full_dso_paths ? ImageNames::kPaths : ImageNames::kShort),
         sink_(sink) {}
 
   void Write() {

@@ -17,6 +17,7 @@
 //                  main
 //
 // Where it differs from perf, on purpose:
+//   * rows that show the same are one row: perf tells functions of one name apart by address;
 //   * a comm is never cut to the width of the thread's last name;
 //   * a kernel function is "[k]" in accumulated rows as well;
 //   * by srcline, a caller of which no line is known is at its distance from where its function

@@ -209,7 +209,8 @@ Value RowsOf(const Profile& profile, const FunctionTable& functions, EventId eve
 
 std::string ReportAsJson(const Profile& profile, const ReportOptions& options,
                          const json::RecordingFacts& recording) {
-  const FunctionTable functions(profile, options.inlines, PositionKeysOf(options));
+  const FunctionTable functions(profile, options.inlines, PositionKeysOf(options),
+                                ImageNames::kPaths);
   Value document = json::Document("report");
   document["recording"] = json::Recording(recording);
   document["losses"] = json::Losses(profile.losses);

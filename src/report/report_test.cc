@@ -341,6 +341,43 @@ TEST(ReportTest, BranchesOfEqualWeightHaveOneOrderWhicheverCameFirst) {
   } while (std::next_permutation(callers.begin(), callers.end()));
 }
 
+// The rows of a report without call graphs.
+std::string RowsOf(const profile::Profile& profile, ReportOptions options) {
+  options.call_graph.type = CallGraphType::kNone;
+  options.children = false;
+  std::string rows;
+  const std::string text = FormatReport(profile, options);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    const std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && line[0] != '#') rows += line + "\n";
+    begin = end + 1;
+  }
+  return rows;
+}
+
+TEST(ReportTest, FunctionsThatShowTheSameAreOneRow) {
+  ProfileBuilder builder;
+  // A JIT compiled "run" twice, and two images have a name and a "main".
+  builder.Sample("java", {"run@jit"}, 3).Sample("java", {"again@jit"}, 2);
+  builder.Sample("java", {"main@a.so"}).Sample("java", {"main@b.so"}).Sample("java", {"init@a.so"});
+  profile::Profile& profile = builder.profile();
+  const auto symbol_of = [&](size_t row) -> profile::Symbol& {
+    const profile::Frame& frame = profile[profile.rows[row].self];
+    return profile.symbols[static_cast<uint32_t>(profile.LinesOf(frame).back().symbol)];
+  };
+  symbol_of(1).name = symbol_of(0).name;
+  profile.dsos[static_cast<uint32_t>(symbol_of(3).dso)].name = profile[symbol_of(2).dso].name;
+  EXPECT_EQ(RowsOf(profile, {}),
+            "    62.50%  java     jit            [.] run\n"
+            "    25.00%  java     a.so           [.] main\n"
+            "    12.50%  java     a.so           [.] init\n");
+  EXPECT_EQ(RowsOf(profile, {.sort = {SortKey::kSymbol}}),
+            "    62.50%  [.] run\n"
+            "    25.00%  [.] main\n"
+            "    12.50%  [.] init\n");
+}
+
 TEST(ReportTest, EachEventWithSamplesHasASection) {
   ProfileBuilder builder;
   builder.Sample("app", {"main@app"});

@@ -145,7 +145,7 @@ void ScriptFormatter::FormatSample(const SampleRow& row, const SampleDetails& de
   AppendEvent(row, *out);
   // Which kind of branch it is: known of decoded traces alone.
   if (has(ScriptField::kFlags)) out->append(24, ' ');
-  if (has(ScriptField::kTrace)) AppendPrintable(details.trace, *out);
+  if (has(ScriptField::kTrace)) AppendPrintable(details.trace, *out, kTraceMark);
   if (has(ScriptField::kAddr)) AppendAddr(details, *out);
   if (has(ScriptField::kDataSrc)) AppendDataSource(details, *out);
   if (has(ScriptField::kWeight)) AppendNumber(details.weight, 16, *out);

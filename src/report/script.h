@@ -28,6 +28,10 @@
 
 namespace profiler::report {
 
+// Stands in SampleDetails::trace for a text that the caller puts there later: FormatSample keeps
+// it. No other text that it prints has this character.
+inline constexpr char kTraceMark = '\0';
+
 // What times are counted from.
 enum class TimeOrigin : uint8_t {
   kClock,     // where the samples' clock has its zero

@@ -82,6 +82,16 @@ ScriptFields DefaultTracepointFields() {
   return {kComm, kTid, kCpu, kTime, kEvent, kTrace, kIp, kSym, kSymOff, kDso};
 }
 
+ScriptFields DefaultRawFields() {
+  using enum ScriptField;
+  ScriptFields fields = DefaultScriptFields();
+  for (const ScriptField field :
+       {kAddr, kDataSrc, kWeight, kPhysAddr, kDataPageSize, kCodePageSize, kInsLat, kRetireLat}) {
+    fields.Add(field);
+  }
+  return fields;
+}
+
 absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
   ScriptFieldChoice choice;
   bool plain = false, changes = false;
@@ -91,7 +101,9 @@ absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
     const bool change = sign == '+' || sign == '-';
     if (change) name.remove_prefix(1);
     PROFILER_ASSIGN_OR_RETURN(const ScriptField field, FieldNamed(name));
-    if (!change && !plain) choice.fields = choice.tracepoint_fields = {};
+    if (!change && !plain) {
+      choice.fields = choice.tracepoint_fields = choice.raw_fields = {};
+    }
     (change ? changes : plain) = true;
     if (plain && changes) {
       return absl::InvalidArgumentError("-F: fields with + or - and without cannot be mixed");
@@ -99,10 +111,12 @@ absl::StatusOr<ScriptFieldChoice> ParseScriptFields(std::string_view text) {
     if (sign == '-') {
       choice.fields.Remove(field);
       choice.tracepoint_fields.Remove(field);
+      choice.raw_fields.Remove(field);
       choice.asked_for.Remove(field);
     } else {
       choice.fields.Add(field);
       choice.tracepoint_fields.Add(field);
+      choice.raw_fields.Add(field);
       choice.asked_for.Add(field);
     }
   }

@@ -74,9 +74,15 @@ ScriptFields DefaultScriptFields();
 // ip,sym,symoff,dso.
 ScriptFields DefaultTracepointFields();
 
+// The same of events by number (PERF_TYPE_RAW), as memory events are: the default, and addr,
+// data_src, weight, phys_addr, data_page_size, code_page_size, ins_lat and retire_lat as far as
+// they are recorded.
+ScriptFields DefaultRawFields();
+
 struct ScriptFieldChoice {
   ScriptFields fields = DefaultScriptFields();
   ScriptFields tracepoint_fields = DefaultTracepointFields();
+  ScriptFields raw_fields = DefaultRawFields();
   // Those that were asked for by name: an event that does not record them cannot show them.
   ScriptFields asked_for;
 };

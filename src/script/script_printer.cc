@@ -4,13 +4,16 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/byte_reader.h"
 #include "src/base/text.h"
 #include "src/naming/load_profile.h"
 #include "src/perf_event/abi.h"
 #include "src/perf_event/event_name.h"
 #include "src/perf_event/record_line.h"
 #include "src/profile/inlined_calls.h"
+#include "src/query/unmatched_filter.h"
 
 namespace profiler::script {
 namespace {
@@ -74,18 +77,38 @@ bool IsTracepoint(const EventDescription& event) {
   return event.attr.type == perf_event::kTypeTracepoint;
 }
 
+// An event by its number, as perf's memory events are.
+bool IsRaw(const EventDescription& event) { return event.attr.type == perf_event::kTypeRaw; }
+
+// Which fields the samples of one event have.
+bool Records(const EventDescription& event, const FieldSource& source) {
+  return (event.attr.sample_type & source.sample_type) != 0;
+}
+
 // The events of a stream may come later.
 bool MayHaveTracepoints(const std::vector<EventDescription>& events) {
   return events.empty() || std::any_of(events.begin(), events.end(), IsTracepoint);
+}
+
+// True if an event shows more of its samples than rows have, without being asked.
+bool ShowsMoreOfRawEvents(const report::ScriptFieldChoice& choice,
+                          const std::vector<EventDescription>& events) {
+  return std::any_of(events.begin(), events.end(), [&](const EventDescription& event) {
+    if (!IsRaw(event)) return false;
+    report::ScriptFields fields = choice.raw_fields;
+    for (const FieldSource& source : kSources) {
+      if (!Records(event, source)) fields.Remove(source.field);
+    }
+    return ShowsWholeSamples(fields);
+  });
 }
 
 // Whether no event has what the field shows, where it is shown by default and not by wish.
 bool IsSkipped(const FieldSource& source, const report::ScriptFieldChoice& fields,
                const std::vector<EventDescription>& events) {
   if (fields.asked_for.has(source.field)) return false;
-  return std::none_of(events.begin(), events.end(), [&](const EventDescription& event) {
-    return (event.attr.sample_type & source.sample_type) != 0;
-  });
+  return std::none_of(events.begin(), events.end(),
+                      [&](const EventDescription& event) { return Records(event, source); });
 }
 
 // What misc says of a record besides where the code ran, as perf marks it.
@@ -144,8 +167,10 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                  profile::BuilderOptions options = naming::BuilderOptionsFor(
                      recording.events(), recording.features(), plan.naming);
                  options.keep_addresses = true;
-                 options.keep_rows = false;
+                 // Rows say what there is if the filter leaves nothing.
+                 options.keep_rows = !plan.options.filter.empty();
                  options.whole_samples = ShowsWholeSamples(plan.fields.fields) ||
+                                         ShowsMoreOfRawEvents(plan.fields, recording.events()) ||
                                          (plan.fields.tracepoint_fields.has(ScriptField::kTrace) &&
                                           MayHaveTracepoints(recording.events()));
                  options.on_samples =
@@ -153,7 +178,7 @@ ScriptPrinter::ScriptPrinter(perf_data::Recording& recording, const ScriptPlan& 
                             const perf_event::Sample* sample) { TakeSamples(rows, sample); };
                  return options;
                }()),
-      reader_(ArchitectureOf(recording), plan.describe_tracepoint) {
+      reader_(ArchitectureOf(recording), TraceKeeper()) {
   for (const auto& entry : recording.features().build_ids) {
     builder_.AddBuildId(entry.filename, entry.build_id);
   }
@@ -181,13 +206,16 @@ std::vector<std::string> ScriptPrinter::SkippedFields() const {
   return lines;
 }
 
-// Of a tracepoint's samples. Where its code was is shown with a call chain, or where it was asked
-// for.
+// Where a tracepoint's code was is shown with a call chain, or if it was asked for.
 report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
-  report::ScriptFields fields = plan_.fields.tracepoint_fields;
+  report::ScriptFields fields =
+      IsTracepoint(event) ? plan_.fields.tracepoint_fields : plan_.fields.raw_fields;
   for (const FieldSource& source : kSources) {
-    const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
-    if (!recorded) fields.Remove(source.field);
+    if (!Records(event, source)) fields.Remove(source.field);
+  }
+  if (!IsTracepoint(event)) {
+    fields.Remove(ScriptField::kTrace);
+    return fields;
   }
   const bool has_chains =
       plan_.options.callchains && (event.attr.sample_type & perf_event::kSampleCallchain) != 0;
@@ -202,8 +230,7 @@ absl::Status ScriptPrinter::CheckRecorded() const {
   for (const EventDescription& event : recording_.events()) {
     if (perf_event::IsDummy(event.attr)) continue;
     for (const FieldSource& source : kSources) {
-      const bool recorded = (event.attr.sample_type & source.sample_type) != 0;
-      if (recorded || !plan_.fields.asked_for.has(source.field)) continue;
+      if (Records(event, source) || !plan_.fields.asked_for.has(source.field)) continue;
       return absl::InvalidArgumentError(absl::StrCat("-F: the samples of ", event.name,
                                                      " do not have \"",
                                                      View(report::NameOf(source.field)), "\""));
@@ -224,11 +251,17 @@ absl::Status ScriptPrinter::Print() {
   const auto order = perf_data::Recording::Order::kTime;
   const absl::Status status =
       recording_.ForEach(order, [this](const TimedRecord& timed) { Take(timed); });
+  (void)builder_.profile();  // hands on the samples that it kept
+  Flush(0);
+  can_name_ = false;
   // Samples that waited for the rest of their call chain come now.
   const profile::Profile profile = std::move(builder_).Finish();
   names_->SaveToCache();
   Flush(0);
   warnings_ = naming::RefusedFiles(profile);
+  if (auto reason = query::WhyNothingPasses(profile, plan_.options.filter)) {
+    warnings_.push_back(*std::move(reason));
+  }
   if (formatter_->leaves_out_inlined_calls()) {
     warnings_.push_back(profile::InlinedCallsAreLeftOut("call chains that have"));
   }
@@ -253,15 +286,20 @@ void ScriptPrinter::TakeSamples(std::span<const SampleRow> rows, const perf_even
   formatter_->Prefetch(rows);
   for (const SampleRow& row : rows) {
     if (!plan_.samples.HasTime(row.time) || !plan_.samples.HasCpu(row.cpu)) continue;
+    any_selected_ = true;
     const EventDescription& event = recording_.events()[static_cast<uint32_t>(row.event)];
     std::string& text = plan_.write_sample ? sample_text_ : text_;
-    const report::ScriptFields& fields = IsTracepoint(event) ? FieldsOf(event) : fields_;
+    const report::ScriptFields fields =
+        IsTracepoint(event) || IsRaw(event) ? FieldsOf(event) : fields_;
+    const size_t printed = text.size(), traces = traces_.size();
     if (instructions_) {
       formatter_->FormatSample(row, WithInstruction(row, DetailsOf(row, sample)), fields, &text);
     } else {
       formatter_->FormatSample(row, DetailsOf(row, sample), fields, &text);
     }
+    if (text.size() == printed) traces_.resize(traces);  // the filter left the sample out
     if (sample_text_.empty()) continue;
+    FillInTraces(&sample_text_);
     plan_.write_sample(row.event, sample_text_);
     sample_text_.clear();
   }
@@ -315,9 +353,65 @@ void ScriptPrinter::PrintRecord(const TimedRecord& timed) {
 }
 
 void ScriptPrinter::Flush(size_t least) {
-  if (text_.size() < least || text_.empty()) return;
-  write_(text_);
-  text_.clear();
+  if ((text_.size() < least && trace_bytes_ < kPiece) || text_.empty()) return;
+  std::string text;
+  text.swap(text_);
+  FillInTraces(&text);
+  write_(text);
+}
+
+// Asking for the text of one record at a time would cost most of the time of a recording of
+// tracepoints. So a mark is printed in its place, until many of them are asked for together.
+profile::SampleReader::DescribeTracepoint ScriptPrinter::TraceKeeper() {
+  if (!plan_.describe_tracepoints) return {};
+  return [this](std::span<const std::byte> raw, uint32_t cpu, std::string* out) {
+    traces_.emplace_back(cpu, TextOf(raw));
+    trace_bytes_ += raw.size();
+    *out += report::kTraceMark;
+  };
+}
+
+// The names of functions are looked up in the builder, which may hand on samples that it kept: they
+// are printed behind `text`.
+void ScriptPrinter::FillInTraces(std::string* text) {
+  if (traces_.empty()) return;
+  std::vector<TracepointRecord> records;
+  records.swap(traces_);
+  trace_bytes_ = 0;
+  std::vector<std::string> texts;
+  absl::flat_hash_map<std::pair<uint64_t, bool>, std::string> names;
+  plan_.describe_tracepoints(
+      records,
+      [&](uint64_t address, bool with_offset) {
+        const auto [known, is_new] = names.try_emplace(std::pair(address, with_offset));
+        if (is_new) known->second = KernelFunctionAt(address, with_offset);
+        return known->second;
+      },
+      &texts);
+  std::string filled;
+  size_t at = 0;
+  for (const std::string& trace : texts) {
+    const size_t mark = text->find(report::kTraceMark, at);
+    if (mark == std::string::npos) break;
+    filled.append(*text, at, mark - at);
+    AppendPrintable(trace, filled, '\t');
+    at = mark + 1;
+  }
+  filled.append(*text, at, std::string::npos);
+  *text = std::move(filled);
+}
+
+std::string ScriptPrinter::KernelFunctionAt(uint64_t address, bool with_offset) {
+  if (!can_name_) return "";
+  const profile::FrameId id = builder_.FrameAt(/*pid=*/0, address);
+  if (id == profile::kNoFrame) return "";
+  const profile::Profile& profile = builder_.profile();
+  const profile::Frame& frame = profile[id];
+  const auto lines = profile.LinesOf(frame);
+  if (lines.empty() || lines.back().symbol == profile::kNoSymbol) return "";
+  std::string name(profile.text(profile[lines.back().symbol].name));
+  if (with_offset) absl::StrAppend(&name, "+0x", absl::Hex(frame.symbol_offset));
+  return name;
 }
 
 }  // namespace profiler::script

@@ -1,8 +1,11 @@
 #include "src/script/script_printer.h"
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "src/perf_data/recording_builder.h"
@@ -54,11 +57,14 @@ std::string Script(uint64_t sample_type, const ScriptPlan& plan) {
   return text;
 }
 
+void SayFork(std::span<const TracepointRecord> records, const FunctionName&,
+             std::vector<std::string>* texts) {
+  texts->assign(records.size(), "comm=sh pid=7");
+}
+
 TEST(ScriptPrinterTest, OfATracepointShowsWhatItsRecordSaysAndNotWhereItIsInTheKernel) {
   ScriptPlan plan;
-  plan.describe_tracepoint = [](std::span<const std::byte>, uint32_t, std::string* out) {
-    *out += "comm=sh pid=7";
-  };
+  plan.describe_tracepoints = SayFork;
   EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
             "              sh       7     1.000000: sched:fork: comm=sh pid=7\n");
   plan.fields = *report::ParseScriptFields("event,trace,ip");
@@ -67,6 +73,74 @@ TEST(ScriptPrinterTest, OfATracepointShowsWhatItsRecordSaysAndNotWhereItIsInTheK
   plan.fields = *report::ParseScriptFields("-trace");
   EXPECT_EQ(Script(kType | perf_event::kSampleRaw, plan),
             "              sh       7     1.000000: sched:fork: \n");
+}
+
+TEST(ScriptPrinterTest, EachRecordOfATracepointHasItsOwnTextWhateverTheFilterLeavesOut) {
+  perf_event::Attr attr = perf_event::SampleAttr(kType | perf_event::kSampleRaw);
+  attr.type = perf_event::kTypeTracepoint;
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "sched:fork", {}}}, size_t{0});
+  ASSERT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  uint64_t time = 1'000'000'000;
+  for (const std::string_view raw : {"one.", "two.", "tri."}) {
+    const uint32_t tid = raw == "two." ? 8 : 7;
+    records.By(tid, tid).Add(
+        perf_event::kRecordSample, perf_event::kMiscUser,
+        perf_event::Sample{.ip = 0x1234,
+                           .pid = tid,
+                           .tid = tid,
+                           .time = time++,
+                           .raw = std::as_bytes(std::span(raw.data(), raw.size()))});
+  }
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  const auto recording = *perf_data::Recording::Open(path);
+  ScriptPlan plan;
+  plan.fields = *report::ParseScriptFields("tid,trace");
+  plan.options.filter.tids = {7};
+  plan.describe_tracepoints = [](std::span<const TracepointRecord> described, const FunctionName&,
+                                 std::vector<std::string>* texts) {
+    for (const auto& [cpu, raw] : described) texts->push_back(raw.substr(0, 4) + "\t\x1b|");
+  };
+  std::string text;
+  ASSERT_TRUE(
+      ScriptPrinter(*recording, plan, [&](std::string_view more) { text += more; }).Print().ok());
+  EXPECT_EQ(text, "      7 one.\t?|\n      7 tri.\t?|\n");
+}
+
+TEST(ScriptPrinterTest, OfAMemoryEventShowsWhereTheDataWereAndWhatTheAccessTook) {
+  perf_event::Attr attr = perf_event::SampleAttr(
+      kType | perf_event::kSampleAddr | perf_event::kSampleWeight | perf_event::kSampleDataSrc);
+  attr.type = perf_event::kTypeRaw;
+  const std::string path = perf_data::TestPath("recording");
+  auto writer = perf_data::Writer::Create(path, {{attr, "mem-loads", {}}}, size_t{0});
+  ASSERT_TRUE(writer.ok());
+  perf_event::RecordBuilder records(attr);
+  records.By(7, 7).Comm("app").Add(perf_event::kRecordSample, perf_event::kMiscUser,
+                                   perf_event::Sample{.ip = 0x1234,
+                                                      .pid = 7,
+                                                      .tid = 7,
+                                                      .time = 1'000'000'000,
+                                                      .addr = 0x7f00,
+                                                      .weight = 42,
+                                                      .data_src = 0x68100142});
+  ASSERT_TRUE(perf_data::AppendAll(**writer, records).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  const auto recording = *perf_data::Recording::Open(path);
+  const auto print = [&](const ScriptPlan& plan) {
+    std::string text;
+    EXPECT_TRUE(
+        ScriptPrinter(*recording, plan, [&](std::string_view more) { text += more; }).Print().ok());
+    return text;
+  };
+  ScriptPlan plan;
+  const std::string text = print(plan);
+  EXPECT_NE(text.find(" 7f00 "), std::string::npos) << text;
+  EXPECT_NE(text.find("|OP LOAD|LVL L1 hit|"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 42 "), std::string::npos) << text;
+  plan.fields = *report::ParseScriptFields("-addr,-data_src");
+  EXPECT_EQ(print(plan).find("7f00"), std::string::npos);
 }
 
 TEST(ScriptPrinterTest, HandsOutTheSamplesByTheirEventsWhereThatIsAskedFor) {

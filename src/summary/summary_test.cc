@@ -153,7 +153,7 @@ TEST(Summary, SharesMakeUpForMissingSamplesAndAmountsDoNot) {
   EXPECT_THAT(text,
               HasSubstr("Lost: 200 records lost in 20 gaps.\n"
                         "So 33.3 % of the samples are missing. Shares make up for them by those "
-                        "around each gap.\n"));
+                        "around each gap; times and counts have none of them.\n"));
 }
 
 TEST(Summary, ThreadsAndPathsMakeUpForMissingSamples) {

@@ -195,7 +195,7 @@ class Text {
     if (summary_.missing_part < kLeastMissing) return;
     Line(absl::StrCat("So ", Percent(summary_.missing_part),
                       " of the samples are missing. Shares make up for them by those around each "
-                      "gap."));
+                      "gap; times and counts have none of them."));
   }
 
   void AppendTrust() {

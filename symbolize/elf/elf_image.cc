@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <vector>
 
 #include "src/base/build_id.h"
 #include "src/base/byte_reader.h"
@@ -14,6 +16,8 @@ namespace {
 constexpr size_t kMaxSegments = 1 << 16;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
+// Of the first ABI of 64-bit PowerPC (symbolize/symbols/elf_symbols.cc).
+constexpr std::string_view kFunctionDescriptors = ".opd";
 
 // The part of [offset, offset + size) that is in the file.
 std::span<const std::byte> Clip(std::span<const std::byte> bytes, uint64_t offset, uint64_t size) {
@@ -47,6 +51,15 @@ struct ElfImage::Reader {
   // Of notes that are still read: those of a sound file are no larger than it, once by its sections
   // and once by its segments.
   uint64_t notes_left;
+  bool is_swapped;  // the file is of the other byte order
+
+  // libelf turns symbols to the native order. All other sections are read as they are here: without
+  // contents, an image of the other order has its symbols and nothing that would be misread.
+  bool HasReadableContents(const ElfSection& section) const {
+    if (!is_swapped) return true;
+    return section.type == SHT_SYMTAB || section.type == SHT_DYNSYM || section.type == SHT_STRTAB ||
+           section.name == kFunctionDescriptors;
+  }
 
   void ReadSections() {
     size_t count = 0;
@@ -73,6 +86,7 @@ struct ElfImage::Reader {
         section.is_cut = section.contents.size() != claimed.size();
       }
       if (header.sh_type == SHT_NOTE) LookForId(section.contents, header.sh_addralign);
+      if (!HasReadableContents(section)) section.contents = {};
     }
   }
 
@@ -119,13 +133,34 @@ struct ElfImage::Reader {
   void LookForId(std::span<const std::byte> notes, uint64_t alignment) {
     if (!image.build_id_.empty() || notes.size() > notes_left) return;
     notes_left -= notes.size();
-    image.build_id_ = BuildIdInNotes(notes, alignment);
+    image.build_id_ =
+        is_swapped ? BuildIdInSwappedNotes(notes, alignment) : BuildIdInNotes(notes, alignment);
+  }
+
+  // BuildIdInNotes of a copy of the notes whose headers are turned around.
+  static std::span<const std::byte> BuildIdInSwappedNotes(std::span<const std::byte> notes,
+                                                          uint64_t alignment) {
+    std::vector<std::byte> turned(notes.begin(), notes.end());
+    const uint64_t mask = (alignment == 8 ? 8 : 4) - 1;
+    for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= turned.size();) {
+      Elf64_Nhdr header;
+      std::memcpy(&header, &turned[at], sizeof(header));
+      for (Elf64_Word* word : {&header.n_namesz, &header.n_descsz, &header.n_type}) {
+        *word = __builtin_bswap32(*word);
+      }
+      std::memcpy(&turned[at], &header, sizeof(header));
+      at +=
+          sizeof(header) + ((header.n_namesz + mask) & ~mask) + ((header.n_descsz + mask) & ~mask);
+    }
+    const std::span<const std::byte> id = BuildIdInNotes(turned, alignment);
+    if (id.empty()) return {};
+    return notes.subspan(static_cast<size_t>(id.data() - turned.data()), id.size());
   }
 
   // .note.gnu.build-id goes before whatever note came first with the same type.
   void FindId() {
     const ElfSection* section = image.FindSection(".note.gnu.build-id");
-    if (section == nullptr) return;
+    if (section == nullptr || is_swapped) return;
     const auto id = BuildIdInNotes(section->contents, 4);
     if (!id.empty()) image.build_id_ = id;
   }
@@ -139,12 +174,9 @@ absl::StatusOr<ElfImage> ElfImage::Parse(std::span<const std::byte> bytes,
   if (gelf_getehdr(file.get(), &header) == nullptr) {
     return absl::DataLossError("not an ELF file, or cut off in its header");
   }
-  if (header.e_ident[EI_DATA] != kNative) {
-    return absl::UnimplementedError("ELF file of the other byte order");
-  }
   uint64_t solid = bytes.size();
   for (const FileHole& hole : holes) solid -= std::min(solid, hole.size);
-  Reader reader{file.get(), holes, {}, 2 * solid};
+  Reader reader{file.get(), holes, {}, 2 * solid, header.e_ident[EI_DATA] != kNative};
   ElfImage& image = reader.image;
   image.bytes_ = bytes;
   image.solid_size_ = solid;

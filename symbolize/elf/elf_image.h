@@ -50,8 +50,8 @@ struct ElfSection {
 // A view: the bytes must outlive it. Immutable, so safe to share between threads.
 class ElfImage {
  public:
-  // Errors: kDataLoss for what is no ELF file, or whose header or tables lie outside of it;
-  // kUnimplemented for the other byte order.
+  // Errors: kDataLoss for what is no ELF file, or whose header or tables lie outside of it. An
+  // image of the other byte order has its symbols and its build-id; its other sections are empty.
   // Of sections and notes nothing is taken that lies behind the first one of `holes` in them. The
   // data of a program may have holes, and BytesAt finds them as the zeros that they stand for.
   static absl::StatusOr<ElfImage> Parse(std::span<const std::byte> bytes,

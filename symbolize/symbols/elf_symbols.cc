@@ -1,6 +1,9 @@
 #include "symbolize/symbols/elf_symbols.h"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -17,7 +20,7 @@ constexpr size_t kMostSymbols = size_t{1} << 24;
 
 // What the choice of a symbol needs to know of its section.
 struct SectionTraits {
-  bool code = false;        // allocated and executable
+  bool code = false;        // allocated and executable, or descriptors of functions
   bool named_text = false;  // labels count only here, as in perf
 };
 
@@ -25,7 +28,8 @@ std::vector<SectionTraits> TraitsOf(const ElfImage& image) {
   std::vector<SectionTraits> traits;
   traits.reserve(image.sections().size());
   for (const ElfSection& section : image.sections()) {
-    traits.push_back({(section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_EXECINSTR) != 0,
+    const bool has_code = (section.flags & SHF_ALLOC) != 0 && (section.flags & SHF_EXECINSTR) != 0;
+    traits.push_back({has_code || (image.machine() == EM_PPC64 && section.name == ".opd"),
                       section.name.find("text") != std::string_view::npos});
   }
   return traits;
@@ -42,6 +46,7 @@ class SymbolSection {
       : image_(image), section_(section), area_(area) {
     const ElfSection* names = image.section(section.link);
     if (names != nullptr && names->type == SHT_STRTAB) names_ = names->contents;
+    if (image.machine() == EM_PPC64) descriptors_ = image.FindSection(".opd");
     has_mapping_symbols_ =
         image.machine() == EM_ARM || image.machine() == EM_AARCH64 || image.machine() == EM_RISCV;
   }
@@ -83,9 +88,23 @@ class SymbolSection {
     return !has_mapping_symbols_ || !IsMappingSymbol(TextOf(names_.subspan(raw.st_name)));
   }
 
+  // The first ABI of 64-bit PowerPC: a function's symbol is the address of a descriptor in .opd,
+  // which begins with the address of its code.
+  uint64_t CodeAt(uint64_t address) const {
+    if (descriptors_ == nullptr || !descriptors_->Holds(ElfAddress{address})) return address;
+    const uint64_t at = address - descriptors_->address.value;
+    ByteReader reader(descriptors_->contents);
+    reader.Skip(at);
+    const auto code = reader.Read<uint64_t>();
+    if (!reader.ok()) return address;
+    constexpr bool kIsBig = std::endian::native == std::endian::big;
+    const bool is_big = image_.bytes()[EI_DATA] == std::byte{ELFDATA2MSB};
+    return is_big == kIsBig ? code : __builtin_bswap64(code);
+  }
+
   Symbol Convert(const GElf_Sym& raw) const {
     Symbol symbol;
-    symbol.start = raw.st_value;
+    symbol.start = CodeAt(raw.st_value);
     // Thumb code is marked by an odd address.
     if (image_.machine() == EM_ARM && GELF_ST_TYPE(raw.st_info) == STT_FUNC) symbol.start &= ~1u;
     const uint64_t end = symbol.start + raw.st_size;
@@ -105,6 +124,7 @@ class SymbolSection {
   const ElfSection& section_;
   NameArea area_;
   std::span<const std::byte> names_;
+  const ElfSection* descriptors_ = nullptr;  // of functions; null: symbols are where the code is
   bool has_mapping_symbols_ = false;
 };
 

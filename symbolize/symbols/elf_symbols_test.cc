@@ -1,5 +1,7 @@
 #include "symbolize/symbols/elf_symbols.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -130,6 +132,76 @@ TEST(ElfSymbolsTest, TheSymbolsOfASplitOffFileNameTheStrippedOne) {
   const Symbol* symbol = table.Find(address->value);
   ASSERT_NE(symbol, nullptr);
   EXPECT_EQ(table.RawName(*symbol), "marked_code");
+}
+
+// A program of the other byte order: .text at 0x1000, .opd at 0x2000, and a function of 16 bytes
+// for each value of `functions`.
+std::string BigEndianElf(uint16_t machine, const std::vector<uint64_t>& functions) {
+  const auto put = [](std::string& out, uint64_t number, int size) {
+    while (size-- > 0) out += static_cast<char>(number >> (8 * size) & 0xff);
+  };
+  std::string names("\0", 1), symbols(24, '\0'), descriptors;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    put(symbols, names.size(), 4);
+    symbols += static_cast<char>(STB_GLOBAL << 4 | STT_FUNC);
+    symbols += '\0';
+    put(symbols, machine == EM_PPC64 ? 2 : 1, 2);  // section
+    put(symbols, functions[i], 8);
+    put(symbols, 16, 8);
+    names += "f" + std::to_string(i) + '\0';
+    for (const uint64_t word : {uint64_t{0x1010} + 16 * i, uint64_t{0}, uint64_t{0}}) {
+      put(descriptors, word, 8);
+    }
+  }
+  const std::string section_names("\0.text\0.opd\0.symtab\0.strtab\0.shstrtab", 40);
+  const std::string text(0x100, '\x4e');
+  std::string file, headers(64, '\0');
+  uint64_t offset = 64;
+  const auto add = [&](uint32_t name, uint32_t type, uint64_t flags, uint64_t address,
+                       const std::string& contents, uint32_t link, uint64_t entry) {
+    put(headers, name, 4), put(headers, type, 4), put(headers, flags, 8), put(headers, address, 8);
+    put(headers, offset, 8), put(headers, contents.size(), 8), put(headers, link, 4);
+    put(headers, 0, 4), put(headers, 8, 8), put(headers, entry, 8);
+    file += contents;
+    offset += contents.size();
+  };
+  add(1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, text, 0, 0);
+  add(7, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 0x2000, descriptors, 0, 0);
+  add(12, SHT_SYMTAB, 0, 0, symbols, 4, 24);
+  add(20, SHT_STRTAB, 0, 0, names, 0, 0);
+  add(28, SHT_STRTAB, 0, 0, section_names, 0, 0);
+  std::string head(
+      "\x7f"
+      "ELF\x02\x02\x01",
+      7);
+  head.resize(EI_NIDENT);
+  put(head, ET_EXEC, 2), put(head, machine, 2), put(head, 1, 4), put(head, 0x1000, 8);
+  put(head, 0, 8), put(head, offset, 8), put(head, 0, 4);
+  for (const int number : {64, 56, 0, 64, 6, 5}) put(head, static_cast<uint64_t>(number), 2);
+  return head + file + headers;
+}
+
+std::string NamesAt(const std::string& elf, const std::vector<uint64_t>& addresses) {
+  const std::vector<std::byte> bytes = Bytes(elf);
+  const auto image = ElfImage::Parse(bytes);
+  if (!image.ok()) return std::string(image.status().message());
+  const SymbolTable table = ReadElfSymbols(*image, *image);
+  std::string names;
+  for (const uint64_t address : addresses) {
+    const Symbol* const symbol = table.Find(address);
+    names += symbol == nullptr ? "- " : table.ShownName(*symbol) + " ";
+  }
+  return names;
+}
+
+TEST(ElfSymbols, OfTheOtherByteOrderAreRead) {
+  EXPECT_EQ(NamesAt(BigEndianElf(EM_S390, {0x1010, 0x1020}), {0x1000, 0x1010, 0x101f, 0x1024}),
+            "- f0 f0 f1 ");
+}
+
+TEST(ElfSymbols, OfPowerPcAreWhereTheirDescriptorsSay) {
+  EXPECT_EQ(NamesAt(BigEndianElf(EM_PPC64, {0x2000, 0x2018}), {0x1010, 0x101f, 0x1024, 0x2000}),
+            "f0 f0 f1 - ");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "src/export/interchange/firefox.h"
 #include "src/export/interchange/origin.h"
+#include "src/export/interchange/otlp.h"
 #include "src/export/interchange/pprof.h"
 #include "src/export/profile_for_test.h"
 #include "src/import/format.h"
@@ -163,6 +164,24 @@ std::vector<Bytes> CpuProfileSeeds() {
 "timeDeltas":[5,10]})j"});
 }
 
+std::vector<Bytes> ChromeTraceSeeds() {
+  return BytesOf(
+      {R"j([{"ph":"M","name":"thread_name","pid":3,"tid":4,"args":{"name":"main"}},{"ph":"P","name":"Profile",
+"id":"0x1","pid":3,"tid":4,"args":{"data":{"startTime":5000}}},{"ph":"P","name":"ProfileChunk","id":"0x1","pid":3,
+"tid":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1,1]},
+"timeDeltas":[0,9],"endTime":5100}}}])j",
+       R"j({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10},{"ph":"B","name":"b","pid":1,
+"tid":"1","ts":3},{"ph":"E","pid":1,"tid":1,"ts":4}]})j"});
+}
+
+std::vector<Bytes> CallgrindSeeds() {
+  return BytesOf(
+      {"# callgrind format\nevent: Ir : Instructions\npositions: instr line\nevents: Ir Dr\nob=(1) "
+       "/bin/app\nfl=(1) a.c\nfn=(1) main\n0x10 15 400 20\ncfn=(2) work\ncalls=3 0x20 20\n+4 16 "
+       "900 "
+       "10\n* -1 7\nfn=(2)\n0x20 20 900 10\n"});
+}
+
 Bytes Gzipped(const Bytes& plain) {
   constexpr int kGzip = 15 + 16;
   z_stream stream = {};
@@ -200,6 +219,12 @@ const exports::ProfileForTest& ProfileToExport() {
   return example;
 }
 
+std::vector<Bytes> OtlpSeeds() {
+  const exports::Origin origin = {.command = "app", .last_sample = 40, .clock_started = 1000};
+  return {ToBytes(exports::Otlp(ProfileToExport().profile(), origin)),
+          ToBytes(exports::Otlp(ProfileToExport().profile(), {}))};
+}
+
 std::vector<Bytes> SeedsOfExports() {
   const profile::Profile& profile = ProfileToExport().profile();
   const exports::Origin origin = {.command = "app", .machine = "x86_64", .last_sample = 40};
@@ -208,8 +233,9 @@ std::vector<Bytes> SeedsOfExports() {
 
 std::vector<Bytes> AllSeeds() {
   std::vector<Bytes> all;
-  for (const auto seeds : {FoldedSeeds, PerfScriptSeeds, PprofSeeds, LegacyPprofSeeds, FirefoxSeeds,
-                           SpeedscopeSeeds, CpuProfileSeeds}) {
+  for (const auto seeds :
+       {FoldedSeeds, PerfScriptSeeds, PprofSeeds, LegacyPprofSeeds, FirefoxSeeds, SpeedscopeSeeds,
+        CpuProfileSeeds, ChromeTraceSeeds, CallgrindSeeds, OtlpSeeds}) {
     for (Bytes& seed : seeds()) {
       all.push_back(Gzipped(seed));
       all.push_back(std::move(seed));
@@ -242,6 +268,16 @@ FuzzTarget ImportSpeedscopeTarget() {
 }
 FuzzTarget ImportCpuProfileTarget() {
   return {"import_cpuprofile", "V8 CPU profiles", Run<Format::kCpuProfile>, CpuProfileSeeds};
+}
+
+FuzzTarget ImportChromeTraceTarget() {
+  return {"import_chrome_trace", "Chrome traces", Run<Format::kChromeTrace>, ChromeTraceSeeds};
+}
+FuzzTarget ImportCallgrindTarget() {
+  return {"import_callgrind", "callgrind files", Run<Format::kCallgrind>, CallgrindSeeds};
+}
+FuzzTarget ImportOtlpTarget() {
+  return {"import_otlp", "OpenTelemetry profiles", Run<Format::kOtlp>, OtlpSeeds};
 }
 
 }  // namespace profiler::fuzz

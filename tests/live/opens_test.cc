@@ -257,6 +257,8 @@ TEST_F(OpensOfACopy, NamedFilesAreOpenedWithTheUsersRights) {
   const std::string secret = "/root/.profiler-opens-test";
   fs::remove_all(secret);  // of a run that was ended
   fs::create_directory(secret);
+  fs::remove_all(secret);  // of a run that was ended
+  fs::create_directory(secret);
   ASSERT_EQ(chmod(secret.c_str(), 0700), 0);
   ASSERT_TRUE(fs::create_directory(secret + "/inner"));
   ASSERT_EQ(chmod((secret + "/inner").c_str(), 01777), 0);

@@ -113,8 +113,27 @@ TEST_F(ExportTest, WhatNoSamplePassesIsNoFile) {
   const Finished refused =
       Profiler({"export", "-i", File("perf.data"), "--comms", "nobody", "-o", File("x.pb.gz")});
   EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("there are no samples to export that pass the filters"));
+  EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody'; there are: "));
   EXPECT_FALSE(fs::exists(File("x.pb.gz")));
+}
+
+TEST_F(ExportTest, AFilterThatNoSamplePassesLeavesTextEmptyAndPicturesUnwritten) {
+  WriteRecording("perf.data");
+  const auto nobody = [&](std::vector<std::string> command) {
+    command.insert(command.end(), {"-i", File("perf.data"), "--comms", "nobody"});
+    return Profiler(command);
+  };
+  for (const std::string view : {"report", "script", "folded", "summary"}) {
+    const Finished shown = nobody({view});
+    EXPECT_EQ(shown.exit_code, 0) << view;
+    EXPECT_THAT(shown.err, HasSubstr("samples has command 'nobody'; there are: ")) << view;
+  }
+  for (const std::string file : {"x.svg", "x.html"}) {
+    const Finished refused = nobody({"flamegraph", "-o", File(file)});
+    EXPECT_EQ(refused.exit_code, 1) << file;
+    EXPECT_THAT(refused.err, HasSubstr("samples has command 'nobody'; there are: ")) << file;
+    EXPECT_FALSE(fs::exists(File(file))) << file;
+  }
 }
 
 TEST_F(ExportTest, ARecordingIsNeverWrittenOver) {

@@ -229,6 +229,14 @@ TEST(Exports, NamesAreTextWhateverBytesTheyHave) {
             std::string::npos);
 }
 
+TEST(Exports, ControlCharactersThatJsonPermitsAreEscapedAllTheSame) {
+  ProfileForTest builder;
+  builder.AddFrames("app", {{.name = "del\x7f \u0085 \u202e"}});
+  const std::string escaped = R"("del\u007f \u0085 \u202e")";
+  EXPECT_NE(Speedscope(builder.profile(), kOrigin).text.find(escaped), std::string::npos);
+  EXPECT_NE(ChromeTrace(builder.profile(), kOrigin).text.find(escaped), std::string::npos);
+}
+
 TEST(Exports, AProfileWithoutSamplesIsAFileWithoutSamples) {
   const profile::Profile profile;
   EXPECT_EQ(PprofText(Pprof(profile, kOrigin)), "types\n");

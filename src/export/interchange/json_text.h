@@ -6,11 +6,15 @@
 #include <string>
 #include <string_view>
 
+#include "src/base/json_escape.h"
+
 namespace profiler::exports {
 
-// A string with its quotes. What is no UTF-8 becomes U+FFFD.
+// A string with its quotes. Bytes that are not UTF-8 become U+FFFD, and control characters are
+// escaped.
 inline std::string Quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return EscapeControls(
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace profiler::exports

@@ -46,6 +46,13 @@ bool MappedSource::Skip(uint64_t size) {
   return step == size;
 }
 
+std::span<const std::byte> MappedSource::TakePayload(uint64_t size) {
+  if (size > static_cast<uint64_t>(limit_ - at_)) return {};
+  const std::span<const std::byte> bytes(at_, size);
+  Skip(size);
+  return bytes;
+}
+
 // Passed-over bytes go through a small buffer: however many they are, they take no chunks.
 bool StreamSource::Skip(uint64_t size) {
   const size_t have = std::min<uint64_t>(size, end_ - at_);

@@ -35,9 +35,15 @@ class ByteSource {
   // Passes over any number of bytes; false when there are fewer.
   virtual bool Skip(uint64_t size) = 0;
 
-  // The most bytes that Peek should be asked for on the word of the input: what they take in memory
-  // is taken before they are there.
-  virtual uint64_t max_peek() const { return 16 << 20; }
+  // Returns the next `size` bytes and passes over them. Empty, and nothing is passed over, if there
+  // are fewer, or if they would take too much memory before it is known that they are there.
+  virtual std::span<const std::byte> TakePayload(uint64_t size) {
+    constexpr uint64_t kMost = 16 << 20;
+    if (size > kMost || Peek(size).size() < size) return {};
+    const std::span<const std::byte> bytes(at_, size);
+    Advance(size);
+    return bytes;
+  }
 
   // In the file, of what Peek shows first.
   uint64_t offset() const { return offset_; }
@@ -64,7 +70,8 @@ class MappedSource final : public ByteSource {
   MappedSource(std::span<const std::byte> file, uint64_t begin, uint64_t end);
 
   bool Skip(uint64_t size) override;
-  uint64_t max_peek() const override { return UINT64_MAX; }  // the mapping is there
+  // Brings no page in: a trace may take gigabytes, and most readers pass over it.
+  std::span<const std::byte> TakePayload(uint64_t size) override;
 
  private:
   void Fill(size_t need) override;

@@ -167,14 +167,8 @@ bool RecordWalker::TakePayload(const StoredRecord& record) {
   const uint64_t size =
       auxtrace ? ReadAt<uint64_t>(record, sizeof(RecordHeader), swapped_)
                : (uint64_t{ReadAt<uint32_t>(record, sizeof(RecordHeader), swapped_)} + 7) / 8 * 8;
-  if (size <= source_->max_peek()) {
-    const std::span<const std::byte> bytes = source_->Peek(size);
-    if (bytes.size() >= size) {
-      payload_ = bytes.first(size);
-      source_->Advance(size);
-      return true;
-    }
-  }
+  payload_ = source_->TakePayload(size);
+  if (payload_.size() == size) return true;
   if (!source_->Skip(size)) cut_bytes_ = sizeof(RecordHeader);
   return true;
 }

@@ -1,0 +1,18 @@
+// Explains a filter that leaves no sample.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/profile/profile.h"
+#include "src/query/filter.h"
+
+namespace profiler::query {
+
+// "none of 774 samples has command 'ngnix'; there are: nginx, ab": the first list of the filter
+// that no sample matches, and the heaviest values of its kind. Returns nothing if a sample passes,
+// or if the profile has no sample at all. Call it before KeepOnly. Linear in the rows.
+std::optional<std::string> WhyNothingPasses(const profile::Profile& profile, const Filter& filter);
+
+}  // namespace profiler::query
