@@ -7,12 +7,14 @@
 #include "src/agent/program_builds.h"
 #include "src/base/text.h"
 #include "src/fleet/window_of_profile.h"
+#include "src/image_ids/mapped_files.h"
 #include "src/naming/load_profile.h"
 #include "src/perf_data/read/recording.h"
 #include "src/perf_data/sections/own_sections.h"
 #include "src/procfs/proc_file.h"
 #include "src/profile/name_profile.h"
 #include "src/profile/profile_builder.h"
+#include "symbolize/process_life.h"
 
 namespace profiler::agent {
 namespace {
@@ -74,21 +76,26 @@ absl::StatusOr<fleet::Window> WindowNamer::NameNow(const FinishedRecording& reco
   profile::ProfileBuilder builder(names_,
                                   naming::BuilderOptionsFor(file->events(), features, naming_));
   ProgramBuilds builds(features);
+  image_ids::MappedFiles mapped;
   PROFILER_RETURN_IF_ERROR(
       naming::ReadInto(*file, builder, [&](const perf_data::TimedRecord& timed) {
         builds.Add(timed.record, file->events()[timed.event].layout);
+        mapped.Add(timed.record, file->events()[timed.event].layout);
       }));
   profile::Profile profile = profile::Named(std::move(builder).Unnamed(), names_);
   if (auto chains = perf_data::ReadChainQuality(features)) profile.chains = *std::move(chains);
-  return fleet::WindowOf(profile,
-                         [&](uint32_t pid, std::string_view program) -> fleet::ProcessFacts {
-                           WorkloadNames names = processes_->NamesOf(pid);
-                           if (names.service.empty()) names.service = std::string(program);
-                           return {.service = std::move(names.service),
-                                   .container = std::move(names.container),
-                                   .pod = std::move(names.pod),
-                                   .build_id = builds.BuildIdOf(pid, program)};
-                         });
+  const auto describe = [&](uint32_t pid, std::string_view program) -> fleet::ProcessFacts {
+    WorkloadNames names = processes_->NamesOf(pid);
+    if (names.service.empty()) names.service = std::string(program);
+    return {.service = std::move(names.service),
+            .container = std::move(names.container),
+            .pod = std::move(names.pod),
+            .build_id = builds.BuildIdOf(pid, program)};
+  };
+  const fleet::UnixTime end = recording.begin + recording.length.count();
+  return fleet::WindowOf(profile, describe, [&](const profile::Dso& dso) {
+    return mapped.HtlhashOf(profile.text(dso.long_name), symbolize::PidOf(dso.pid), end);
+  });
 }
 
 }  // namespace profiler::agent

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
+#include "src/cli/recorded_command.h"
 #include "src/cli/version.h"
 #include "src/perf_data/dump/describe_features.h"
 #include "src/perf_data/format/perf_data_format.h"
@@ -133,6 +134,7 @@ json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording
 exports::Origin OriginOf(const perf_data::Recording& recording) {
   const perf_data::Features& features = recording.features();
   exports::Origin origin{.command = absl::StrJoin(features.cmdline, " "),
+                         .program = RecordedCommand(features.cmdline),
                          .hostname = features.hostname,
                          .machine = features.arch,
                          .producer = kVersion};

@@ -1,5 +1,7 @@
 #include "src/cli/export_formats.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -25,6 +27,8 @@
 #include "src/export/interchange/otlp.h"
 #include "src/export/interchange/pprof.h"
 #include "src/export/interchange/speedscope.h"
+#include "src/image_ids/mapped_files.h"
+#include "symbolize/process_life.h"
 
 namespace profiler::cli {
 namespace {
@@ -88,14 +92,14 @@ constexpr std::array<std::string_view, 1> kRecordingEndings = {".data"};
 
 // A new format is a line here, and one in docs/export.md.
 constexpr ExportFormat kFormats[] = {
-    {"pprof", kPprofEndings, false, false, WritePprof},
-    {"firefox", kFirefoxEndings, true, false, WriteFirefox},
-    {"speedscope", kSpeedscopeEndings, true, true, WriteSpeedscope},
-    {"callgrind", kCallgrindEndings, false, true, WriteCallgrind},
-    {"chrome", kChromeEndings, true, true, WriteChromeTrace},
-    {"otlp", kOtlpEndings, true, false, WriteOtlp},
-    {"folded", kFoldedEndings, false, true, WriteFolded},
-    {"svg", kSvgEndings, false, true, WriteFlameGraph},
+    {"pprof", kPprofEndings, false, false, false, WritePprof},
+    {"firefox", kFirefoxEndings, true, false, false, WriteFirefox},
+    {"speedscope", kSpeedscopeEndings, true, false, true, WriteSpeedscope},
+    {"callgrind", kCallgrindEndings, false, false, true, WriteCallgrind},
+    {"chrome", kChromeEndings, true, false, true, WriteChromeTrace},
+    {"otlp", kOtlpEndings, true, true, false, WriteOtlp},
+    {"folded", kFoldedEndings, false, false, true, WriteFolded},
+    {"svg", kSvgEndings, false, false, true, WriteFlameGraph},
     {.name = "html", .endings = kPageEndings, .run = WriteExportPage},
     {.name = "perf.data", .endings = kRecordingEndings, .run = ExportRecording},
 };
@@ -107,6 +111,17 @@ void SetSampleTimes(const Profile& profile, Origin& origin) {
       std::minmax_element(profile.quanta.begins.begin(), profile.quanta.begins.end());
   origin.first_sample = *first;
   origin.last_sample = *last;
+}
+
+// Nothing if the recording is of another machine, or does not say when it ended.
+void SetFiles(const naming::LoadedProfile& from, const image_ids::MappedFiles& mapped,
+              Origin& origin) {
+  utsname machine;
+  if (uname(&machine) != 0 || origin.hostname != machine.nodename || !origin.clock_started) return;
+  const int64_t end = origin.WallClockOf(origin.last_sample);
+  origin.htlhash_of = [&from, &mapped, end](const profile::Dso& dso) {
+    return mapped.HtlhashOf(from.profile.text(dso.long_name), symbolize::PidOf(dso.pid), end);
+  };
 }
 
 absl::Status CheckExportOutput(const ExportRequest& request, const ExportFormat& format) {
@@ -146,11 +161,18 @@ int Export(const ExportRequest& request, const ExportFormat& format) {
     PrintError(refused);
     return kExitUsage;
   }
-  auto loaded = LoadForExport(request, format.wants_times);
+  image_ids::MappedFiles mapped;
+  const auto take_mappings = [&](const perf_data::Recording& recording,
+                                 const perf_data::TimedRecord& timed) {
+    mapped.Add(timed.record, recording.events()[timed.event].layout);
+  };
+  auto loaded = format.wants_files ? LoadForExport(request, format.wants_times, take_mappings)
+                                   : LoadForExport(request, format.wants_times);
   if (const int* exit_code = std::get_if<int>(&loaded)) return *exit_code;
   naming::LoadedProfile& from = std::get<naming::LoadedProfile>(loaded);
   Origin origin = OriginOf(*from.recording);
   SetSampleTimes(from.profile, origin);
+  if (format.wants_files) SetFiles(from, mapped, origin);
   const Exported exported = format.write(from.profile, origin);
   Output output(request.path);
   if (format.is_text) {

@@ -31,6 +31,7 @@ struct ExportFormat {
   std::string_view name;
   std::span<const std::string_view> endings;  // of file names, the usual one first
   bool wants_times = false;                   // a row a sample and time: Dimension::kTime
+  bool wants_files = false;                   // identifiers of images (Origin::htlhash_of)
   bool is_text = true;
   // One of the two: the bytes of the file, or all of the work, of which the result is the exit
   // code.

@@ -27,13 +27,15 @@ absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
 
 }  // namespace
 
-std::variant<naming::LoadedProfile, int> LoadForExport(const ExportRequest& request, bool times) {
+std::variant<naming::LoadedProfile, int> LoadForExport(
+    const ExportRequest& request, bool times, decltype(naming::LoadOptions::on_record) on_record) {
   auto load = LoadOptionsOf(request.view);
   if (!load.ok()) {
     PrintError(load.status());
     return kExitUsage;
   }
   load->keep_thread = true;
+  load->on_record = std::move(on_record);
   load->naming.function_starts = true;
   if (times) {
     load->dimensions[static_cast<size_t>(profile::Dimension::kTime)] = true;

@@ -59,6 +59,36 @@ TEST(WindowOf, CallsCodeWithoutANameByItsImageAndCodeOfAJitByThat) {
             "cpu-clock app | [libx.so]<libx.so> hot<[JIT]> 1 1\n");
 }
 
+TEST(WindowOf, HasTheTypeOfEachFrameAndTheBuildIdOfEachImage) {
+  ProfileMaker maker;
+  const auto event = maker.Event("cpu-clock");
+  const auto thread = maker.Thread(10, 10, "node");
+  const std::array<std::byte, 2> build_id = {std::byte{0xab}, std::byte{0x12}};
+  const std::array<FunctionLine, 1> main = {{{.name = "main"}}}, work = {{{.name = "JS:work"}}},
+                                    read = {{{.name = "read"}}};
+  const auto node = maker.Image(profile::DsoKind::kUser, "/usr/bin/node", build_id);
+  const auto jit = maker.Image(profile::DsoKind::kJit, "/tmp/perf-10.map", {}, 10);
+  const auto library = maker.Image(profile::DsoKind::kUser, "/lib/x.so");
+  profile::StackId stack = profile::kNoStack;
+  stack = maker.Stack(stack, maker.Frame({.functions = main, .image = node, .address = 0x10}));
+  stack = maker.Stack(stack, maker.Frame({.functions = work, .image = jit, .address = 0x20}));
+  stack = maker.Stack(stack, maker.Frame({.functions = read, .image = library, .address = 0x30}));
+  maker.Add({.event = event, .thread = thread, .stack = stack});
+  const profile::Profile profile = std::move(maker).Finish();
+  const Window window = WindowOf(profile, Nothing, [&](const profile::Dso& dso) {
+    return absl::StrCat("hash of ", View(profile.text(dso.long_name)));
+  });
+  std::string text;
+  for (const Frame& frame : window.frames) {
+    for (const StringId part : {frame.function, frame.image, frame.type, frame.build_id}) {
+      absl::StrAppend(&text, View(window.strings[part]), "|");
+    }
+  }
+  EXPECT_EQ(text,
+            "main|node|native|gnu:ab12|JS:work|[JIT]|v8js||"
+            "read|x.so|native|htlhash:hash of /lib/x.so|");
+}
+
 TEST(ProfileOf, HasTheSamplesOfAllWindowsUnderTheNamesOfTheirServices) {
   Window first = WebAndDatabase().Finish();
   Window second = WebAndDatabase().Finish();

@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -126,6 +127,18 @@ void Tables(Io& io, W& window) {
   }
 }
 
+template <class Io, class W>
+void FrameFacts(Io& io, W& window) {
+  for (auto& frame : window.frames) io.String(frame.type);
+  for (auto& frame : window.frames) io.String(frame.build_id);
+}
+
+bool HasFrameFacts(const Window& window) {
+  return std::ranges::any_of(window.frames, [](const Frame& frame) {
+    return frame.type != StringId::kEmpty || frame.build_id != StringId::kEmpty;
+  });
+}
+
 }  // namespace
 
 std::string EncodeSegment(const Window& window) {
@@ -136,6 +149,7 @@ std::string EncodeSegment(const Window& window) {
   AppendSum(out, out);
   ColumnWriter columns;
   Tables(columns, const_cast<Window&>(window));  // a writer changes nothing
+  if (HasFrameFacts(window)) FrameFacts(columns, const_cast<Window&>(window));
   const std::string body = PackSection(kBodyVersion, /*flags=*/0, columns.out.Take(), kLevel);
   out += body;
   AppendSum(body, out);
@@ -178,6 +192,7 @@ absl::StatusOr<Window> DecodeSegment(std::span<const std::byte> bytes) {
   ColumnReader columns{.in = NumberReader(unpacked->content)};
   Window window = std::move(head.window);
   Tables(columns, window);
+  if (columns.in.remaining() != 0) FrameFacts(columns, window);
   if (!columns.ok() || window.rows.size() != head.rows)
     return Damaged("its tables contradict each other");
   return window;

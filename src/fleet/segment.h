@@ -4,7 +4,8 @@
 //   size of the head, u32
 //   head        host, labels, times, rate, losses, sums: enough to choose segments by
 //   XXH3-64 of all before, u64
-//   body        tables, packed as a section (src/base/packed_section.h)
+//   body        tables, packed as a section (src/base/packed_section.h); behind them types and
+//               build-ids of frames, unless none is known. Older programs pass these over
 //   XXH3-64 of the body, u64
 //
 // Numbers of fixed size are little-endian. A head can be read without the body. Whatever was cut,

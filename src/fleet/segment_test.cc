@@ -32,6 +32,20 @@ TEST(Segment, HasWhatTheWindowHas) {
   EXPECT_EQ(EncodeSegment(*read), bytes) << "equal windows are equal bytes";
 }
 
+TEST(Segment, KeepsTypesAndBuildIdsOfFramesBehindWhatOlderProgramsRead) {
+  WindowBuilder builder = WebAndDatabase();
+  const std::string without = EncodeSegment(builder.window());
+  EXPECT_EQ(DecodeSegment(BytesOfText(without))->frames, builder.window().frames);
+  const uint32_t frame = builder.Frame({"main.work", "app", "go", "htlhash:ab12"});
+  builder.Add({0, 0, builder.Stack(kNoCaller, frame), 1, 1});
+  const Window window = std::move(builder).Finish();
+  const auto read = DecodeSegment(BytesOfText(EncodeSegment(window)));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->frames, window.frames);
+  EXPECT_EQ(read->strings[read->frames.back().type], "go");
+  EXPECT_EQ(read->strings[read->frames.back().build_id], "htlhash:ab12");
+}
+
 TEST(Segment, TellsInItsHeadWhatIsInItWithoutItsBody) {
   const std::string bytes = EncodeSegment(WebAndDatabase().Finish());
   const auto head = ReadSegmentHead(BytesOfText(bytes).first(bytes.size() / 2));

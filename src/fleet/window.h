@@ -7,12 +7,15 @@
 //                                  │
 //   stacks                         node {caller, frame}   leaf up to root; kNoCaller is the root's
 //                                                 │
-//   frames                                        {function, image}   names, and no addresses
+//   frames                                        {function, image, type, build-id}
+//                                                                    names, and no addresses
 //
 // Addresses mean something on one machine, in one process. Names are the same on all machines, so a
 // stack has a hash of its names (StackHashes) by which equal stacks of any two machines are one.
 //
 // The answer to a question about many windows is a Window again: its rows are sums.
+//
+// Type and build-id are for receivers that ask for them. The answer to a question has neither.
 //
 // Reading is thread-safe.
 
@@ -55,6 +58,9 @@ struct Workload {
 struct Frame {
   StringId function{};
   StringId image{};  // short name of its file; empty: inlined into the frame that calls it
+  StringId type{};   // its language (src/query/frame_types.h); empty: unknown
+  // "gnu:" or "htlhash:" and the image's identifier, in hexadecimal digits; empty: unknown.
+  StringId build_id{};
   bool operator==(const Frame&) const = default;
 };
 

@@ -66,10 +66,13 @@ uint32_t WindowBuilder::Workload(const WorkloadNames& names) {
   return NumberOf(workloads_, key, window_.workloads, [&] { return workload; });
 }
 
-uint32_t WindowBuilder::Frame(std::string_view function, std::string_view image) {
-  const fleet::Frame frame = {.function = window_.strings.Intern(function),
-                              .image = window_.strings.Intern(image)};
-  const Pair key = {static_cast<uint32_t>(frame.function), static_cast<uint32_t>(frame.image)};
+uint32_t WindowBuilder::Frame(const FrameNames& names) {
+  StringTable& strings = window_.strings;
+  const fleet::Frame frame = {.function = strings.Intern(names.function),
+                              .image = strings.Intern(names.image),
+                              .type = strings.Intern(names.type),
+                              .build_id = strings.Intern(names.build_id)};
+  const FrameKey key = {frame.function, frame.image, frame.type, frame.build_id};
   return NumberOf(frames_, key, window_.frames, [&] { return frame; });
 }
 
@@ -112,7 +115,8 @@ void WindowBuilder::AddRows(const Window& other, absl::FunctionRef<bool(const Ro
     const StackNode& node = other.stacks[i];
     uint32_t& frame = frames[node.frame];
     if (frame == kNone) {
-      frame = Frame(text(other.frames[node.frame].function), text(other.frames[node.frame].image));
+      const fleet::Frame& names = other.frames[node.frame];
+      frame = Frame({.function = text(names.function), .image = text(names.image)});
     }
     stacks[i] = Stack(node.caller == kNoCaller ? kNoCaller : stacks[node.caller], frame);
   }

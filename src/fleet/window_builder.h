@@ -26,6 +26,11 @@ struct WorkloadNames {
   std::string_view service = {}, container = {}, pod = {}, program = {}, build_id = {};
 };
 
+// A Frame by its texts.
+struct FrameNames {
+  std::string_view function, image = {}, type = {}, build_id = {};
+};
+
 // Not thread-safe. Memory by what is distinct.
 class WindowBuilder {
  public:
@@ -41,19 +46,20 @@ class WindowBuilder {
 
   uint32_t Event(std::string_view name);
   uint32_t Workload(const WorkloadNames& names);
-  uint32_t Frame(std::string_view function, std::string_view image);
+  uint32_t Frame(const FrameNames& names);
   // The stack of `caller` with a callee more. At kMostDepth the callee is left out, and the caller
   // is given back: a stack that is too deep is cut at its innermost end.
   uint32_t Stack(uint32_t caller, uint32_t frame);
   uint32_t Stack(uint32_t caller, std::string_view function, std::string_view image) {
-    return Stack(caller, Frame(function, image));
+    return Stack(caller, Frame({.function = function, .image = image}));
   }
 
   // Rows that agree in event, workload and stack are one.
   void Add(const Row& row);
 
   // The rows of another window that `is_wanted` is true of, with their names, which have other
-  // numbers here. Linear in the other window's tables.
+  // numbers here. Frames lose their types and build-ids, so stacks of equal names are one. Linear
+  // in the other window's tables.
   void AddRows(const Window& other, absl::FunctionRef<bool(const Row&)> is_wanted);
 
   // Once, last.
@@ -79,11 +85,20 @@ class WindowBuilder {
     }
   };
 
+  struct FrameKey {
+    StringId function, image, type, build_id;
+    bool operator==(const FrameKey&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const FrameKey& key) {
+      return H::combine(std::move(h), key.function, key.image, key.type, key.build_id);
+    }
+  };
+
   Window window_;
   bool has_facts_ = false;
   absl::flat_hash_map<StringId, uint32_t> events_;
   absl::flat_hash_map<WorkloadKey, uint32_t> workloads_;
-  absl::flat_hash_map<Pair, uint32_t> frames_;  // by function and image
+  absl::flat_hash_map<FrameKey, uint32_t> frames_;
   absl::flat_hash_map<Pair, uint32_t> stacks_;  // by caller and frame
   absl::flat_hash_map<RowKey, uint32_t> rows_;
   std::vector<uint32_t> depths_;  // by stack

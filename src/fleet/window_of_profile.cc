@@ -1,5 +1,7 @@
 #include "src/fleet/window_of_profile.h"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
 #include "src/fleet/window_builder.h"
+#include "src/query/frame_types.h"
 
 namespace profiler::fleet {
 namespace {
@@ -17,8 +20,13 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 class WindowMaker {
  public:
-  WindowMaker(const Profile& profile, const DescribeProcess& describe)
-      : profile_(profile), describe_(describe) {}
+  WindowMaker(const Profile& profile, const DescribeProcess& describe,
+              const HtlhashOfImage& htlhash_of)
+      : profile_(profile),
+        describe_(describe),
+        htlhash_of_(htlhash_of),
+        types_(query::FrameTypesOf(profile)),
+        build_ids_(profile.dsos.size()) {}
 
   Window Make() && {
     MapStacks();
@@ -61,16 +69,36 @@ class WindowMaker {
     const profile::Frame& frame = profile_[node.frame];
     const profile::Dso& dso = profile_[frame.dso];
     const std::string image = ImageOf(dso);
+    FrameNames names = {.function = {},
+                        .image = image,
+                        .type = query::NameOf(types_[static_cast<uint32_t>(node.frame)]),
+                        .build_id = BuildIdOf(frame.dso)};
     const auto lines = profile_.LinesOf(frame);
     if (lines.empty()) {
       const std::string name = image.starts_with('[') ? image : absl::StrCat("[", image, "]");
-      return builder_.Stack(stack, name, image);
+      names.function = name;
+      return builder_.Stack(stack, builder_.Frame(names));
     }
     for (size_t i = lines.size(); i-- > 0;) {
-      const std::string_view name = profile_.text(profile_[lines[i].symbol].name);
-      stack = builder_.Stack(stack, name, lines[i].inlined ? std::string_view() : image);
+      names.function = profile_.text(profile_[lines[i].symbol].name);
+      stack = lines[i].inlined ? builder_.Stack(stack, names.function, std::string_view())
+                               : builder_.Stack(stack, builder_.Frame(names));
     }
     return stack;
+  }
+
+  const std::string& BuildIdOf(profile::DsoId id) {
+    std::optional<std::string>& build_id = build_ids_[static_cast<uint32_t>(id)];
+    if (!build_id) build_id = MakeBuildId(profile_[id]);
+    return *build_id;
+  }
+
+  std::string MakeBuildId(const profile::Dso& dso) const {
+    if (dso.kind == profile::DsoKind::kJit || dso.kind == profile::DsoKind::kJitDump) return {};
+    if (!dso.build_id.empty()) return absl::StrCat("gnu:", HexOf(dso.build_id));
+    if (dso.kind != profile::DsoKind::kUser || !htlhash_of_) return {};
+    const std::string htlhash = htlhash_of_(dso);
+    return htlhash.empty() ? std::string() : absl::StrCat("htlhash:", htlhash);
   }
 
   std::string ImageOf(const profile::Dso& dso) const {
@@ -101,14 +129,18 @@ class WindowMaker {
 
   const Profile& profile_;
   const DescribeProcess& describe_;
+  const HtlhashOfImage& htlhash_of_;
+  const std::vector<query::FrameType> types_;
+  std::vector<std::optional<std::string>> build_ids_;  // by DSO
   WindowBuilder builder_;
   std::vector<uint32_t> events_, workloads_, stacks_;  // by what the profile calls them
 };
 
 }  // namespace
 
-Window WindowOf(const Profile& profile, const DescribeProcess& describe) {
-  return WindowMaker(profile, describe).Make();
+Window WindowOf(const Profile& profile, const DescribeProcess& describe,
+                const HtlhashOfImage& htlhash_of) {
+  return WindowMaker(profile, describe, htlhash_of).Make();
 }
 
 }  // namespace profiler::fleet

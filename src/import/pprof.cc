@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/text.h"
+#include "src/import/drop_frames.h"
 #include "src/import/pprof_fields.h"
 #include "src/import/pprof_tables.h"
 
@@ -37,11 +42,24 @@ bool IsSampleCount(std::string_view type, std::string_view unit, std::string_vie
   return (type == "samples" || type == "sample" || is_of_next) && unit == "count";
 }
 
-// Times are in nanoseconds here.
+// Times are in nanoseconds here. Units as pprof's internal/measurement knows them.
 uint64_t ScaleOf(std::string_view unit) {
-  if (unit == "microseconds") return 1000;
-  if (unit == "milliseconds") return 1'000'000;
-  return unit == "seconds" ? 1'000'000'000 : 1;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  constexpr std::pair<std::string_view, uint64_t> kUnits[] = {{"us", 1000},
+                                                              {"microsecond", 1000},
+                                                              {"ms", 1'000'000},
+                                                              {"millisecond", 1'000'000},
+                                                              {"s", kSecond},
+                                                              {"sec", kSecond},
+                                                              {"second", kSecond},
+                                                              {"min", 60 * kSecond},
+                                                              {"minute", 60 * kSecond},
+                                                              {"hour", 3600 * kSecond},
+                                                              {"hr", 3600 * kSecond}};
+  for (const auto& [name, scale] : kUnits) {
+    if (unit == name || (name.size() > 2 && unit == absl::StrCat(View(name), "s"))) return scale;
+  }
+  return 1;
 }
 
 // In hexadecimal, else it is no build-id of an ELF file (Go writes others).
@@ -74,8 +92,11 @@ class PprofReader {
       return absl::DataLossError("it does not say what its values are (no sample_type)");
     }
     ChooseEvents();
+    FindDroppedFrames();
     pbf_reader profile(bytes.data(), bytes.size());
-    while (profile.next(Fields::kSample)) AddSample(MessageOf(profile));
+    while (profile.next(Fields::kSample)) {
+      PROFILER_RETURN_IF_ERROR(AddSample(MessageOf(profile)));
+    }
     if (below_zero_ != 0) {
       maker_.Warn(absl::StrCat(below_zero_, " values are below zero and left out"));
     }
@@ -85,28 +106,78 @@ class PprofReader {
  private:
   void ChooseEvents() {
     const auto& types = tables_.value_types;
+    std::vector<std::string> names(types.size());  // of the event of each type
+    for (size_t i = 0; i < types.size(); ++i) names[i] = NameOf(i, {names.data(), i});
+    const auto is_count = [&](size_t i) {
+      const bool is_last = i + 1 == types.size();
+      return IsSampleCount(tables_.text(types[i].type), tables_.text(types[i].unit),
+                           is_last ? std::string_view() : tables_.text(types[i + 1].type));
+    };
+    const size_t shown = DefaultType();
+    const bool is_of_next = is_count(shown) && shown + 1 < types.size();
+    maker_.Event(names[is_of_next ? shown + 1 : shown]);
     for (size_t i = 0; i < types.size(); ++i) {
-      const std::string_view type = tables_.text(types[i].type);
-      const std::string_view next =
-          i + 1 < types.size() ? tables_.text(types[i + 1].type) : std::string_view();
-      const bool is_count = IsSampleCount(type, tables_.text(types[i].unit), next);
-      if (is_count && i + 1 < types.size()) {
-        ++i;
-        values_.push_back({.event = maker_.Event(tables_.text(types[i].type)),
-                           .count = i - 1,
-                           .period = i,
-                           .scale = ScaleOf(tables_.text(types[i].unit))});
-        continue;
+      ValueOfEvent value;
+      if (is_count(i)) {
+        value.count = i;
+        if (i + 1 < types.size()) ++i;
       }
-      ValueOfEvent value{
-          .event = maker_.Event(type), .period = i, .scale = ScaleOf(tables_.text(types[i].unit))};
-      if (is_count) value.count = i;
+      value.event = maker_.Event(names[i]);
+      value.period = i;
+      value.scale = ScaleOf(tables_.text(types[i].unit));
       const bool has_period = types[i].type == tables_.period_type.type &&
                               types[i].unit == tables_.period_type.unit && types.size() == 1;
       if (has_period && tables_.period > 1) {
         value.per_sample = static_cast<uint64_t>(tables_.period);
       }
       values_.push_back(value);
+    }
+  }
+
+  // A type that another one has already is told apart by its unit, or else by a number.
+  std::string NameOf(size_t index, std::span<const std::string> before) const {
+    const std::string type(tables_.text(tables_.value_types[index].type));
+    std::string name = type;
+    for (size_t number = 1; std::ranges::count(before, name) != 0; ++number) {
+      name = absl::StrCat(type, "_", View(tables_.text(tables_.value_types[index].unit)));
+      if (number > 1) absl::StrAppend(&name, "_", number);
+    }
+    return name;
+  }
+
+  size_t DefaultType() const {
+    const auto& types = tables_.value_types;
+    const std::string_view wanted = tables_.text(tables_.default_type);
+    for (size_t i = 0; i < types.size() && !wanted.empty(); ++i) {
+      if (tables_.text(types[i].type) == wanted) return i;
+    }
+    return types.size() - 1;
+  }
+
+  void FindDroppedFrames() {
+    const std::string_view drop = tables_.text(tables_.drop_frames);
+    if (drop.empty()) return;
+    auto pattern = DropFrames::Parse(drop, tables_.text(tables_.keep_frames));
+    absl::flat_hash_set<uint64_t> functions;
+    for (const auto& [id, function] : tables_.functions) {
+      if (!pattern || pattern->is_too_much()) break;
+      if (pattern->Drops(NameOf({.function = id, .line = 0}))) functions.insert(id);
+    }
+    if (!pattern || pattern->is_too_much()) {
+      maker_.Warn(
+          "its drop_frames are shown: they are a pattern that is not supported, or takes too long");
+      return;
+    }
+    for (auto& [id, location] : tables_.locations) {
+      size_t at = location.lines.size();
+      while (at > 0 && !functions.contains(location.lines[at - 1].function)) --at;
+      if (at == 0) continue;
+      const bool is_whole = at == location.lines.size();
+      dropped_.emplace(id, is_whole);
+      if (!is_whole) {
+        location.lines.erase(location.lines.begin(),
+                             location.lines.begin() + static_cast<std::ptrdiff_t>(at));
+      }
     }
   }
 
@@ -117,7 +188,7 @@ class PprofReader {
     std::string_view thread, comm;
   };
 
-  void AddSample(pbf_reader message) {
+  absl::Status AddSample(pbf_reader message) {
     fields_.locations.clear();
     fields_.values.clear();
     fields_.pid = fields_.tid = std::nullopt;
@@ -137,12 +208,32 @@ class PprofReader {
           message.skip();
       }
     }
-    StackId stack = profile::kNoStack;
-    for (size_t i = fields_.locations.size(); i-- > 0;) {
-      stack = maker_.Stack(stack, FrameOf(fields_.locations[i]));
+    if (fields_.values.size() != values_of_sample()) {
+      return absl::DataLossError(absl::StrCat("a sample has ", fields_.values.size(),
+                                              " values, and the profile ", values_of_sample(),
+                                              " types of values"));
     }
+    const StackId stack = StackOfSample();
     const profile::ThreadId thread = ThreadOfSample();
     for (const ValueOfEvent& value : values_) AddValue(value, thread, stack);
+    return absl::OkStatus();
+  }
+  size_t values_of_sample() const { return tables_.value_types.size(); }
+
+  // From the outermost location to the first one that is dropped. Those in front of the first one
+  // that is not dropped stay.
+  StackId StackOfSample() {
+    StackId stack = profile::kNoStack;
+    bool has_kept = false;
+    for (size_t i = fields_.locations.size(); i-- > 0;) {
+      const auto dropped = dropped_.find(fields_.locations[i]);
+      has_kept = has_kept || dropped == dropped_.end();
+      const bool ends_here = dropped != dropped_.end() && has_kept;
+      if (ends_here && dropped->second) break;
+      for (const FrameId frame : FramesOf(fields_.locations[i])) stack = maker_.Stack(stack, frame);
+      if (ends_here) break;
+    }
+    return stack;
   }
 
   // Packed, as proto3 has them, or one by one.
@@ -225,33 +316,48 @@ class PprofReader {
                 .period = static_cast<uint64_t>(period) * value.scale});
   }
 
-  FrameId FrameOf(uint64_t location_id) {
+  // Outermost first.
+  const std::vector<FrameId>& FramesOf(uint64_t location_id) {
     const auto [known, is_new] = frames_.try_emplace(location_id);
-    if (is_new) known->second = MakeFrame(location_id);
+    if (is_new) known->second = MakeFrames(location_id);
     return known->second;
   }
 
-  FrameId MakeFrame(uint64_t location_id) {
+  std::string_view NameOf(const PprofTables::Line& line) const {
+    const auto function = tables_.functions.find(line.function);
+    if (function == tables_.functions.end()) return {};
+    const std::string_view name = tables_.text(function->second.name);
+    return name.empty() ? tables_.text(function->second.system_name) : name;
+  }
+
+  // Only the function whose code it is has the address.
+  std::vector<FrameId> MakeFrames(uint64_t location_id) {
     const auto found = tables_.locations.find(location_id);
-    if (found == tables_.locations.end()) return maker_.Frame({});
+    if (found == tables_.locations.end()) return {maker_.Frame({})};
     const PprofTables::Location& location = found->second;
-    std::vector<FunctionLine> functions;
-    for (const PprofTables::Line& line : location.lines) {
-      const auto function = tables_.functions.find(line.function);
-      if (function == tables_.functions.end()) continue;
-      std::string_view name = tables_.text(function->second.name);
-      if (name.empty()) name = tables_.text(function->second.system_name);
-      if (name.empty()) continue;
-      functions.push_back({name, tables_.text(function->second.file),
-                           static_cast<uint32_t>(std::clamp<int64_t>(line.line, 0, UINT32_MAX))});
-    }
-    CodeSpec code{.functions = functions};
+    CodeSpec code;
     if (location.address != 0) code.address = location.address;
     const auto mapping = tables_.mappings.find(location.mapping);
     if (mapping != tables_.mappings.end()) SetImage(mapping->second, code);
     if (code.image == profile::DsoId{} && IsKernel({}, location.address)) {
       code.mode = Mode::kKernel;
     }
+    if (location.lines.empty()) return {maker_.Frame(code)};
+    std::vector<FrameId> frames;
+    for (size_t i = location.lines.size(); i-- > 0;) {
+      frames.push_back(FrameOf(location.lines[i], code));
+      code.address = code.file_offset = std::nullopt;
+    }
+    return frames;
+  }
+
+  FrameId FrameOf(const PprofTables::Line& line, CodeSpec code) {
+    const std::string_view name = NameOf(line);
+    if (name.empty()) return maker_.Frame(code);
+    const FunctionLine function = {
+        name, tables_.text(tables_.functions.find(line.function)->second.file),
+        static_cast<uint32_t>(std::clamp<int64_t>(line.line, 0, UINT32_MAX))};
+    code.functions = std::span(&function, 1);
     return maker_.Frame(code);
   }
 
@@ -275,8 +381,10 @@ class PprofReader {
   ProfileMaker& maker_;
   PprofTables tables_;
   std::vector<ValueOfEvent> values_;
-  SampleFields fields_;  // of the sample at hand
-  absl::flat_hash_map<uint64_t, FrameId> frames_;
+  SampleFields fields_;                                         // of the sample at hand
+  absl::flat_hash_map<uint64_t, std::vector<FrameId>> frames_;  // by location
+  // By location, with all its callees; true: the location itself too.
+  absl::flat_hash_map<uint64_t, bool> dropped_;
   size_t below_zero_ = 0;
 };
 

@@ -8,9 +8,13 @@
 //
 // A type that is samples/count, and the type behind it, are one event: how many samples, and what
 // they add up to (the period). Every other type is an event by itself, of which each sample of the
-// file with a value is one sample. Labels pid, tid (thread_id), thread and comm say whose sample it
-// is. Values below zero, as differences of profiles have them, cannot be shown: they are left out,
-// and a warning counts them.
+// file with a value is one sample. The first event is that of default_sample_type, or else of the
+// last type, as `go tool pprof` shows it. Labels pid, tid (thread_id), thread and comm say whose
+// sample it is. Values below zero, as differences of profiles have them, cannot be shown: they are
+// left out, and a warning counts them.
+//
+// Each line of a location is a frame, so a value counts for the innermost inlined function, as in
+// pprof. drop_frames and keep_frames are applied (drop_frames.h).
 
 #pragma once
 

@@ -152,6 +152,15 @@ void PprofTables::Read(std::string_view bytes) {
       case Fields::kPeriodType:
         period_type = ReadValueType(MessageOf(profile));
         break;
+      case Fields::kDefaultSampleType:
+        default_type = NumberOf(profile);
+        break;
+      case Fields::kDropFrames:
+        drop_frames = NumberOf(profile);
+        break;
+      case Fields::kKeepFrames:
+        keep_frames = NumberOf(profile);
+        break;
       case Fields::kPeriod:
         period = SignedNumberOf(profile);
         break;

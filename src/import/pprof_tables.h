@@ -34,6 +34,8 @@ struct PprofTables {
   std::vector<ValueType> value_types;
   ValueType period_type;
   int64_t period = 0;
+  // Strings; 0: none.
+  uint64_t default_type = 0, drop_frames = 0, keep_frames = 0;
   std::vector<std::string_view> strings;
   absl::flat_hash_map<uint64_t, Mapping> mappings;
   uint64_t first_mapping = 0;  // that of the main program

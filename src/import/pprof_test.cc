@@ -83,6 +83,12 @@ class PprofBuilder {
     return *this;
   }
 
+  // A field that names a string.
+  PprofBuilder& Field(uint32_t field, std::string_view text) {
+    profile_.add_int64(field, Text(text));
+    return *this;
+  }
+
   std::string Bytes() const { return bytes_ + strings_; }
 
  private:
@@ -131,7 +137,7 @@ TEST(Pprof, HasCountsPeriodsImagesLinesAndInlinedCalls) {
     EXPECT_EQ(EventsOf(loaded.profile), "cpu 4/40000000");
     EXPECT_EQ(FramesOf(loaded.profile),
               "?@server 1/10000000\n"
-              "main@server main.c:20;inner@server^ a.h:3;read@libc.so.6 read.c:10 3/30000000\n");
+              "main@server main.c:20;inner@server a.h:3;read@libc.so.6 read.c:10 3/30000000\n");
   }
 }
 
@@ -160,7 +166,7 @@ TEST(Pprof, OfAHeapIsAnEventForEachOfItsValues) {
   pprof.Location(1, 0, 0, {{"f", "", 0}}).Location(2, 0, 0, {{"g", "", 0}});
   pprof.Sample({1}, {3, 300, 0}).Sample({2}, {1, 50, 50}).Sample({2}, {0, 0, -5});
   const auto loaded = Load(FileWith(pprof.Bytes()));
-  EXPECT_EQ(EventsOf(loaded.profile), "alloc_objects 2/4, alloc_space 2/350, inuse_space 1/50");
+  EXPECT_EQ(EventsOf(loaded.profile), "inuse_space 1/50, alloc_objects 2/4, alloc_space 2/350");
   ASSERT_EQ(loaded.recording->warnings().size(), 1);
   EXPECT_TRUE(loaded.recording->warnings()[0].ends_with("1 values are below zero and left out"));
 }
@@ -171,7 +177,86 @@ TEST(Pprof, OfSeveralEventsHasTheSamplesOfEach) {
   pprof.Type("faults_samples", "count").Type("faults", "count");
   pprof.Location(1, 0, 0, {{"f", "", 0}});
   pprof.Sample({1}, {3, 3000, 1, 40}).Sample({1}, {0, 0, 2, 2});
-  EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile), "cycles 3/3000, faults 3/42");
+  EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile), "faults 3/42, cycles 3/3000");
+}
+
+// main calls work, which calls malloc, into which alloc is inlined.
+PprofBuilder MallocProfile() {
+  PprofBuilder pprof;
+  pprof.Type("space", "bytes");
+  pprof.Location(1, 0, 0, {{"main", "", 0}}).Location(2, 0, 0, {{"work", "", 0}});
+  pprof.Location(3, 0, 0, {{"alloc", "", 0}, {"malloc(unsigned long)", "", 0}});
+  pprof.Sample({3, 2, 1}, {7}).Sample({2, 1}, {5});
+  return pprof;
+}
+
+std::string FoldedWith(std::string_view drop, std::string_view keep = {}) {
+  PprofBuilder pprof = MallocProfile();
+  pprof.Field(Fields::kDropFrames, drop).Field(Fields::kKeepFrames, keep);
+  return FoldedOf(Load(FileWith(pprof.Bytes())).profile);
+}
+
+TEST(Pprof, CountsASampleForTheInnermostInlinedFunction) {
+  EXPECT_EQ(FoldedOf(Load(FileWith(MallocProfile().Bytes())).profile),
+            "[unknown];main;work 5\n[unknown];main;work;malloc(unsigned long);alloc 7\n");
+}
+
+TEST(Pprof, LeavesOutWhatItsDropFramesName) {
+  EXPECT_EQ(FoldedWith("malloc|free"), "[unknown];main;work 12\n");
+  EXPECT_EQ(FoldedWith("mal"), FoldedWith("nothing"));
+  EXPECT_EQ(FoldedWith("alloc"),
+            "[unknown];main;work 5\n[unknown];main;work;malloc(unsigned long) 7\n");
+  EXPECT_EQ(FoldedWith(".*", "main|work"), "[unknown];main;work 12\n");
+  EXPECT_EQ(FoldedWith(R"((?:m\wll?oc|w[a-z]+?k))"), "[unknown];main 12\n");
+  // What stands in front of the first function that is kept stays.
+  EXPECT_EQ(FoldedWith("main"), FoldedWith("nothing"));
+}
+
+TEST(Pprof, ShowsFramesThatItCannotDropAndSaysSo) {
+  for (const char* const pattern : {"(?i)malloc", "(((a{99}){99}){99})", "a(", "\\pL", "[a"}) {
+    PprofBuilder pprof = MallocProfile();
+    const auto loaded = Load(FileWith(pprof.Field(Fields::kDropFrames, pattern).Bytes()));
+    EXPECT_EQ(FoldedOf(loaded.profile), FoldedWith("nothing")) << pattern;
+    ASSERT_EQ(loaded.recording->warnings().size(), 1) << pattern;
+    EXPECT_NE(loaded.recording->warnings()[0].find("its drop_frames are shown"), std::string::npos);
+  }
+}
+
+TEST(Pprof, ShowsFramesWhereDroppingThemWouldTakeTooLong) {
+  PprofBuilder pprof = MallocProfile();
+  for (uint64_t i = 10; i < 110; ++i) {
+    const std::string name = std::string(3000, 'a') + std::to_string(i);
+    pprof.Location(i, 0, 0, {{name, "", 0}});
+  }
+  std::string pattern = "malloc|";
+  while (pattern.size() < 4000) pattern += "(a|b)*a";
+  const auto loaded = Load(FileWith(pprof.Field(Fields::kDropFrames, pattern).Bytes()));
+  EXPECT_EQ(FoldedOf(loaded.profile), FoldedWith("nothing"));
+  ASSERT_EQ(loaded.recording->warnings().size(), 1);
+}
+
+TEST(Pprof, BeginsWithTheEventOfItsDefaultType) {
+  PprofBuilder pprof;
+  pprof.Type("samples", "count").Type("cpu", "nanoseconds").Type("wall", "seconds");
+  pprof.Location(1, 0, 0, {{"f", "", 0}}).Sample({1}, {2, 20, 3});
+  EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile), "wall 1/3000000000, cpu 2/20");
+  pprof.Field(Fields::kDefaultSampleType, "samples");
+  EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile), "cpu 2/20, wall 1/3000000000");
+}
+
+TEST(Pprof, KeepsTypesOfOneNameApart) {
+  PprofBuilder pprof;
+  pprof.Type("space", "count").Type("space", "bytes").Type("space", "bytes");
+  pprof.Location(1, 0, 0, {{"f", "", 0}}).Sample({1}, {1, 20, 300});
+  EXPECT_EQ(EventsOf(Load(FileWith(pprof.Bytes())).profile),
+            "space_bytes_2 1/300, space 1/1, space_bytes 1/20");
+}
+
+TEST(Pprof, WhoseSamplesLackValuesIsRefused) {
+  PprofBuilder pprof = CpuProfile();
+  EXPECT_NE(ErrorOf(FileWith(pprof.Sample({1}, {1}).Bytes()))
+                .find("a sample has 1 values, and the profile 2 types of values"),
+            std::string::npos);
 }
 
 TEST(Pprof, IsRecognisedInWhateverOrderItsFieldsStand) {

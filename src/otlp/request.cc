@@ -13,9 +13,10 @@ enum Request : uint32_t { kResourceProfiles = 1, kDictionary = 2 };
 enum ResourceProfiles : uint32_t { kResource = 1, kScopeProfiles = 2 };
 enum Resource : uint32_t { kResourceAttributes = 1 };
 enum ScopeProfiles : uint32_t { kScope = 1, kProfiles = 2 };
-enum Scope : uint32_t { kScopeName = 1 };
+enum Scope : uint32_t { kScopeName = 1, kScopeVersion = 2 };
 enum KeyValue : uint32_t { kKey = 1, kValue = 2 };
-enum AnyValue : uint32_t { kStringValue = 1, kIntValue = 3 };
+enum AnyValue : uint32_t { kStringValue = 1, kIntValue = 3, kArrayValue = 5 };
+enum ArrayValue : uint32_t { kElements = 1 };
 enum Profile : uint32_t {
   kSampleType = 1,
   kSamples = 2,
@@ -23,7 +24,8 @@ enum Profile : uint32_t {
   kDurationNano = 4,
   kPeriodType = 5,
   kPeriod = 6,
-  kProfileId = 7
+  kProfileId = 7,
+  kProfileAttributes = 11
 };
 enum ValueType : uint32_t { kType = 1, kUnit = 2 };
 enum Sample : uint32_t { kStackIndex = 1, kSampleAttributes = 2, kValues = 4, kTimestamps = 5 };
@@ -45,7 +47,8 @@ enum Mapping : uint32_t {
 };
 enum Location : uint32_t { kMappingIndex = 1, kAddress = 2, kLines = 3, kLocationAttributes = 4 };
 enum Line : uint32_t { kFunctionIndex = 1, kLineNumber = 2 };
-enum Function : uint32_t { kName = 1, kSystemName = 2, kFile = 3 };
+enum Function : uint32_t { kName = 1, kFile = 3 };
+enum Link : uint32_t { kTraceId = 1, kSpanId = 2 };
 enum Stack : uint32_t { kLocationIndices = 1 };
 enum KeyValueAndUnit : uint32_t { kAttributeKey = 1, kAttributeValue = 2 };
 }  // namespace field
@@ -63,38 +66,64 @@ void AddType(pbf_writer& profile, Dictionary& dictionary, uint32_t field, std::s
 
 }  // namespace
 
-Dictionary::Dictionary() {
-  const auto add_empty = [](Table& table, uint32_t field) {
-    pbf_writer(table.bytes).add_message(field, std::string());
-  };
-  add_empty(mappings_, field::kMappingTable);
-  add_empty(locations_, field::kLocationTable);
-  add_empty(functions_, field::kFunctionTable);
-  add_empty(stacks_, field::kStackTable);
+Number Dictionary::Table::Add(std::string element) {
+  const auto number = static_cast<Number>(numbers_.size());
+  return numbers_.try_emplace(std::move(element), number).first->second;
 }
 
-Number Dictionary::Attribute(std::string_view key, Value value) {
-  AttributeKey attribute{String(key), std::move(value)};
-  const auto [known, added] =
-      attribute_numbers_.try_emplace(attribute, static_cast<Number>(attributes_.size() + 1));
-  if (added) attributes_.push_back(std::move(attribute));
-  return known->second;
+void Dictionary::Table::AppendTo(std::string& dictionary, uint32_t field) const {
+  std::vector<std::string_view> elements(numbers_.size());
+  for (const auto& [element, number] : numbers_) elements[static_cast<size_t>(number)] = element;
+  pbf_writer out(dictionary);
+  for (const std::string_view element : elements) {
+    out.add_bytes(field, element.data(), element.size());
+  }
+}
+
+// The first link is no link: both of its ids are zeroes, in the lengths that codecs require.
+Dictionary::Dictionary()
+    : mappings_(""),
+      locations_(""),
+      functions_(""),
+      links_([] {
+        std::string link;
+        pbf_writer out(link);
+        out.add_bytes(field::kTraceId, std::string(16, '\0'));
+        out.add_bytes(field::kSpanId, std::string(8, '\0'));
+        return link;
+      }()),
+      attributes_(""),
+      stacks_("") {}
+
+Number Dictionary::Attribute(std::string_view key, const Value& value) {
+  std::string element;
+  pbf_writer attribute(element);
+  attribute.add_int32(field::kAttributeKey, String(key));
+  {
+    pbf_writer written(attribute, field::kAttributeValue);
+    if (const auto* number = std::get_if<int64_t>(&value)) {
+      written.add_int64(field::kIntValue, *number);
+    } else {
+      written.add_string(field::kStringValue, std::get<std::string>(value));
+    }
+  }
+  return attributes_.Add(std::move(element));
 }
 
 Number Dictionary::Add(const Mapping& mapping) {
-  pbf_writer table(mappings_.bytes);
-  pbf_writer written(table, field::kMappingTable);
+  std::string element;
+  pbf_writer written(element);
   written.add_uint64(field::kMemoryStart, mapping.start);
   written.add_uint64(field::kMemoryLimit, mapping.limit);
   written.add_uint64(field::kFileOffset, mapping.file_offset);
   written.add_int32(field::kFilename, String(mapping.filename));
   AddNumbers(written, field::kMappingAttributes, mapping.attributes);
-  return mappings_.next++;
+  return mappings_.Add(std::move(element));
 }
 
 Number Dictionary::Add(const Location& location) {
-  pbf_writer table(locations_.bytes);
-  pbf_writer written(table, field::kLocationTable);
+  std::string element;
+  pbf_writer written(element);
   written.add_int32(field::kMappingIndex, location.mapping);
   if (location.address) written.add_uint64(field::kAddress, *location.address);
   for (const Line& at : location.lines) {
@@ -103,50 +132,33 @@ Number Dictionary::Add(const Location& location) {
     line.add_int64(field::kLineNumber, at.line);
   }
   AddNumbers(written, field::kLocationAttributes, location.attributes);
-  return locations_.next++;
+  return locations_.Add(std::move(element));
 }
 
 Number Dictionary::Add(const Function& function) {
-  pbf_writer table(functions_.bytes);
-  pbf_writer written(table, field::kFunctionTable);
+  std::string element;
+  pbf_writer written(element);
   written.add_int32(field::kName, String(function.name));
-  written.add_int32(field::kSystemName, String(function.name));
-  written.add_int32(field::kFile, String(function.file));
-  return functions_.next++;
+  if (!function.file.empty()) written.add_int32(field::kFile, String(function.file));
+  return functions_.Add(std::move(element));
 }
 
 Number Dictionary::AddStack(std::span<const Number> locations) {
   if (locations.empty()) return 0;
-  pbf_writer table(stacks_.bytes);
-  pbf_writer written(table, field::kStackTable);
+  std::string element;
+  pbf_writer written(element);
   AddNumbers(written, field::kLocationIndices, locations);
-  return stacks_.next++;
+  return stacks_.Add(std::move(element));
 }
 
-void Dictionary::AppendAttributes(std::string& bytes) const {
-  pbf_writer dictionary(bytes);
-  dictionary.add_message(field::kAttributeTable, std::string());  // the empty one
-  for (const auto& [key, value] : attributes_) {
-    pbf_writer attribute(dictionary, field::kAttributeTable);
-    attribute.add_int32(field::kAttributeKey, key);
-    pbf_writer written(attribute, field::kAttributeValue);
-    if (const auto* number = std::get_if<int64_t>(&value)) {
-      written.add_int64(field::kIntValue, *number);
-    } else {
-      written.add_string(field::kStringValue, std::get<std::string>(value));
-    }
-  }
-}
-
-// The elements of each table have their field's number already.
 std::string Dictionary::Finish() && {
-  std::string bytes = std::move(mappings_.bytes);
-  bytes += std::exchange(locations_.bytes, {});
-  bytes += std::exchange(functions_.bytes, {});
-  pbf_writer(bytes).add_message(field::kLinkTable, std::string());  // the empty one, and no other
-  bytes += std::exchange(stacks_.bytes, {});
-  AppendAttributes(bytes);
-  // The strings come last, for then they are complete.
+  std::string bytes;
+  mappings_.AppendTo(bytes, field::kMappingTable);
+  locations_.AppendTo(bytes, field::kLocationTable);
+  functions_.AppendTo(bytes, field::kFunctionTable);
+  links_.AppendTo(bytes, field::kLinkTable);
+  attributes_.AppendTo(bytes, field::kAttributeTable);
+  stacks_.AppendTo(bytes, field::kStackTable);
   pbf_writer dictionary(bytes);
   for (uint32_t i = 0; i < strings_.size(); ++i) {
     const std::string_view text = strings_[StringId{i}];
@@ -160,22 +172,39 @@ std::string Request::Finish() && {
   return std::move(bytes_);
 }
 
+Scope ScopeOf(std::string_view producer) {
+  const size_t space = producer.rfind(' ');
+  if (space == producer.npos) return {.name = std::string(producer), .version = {}};
+  return {.name = std::string(producer.substr(0, space)),
+          .version = std::string(producer.substr(space + 1))};
+}
+
 ResourceProfiles::ResourceProfiles(Request& request, const Attributes& attributes,
-                                   const std::string& scope)
+                                   const Scope& scope)
     : dictionary_(request.dictionary_), resource_profiles_(request.out_, field::kResourceProfiles) {
   {
     pbf_writer resource(resource_profiles_, field::kResource);
-    for (const auto& [key, text] : attributes) {
-      if (text.empty()) continue;
+    for (const auto& [key, value] : attributes) {
+      const auto* const text = std::get_if<std::string>(&value);
+      const auto* const texts = std::get_if<std::vector<std::string>>(&value);
+      if (text != nullptr ? text->empty() : texts->empty()) continue;
       pbf_writer attribute(resource, field::kResourceAttributes);
       attribute.add_string(field::kKey, key);
-      pbf_writer value(attribute, field::kValue);
-      value.add_string(field::kStringValue, text);
+      pbf_writer written(attribute, field::kValue);
+      if (text != nullptr) {
+        written.add_string(field::kStringValue, *text);
+        continue;
+      }
+      pbf_writer array(written, field::kArrayValue);
+      for (const std::string& element : *texts) {
+        pbf_writer(array, field::kElements).add_string(field::kStringValue, element);
+      }
     }
   }
   scope_profiles_ = pbf_writer(resource_profiles_, field::kScopeProfiles);
   pbf_writer written(scope_profiles_, field::kScope);
-  written.add_string(field::kScopeName, scope);
+  written.add_string(field::kScopeName, scope.name);
+  written.add_string(field::kScopeVersion, scope.version);
 }
 
 ProfileOfType::ProfileOfType(ResourceProfiles& resource, const ProfileHead& head)
@@ -188,6 +217,7 @@ ProfileOfType::ProfileOfType(ResourceProfiles& resource, const ProfileHead& head
     profile_.add_int64(field::kPeriod, head.period);
   }
   if (!head.id.empty()) profile_.add_bytes(field::kProfileId, head.id.data(), head.id.size());
+  AddNumbers(profile_, field::kProfileAttributes, head.attributes);
 }
 
 void ProfileOfType::Add(const Sample& sample) {

@@ -11,7 +11,7 @@
 //
 //   Request request;
 //   {
-//     ResourceProfiles resource(request, {{"service.name", "web"}}, "profiler 1.0");
+//     ResourceProfiles resource(request, {{"service.name", "web"}}, ScopeOf("profiler 1.0"));
 //     ProfileOfType profile(resource, {.type = "samples", .unit = "count"});
 //     profile.Add({.stack = request.dictionary().AddStack(locations), .values = values});
 //   }
@@ -23,7 +23,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <span>
@@ -33,6 +32,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/base/string_table.h"
 
 namespace profiler::otlp {
@@ -63,14 +63,14 @@ struct Function {
   std::string_view file = {};
 };
 
-// The tables. What is added gets the next number, so that a caller who knows his numbers need not
-// keep them; only strings and attributes are told apart.
+// The tables. Equal elements are one: adding one again returns the number that it has. Add only
+// what a sample or a profile refers to: receivers expect no element that nothing refers to.
 class Dictionary {
  public:
   using Value = std::variant<std::string, int64_t>;
 
   Number String(std::string_view text) { return static_cast<Number>(strings_.Intern(text)); }
-  Number Attribute(std::string_view key, Value value);
+  Number Attribute(std::string_view key, const Value& value);
   Number Add(const Mapping& mapping);
   Number Add(const Location& location);
   Number Add(const Function& function);
@@ -78,20 +78,22 @@ class Dictionary {
 
  private:
   friend class Request;
-  struct Table {
-    std::string bytes;
-    Number next = 1;
+  // The elements of one table, of which the first is `zero`.
+  class Table {
+   public:
+    explicit Table(std::string zero) { Add(std::move(zero)); }
+    Number Add(std::string element);
+    void AppendTo(std::string& dictionary, uint32_t field) const;
+
+   private:
+    absl::flat_hash_map<std::string, Number> numbers_;
   };
 
   Dictionary();
   std::string Finish() &&;
-  void AppendAttributes(std::string& bytes) const;
 
   StringTable strings_;
-  using AttributeKey = std::pair<Number, Value>;
-  std::map<AttributeKey, Number> attribute_numbers_;
-  std::vector<AttributeKey> attributes_;
-  Table mappings_, locations_, functions_, stacks_;  // each element with its field's number
+  Table mappings_, locations_, functions_, links_, attributes_, stacks_;
 };
 
 class Request {
@@ -110,13 +112,22 @@ class Request {
   Dictionary dictionary_;
 };
 
+// The program that made the profiles.
+struct Scope {
+  std::string name, version;
+};
+// Of "profiler 1.0": the name and the version, which follows the last space. Without a space it is
+// a name only.
+Scope ScopeOf(std::string_view producer);
+
 // One at a time.
 class ResourceProfiles {
  public:
-  using Attributes = std::vector<std::pair<std::string, std::string>>;
+  using Value = std::variant<std::string, std::vector<std::string>>;
+  using Attributes = std::vector<std::pair<std::string, Value>>;
 
   // Attributes without a value are left out.
-  ResourceProfiles(Request& request, const Attributes& attributes, const std::string& scope);
+  ResourceProfiles(Request& request, const Attributes& attributes, const Scope& scope);
   ResourceProfiles(const ResourceProfiles&) = delete;
 
  private:
@@ -134,6 +145,7 @@ struct ProfileHead {
   int64_t period = 0;
   std::string_view period_type = {}, period_unit = {};
   std::string_view id = {};  // 16 bytes, or none
+  std::span<const Number> attributes = {};
 };
 
 struct Sample {

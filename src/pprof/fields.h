@@ -21,6 +21,8 @@ struct Fields {
     kLocation = 4,
     kFunction = 5,
     kString = 6,
+    kDropFrames = 7,
+    kKeepFrames = 8,
     kTimeNanos = 9,
     kDurationNanos = 10,
     kPeriodType = 11,

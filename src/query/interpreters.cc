@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 #include <system_error>
 
 namespace profiler::query {
@@ -45,14 +46,15 @@ FileName PartsOf(std::string_view base_name) {
 
 }  // namespace
 
-bool IsInterpreter(std::string_view base_name) {
+std::string_view InterpreterOf(std::string_view base_name) {
   const FileName name = PartsOf(base_name);
-  const auto is_named = [&](std::string_view stem) {
+  const std::span<const std::string_view> stems =
+      name.is_library ? std::span<const std::string_view>(kLibraries) : kPrograms;
+  const auto found = std::ranges::find_if(stems, [&](std::string_view stem) {
     return name.stem_and_version.starts_with(stem) &&
            IsVersion(name.stem_and_version.substr(stem.size()));
-  };
-  return name.is_library ? std::any_of(kLibraries.begin(), kLibraries.end(), is_named)
-                         : std::any_of(kPrograms.begin(), kPrograms.end(), is_named);
+  });
+  return found == stems.end() ? std::string_view() : *found;
 }
 
 std::optional<uint32_t> MinorOfPython3(std::string_view base_name) {

@@ -16,9 +16,11 @@
 
 namespace profiler::query {
 
-// Whether a file of that base name (profile::Dso::name) is an interpreter or virtual machine, or
-// the library that has all of one. Constant in cost.
-bool IsInterpreter(std::string_view base_name);
+// The name without "lib", version and ending of a file of that base name (profile::Dso::name) if it
+// is an interpreter or virtual machine, or the library that has all of one: "python", "jvm". Else
+// empty. Constant in cost.
+std::string_view InterpreterOf(std::string_view base_name);
+inline bool IsInterpreter(std::string_view base_name) { return !InterpreterOf(base_name).empty(); }
 
 // Of "python3.12" and "libpython3.12.so.1.0", which both are 3.12: the 12. Nothing of other files,
 // and of Pythons whose file does not say which of 3 it is.

@@ -164,6 +164,14 @@ def read_chrome(path, events, problems, _):
         problems.append(f"samples of the outermost slices and instants: {outermost} + {instants}, not {wanted}")
 
 
+def otlp_type(event):
+    """docs/otlp.md, "Types"."""
+    name = event.split(":")[0]
+    if name in ("cpu-clock", "task-clock"):
+        return "cpu"
+    return "off_cpu" if name in ("offcpu-time", "preempted-time") else event.replace(":", "_")
+
+
 def read_otlp(path, events, problems, options):
     if not options.otlp:
         return "the published .proto files are not there"
@@ -183,9 +191,12 @@ def read_otlp(path, events, problems, options):
         if kind == "samples":
             sums[kind] += len(re.findall(r"timestamps_unix_nano", profile))
     check(problems, "samples", sums["samples"], sum(samples for samples, _ in events.values()))
+    wanted = collections.Counter()
     for event, (_, amount) in events.items():
+        wanted[otlp_type(event)] += amount
+    for kind, amount in wanted.items():
         if amount:
-            check(problems, f"{event} periods", sums[event], amount)
+            check(problems, f"{kind} periods", sums[kind], amount)
     return None
 
 

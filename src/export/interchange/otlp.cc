@@ -1,8 +1,10 @@
 #include "src/export/interchange/otlp.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,21 +15,34 @@
 #include "src/export/interchange/code_table.h"
 #include "src/export/interchange/image_places.h"
 #include "src/export/interchange/thread_rows.h"
+#include "src/otlp/event_types.h"
 #include "src/otlp/request.h"
 #include "src/query/amount.h"
+#include "src/query/frame_types.h"
 
 namespace profiler::exports {
 namespace {
 
+using otlp::Number;
+using profile::Dso;
 using profile::DsoId;
+using profile::DsoKind;
 using profile::EventId;
 using profile::FrameId;
 using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Element 0 of each table is the empty one.
-constexpr otlp::Number NumberOf(size_t index) { return static_cast<otlp::Number>(index + 1); }
+// As the conventions call an architecture, which must be so where they have a name.
+std::string ArchitectureOf(std::string_view machine) {
+  if (machine == "x86_64") return "amd64";
+  if (machine == "aarch64") return "arm64";
+  if (machine.starts_with("armv")) return "arm32";
+  if (machine.size() == 4 && machine[0] == 'i' && machine.ends_with("86")) return "x86";
+  if (machine.starts_with("ppc64")) return "ppc64";
+  if (machine == "ppc") return "ppc32";
+  return ValidUtf8(machine);
+}
 
 // The samples of one thread and stack.
 struct MergedSample {
@@ -35,96 +50,147 @@ struct MergedSample {
   std::vector<uint64_t> times;
 };
 
+// By its attributes and its stack: what makes two samples one.
+using SampleKey = std::pair<std::array<Number, 3>, Number>;
+using Samples = std::map<SampleKey, MergedSample>;
+
+// A program's samples of an event.
+struct ProgramPart {
+  std::vector<uint32_t> rows;
+  uint64_t count = 0, period = 0;
+};
+struct Program {
+  std::string name;
+  std::map<EventId, ProgramPart> events;
+  uint64_t count = 0;
+};
+
 class OtlpWriter {
  public:
   OtlpWriter(const Profile& profile, const Origin& origin)
-      : profile_(profile), origin_(origin), code_(profile), places_(profile) {}
+      : profile_(profile),
+        origin_(origin),
+        code_(profile),
+        places_(profile),
+        types_(query::FrameTypesOf(profile)),
+        has_times_(HasTimes(profile) && origin.clock_started.has_value()),
+        images_(profile.dsos.size()),
+        locations_(profile.frames.size()) {}
 
   std::string Write() && {
-    {
-      otlp::ResourceProfiles resource(request_,
-                                      {{"host.name", ValidUtf8(origin_.hostname)},
-                                       {"host.arch", ValidUtf8(origin_.machine)},
-                                       {"os.description", ValidUtf8(origin_.os)},
-                                       {"process.command_line", ValidUtf8(origin_.command)}},
-                                      origin_.producer);
-      for (const EventId event : EventsWithRows(profile_)) WriteEvent(resource, event);
+    const otlp::Scope scope = otlp::ScopeOf(ValidUtf8(origin_.producer));
+    for (const Program& program : Programs()) {
+      otlp::ResourceProfiles resource(request_, AttributesOf(program), scope);
+      for (const auto& [event, part] : program.events) WriteEvent(resource, event, part);
     }
-    WriteImages();
-    WriteLocations();
-    WriteFunctions();
-    WriteStacks();
     return std::move(request_).Finish();
   }
 
  private:
-  using ByStack = std::map<std::pair<profile::ThreadId, StackId>, MergedSample>;
-
-  ByStack SamplesOf(EventId event) const {
-    ByStack samples;
-    const bool has_times = HasTimes(profile_) && origin_.clock_started.has_value();
+  // Viewers show the first one by default.
+  std::vector<Program> Programs() const {
+    std::vector<Program> programs;
+    absl::flat_hash_map<std::string, size_t> numbers;
     for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
-      if (row.event != event) continue;
-      MergedSample& sample = samples[{row.thread, row.stack}];
+      const profile::Thread& thread = profile_[row.thread];
+      const bool knows_process = thread.process_comm != StringId::kEmpty;
+      std::string name =
+          ValidUtf8(profile_.text(knows_process ? thread.process_comm : thread.comm));
+      const auto [known, is_new] = numbers.try_emplace(name, programs.size());
+      if (is_new) programs.push_back({.name = std::move(name), .events = {}});
+      Program& program = programs[known->second];
+      ProgramPart& part = program.events[row.event];
+      part.rows.push_back(i);
+      part.count += row.count;
+      part.period += row.period;
+      program.count += row.count;
+    }
+    std::ranges::stable_sort(programs, std::greater(), &Program::count);
+    return programs;
+  }
+
+  otlp::ResourceProfiles::Attributes AttributesOf(const Program& program) const {
+    otlp::ResourceProfiles::Attributes attributes = {
+        {"service.name", program.name.empty() ? std::string("unknown_service")
+                                              : absl::StrCat("unknown_service:", program.name)},
+        {"process.executable.name", program.name},
+        {"host.name", ValidUtf8(origin_.hostname)},
+        {"host.arch", ArchitectureOf(origin_.machine)},
+        {"os.type", std::string(origin_.os.starts_with("Linux") ? "linux" : "")},
+        {"os.description", ValidUtf8(origin_.os)}};
+    if (IsRecordedCommand(program.name)) {
+      std::vector<std::string> words;
+      for (const std::string& word : origin_.program) words.push_back(ValidUtf8(word));
+      attributes.emplace_back("process.command_args", std::move(words));
+    }
+    return attributes;
+  }
+
+  // The kernel cuts a process's name to 15 bytes.
+  bool IsRecordedCommand(std::string_view name) const {
+    constexpr size_t kLongest = 15;
+    if (origin_.program.empty() || name.empty()) return false;
+    return BaseName(origin_.program.front()).substr(0, kLongest) == name;
+  }
+
+  void WriteEvent(otlp::ResourceProfiles& resource, EventId event, const ProgramPart& part) {
+    const Samples samples = SamplesOf(part);
+    const std::string name = ValidUtf8(profile_.text(profile_[event].name));
+    const otlp::EventTypes types = otlp::TypesOf(name, query::IsTime(name));
+    std::vector<Number> attributes;
+    if (types.type != name) {
+      attributes.push_back(request_.dictionary().Attribute("perf.event.name", name));
+    }
+    otlp::ProfileHead head = {
+        .type = "samples",
+        .unit = "count",
+        .began = static_cast<uint64_t>(origin_.WallClockOf(origin_.first_sample)),
+        // The end is not part of the time, and the last sample is.
+        .duration = origin_.last_sample - origin_.first_sample + 1,
+        .period = types.values_have_period ? otlp::MeanPeriod(part.period, part.count) : 1,
+        .period_type = types.period_type,
+        .period_unit = types.period_unit,
+        .attributes = attributes};
+    {
+      otlp::ProfileOfType counts(resource, head);
+      for (const auto& [key, sample] : samples) AddCount(counts, key, sample);
+    }
+    if (part.period == 0) return;
+    head.type = types.type;
+    head.unit = types.unit;
+    if (!types.values_have_period) head.period = 0;
+    otlp::ProfileOfType periods(resource, head);
+    for (const auto& [key, sample] : samples) AddValue(periods, key, sample.period);
+  }
+
+  Samples SamplesOf(const ProgramPart& part) {
+    Samples samples;
+    for (const uint32_t i : part.rows) {
+      const Row& row = profile_.rows[i];
+      MergedSample& sample = samples[{AttributesOf(row.thread), NumberOfStack(row.stack)}];
       sample.count += row.count;
       sample.period += row.period;
-      if (!has_times) continue;
+      if (!has_times_) continue;
       const auto time = static_cast<uint64_t>(origin_.WallClockOf(TimeOf(profile_, i)));
       sample.times.insert(sample.times.end(), row.count, time);
     }
     return samples;
   }
 
-  void WriteEvent(otlp::ResourceProfiles& resource, EventId event) {
-    const ByStack samples = SamplesOf(event);
-    const std::string name = ValidUtf8(profile_.text(profile_[event].name));
-    const std::string_view unit = query::IsTime(name) ? "nanoseconds" : "count";
-    otlp::ProfileHead head = HeadOf(event, name, unit);
-    {
-      head.type = "samples";
-      head.unit = "count";
-      otlp::ProfileOfType counts(resource, head);
-      for (const auto& [key, sample] : samples) AddCount(counts, key, sample);
-    }
-    if (profile_[event].period == 0) return;
-    head.type = name;
-    head.unit = unit;
-    otlp::ProfileOfType periods(resource, head);
-    for (const auto& [key, sample] : samples) AddValue(periods, key, sample.period);
-  }
-
-  // The period is that on average, for where an event has a frequency that of its samples varies.
-  otlp::ProfileHead HeadOf(EventId event, std::string_view name, std::string_view unit) const {
-    const profile::Event& of = profile_[event];
-    otlp::ProfileHead head = {
-        .began = static_cast<uint64_t>(origin_.WallClockOf(origin_.first_sample)),
-        .duration = origin_.last_sample - origin_.first_sample};
-    if (of.samples == 0 || of.period == 0) return head;
-    head.period = static_cast<int64_t>(of.period / of.samples);
-    head.period_type = name;
-    head.period_unit = unit;
-    return head;
-  }
-
   // Where all samples have times, there is a time for each, and no number.
-  void AddCount(otlp::ProfileOfType& profile, const ByStack::key_type& key,
-                const MergedSample& sample) {
+  static void AddCount(otlp::ProfileOfType& profile, const SampleKey& key,
+                       const MergedSample& sample) {
     if (sample.times.empty()) return AddValue(profile, key, sample.count);
-    const Attributes attributes = AttributesOf(key.first);
-    profile.Add(
-        {.stack = NumberOfStack(key.second), .attributes = attributes, .times = sample.times});
+    profile.Add({.stack = key.second, .attributes = key.first, .times = sample.times});
   }
 
-  void AddValue(otlp::ProfileOfType& profile, const ByStack::key_type& key, uint64_t number) {
+  static void AddValue(otlp::ProfileOfType& profile, const SampleKey& key, uint64_t number) {
     const std::array<int64_t, 1> values = {static_cast<int64_t>(number)};
-    const otlp::Number stack = NumberOfStack(key.second);
-    const Attributes attributes = AttributesOf(key.first);
-    profile.Add({.stack = stack, .attributes = attributes, .values = values});
+    profile.Add({.stack = key.second, .attributes = key.first, .values = values});
   }
 
-  using Attributes = std::array<otlp::Number, 3>;
-  Attributes AttributesOf(profile::ThreadId id) {
+  std::array<Number, 3> AttributesOf(profile::ThreadId id) {
     const profile::Thread& thread = profile_[id];
     otlp::Dictionary& dictionary = request_.dictionary();
     return {dictionary.Attribute("process.pid", int64_t{thread.pid}),
@@ -132,74 +198,95 @@ class OtlpWriter {
             dictionary.Attribute("thread.name", ValidUtf8(profile_.text(thread.comm)))};
   }
 
-  otlp::Number NumberOfStack(StackId stack) {
+  Number NumberOfStack(StackId stack) {
     if (stack == profile::kNoStack) return 0;
-    const auto [known, added] = stack_numbers_.try_emplace(stack, NumberOf(stacks_.size()));
-    if (added) stacks_.push_back(stack);
-    return known->second;
-  }
-
-  void WriteImages() {
-    otlp::Dictionary& dictionary = request_.dictionary();
-    for (uint32_t i = 0; i < profile_.dsos.size(); ++i) {
-      const profile::Dso& dso = profile_.dsos[i];
-      const ImagePlace& place = places_[DsoId{i}];
-      const std::string path = ImagePath(profile_, dso);
-      std::vector<otlp::Number> attributes;
-      if (!dso.build_id.empty()) {
-        attributes = {dictionary.Attribute("process.executable.build_id.gnu", HexOf(dso.build_id))};
-      }
-      dictionary.Add(otlp::Mapping{.start = place.start,
-                                   .limit = place.limit,
-                                   .file_offset = place.file_offset,
-                                   .filename = path,
-                                   .attributes = attributes});
+    const auto [known, is_new] = stacks_.try_emplace(stack, 0);
+    if (!is_new) return known->second;
+    std::vector<Number> locations;
+    for (StackId at = stack; at != profile::kNoStack; at = profile_[at].parent) {
+      locations.push_back(LocationOf(profile_[at].frame));
     }
+    return known->second = request_.dictionary().AddStack(locations);
   }
 
-  void WriteLocations() {
+  Number LocationOf(FrameId id) {
+    std::optional<Number>& number = locations_[static_cast<uint32_t>(id)];
+    if (!number) number = MakeLocation(id);
+    return *number;
+  }
+
+  Number MakeLocation(FrameId id) {
     otlp::Dictionary& dictionary = request_.dictionary();
+    const profile::Frame& frame = profile_[id];
     std::vector<otlp::Line> lines;
-    for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
-      const profile::Frame& frame = profile_.frames[i];
-      lines.clear();
-      for (const CodeLine& at : code_.At(FrameId{i})) {
-        lines.push_back({NumberOf(at.function), at.line});
-      }
-      const bool in_kernel = KindOf(profile_[frame.dso], frame.mode) == CodeKind::kKernel;
-      const std::array<otlp::Number, 1> attributes = {
-          dictionary.Attribute("profile.frame.type", std::string(in_kernel ? "kernel" : "native"))};
-      dictionary.Add(otlp::Location{.mapping = NumberOf(static_cast<uint32_t>(frame.dso)),
-                                    .address = places_.AddressOf(frame),
-                                    .lines = lines,
-                                    .attributes = attributes});
+    for (const CodeLine& at : code_.At(id)) {
+      const CodeFunction& function = code_[at.function];
+      const std::string_view name =
+          function.name.empty() ? std::string_view("[unknown]") : std::string_view(function.name);
+      lines.push_back(
+          {dictionary.Add(otlp::Function{.name = name, .file = function.file}), at.line});
     }
+    const Number mapping = ImageOf(frame.dso);
+    std::vector<Number> attributes;
+    const std::string_view type = query::NameOf(types_[static_cast<uint32_t>(id)]);
+    if (!type.empty()) {
+      attributes.push_back(dictionary.Attribute("profile.frame.type", std::string(type)));
+    }
+    const Dso& dso = profile_[frame.dso];
+    if (mapping == 0 && IsFile(dso)) {
+      attributes.push_back(
+          dictionary.Attribute("process.executable.path", ImagePath(profile_, dso)));
+    }
+    return dictionary.Add(otlp::Location{.mapping = mapping,
+                                         .address = places_.AddressOf(frame),
+                                         .lines = lines,
+                                         .attributes = attributes});
   }
 
-  void WriteFunctions() {
-    for (const CodeFunction& known : code_.functions()) {
-      request_.dictionary().Add(otlp::Function{.name = known.name, .file = known.file});
-    }
+  // A JIT's code is in memory, whichever file names it.
+  bool IsFile(const Dso& dso) const {
+    const std::string_view name = profile_.text(dso.name);
+    return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');
   }
 
-  void WriteStacks() {
-    std::vector<otlp::Number> locations;
-    for (const StackId stack : stacks_) {
-      locations.clear();
-      for (StackId at = stack; at != profile::kNoStack; at = profile_[at].parent) {
-        locations.push_back(NumberOf(static_cast<uint32_t>(profile_[at].frame)));
-      }
-      request_.dictionary().AddStack(locations);
+  Number ImageOf(DsoId id) {
+    std::optional<Number>& number = images_[static_cast<uint32_t>(id)];
+    if (!number) number = MakeImage(id);
+    return *number;
+  }
+
+  Number MakeImage(DsoId id) {
+    otlp::Dictionary& dictionary = request_.dictionary();
+    const Dso& dso = profile_[id];
+    if (dso.kind == DsoKind::kJit || dso.kind == DsoKind::kJitDump) return 0;
+    std::vector<Number> attributes;
+    if (!dso.build_id.empty()) {
+      attributes.push_back(
+          dictionary.Attribute("process.executable.build_id.gnu", HexOf(dso.build_id)));
+    } else if (IsFile(dso) && origin_.htlhash_of) {
+      const std::string htlhash = origin_.htlhash_of(dso);
+      if (htlhash.empty()) return 0;
+      attributes.push_back(dictionary.Attribute("process.executable.build_id.htlhash", htlhash));
     }
+    if (attributes.empty()) return 0;
+    const ImagePlace& place = places_[id];
+    const std::string path = ImagePath(profile_, dso);
+    return dictionary.Add(otlp::Mapping{.start = place.start,
+                                        .limit = place.limit,
+                                        .file_offset = place.file_offset,
+                                        .filename = path,
+                                        .attributes = attributes});
   }
 
   const Profile& profile_;
   const Origin& origin_;
   const CodeTable code_;
   const ImagePlaces places_;
+  const std::vector<query::FrameType> types_;
+  const bool has_times_;
   otlp::Request request_;
-  absl::flat_hash_map<StackId, otlp::Number> stack_numbers_;
-  std::vector<StackId> stacks_;  // by number - 1
+  std::vector<std::optional<Number>> images_, locations_;  // by DSO, by frame
+  absl::flat_hash_map<StackId, Number> stacks_;
 };
 
 }  // namespace

@@ -10,8 +10,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "src/base/text.h"
 #include "src/base/utf8.h"
 #include "src/fleet/push/otlp_sender.h"
+#include "src/otlp/event_types.h"
 #include "src/otlp/request.h"
 #include "src/query/amount.h"
 
@@ -20,75 +22,81 @@ namespace {
 
 using otlp::Number;
 
-constexpr double kNanosecondsOfSecond = 1e9;
-
-// The code of all windows: each function, image, location and stack once.
+// The code of all windows.
 class CodeNumbers {
  public:
   explicit CodeNumbers(otlp::Dictionary& dictionary) : dictionary_(dictionary) {}
 
   // Frames without an image are inlined into the next one up that has one: they are one location.
   Number StackOf(const Window& window, uint32_t leaf) {
-    std::vector<Number> locations, functions;
+    const auto [known, is_new] = stacks_.try_emplace({&window, leaf}, 0);
+    if (!is_new) return known->second;
+    std::vector<Number> locations;
+    std::vector<otlp::Line> lines;
     for (uint32_t at = leaf; at != kNoCaller; at = window.stacks[at].caller) {
       const Frame& frame = window.frames[window.stacks[at].frame];
-      functions.push_back(FunctionOf(window.strings[frame.function]));
+      lines.push_back({.function = FunctionOf(window.strings[frame.function])});
       const bool ends_location =
           frame.image != StringId::kEmpty || window.stacks[at].caller == kNoCaller;
       if (!ends_location) continue;
-      locations.push_back(LocationOf(window.strings[frame.image], functions));
-      functions.clear();
+      locations.push_back(LocationOf(window, frame, lines));
+      lines.clear();
     }
-    const auto [known, added] = stacks_.try_emplace(locations, 0);
-    if (added) known->second = dictionary_.AddStack(locations);
-    return known->second;
+    return known->second = dictionary_.AddStack(locations);
   }
 
  private:
   Number FunctionOf(std::string_view name) {
-    const auto [known, added] = functions_.try_emplace(std::string(name), 0);
-    if (added) {
-      const std::string valid = ValidUtf8(name);
-      known->second = dictionary_.Add(otlp::Function{.name = valid});
-    }
-    return known->second;
+    const std::string valid = ValidUtf8(name.empty() ? "[unknown]" : name);
+    return dictionary_.Add(otlp::Function{.name = valid});
   }
 
-  Number ImageOf(std::string_view name) {
-    if (name.empty()) return 0;
-    const auto [known, added] = images_.try_emplace(std::string(name), 0);
-    if (added) {
-      const std::string valid = ValidUtf8(name);
-      known->second = dictionary_.Add(otlp::Mapping{.filename = valid});
-    }
-    return known->second;
+  // A mapping must have a build-id: 0 where none is known.
+  Number ImageOf(std::string_view name, std::string_view build_id) {
+    const size_t colon = build_id.find(':');
+    if (name.empty() || colon == build_id.npos) return 0;
+    const std::string valid = ValidUtf8(name);
+    const std::string key =
+        absl::StrCat("process.executable.build_id.", View(build_id.substr(0, colon)));
+    const std::array<Number, 1> attributes = {
+        dictionary_.Attribute(key, ValidUtf8(build_id.substr(colon + 1)))};
+    return dictionary_.Add(otlp::Mapping{.filename = valid, .attributes = attributes});
   }
 
-  Number LocationOf(std::string_view image, const std::vector<Number>& functions) {
-    const Number mapping = ImageOf(image);
-    const auto [known, added] = locations_.try_emplace({mapping, functions}, 0);
-    if (added) {
-      std::vector<otlp::Line> lines;
-      for (const Number function : functions) lines.push_back({.function = function});
-      const std::array<Number, 1> attributes = {dictionary_.Attribute(
-          "profile.frame.type", std::string(IsKernelImage(image) ? "kernel" : "native"))};
-      known->second = dictionary_.Add(otlp::Location{
-          .mapping = mapping, .address = std::nullopt, .lines = lines, .attributes = attributes});
+  Number LocationOf(const Window& window, const Frame& frame, std::span<const otlp::Line> lines) {
+    const std::string_view image = window.strings[frame.image];
+    const Number mapping = ImageOf(image, window.strings[frame.build_id]);
+    const bool is_file = !image.empty() && !image.starts_with('[');
+    std::string type = ValidUtf8(window.strings[frame.type]);
+    // Segments of older versions do not have it.
+    if (type.empty() && IsKernelImage(image)) type = "kernel";
+    if (type.empty() && is_file) type = "native";
+    std::vector<Number> attributes;
+    if (!type.empty()) attributes.push_back(dictionary_.Attribute("profile.frame.type", type));
+    if (mapping == 0 && is_file && !IsKernelImage(image)) {
+      attributes.push_back(dictionary_.Attribute("process.executable.path", ValidUtf8(image)));
     }
-    return known->second;
+    return dictionary_.Add(otlp::Location{
+        .mapping = mapping, .address = std::nullopt, .lines = lines, .attributes = attributes});
   }
 
   otlp::Dictionary& dictionary_;
-  absl::flat_hash_map<std::string, Number> functions_, images_;
-  absl::flat_hash_map<std::pair<Number, std::vector<Number>>, Number> locations_;
-  absl::flat_hash_map<std::vector<Number>, Number> stacks_;
+  absl::flat_hash_map<std::pair<const Window*, uint32_t>, Number> stacks_;
 };
 
-// Who is a resource: the host with its labels, and of its workloads those that agree in these.
+// Identity of a resource: the host with its labels, service, container and pod.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
+// As the conventions require where nobody has named the service.
+std::string ServiceOf(const Window& window, const Workload& workload) {
+  const std::string_view service = window.strings[workload.service];
+  if (!service.empty()) return ValidUtf8(service);
+  const std::string_view program = window.strings[workload.program];
+  return program.empty() ? "unknown_service" : absl::StrCat("unknown_service:", ValidUtf8(program));
+}
+
 Identity IdentityOf(const Window& window, const Workload& workload) {
-  Identity identity = {{"service.name", ValidUtf8(window.strings[workload.service])},
+  Identity identity = {{"service.name", ServiceOf(window, workload)},
                        {"host.name", ValidUtf8(window.host)},
                        {"container.id", ValidUtf8(window.strings[workload.container])},
                        {"k8s.pod.uid", ValidUtf8(window.strings[workload.pod])}};
@@ -133,7 +141,9 @@ class RequestOfWindows {
     std::ranges::sort(order_, {}, [&](const Identity* identity) { return numbers_[*identity]; });
     for (const Identity* identity : order_) {
       const std::vector<Part>& parts = parts_[numbers_[*identity]];
-      otlp::ResourceProfiles resource(request_, *identity, windows_[parts.front().window].version);
+      const otlp::ResourceProfiles::Attributes attributes(identity->begin(), identity->end());
+      otlp::ResourceProfiles resource(request_, attributes,
+                                      otlp::ScopeOf(windows_[parts.front().window].version));
       for (const Part& part : parts) WritePart(resource, *identity, part);
     }
     return std::move(request_).Finish();
@@ -166,34 +176,52 @@ class RequestOfWindows {
   void WritePart(otlp::ResourceProfiles& resource, const Identity& identity, const Part& part) {
     const Window& window = windows_[part.window];
     const std::string event = ValidUtf8(window.strings[window.events[part.event].name]);
-    const bool is_time = query::IsTime(event);
-    otlp::ProfileHead head = {.began = static_cast<uint64_t>(window.begin),
-                              .duration = window.length};
-    if (is_time && window.frequency > 0) {
-      head.period = static_cast<int64_t>(kNanosecondsOfSecond / window.frequency);
-      head.period_type = event;
-      head.period_unit = "nanoseconds";
+    const otlp::EventTypes types = otlp::TypesOf(event, query::IsTime(event));
+    uint64_t samples = 0, value = 0;
+    for (const uint32_t row : part.rows) {
+      samples += window.rows[row].samples;
+      value += window.rows[row].value;
     }
-    head.type = "samples";
-    head.unit = "count";
+    std::vector<Number> attributes;
+    if (types.type != event) {
+      attributes.push_back(request_.dictionary().Attribute("perf.event.name", event));
+    }
+    otlp::ProfileHead head = {
+        .type = "samples",
+        .unit = "count",
+        .began = static_cast<uint64_t>(window.begin),
+        .duration = window.length,
+        .period = types.values_have_period ? otlp::MeanPeriod(value, samples) : 1,
+        .period_type = types.period_type,
+        .period_unit = types.period_unit,
+        .attributes = attributes};
     WriteProfile(resource, identity, part, head, event, &Row::samples);
-    head.type = event;
-    head.unit = is_time ? "nanoseconds" : "count";
+    head.type = types.type;
+    head.unit = types.unit;
+    if (!types.values_have_period) head.period = 0;
     WriteProfile(resource, identity, part, head, event, &Row::value);
   }
 
+  // Rows that differ by what is not sent are one sample.
   void WriteProfile(otlp::ResourceProfiles& resource, const Identity& identity, const Part& part,
                     otlp::ProfileHead head, std::string_view event, uint64_t Row::*value) {
     const Window& window = windows_[part.window];
     const std::string id = IdOf(identity, window, event, head.type);
     head.id = id;
     otlp::ProfileOfType profile(resource, head);
+    std::vector<std::pair<std::vector<Number>, Number>> order;
+    absl::flat_hash_map<std::pair<std::vector<Number>, Number>, uint64_t> sums;
     for (const uint32_t number : part.rows) {
       const Row& row = window.rows[number];
-      const std::vector<Number> attributes = AttributesOf(window, window.workloads[row.workload]);
-      const std::array<int64_t, 1> values = {static_cast<int64_t>(row.*value)};
-      profile.Add(
-          {.stack = code_.StackOf(window, row.stack), .attributes = attributes, .values = values});
+      std::pair key(AttributesOf(window, window.workloads[row.workload]),
+                    code_.StackOf(window, row.stack));
+      const auto [known, is_new] = sums.try_emplace(key, 0);
+      if (is_new) order.push_back(std::move(key));
+      known->second += row.*value;
+    }
+    for (const auto& key : order) {
+      const std::array<int64_t, 1> values = {static_cast<int64_t>(sums[key])};
+      profile.Add({.stack = key.second, .attributes = key.first, .values = values});
     }
   }
 

@@ -3,10 +3,11 @@
 //
 //   resource    a host's service, in a container, of a pod:
 //               service.name, host.name, container.id, k8s.pod.uid, and the host's labels
-//   profile     of a window and an event two: samples/count and EVENT/nanoseconds (or EVENT/count),
-//               with the window's time and length
+//   profile     of a window and an event two: samples/count and EVENT/nanoseconds (or EVENT/count)
+//               (src/otlp/event_types.h), with the window's time and length
 //   sample      a row, with the program and its build-id
-//   location    a function in an image, and those that are inlined into it
+//   location    a function in an image, with its language, and those that are inlined into it
+//   mapping     an image with a build-id; process.executable.path names one without
 //
 // The protocol knows no batch that was sent before: one whose answer got lost counts twice. The ids
 // of profiles follow from what they are of, so that a receiver may tell.

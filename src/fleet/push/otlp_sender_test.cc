@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <protozero/pbf_reader.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,245 +14,24 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "src/base/text.h"
 #include "src/base/write_signals.h"
 #include "src/fleet/push/segment_delivery.h"
 #include "src/fleet/push/sender_of_destination.h"
 #include "src/fleet/testing/window_text.h"
 #include "src/http/testing/test_server.h"
+#include "src/otlp/testing/receiver.h"
 
 namespace profiler::fleet {
 namespace {
 
 using http::ServerAnswer;
 using http::TestServer;
-using protozero::pbf_reader;
+using otlp::Receiver;
 using testing::HasSubstr;
 using Outcome = Delivery::Outcome;
 
 constexpr UnixTime kSecond = 1'000'000'000;
-
-// A request as a receiver reads it, by the numbers that are published with the protocol's files
-// (opentelemetry-proto 1.11.0) and not by ours. Numbers that lead nowhere throw.
-class Receiver {
- public:
-  explicit Receiver(const std::string& bytes) {
-    pbf_reader request(bytes);
-    std::vector<std::string> resources;
-    while (request.next()) {
-      if (request.tag() == 1)
-        resources.push_back(request.get_string());
-      else if (request.tag() == 2)
-        ReadDictionary(request.get_message());
-      else
-        throw std::out_of_range("request");
-    }
-    for (const std::string& resource : resources) ReadResource(pbf_reader(resource));
-  }
-
-  std::string text;                       // a line a sample
-  std::map<std::string, int64_t> totals;  // by type
-  std::set<std::string> ids;
-  size_t functions() const { return functions_.size() - 1; }
-
- private:
-  static std::vector<int32_t> Packed(pbf_reader& message) {
-    const auto range = message.get_packed_int32();
-    return {range.begin(), range.end()};
-  }
-  // "key=value", of a KeyValue or, with keys by number, of a KeyValueAndUnit.
-  std::string Attribute(pbf_reader attribute, bool by_number) const {
-    std::string key, value;
-    while (attribute.next()) {
-      if (attribute.tag() == 1) {
-        key = by_number ? strings_.at(static_cast<size_t>(attribute.get_int32()))
-                        : attribute.get_string();
-      } else if (attribute.tag() == 2) {
-        pbf_reader any = attribute.get_message();
-        while (any.next()) {
-          if (any.tag() != 1) throw std::out_of_range("value");
-          value = any.get_string();
-        }
-      }
-    }
-    return key + "=" + value;
-  }
-
-  void ReadDictionary(pbf_reader dictionary) {
-    std::vector<std::string> attributes;
-    while (dictionary.next()) {
-      const uint32_t table = dictionary.tag();
-      const std::string element = dictionary.get_string();
-      switch (table) {
-        case 1:
-          mappings_.push_back(element);
-          break;
-        case 2:
-          locations_.push_back(element);
-          break;
-        case 3:
-          functions_.push_back(element);
-          break;
-        case 4:
-          if (!element.empty()) throw std::out_of_range("link");
-          break;
-        case 5:
-          strings_.push_back(element);
-          break;
-        case 6:
-          attributes.push_back(element);
-          break;
-        case 7:
-          stacks_.push_back(element);
-          break;
-        default:
-          throw std::out_of_range("dictionary");
-      }
-    }
-    for (const auto* table :
-         {&mappings_, &locations_, &functions_, &strings_, &attributes, &stacks_}) {
-      if (table->empty() || !table->front().empty()) throw std::out_of_range("element 0");
-    }
-    for (const std::string& attribute : attributes) {
-      attributes_.push_back(Attribute(pbf_reader(attribute), true));
-    }
-  }
-
-  // The number in `field` of an element.
-  static int32_t NumberIn(const std::string& element, uint32_t field) {
-    pbf_reader message(element);
-    int32_t number = 0;
-    while (message.next()) {
-      if (message.tag() == field)
-        number = message.get_int32();
-      else
-        message.skip();
-    }
-    return number;
-  }
-
-  std::string Location(int32_t number) const {
-    pbf_reader location(locations_.at(static_cast<size_t>(number)));
-    std::string image, names;
-    while (location.next()) {
-      if (location.tag() == 1) {
-        const auto mapping = static_cast<size_t>(location.get_int32());
-        if (mapping != 0) {
-          image = strings_.at(static_cast<size_t>(NumberIn(mappings_.at(mapping), 4)));
-        }
-      } else if (location.tag() == 3) {
-        const auto function = static_cast<size_t>(NumberIn(location.get_string(), 1));
-        absl::StrAppend(&names, names.empty() ? "" : "+",
-                        strings_.at(static_cast<size_t>(NumberIn(functions_.at(function), 1))));
-      } else if (location.tag() == 4) {
-        for (const int32_t attribute : Packed(location)) {
-          if (attributes_.at(static_cast<size_t>(attribute)) == "profile.frame.type=kernel") {
-            names += "(kernel)";
-          }
-        }
-      } else {
-        location.skip();
-      }
-    }
-    return absl::StrCat(names, "<", image, ">");
-  }
-
-  std::string Stack(int32_t number) const {
-    pbf_reader stack(stacks_.at(static_cast<size_t>(number)));
-    std::string names;
-    while (stack.next()) {
-      for (const int32_t location : Packed(stack)) absl::StrAppend(&names, Location(location), " ");
-    }
-    return names;
-  }
-
-  void ReadResource(pbf_reader resource_profiles) {
-    std::string who;
-    while (resource_profiles.next()) {
-      const uint32_t field = resource_profiles.tag();
-      pbf_reader message = resource_profiles.get_message();
-      if (field == 1) {
-        while (message.next()) absl::StrAppend(&who, Attribute(message.get_message(), false), " ");
-      } else {
-        while (message.next()) {
-          if (message.tag() == 2) {
-            ReadProfile(message.get_message(), who);
-          } else {
-            pbf_reader scope = message.get_message();
-            while (scope.next()) who += "by " + scope.get_string() + " ";
-          }
-        }
-      }
-    }
-  }
-
-  std::string Type(pbf_reader type) const {
-    std::string name;
-    while (type.next()) {
-      absl::StrAppend(&name, name.empty() ? "" : "/",
-                      strings_.at(static_cast<size_t>(type.get_int32())));
-    }
-    return name;
-  }
-
-  void ReadProfile(pbf_reader profile, const std::string& who) {
-    std::string type, head;
-    while (profile.next()) {
-      switch (profile.tag()) {
-        case 1:
-          type = Type(profile.get_message());
-          break;
-        case 2:
-          ReadSample(profile.get_message(), who + type + head);
-          totals[type] += value_;
-          break;
-        case 3:
-          absl::StrAppend(&head, " at ", profile.get_fixed64() / kSecond);
-          break;
-        case 4:
-          absl::StrAppend(&head, " for ", profile.get_uint64() / kSecond);
-          break;
-        case 5:
-          absl::StrAppend(&head, " every ", Type(profile.get_message()));
-          break;
-        case 6:
-          absl::StrAppend(&head, " ", profile.get_int64());
-          break;
-        case 7:
-          ids.insert(profile.get_string());
-          break;
-        default:
-          throw std::out_of_range("profile");
-      }
-    }
-  }
-
-  void ReadSample(pbf_reader sample, const std::string& head) {
-    std::string stack, attributes;
-    while (sample.next()) {
-      switch (sample.tag()) {
-        case 1:
-          stack = Stack(sample.get_int32());
-          break;
-        case 2:
-          for (const int32_t number : Packed(sample)) {
-            absl::StrAppend(&attributes, attributes_.at(static_cast<size_t>(number)), " ");
-          }
-          break;
-        case 4: {
-          const auto values = sample.get_packed_int64();
-          value_ = *values.begin();
-          break;
-        }
-        default:
-          throw std::out_of_range("sample");
-      }
-    }
-    absl::StrAppend(&text, head, "\n  ", stack, attributes, value_, "\n");
-  }
-
-  std::vector<std::string> mappings_, locations_, functions_, strings_, attributes_, stacks_;
-  int64_t value_ = 0;
-};
 
 std::string Unzipped(const std::string& packed) {
   z_stream stream{};
@@ -276,24 +53,80 @@ Window WindowAt(UnixTime second) {
   return window;
 }
 
+constexpr std::string_view kWeb =
+    "service.name=web host.name=h1 region=eu release=1.2 by 1:profiler 2:1.0.0 ";
+constexpr std::string_view kDatabase =
+    "service.name=db host.name=h1 container.id=c0ffee k8s.pod.uid=p-1 region=eu release=1.2 by "
+    "1:profiler 2:1.0.0 ";
+
 TEST(OtlpRequest, SaysWhatAWindowHas) {
   const Window window = WindowAt(100);
   const Receiver read(OtlpRequest({&window, 1}));
-  EXPECT_EQ(
-      read.text,
-      R"(service.name=web host.name=h1 region=eu release=1.2 by profiler 1.0.0 samples/count at 100 for 10 every cpu-clock/nanoseconds 20408163
-  poll<libc.so.6> main<nginx> process.executable.name=nginx process.executable.build_id.gnu=ab12 3
-service.name=web host.name=h1 region=eu release=1.2 by profiler 1.0.0 samples/count at 100 for 10 every cpu-clock/nanoseconds 20408163
-  parse<nginx> inline+main<nginx> process.executable.name=nginx process.executable.build_id.gnu=ab12 2
-service.name=web host.name=h1 region=eu release=1.2 by profiler 1.0.0 cpu-clock/nanoseconds at 100 for 10 every cpu-clock/nanoseconds 20408163
-  poll<libc.so.6> main<nginx> process.executable.name=nginx process.executable.build_id.gnu=ab12 300
-service.name=web host.name=h1 region=eu release=1.2 by profiler 1.0.0 cpu-clock/nanoseconds at 100 for 10 every cpu-clock/nanoseconds 20408163
-  parse<nginx> inline+main<nginx> process.executable.name=nginx process.executable.build_id.gnu=ab12 200
-service.name=db host.name=h1 container.id=c0ffee k8s.pod.uid=p-1 region=eu release=1.2 by profiler 1.0.0 samples/count at 100 for 10 every cpu-clock/nanoseconds 20408163
-  do_syscall_64(kernel)<[kernel.kallsyms]> main<postgres> process.executable.name=postgres 1
-service.name=db host.name=h1 container.id=c0ffee k8s.pod.uid=p-1 region=eu release=1.2 by profiler 1.0.0 cpu-clock/nanoseconds at 100 for 10 every cpu-clock/nanoseconds 20408163
-  do_syscall_64(kernel)<[kernel.kallsyms]> main<postgres> process.executable.name=postgres 100
-)");
+  const auto lines = [](std::string_view who, std::string_view type, std::string_view sample) {
+    return absl::StrCat(View(who), View(type),
+                        " at 100 for 10 every cpu/nanoseconds 100 perf.event.name=cpu-clock\n  ",
+                        View(sample), "\n");
+  };
+  constexpr std::string_view kPoll =
+      "poll<~libc.so.6> main<~nginx> process.executable.name=nginx "
+      "process.executable.build_id.gnu=ab12 ";
+  constexpr std::string_view kParse =
+      "parse<~nginx> inline+main<~nginx> process.executable.name=nginx "
+      "process.executable.build_id.gnu=ab12 ";
+  constexpr std::string_view kCall =
+      "do_syscall_64(kernel)<> main<~postgres> process.executable.name=postgres ";
+  EXPECT_EQ(read.text, lines(kWeb, "samples/count", absl::StrCat(View(kPoll), 3)) +
+                           lines(kWeb, "samples/count", absl::StrCat(View(kParse), 2)) +
+                           lines(kWeb, "cpu/nanoseconds", absl::StrCat(View(kPoll), 300)) +
+                           lines(kWeb, "cpu/nanoseconds", absl::StrCat(View(kParse), 200)) +
+                           lines(kDatabase, "samples/count", absl::StrCat(View(kCall), 1)) +
+                           lines(kDatabase, "cpu/nanoseconds", absl::StrCat(View(kCall), 100)));
+}
+
+TEST(OtlpRequest, HasTheTypeOfEachFrameAndTheBuildIdOfEachImage) {
+  WindowBuilder builder;
+  const auto frame = [&](uint32_t caller, const FrameNames& names) {
+    return builder.Stack(caller, builder.Frame(names));
+  };
+  uint32_t stack = frame(kNoCaller, {"main", "node", "native", "gnu:ab12"});
+  stack = frame(stack, {"JS:work", "[JIT]", "v8js", ""});
+  stack = frame(stack, {"main.work", "app", "go", "htlhash:cd34"});
+  stack = frame(stack, {"made", "[JIT]", "", ""});
+  builder.Add({builder.Event("cpu-clock"), builder.Workload({.program = "node"}), stack, 2, 20});
+  const Window window = std::move(builder).Finish();
+  EXPECT_THAT(Receiver(OtlpRequest({&window, 1})).text,
+              HasSubstr("\n  made(-)<> main.work(go)<app htlhash=cd34> JS:work(v8js)<> "
+                        "main<node gnu=ab12> process.executable.name=node 2\n"));
+}
+
+TEST(OtlpRequest, NamesAServiceThatNobodyNamedByItsProgram) {
+  WindowBuilder builder;
+  for (const char* const program : {"nginx", ""}) {
+    builder.Add({builder.Event("cpu-clock"), builder.Workload({.program = program}),
+                 StackOf(builder, "main nginx"), 1, 1});
+  }
+  const Window window = std::move(builder).Finish();
+  const std::string text = Receiver(OtlpRequest({&window, 1})).text;
+  EXPECT_THAT(text, HasSubstr("service.name=unknown_service:nginx by"));
+  EXPECT_THAT(text, HasSubstr("service.name=unknown_service by"));
+}
+
+TEST(OtlpRequest, HasPeriodsAsPyroscopeTakesThem) {
+  WindowBuilder builder;
+  const uint32_t workload = builder.Workload({.service = "s", .program = "p"});
+  const uint32_t stack = StackOf(builder, "main p");
+  builder.Add({builder.Event("offcpu-time"), workload, stack, 3, 700});
+  builder.Add({builder.Event("sched:sched_switch"), workload, stack, 5, 5});
+  const Window window = std::move(builder).Finish();
+  const std::string text = Receiver(OtlpRequest({&window, 1})).text;
+  for (const char* const head :
+       {"samples/count for 0 every context_switch/count 1 perf.event.name=offcpu-time\n",
+        "off_cpu/nanoseconds for 0 perf.event.name=offcpu-time\n",
+        "samples/count for 0 every sched_sched_switch/count 1 perf.event.name=sched:sched_switch\n",
+        "sched_sched_switch/count for 0 every sched_sched_switch/count 1 "
+        "perf.event.name=sched:sched_switch\n"}) {
+    EXPECT_THAT(text, HasSubstr(head));
+  }
 }
 
 TEST(OtlpRequest, HasEachNameOnceAndEachProfileAnIdOfItsOwn) {
@@ -303,7 +136,7 @@ TEST(OtlpRequest, HasEachNameOnceAndEachProfileAnIdOfItsOwn) {
   EXPECT_EQ(read.ids.size(), 8u);
   for (const std::string& id : read.ids) EXPECT_EQ(id.size(), 16u);
   EXPECT_EQ(read.totals.at("samples/count"), 12);
-  EXPECT_EQ(read.totals.at("cpu-clock/nanoseconds"), 1200);
+  EXPECT_EQ(read.totals.at("cpu/nanoseconds"), 1200);
   EXPECT_EQ(OtlpRequest(windows), OtlpRequest(windows));
   const Receiver first(OtlpRequest({&windows[0], 1}));
   EXPECT_TRUE(std::ranges::includes(read.ids, first.ids));
@@ -316,7 +149,7 @@ TEST(OtlpRequest, HasTextsThatAreUtf8AndLabelsThatAreNoAttributesOfOurs) {
   builder.Add({builder.Event("cycles"), builder.Workload({.program = "p\x80"}), stack, 1, 7});
   const Window window = std::move(builder).Finish();
   const Receiver read(OtlpRequest({&window, 1}));
-  EXPECT_THAT(read.text, HasSubstr("f\xEF\xBF\xBD<lib\xEF\xBF\xBD.so> "
+  EXPECT_THAT(read.text, HasSubstr("f\xEF\xBF\xBD<~lib\xEF\xBF\xBD.so> "
                                    "process.executable.name=p\xEF\xBF\xBD 7"));
   EXPECT_THAT(read.text, HasSubstr("zone=\xEF\xBF\xBD "));
   EXPECT_THAT(read.text, testing::Not(HasSubstr("host.name=other")));
@@ -403,7 +236,7 @@ class BadDay {
     if (trouble_ < kTroubles.size()) return kTroubles[trouble_++];
     trouble_ = 0;
     samples += read.totals.at("samples/count");
-    value += read.totals.at("cpu-clock/nanoseconds");
+    value += read.totals.at("cpu/nanoseconds");
     ids.insert(read.ids.begin(), read.ids.end());
     return {};
   }

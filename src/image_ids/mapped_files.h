@@ -1,0 +1,42 @@
+// The files without a build-id that a recording's processes had mapped, and whether the file that
+// has that name now is still the one.
+//
+//   MappedFiles files;
+//   for (record : recording) files.Add(record, layout);
+//   files.HtlhashOf("/usr/bin/app", pid, end_of_recording);
+//
+// A mapping record says the inode of a file that has no build-id. The file counts if it has that
+// inode, and was not changed since the recording ended.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/perf_event/codec.h"
+
+namespace profiler::image_ids {
+
+// Not thread-safe. Memory by distinct files, at most kMostFiles.
+class MappedFiles {
+ public:
+  static constexpr size_t kMostFiles = 65'536;
+
+  // Any record.
+  void Add(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
+  void Add(std::string_view path, uint64_t inode);
+
+  // Of the file that was mapped under that path, looked for in the root directory of process `pid`
+  // if it is not in ours. `end`: of the recording, in nanoseconds since 1970. Empty if it is not
+  // the file that was mapped, or if two files were mapped under that path.
+  std::string HtlhashOf(std::string_view path, uint32_t pid, int64_t end) const;
+
+ private:
+  static constexpr uint64_t kSeveral = 0;
+
+  absl::flat_hash_map<std::string, uint64_t> inodes_;  // by path
+};
+
+}  // namespace profiler::image_ids
