@@ -157,12 +157,6 @@ TEST(ElfImageTest, WhatIsNoElfFileIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(Bytes("\177ELF\2\1\1")).status()));
 }
 
-TEST(ElfImageTest, TheOtherByteOrderIsRefused) {
-  std::string file = ReadFile(TestFile("pie"));
-  file[5] = 2;
-  EXPECT_TRUE(absl::IsUnimplemented(ElfImage::Parse(Bytes(file)).status()));
-}
-
 TEST(ElfImageTest, AnArchiveIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(ElfImage::Parse(Bytes("!<arch>\ncut off")).status()));
 }

@@ -58,7 +58,7 @@ class ServiceRows {
     const auto [known, is_new] = frames_.try_emplace(function, 0);
     if (is_new) {
       const SimulatedFunction& names = service_.functions()[function];
-      known->second = builder_.Frame(names.name, names.image);
+      known->second = builder_.Frame({names.name, names.image});
     }
     return known->second;
   }
