@@ -17,10 +17,18 @@ namespace {
 // More than 100,000 mounts take, the most that a namespace may have.
 constexpr size_t kMostOfFile = size_t{64} << 20;
 
+// The capabilities for a file that the kernel itself has named. Below a directory of the user's
+// (--symfs), or below a process's root, names are anybody's.
+uint64_t CapabilitiesFor(std::string_view path) {
+  const bool is_of_kernel = path.starts_with("/proc/") || path.starts_with("/sys/");
+  const bool leads_on = path.find("/root/") != path.npos || path.find("/cwd/") != path.npos;
+  return is_of_kernel && !leads_on ? kToReadProcesses : 0;
+}
+
 }  // namespace
 
 absl::Status ReadFile(const std::string& path, std::string* text) {
-  const RaisedCapabilities raised(kToReadProcesses);
+  const RaisedCapabilities raised(CapabilitiesFor(path));
   return ReadNamedFile(path, text);
 }
 
@@ -32,7 +40,7 @@ absl::Status ReadLines(const std::string& path,
                        absl::FunctionRef<bool(std::string_view line)> take) {
   UniqueFd fd;
   {
-    const RaisedCapabilities raised(kToReadProcesses);
+    const RaisedCapabilities raised(CapabilitiesFor(path));
     fd = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   }
   if (!fd.valid()) return ErrnoStatus(errno, path);

@@ -86,13 +86,17 @@ class OpenLog {
     if (write(let_go.get(), "", 1) != 1) return -1;
     ptrace(PTRACE_SYSCALL, pid, 0, 0);
     int exit_code = -1;
-    while (true) {
+    // The test may have other children.
+    std::set<pid_t> traced = {pid};
+    while (!traced.empty()) {
       const pid_t thread = waitpid(-1, &status, __WALL);
       if (thread < 0) break;
       if (WIFEXITED(status) || WIFSIGNALED(status)) {
+        traced.erase(thread);
         if (thread == pid && WIFEXITED(status)) exit_code = WEXITSTATUS(status);
         continue;
       }
+      traced.insert(thread);
       int signal = WSTOPSIG(status);
       if (signal == (SIGTRAP | 0x80)) {
         Note(thread);
