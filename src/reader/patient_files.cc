@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -173,8 +175,13 @@ std::string MountOf(const std::string& path, const std::string& proc) {
   return mount;
 }
 
-// The path for another process. This one's descriptors have other numbers there, or are not there.
+// The path for a reader, whose directory is "/", and in which the descriptors of this process have
+// other numbers or are not there.
 std::string AsSeenByOthers(const std::string& path, const std::string& proc) {
+  if (!path.empty() && !path.starts_with('/')) {
+    std::error_code error;  // without a directory of its own, a path leads nowhere
+    return (std::filesystem::current_path(error) / path).native();
+  }
   const std::string self = proc + "/self/";
   if (!path.starts_with(self)) return path;
   return absl::StrCat(proc, "/", getpid(), "/", path.substr(self.size()));

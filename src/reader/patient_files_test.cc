@@ -70,6 +70,14 @@ TEST_F(PatientFilesTest, OpensAFileInAnotherProcess) {
   EXPECT_EQ(TextAt(folder_ + "/a", folder_), "text of a");
 }
 
+TEST_F(PatientFilesTest, OpensAFileByARelativePath) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  EXPECT_EQ(TextAt("a"), "text of a");
+  EXPECT_EQ(files_.LinkAt("link"), "a");
+  fs::current_path(before);
+}
+
 TEST_F(PatientFilesTest, GivesTheErrorOfTheOtherProcess) {
   EXPECT_EQ(TextAt(folder_ + "/none"), "NOT_FOUND");
   EXPECT_EQ(TextAt(folder_), "INVALID_ARGUMENT");
