@@ -1,9 +1,7 @@
 #include "symbolize/image_file.h"
 
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "src/base/file_access.h"
 #include "src/base/file_id.h"
 #include "src/base/living_thread.h"
+#include "src/base/mapped_device.h"
 #include "src/base/regular_file.h"
 #include "src/base/unique_fd.h"
 #include "symbolize/elf/embedded_elf.h"
@@ -116,13 +115,10 @@ FileStamp StampOf(int fd) {
   constexpr int64_t kSecond = 1'000'000'000;
   struct stat file;
   if (fstat(fd, &file) != 0) return {};
-  FileStamp stamp{.device = file.st_dev,
-                  .inode = file.st_ino,
-                  .modified = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec};
-  struct statfs system;
-  stamp.hides_device = fstatfs(fd, &system) == 0 && (system.f_type == OVERLAYFS_SUPER_MAGIC ||
-                                                     system.f_type == BTRFS_SUPER_MAGIC);
-  return stamp;
+  return {.device = file.st_dev,
+          .inode = file.st_ino,
+          .modified = file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec,
+          .hides_device = HidesDevice(fd)};
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "src/procfs/memory_map.h"
 
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
 
+#include "src/base/mapped_device.h"
 #include "src/procfs/proc_file.h"
 
 namespace profiler::procfs {
@@ -18,10 +17,7 @@ constexpr std::string_view kEscapedNewline = "\\012";
 bool IsMappedFile(int file, uint32_t maj, uint32_t min, uint64_t ino) {
   struct stat status;
   if (fstat(file, &status) != 0 || status.st_ino != ino) return false;
-  if (status.st_dev == makedev(maj, min)) return true;
-  struct statfs system;
-  if (fstatfs(file, &system) != 0) return false;
-  return system.f_type == OVERLAYFS_SUPER_MAGIC || system.f_type == BTRFS_SUPER_MAGIC;
+  return status.st_dev == makedev(maj, min) || HidesDevice(file);
 }
 
 std::optional<MemoryMap> ParseMapsLine(std::string_view line) {

@@ -12,11 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/passed_descriptor.h"
 
 namespace profiler::reader {
 namespace {
@@ -59,10 +59,12 @@ FileLabel LabelOf(const Exchange& exchange) {
   return {reinterpret_cast<uint64_t>(&exchange), exchange.asked.load(std::memory_order_relaxed)};
 }
 
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> bytes;
-};
+std::span<char> CharsOf(FileLabel& label) {
+  return {reinterpret_cast<char*>(&label), sizeof(label)};
+}
+std::span<const char> CharsOf(const FileLabel& label) {
+  return {reinterpret_cast<const char*>(&label), sizeof(label)};
+}
 
 }  // namespace
 
@@ -85,44 +87,18 @@ std::optional<uint32_t> UserOf(const std::string& proc, uint32_t pid) {
 }
 
 bool SendFile(int channel, const Exchange& exchange, int fd) {
-  FileLabel label = LabelOf(exchange);
-  iovec bytes = {&label, sizeof(label)};
-  Control control = {};
-  msghdr message = {};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &fd, sizeof(int));
-  return sendmsg(channel, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+  const FileLabel label = LabelOf(exchange);
+  return SendBeside(channel, CharsOf(label), fd, MSG_DONTWAIT) >= 0;
 }
 
 UniqueFd ReaderPool::ReceiveFile() const {
   const FileLabel wanted = LabelOf(current());
   while (true) {
     FileLabel label;
-    iovec bytes = {&label, sizeof(label)};
-    Control control = {};
-    msghdr message = {};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = control.bytes.size();
-    const ssize_t size = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    UniqueFd file;
+    const ssize_t size = ReceiveBeside(socket_.get(), CharsOf(label), &file, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return {};
-    UniqueFd file;
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
-        header->cmsg_len == CMSG_LEN(sizeof(int))) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
-      file = UniqueFd(fd);
-    }
     // A reader may have sent a file just before it was abandoned.
     if (size == sizeof(label) && label == wanted) return file;
   }

@@ -1,0 +1,11 @@
+// Compares the device of a mapping with that of a file.
+
+#pragma once
+
+namespace profiler {
+
+// True if mappings of this file show another device than stat(2) does, as on overlay and btrfs.
+// Their inodes still agree. False if fstatfs(2) fails. Thread-safe.
+bool HidesDevice(int fd);
+
+}  // namespace profiler
