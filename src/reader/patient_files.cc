@@ -23,11 +23,10 @@
 #include "src/base/raised_capabilities.h"
 
 namespace profiler::reader {
-namespace {
 
 enum class Question : uint8_t { kOpen, kFileId, kLink, kNames, kStart };
 
-constexpr uint64_t Capability(int number) { return uint64_t{1} << number; }
+namespace {
 
 // To open what root may open, and to be scheduled as the program is.
 constexpr uint64_t kCapabilities = Capability(CAP_DAC_OVERRIDE) | Capability(CAP_DAC_READ_SEARCH) |
@@ -256,7 +255,7 @@ void PatientFiles::CountWait(const std::string& path) {
   if (user && *user != 0 && *user != getuid()) users_.insert(*user);
 }
 
-absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(uint8_t question, const std::string& path,
+absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(Question question, const std::string& path,
                                                       const std::string& root, uint64_t most) {
   const std::lock_guard lock(mutex_);
   PROFILER_RETURN_IF_ERROR(Standing(path));
@@ -291,7 +290,7 @@ absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(uint8_t question, const st
   }());
   const std::span<const std::byte> rest = from.ReadBytes(from.remaining());
   reply.text.assign(reinterpret_cast<const char*>(rest.data()), rest.size());
-  if (static_cast<Question>(question) == Question::kOpen) {
+  if (question == Question::kOpen) {
     reply.file = pool.ReceiveFile();
     if (!reply.file.valid()) {
       return absl::ResourceExhaustedError(
@@ -304,14 +303,14 @@ absl::StatusOr<PatientFiles::Reply> PatientFiles::Ask(uint8_t question, const st
 absl::StatusOr<UniqueFd> PatientFiles::OpenRegularFile(const std::string& path,
                                                        const std::string& root) {
   if (IsHidden(path, options_.proc)) return FileAccess::OpenRegularFile(path, root);
-  auto reply = Ask(static_cast<uint8_t>(Question::kOpen), path, root);
+  auto reply = Ask(Question::kOpen, path, root);
   PROFILER_RETURN_IF_ERROR(reply.status());
   return std::move(reply->file);
 }
 
 std::optional<FileId> PatientFiles::FileIdOf(const std::string& path) {
   if (IsHidden(path, options_.proc)) return FileAccess::FileIdOf(path);
-  const auto reply = Ask(static_cast<uint8_t>(Question::kFileId), path);
+  const auto reply = Ask(Question::kFileId, path);
   if (!reply.ok()) return std::nullopt;
   ByteReader from(BytesOfText(reply->text));
   FileId id;
@@ -325,14 +324,14 @@ std::string PatientFiles::LinkAt(const std::string& path) {
                             path.find("/root/") == std::string::npos &&
                             path.find("/cwd/") == std::string::npos;
   if (is_of_kernel) return FileAccess::LinkAt(path);
-  const auto reply = Ask(static_cast<uint8_t>(Question::kLink), path);
+  const auto reply = Ask(Question::kLink, path);
   if (!reply.ok()) return {};
   ByteReader from(BytesOfText(reply->text));
   return ReadText(from);
 }
 
 std::vector<std::string> PatientFiles::NamesIn(const std::string& directory) {
-  const auto reply = Ask(static_cast<uint8_t>(Question::kNames), directory);
+  const auto reply = Ask(Question::kNames, directory);
   if (!reply.ok()) return {};
   ByteReader from(BytesOfText(reply->text));
   std::vector<std::string> names;
@@ -343,7 +342,7 @@ std::vector<std::string> PatientFiles::NamesIn(const std::string& directory) {
 
 absl::Status PatientFiles::ReadStart(const std::string& path, size_t most, std::string* text) {
   text->clear();
-  auto reply = Ask(static_cast<uint8_t>(Question::kStart), path, {}, most);
+  auto reply = Ask(Question::kStart, path, {}, most);
   PROFILER_RETURN_IF_ERROR(reply.status());
   ByteReader from(BytesOfText(reply->text));
   *text = ReadText(from);

@@ -26,6 +26,8 @@
 
 namespace profiler::reader {
 
+enum class Question : uint8_t;  // private to the implementation
+
 inline constexpr size_t kMostFilesAbandoned = 4;
 
 struct PatientFilesOptions {
@@ -66,8 +68,8 @@ class PatientFiles final : public FileAccess {
     UniqueFd file;
   };
   // An error if there is no answer.
-  absl::StatusOr<Reply> Ask(uint8_t question, const std::string& path, const std::string& root = {},
-                            uint64_t most = 0);
+  absl::StatusOr<Reply> Ask(Question question, const std::string& path,
+                            const std::string& root = {}, uint64_t most = 0);
   absl::Status Standing(const std::string& path) const;
   void CountWait(const std::string& path);
   ReaderPool& StartedPool();

@@ -21,6 +21,9 @@
 
 namespace profiler::reader {
 
+// A set of one of CAP_* (<linux/capability.h>).
+constexpr uint64_t Capability(int number) { return uint64_t{1} << number; }
+
 // The work of a reader.
 struct Service {
   // Answers the request of an exchange. `channel` is the socket to the program, or -1.

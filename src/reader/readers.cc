@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kPage = 4096;
 static_assert(kMostPieces <= IOV_MAX);
 
-constexpr uint64_t Capability(int number) { return uint64_t{1} << number; }
-
 // To read processes, and to be scheduled as the program is.
 constexpr uint64_t kCapabilities =
     Capability(CAP_SYS_PTRACE) | Capability(CAP_DAC_READ_SEARCH) | Capability(CAP_SYS_NICE);
