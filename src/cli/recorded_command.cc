@@ -8,11 +8,11 @@
 namespace profiler::cli {
 namespace {
 
-// Of `perf record` and ours, by letter.
+// Options of `perf record` and of ours, by letter.
 constexpr std::string_view kLettersAlone = "agidnsvqRTPWbAB";
 constexpr std::string_view kLettersWithValue = "eFcoptuCmDGrjkw";
 
-// By name; those that are not here are not known.
+// Long options without and with a value. Others are unknown.
 constexpr std::string_view kAlone[] = {
     "--all-cpus",    "--all-kernel",       "--all-user",      "--data",       "--phys-data",
     "--raw-samples", "--branch-any",       "--stat",          "--timestamp",  "--period",

@@ -7,8 +7,9 @@
 
 namespace profiler::cli {
 
-// Of {"perf", "record", "-F", "99", "ls", "-l"}: {"ls", "-l"}. Empty if there is none (`record
-// -a`), or if an option in front of it is not known, which may have a value or not.
+// Returns the command behind the options: {"ls", "-l"} for {"perf", "record", "-F", "99", "ls",
+// "-l"}. Empty if there is none (`record -a`), or if an option before it is unknown, because such
+// an option may have a value.
 std::vector<std::string> RecordedCommand(const std::vector<std::string>& cmdline);
 
 }  // namespace profiler::cli

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
-// Of records, and of their text.
+// Bytes of a batch: of its records, and of their text.
 constexpr uint32_t kMostBytes = 1 << 24;
 
 struct BatchHead {

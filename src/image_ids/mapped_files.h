@@ -28,9 +28,9 @@ class MappedFiles {
   void Add(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
   void Add(std::string_view path, uint64_t inode);
 
-  // Of the file that was mapped under that path, looked for in the root directory of process `pid`
-  // if it is not in ours. `end`: of the recording, in nanoseconds since 1970. Empty if it is not
-  // the file that was mapped, or if two files were mapped under that path.
+  // Returns the htlhash of the file that was mapped under this path. Looks in our root directory,
+  // then in that of process `pid`. `end` is the recording's end in nanoseconds since 1970. Empty if
+  // the file is not the mapped one, or if two files were mapped under this path.
   std::string HtlhashOf(std::string_view path, uint32_t pid, int64_t end) const;
 
  private:

@@ -24,7 +24,7 @@ namespace profiler::import {
 // line says what is counted.
 absl::Status ReadCallgrind(std::string_view text, ProfileMaker& maker);
 
-// Whether the first lines look like such a file.
+// True if the first lines look like such a file.
 bool LooksLikeCallgrind(std::string_view start);
 
 }  // namespace profiler::import

@@ -145,7 +145,7 @@ class CpuProfileReader {
     return id;
   }
 
-  // That of its caller is there.
+  // The caller has its stack already.
   void MakeStack(Node& node) {
     const auto parent = nodes_.find(node.parent);
     const StackId caller = parent == nodes_.end() ? profile::kNoStack : parent->second.stack;

@@ -19,7 +19,8 @@ class DropFrames {
   // (?: and lazy repetition, which are translated, or that is too long.
   static std::optional<DropFrames> Parse(std::string_view drop, std::string_view keep);
 
-  // Of a name without its parameters. False for names that are too long. Not thread-safe.
+  // True if the pattern matches the name without its parameters. False for names that are too
+  // long. Not thread-safe.
   bool Drops(std::string_view name);
 
   // True if the names took more than they may: pattern and names are untrusted. What Drops says is

@@ -29,8 +29,8 @@ class AnswerMaker {
 // library: it is called before other threads are started, and `maker` lives until the next call.
 void SetAnswerMaker(AnswerMaker* maker);
 
-// What OpenRecording takes profiles of other programs for, from now on: for a user who knows better
-// than the bytes say. perf.data files are known by their magic all the same.
+// From now on, OpenRecording reads profiles of other programs in this format, whatever their bytes
+// look like. perf.data files are still recognised by their magic.
 void SetProfileFormat(Format format);
 
 // Recording::Open for all of them: a profile of another format is written as a recording into a

@@ -19,7 +19,7 @@ namespace profiler::import {
 // `bytes`: not compressed. kDataLoss where they are cut, or not of this layout.
 absl::Status ReadOtlp(std::string_view bytes, ProfileMaker& maker);
 
-// Whether they begin as such a file does.
+// True if the bytes begin as such a file does.
 bool LooksLikeOtlp(std::string_view start);
 
 }  // namespace profiler::import

@@ -208,7 +208,7 @@ TEST(Pprof, LeavesOutWhatItsDropFramesName) {
             "[unknown];main;work 5\n[unknown];main;work;malloc(unsigned long) 7\n");
   EXPECT_EQ(FoldedWith(".*", "main|work"), "[unknown];main;work 12\n");
   EXPECT_EQ(FoldedWith(R"((?:m\wll?oc|w[a-z]+?k))"), "[unknown];main 12\n");
-  // What stands in front of the first function that is kept stays.
+  // Frames in front of the first function that is kept stay.
   EXPECT_EQ(FoldedWith("main"), FoldedWith("nothing"));
 }
 

@@ -1,4 +1,4 @@
-// What the types of an event's values are called, for receivers to recognise.
+// Names of the types of an event's values, as receivers know them.
 //
 //   event                    values                 samples are taken
 //   cpu-clock, task-clock    cpu/nanoseconds        every so many cpu/nanoseconds

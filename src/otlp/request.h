@@ -116,8 +116,7 @@ class Request {
 struct Scope {
   std::string name, version;
 };
-// Of "profiler 1.0": the name and the version, which follows the last space. Without a space it is
-// a name only.
+// Splits "profiler 1.0" at its last space into name and version. Without a space all is the name.
 Scope ScopeOf(std::string_view producer);
 
 // One at a time.

@@ -127,7 +127,7 @@ bool MayBeRust(std::string_view name) {
 // The bits of Dso::pid that are the process's number.
 constexpr uint32_t kPid = (uint32_t{1} << 22) - 1;
 
-// What is known of a file by the functions in it.
+// Languages that the functions of a file show.
 struct LanguagesOfFile {
   bool go = false, rust = false;
 };

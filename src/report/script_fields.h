@@ -74,9 +74,9 @@ ScriptFields DefaultScriptFields();
 // ip,sym,symoff,dso.
 ScriptFields DefaultTracepointFields();
 
-// The same of events by number (PERF_TYPE_RAW), as memory events are: the default, and addr,
-// data_src, weight, phys_addr, data_page_size, code_page_size, ins_lat and retire_lat as far as
-// they are recorded.
+// Returns the fields of events by number (PERF_TYPE_RAW), as memory events are: the default, and
+// addr, data_src, weight, phys_addr, data_page_size, code_page_size, ins_lat and retire_lat if they
+// are recorded.
 ScriptFields DefaultRawFields();
 
 struct ScriptFieldChoice {

@@ -206,7 +206,8 @@ std::vector<std::string> ScriptPrinter::SkippedFields() const {
   return lines;
 }
 
-// Where a tracepoint's code was is shown with a call chain, or if it was asked for.
+// Returns the fields to show. The address of a tracepoint is among them if it has a call chain, or
+// if the user asked for it.
 report::ScriptFields ScriptPrinter::FieldsOf(const EventDescription& event) const {
   report::ScriptFields fields =
       IsTracepoint(event) ? plan_.fields.tracepoint_fields : plan_.fields.raw_fields;

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxSegments = 1 << 16;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMaxSectionName = 256;
-// Of the first ABI of 64-bit PowerPC (symbolize/symbols/elf_symbols.cc).
+// Section with function descriptors of the first ABI of 64-bit PowerPC (elf_symbols.cc).
 constexpr std::string_view kFunctionDescriptors = ".opd";
 
 // The part of [offset, offset + size) that is in the file.

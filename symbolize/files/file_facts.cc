@@ -721,7 +721,7 @@ void FileFacts::OpenKernelFile(const ImageSpec& spec, OpenImageState& state) {
   state.reason = Reason::kNamed;
 }
 
-// Where no build-id says so.
+// True if the kernel that runs is the recorded one. Asked for a kernel without a build-id.
 bool FileFacts::RunsRecordedKernel() {
   if (options_.running_kernel != RunningKernel::kMayBe) {
     return options_.running_kernel == RunningKernel::kIsRecorded;

@@ -31,7 +31,8 @@ namespace profiler::symbolize {
 std::optional<ImageFile> OpenVmlinux(std::span<const std::byte> build_id,
                                      const SymbolizerOptions& options);
 
-// Where perf's caches have the list of symbols (kallsyms) of the kernel with that build-id.
+// Returns paths at which perf's caches keep the symbols (kallsyms) of the kernel with this
+// build-id.
 std::vector<std::string> PathsOfCachedKallsyms(std::span<const std::byte> build_id,
                                                const SymbolizerOptions& options);
 

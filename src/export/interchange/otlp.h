@@ -10,7 +10,8 @@
 //   on the CPU          cpu/nanoseconds, whichever clock it was
 //   off the CPU         off_cpu/nanoseconds; the samples are context switches
 //
-// Where a type is not called as its event, the profile's attribute perf.event.name says the event.
+// If a type has another name than its event, the profile's attribute perf.event.name is the
+// event's.
 //
 // Attributes of samples: process.pid, thread.id, thread.name; of mappings: the build-id; of
 // locations: profile.frame.type. A mapping must have a build-id. The locations of a file that has
