@@ -221,7 +221,10 @@ class Receiver {
           profiles.push_back(message.get_string());
         } else {
           Reader scope = message.get_message();
-          while (scope.next()) absl::StrAppend(&by, scope.tag(), ":", scope.get_string(), " ");
+          while (scope.next()) {
+            const uint32_t part = scope.tag();  // read before get_string() forgets it
+            absl::StrAppend(&by, part, ":", scope.get_string(), " ");
+          }
         }
       }
     }
