@@ -34,7 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "PROFNAM2";
+// The number grows with the layout, and whenever an address gets another name than before.
+constexpr std::string_view kMagic = "PROFNAM3";
 constexpr size_t kHeaderSize = kMagic.size() + sizeof(uint32_t);
 // Shorter ones are made by hand.
 constexpr size_t kShortestBuildId = 8;

@@ -3,7 +3,7 @@
 // A program's debug information may be a gigabyte, of which each run reads what it hits. What was
 // read once for an address never changes, for the build-id says that the image is the same. So
 //
-//   DIRECTORY/BUILD-ID-OWNER-SIZE   "PROFNAM2" │ CRC-32 of the rest, u32 │ section NAMES, of one
+//   DIRECTORY/BUILD-ID-OWNER-SIZE   "PROFNAM3" │ CRC-32 of the rest, u32 │ section NAMES, of one
 //   image
 //
 // has the addresses that were ever looked up where debug information was at hand. An image whose

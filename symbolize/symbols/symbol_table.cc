@@ -56,6 +56,11 @@ auto StartsAfter(std::span<const Symbol> symbols, uint64_t address) {
                               [address](const Symbol& s) { return s.start <= address; });
 }
 
+// The assembler keeps labels of loops and branches (-Wa,-L, or names that do not begin with .L).
+bool IsLabelIn(const Symbol& symbol, const Symbol& enclosing) {
+  return !symbol.sized && !symbol.typed && enclosing.sized && enclosing.typed && !enclosing.data;
+}
+
 }  // namespace
 
 const Symbol* SymbolTable::FindIf(uint64_t address, auto&& counts) const {
@@ -192,11 +197,16 @@ SymbolTable SymbolTableBuilder::Build() {
   Sort();
   std::vector<Symbol>& symbols = table_.symbols_;
   std::vector<uint32_t> open;
-  for (uint32_t i = 0; i < symbols.size(); ++i) {
-    while (!open.empty() && symbols[open.back()].end <= symbols[i].start) open.pop_back();
-    symbols[i].enclosing = open.empty() ? Symbol::kNone : open.back();
-    open.push_back(i);
+  size_t kept = 0;
+  for (const Symbol& symbol : symbols) {
+    while (!open.empty() && symbols[open.back()].end <= symbol.start) open.pop_back();
+    const uint32_t enclosing = open.empty() ? Symbol::kNone : open.back();
+    if (enclosing != Symbol::kNone && IsLabelIn(symbol, symbols[enclosing])) continue;
+    open.push_back(static_cast<uint32_t>(kept));
+    symbols[kept] = symbol;
+    symbols[kept++].enclosing = enclosing;
   }
+  symbols.resize(kept);
   symbols.shrink_to_fit();
   sorted_ = 0;
   return std::exchange(table_, {});

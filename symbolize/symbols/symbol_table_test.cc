@@ -82,6 +82,17 @@ TEST(SymbolTableTest, AFunctionGoesBeforeALabel) {
             "f");
 }
 
+TEST(SymbolTableTest, ALabelInsideAFunctionIsNoFunction) {
+  EXPECT_EQ(Table()
+                .Add(10, 20, "function")
+                .Add(15, 0, "loop", Binding::kLocal, false)
+                .Add(20, 0, "typed", Binding::kLocal, true)
+                .Add(25, 0, "tail", Binding::kLocal, false)
+                .Add(40, 0, "label", Binding::kLocal, false)
+                .Names({12, 15, 19, 20, 24, 25, 29, 30, 39, 40}),
+            "function function function typed typed function function - - label");
+}
+
 TEST(SymbolTableTest, AnAliasWithASizeGoesBeforeOneWithout) {
   EXPECT_EQ(
       Table().Add(0, 9, "f", Binding::kWeak).Add(0, 0, "longer_name").Add(0, 9, "g").Names({0}),

@@ -271,7 +271,7 @@ TEST_F(NameCacheTest, ADirectoryThatAllMayWriteToIsNotUsed) {
 TEST_F(NameCacheTest, AFileOfAnEarlierVersionIsNotRead) {
   Run({512});
   std::string file = ReadFile(OnlyFile());
-  ASSERT_TRUE(file.starts_with("PROFNAM2"));
+  ASSERT_TRUE(file.starts_with("PROFNAM3"));
   file[7] = '1';
   WriteFile(OnlyFile(), file);
   EXPECT_FALSE(Read(kBuildId));
