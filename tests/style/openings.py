@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""openings.py [FOLDER]: comments that begin without a subject.
+
+CONTRIBUTING.md ("Words") says how comments begin. Prints FILE:LINE: TEXT for each that begins with a word of OPENINGS,
+and exits 1 if there is one.
+"""
+
+import pathlib
+import re
+import sys
+
+OPENINGS = re.compile(
+    r"(Of|The same|Those|Whether|What|Whatever|Who|Whoever|Whose|Whom|Where|Wherever|Which|Whichever|Likewise|As above|"
+    r"That of|That which|So many|So much|So long|Such|None of|Nothing of|Neither of)\b")
+FOLDERS = ["ringbuf", "src", "symbolize", "tests", "tools"]
+MARKS = {".h": "//", ".cc": "//", ".c": "//", ".js": "//", ".css": "//", ".py": "#", ".sh": "#", ".bzl": "#", "": "#"}
+
+
+def comments(text, mark):
+    """(line, first line of the comment) of each block of comments."""
+    in_block = False
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith(mark):
+            body = stripped[len(mark):].strip()
+            if body and not in_block:
+                yield number, body
+            in_block = bool(body)
+            continue
+        in_block = False
+        behind = re.search(r"\s\s" + mark + r" (.*)$", line)
+        if behind:
+            yield number, behind.group(1)
+            in_block = True
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    wrong = 0
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            mark = MARKS.get(path.suffix)
+            if not path.is_file() or mark is None:
+                continue
+            try:
+                text = path.read_text()
+            except UnicodeDecodeError:
+                continue
+            for number, body in comments(text, mark):
+                if OPENINGS.match(body):
+                    print("%s:%d: %s" % (path.relative_to(root), number, body))
+                    wrong += 1
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
