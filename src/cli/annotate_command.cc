@@ -132,7 +132,7 @@ void AddAnnotateCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<AnnotateArguments>();
   AnnotateArguments& a = *arguments;
   AddViewOptions(command, a.view);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   command
       .AddOption("-s,--symbol,symbol", a.symbol,
                  "function, with or without its parameters (default: the one with the most "

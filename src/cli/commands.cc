@@ -1,8 +1,6 @@
 #include "src/cli/commands.h"
 
 #include "absl/strings/str_cat.h"
-#include "src/cli/fleet_recording.h"
-#include "src/import/open_recording.h"
 
 namespace profiler::cli {
 
@@ -34,7 +32,6 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcomm
 }
 
 void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation) {
-  import::SetAnswerMaker(&FleetAnswers());
   AddRecordCommand(app, commands, invocation);
   AddStatCommand(app, commands, invocation);
   AddDiffCommand(app, commands, invocation);

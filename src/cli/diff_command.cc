@@ -210,7 +210,7 @@ void AddDiffCommand(usage::Command& app, Commands& commands, Invocation invocati
                     "recordings of before and of after, several of each with -- between them "
                     "(default: perf.data.old perf.data)");
   AddRecordingOptions(command, a.view);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);

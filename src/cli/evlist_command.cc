@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/text.h"
 #include "src/cli/command.h"
+#include "src/cli/fleet_recording.h"
 #include "src/cli/output.h"
 #include "src/cli/view.h"
 #include "src/perf_data/format/feature_values.h"
@@ -96,7 +97,7 @@ std::set<std::string_view> HitImages(const profile::Profile& profile) {
 
 // Build-ids stand in a section behind the samples, or in the records of mappings.
 int WriteBuildIds(const BuildIdArguments& arguments) {
-  const auto loaded = naming::LoadUnnamedProfile(arguments.input, {});
+  const auto loaded = naming::LoadUnnamedProfile(arguments.input, {.open = OpenOptionsFor()});
   if (!loaded.ok()) {
     PrintError(loaded.status());
     return kExitFailure;

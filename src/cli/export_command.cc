@@ -40,7 +40,7 @@ void AddExportCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ExportArguments>();
   ExportArguments& a = *arguments;
   AddViewOptions(command, a.view);
-  AddFormatOption(command, "--input-format");
+  AddFormatOption(command, a.view, "--input-format");
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);

@@ -140,7 +140,7 @@ int WriteFlameGraph(const FlameGraphArguments& arguments) {
 
 void AddCommonOptions(usage::Command& command, FlameGraphArguments& a) {
   AddViewOptions(command, a.view);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   AddEventOption(command, a.event);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);

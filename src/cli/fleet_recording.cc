@@ -34,7 +34,7 @@ bool HasSegments(const std::string& path) {
   return files.ok() && !files->empty();
 }
 
-class Answers final : public import::AnswerMaker {
+class Answers final : public import::RecordingSource {
  public:
   bool IsQuestion(const std::string& path) const override {
     if (IsServer(path)) return true;
@@ -89,8 +89,8 @@ absl::StatusOr<import::WrittenProfile> WriteAnswer(fleet::Source& source,
   return written;
 }
 
-import::AnswerMaker& FleetAnswers(){static Answers answers;
-return answers;
+import::OpenOptions OpenOptionsFor(std::optional<import::Format> format){static Answers answers;
+return {.source = &answers, .format = format};
 }  // namespace profiler::cli
 
 }  // namespace profiler::cli

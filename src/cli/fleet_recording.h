@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,9 @@ absl::StatusOr<import::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                    const std::string& path,
                                                    std::vector<std::string>* notes);
 
-// Lets views open addresses (src/fleet/query/address.h): `report -i '/spool?since=1h'`. Of a
-// directory all times are meant where none is given, of a server the last hour. Prints notes as
-// warnings. Lives as long as the program.
-import::AnswerMaker& FleetAnswers();
+// Lets a view open addresses of a fleet (src/fleet/query/address.h): `report -i '/spool?since=1h'`.
+// Without a time, a directory is asked for all times, and a server for the last hour. Notes are
+// printed as warnings. `format`: of another program's profile.
+import::OpenOptions OpenOptionsFor(std::optional<import::Format> format = std::nullopt);
 
 }  // namespace profiler::cli

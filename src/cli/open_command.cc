@@ -107,7 +107,7 @@ void AddOpenCommand(usage::Command& app, Commands& commands) {
   OpenArguments& a = *arguments;
   command.AddOption("FILE", a.file, "recording, or a profile of another program (default: -i)");
   AddViewOptions(command, a.view);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   AddInlineOption(command, a.view);
   AddFoldOption(command, a.view);
   AddNameRules(command, a.view.names);

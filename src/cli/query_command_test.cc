@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "src/cli/command.h"
 #include "src/cli/commands.h"
+#include "src/cli/fleet_recording.h"
 #include "src/fleet/segment_directory.h"
 #include "src/fleet/testing/window_text.h"
 #include "src/naming/load_profile.h"
@@ -106,7 +107,7 @@ TEST_F(QueryCommandTest, ViewsAskByThemselves) {
                                           {"?service=web&times=1", 10}}) {
     const Ran ran = RunProfiler({"folded", "--no-cache", "-i", spool_path_ + question});
     EXPECT_EQ(ran.exit_code, kExitOk) << ran.err;
-    const auto loaded = naming::LoadProfile(spool_path_ + question, {});
+    const auto loaded = naming::LoadProfile(spool_path_ + question, {.open = OpenOptionsFor()});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ(loaded->profile.events.front().samples, samples);
   }

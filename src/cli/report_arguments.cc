@@ -361,7 +361,7 @@ bool ReportPlan::SortsBy(SortKey key) const {
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments) {
   AddViewOptions(command, arguments.view, ShortFilters::kYes);
-  AddFormatOption(command);
+  AddFormatOption(command, arguments.view);
   AddRowOptions(command, arguments);
   AddFilterOptions(command, arguments);
   AddLayoutOptions(command, arguments);

@@ -85,7 +85,7 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
 
 // Record types in the order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
-  const auto recording = OpenRecordingOrPrint(arguments.view.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
   if (recording == nullptr) return kExitFailure;
   struct EventCount {
     uint64_t samples = 0, lost = 0;
@@ -313,11 +313,12 @@ void AddReportCommand(usage::Command& app, Commands& commands) {
     }
     if (arguments->dump) return DumpRecording(arguments->view.input);
     if (arguments->tasks || arguments->mappings) {
-      return WriteTasks(arguments->view.input,
+      return WriteTasks(arguments->view.input, arguments->view.format,
                         arguments->mappings ? TaskDetails::kMappings : TaskDetails::kNone);
     }
     if (arguments->stats) return WriteStats(*arguments);
-    if (arguments->header_only) return WriteHeaderAlone(arguments->view.input);
+    if (arguments->header_only)
+      return WriteHeaderAlone(arguments->view.input, arguments->view.format);
     if (SortsByTrace(*arguments)) {
       arguments->sort = "trace";
       plan = ReadReportPlan(*arguments);

@@ -2,11 +2,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "src/cli/fleet_recording.h"
 #include "src/cli/naming_arguments.h"
 #include "src/cli/option_values.h"
 #include "src/cli/output.h"
 #include "src/import/format.h"
-#include "src/import/open_recording.h"
 #include "src/procfs/machine.h"
 
 namespace profiler::cli {
@@ -102,17 +102,16 @@ void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
   AddFetchOptions(command, arguments.fetch);
 }
 
-void AddFormatOption(usage::Command& command, const std::string& name) {
+void AddFormatOption(usage::Command& command, ViewArguments& arguments, const std::string& name) {
   command
       .AddOption(
           name,
-          [](const std::string& value) -> absl::Status {
-            const auto format = import::FormatNamed(value);
-            if (!format) {
+          [&arguments](const std::string& value) -> absl::Status {
+            arguments.format = import::FormatNamed(value);
+            if (!arguments.format) {
               return absl::InvalidArgumentError(
                   absl::StrCat("no format '", value, "'; there are ", import::FormatNames()));
             }
-            import::SetProfileFormat(*format);
             return absl::OkStatus();
           },
           absl::StrCat("what a profile of another program is (default: what it begins like): ",
@@ -145,6 +144,7 @@ void AddEventOption(usage::Command& command, std::string& event) {
 
 absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments) {
   naming::LoadOptions load;
+  load.open = OpenOptionsFor(arguments.format);
   PROFILER_ASSIGN_OR_RETURN(load.filter, ParseFilter(arguments.filter));
   PROFILER_RETURN_IF_ERROR(ReadSampleOptions(arguments.samples, &load));
   load.keep_thread = load.filter.NeedsThreads();

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/import/format.h"
 #include "src/naming/load_profile.h"
 #include "src/query/filter.h"
 #include "src/query/name_rules.h"
@@ -36,6 +38,7 @@ void AddNameRules(usage::Command& command, NameOptions& names);
 // What every view of a recording asks for: the recording, its samples, where names come from.
 struct ViewArguments {
   std::string input = "perf.data";
+  std::optional<import::Format> format;  // of another program's profile
   FilterText filter;
   SampleText samples;
   NameOptions names;
@@ -55,9 +58,10 @@ void AddViewOptions(usage::Command& command, ViewArguments& arguments,
 // The same without -i, for views of several recordings.
 void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
-// --format: what a profile of another program is, whatever it begins like. `name`: what the option
-// is called.
-void AddFormatOption(usage::Command& command, const std::string& name = "--format");
+// Adds --format: the format of another program's profile. The option is called `name`. `arguments`
+// must outlive the parsing.
+void AddFormatOption(usage::Command& command, ViewArguments& arguments,
+                     const std::string& name = "--format");
 // --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
 // --fold-native, for views that put stacks together.

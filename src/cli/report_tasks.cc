@@ -195,8 +195,9 @@ class TaskTree {
 
 }  // namespace
 
-int WriteTasks(const std::string& input, TaskDetails details) {
-  const auto recording = OpenRecordingOrPrint(input);
+int WriteTasks(const std::string& input, std::optional<import::Format> format,
+               TaskDetails details) {
+  const auto recording = OpenRecordingOrPrint(input, format);
   if (recording == nullptr) return kExitFailure;
   TaskTree tree;
   const absl::Status reading = recording->ForEach(

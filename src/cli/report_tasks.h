@@ -2,7 +2,10 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "src/import/format.h"
 
 namespace profiler::cli {
 
@@ -14,6 +17,6 @@ enum class TaskDetails : bool { kNone, kMappings };
 //   #      pid      tid     ppid  comm
 //            1        1        0 | init
 //          740      740        1 |  sshd
-int WriteTasks(const std::string& input, TaskDetails details);
+int WriteTasks(const std::string& input, std::optional<import::Format> format, TaskDetails details);
 
 }  // namespace profiler::cli

@@ -27,7 +27,7 @@ class ReportTasksTest : public testing::Test {
     perf_data::WriteFile(
         path, perf_data::StreamOf({{records_.attr(), "cpu-clock", {}}}, records_.bytes()));
     testing::internal::CaptureStdout();
-    EXPECT_EQ(WriteTasks(path, details), kExitOk);
+    EXPECT_EQ(WriteTasks(path, std::nullopt, details), kExitOk);
     const std::string text = testing::internal::GetCapturedStdout();
     EXPECT_EQ(text.substr(0, kHeadings.size()), kHeadings);
     return text.substr(std::min(text.size(), kHeadings.size()));
@@ -100,7 +100,8 @@ TEST_F(ReportTasksTest, NamesDoNotMoveTheCursor) {
 
 TEST_F(ReportTasksTest, ARecordingThatIsNotThereIsAnError) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(WriteTasks(perf_data::TestPath("none"), TaskDetails::kNone), kExitFailure);
+  EXPECT_EQ(WriteTasks(perf_data::TestPath("none"), std::nullopt, TaskDetails::kNone),
+            kExitFailure);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "profiler: " + perf_data::TestPath("none") + ": No such file or directory\n");
 }

@@ -111,7 +111,8 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
 
 int WriteScript(const ScriptArguments& arguments) {
   if (arguments.dump) return DumpRecording(arguments.view.input);
-  if (arguments.header_only) return WriteHeaderAlone(arguments.view.input, DetailOf(arguments));
+  if (arguments.header_only)
+    return WriteHeaderAlone(arguments.view.input, arguments.view.format, DetailOf(arguments));
   const auto load = LoadOptionsOf(arguments.view);
   if (!load.ok()) {
     PrintError(load.status());
@@ -122,7 +123,7 @@ int WriteScript(const ScriptArguments& arguments) {
     PrintError(plan.status());
     return kExitUsage;
   }
-  const auto recording = OpenRecordingOrPrint(arguments.view.input);
+  const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
   if (recording == nullptr) return kExitFailure;
   auto samples = naming::SelectionOf(*recording, *load);
   if (!samples.ok()) {
@@ -163,7 +164,7 @@ void AddScriptCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<ScriptArguments>();
   ScriptArguments& a = *arguments;
   AddViewOptions(command, a.view, ShortFilters::kYes);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   command
       .AddOption("-F,--fields", a.fields,
                  "what to show: comm,pid,tid,time,cpu,event,period,ip,sym,symoff,dso,dsoff,addr,"

@@ -52,7 +52,7 @@ void AddSummaryCommand(usage::Command& app, Commands& commands) {
   auto arguments = std::make_shared<SummaryArguments>();
   SummaryArguments& a = *arguments;
   AddViewOptions(command, a.view, ShortFilters::kYes);
-  AddFormatOption(command);
+  AddFormatOption(command, a.view);
   AddEventOption(command, a.event);
   AddJsonOption(command, a.json);
   AddInlineOption(command, a.view);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/cli/command.h"
+#include "src/cli/fleet_recording.h"
 #include "src/import/open_recording.h"
 #include "src/query/filter.h"
 #include "src/query/unmatched_filter.h"
@@ -20,8 +21,9 @@ std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
   return std::nullopt;
 }
 
-std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path) {
-  auto recording = import::OpenRecording(path);
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path,
+                                                           std::optional<import::Format> format) {
+  auto recording = import::OpenRecording(path, OpenOptionsFor(format));
   if (recording.ok()) return *std::move(recording);
   PrintError(recording.status());
   return nullptr;
@@ -63,8 +65,9 @@ std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
   return reason;
 }
 
-int WriteHeaderAlone(const std::string& path, HeaderDetail detail) {
-  const auto recording = OpenRecordingOrPrint(path);
+int WriteHeaderAlone(const std::string& path, std::optional<import::Format> format,
+                     HeaderDetail detail) {
+  const auto recording = OpenRecordingOrPrint(path, format);
   if (recording == nullptr) return kExitFailure;
   Output output("-", Lines::kFitted);
   output.Write(report::FormatRecordingHeader(DescribeRecording(path, *recording, detail)));

@@ -8,6 +8,7 @@
 
 #include "src/cli/describe_recording.h"
 #include "src/cli/output.h"
+#include "src/import/format.h"
 #include "src/naming/load_profile.h"
 
 namespace profiler::cli {
@@ -16,8 +17,10 @@ namespace profiler::cli {
 std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                         const naming::LoadOptions& options);
 
-// Recording::Open, or null after printing the error.
-std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(const std::string& path);
+// Opens a recording, an answer of a fleet, or another program's profile, which is in `format` if
+// that is given. Returns null after printing the error.
+std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
+    const std::string& path, std::optional<import::Format> format = std::nullopt);
 
 // Prints a warning of files that names were not taken from, because they are another build than the
 // recorded one; with `lists_each` for each of them.
@@ -36,8 +39,9 @@ std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
 std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
                                            const perf_data::Recording& recording);
 
-// The recording's header and nothing else; the exit code.
-int WriteHeaderAlone(const std::string& path, HeaderDetail detail = HeaderDetail::kFull);
+// Writes only the recording's header. Returns the exit code.
+int WriteHeaderAlone(const std::string& path, std::optional<import::Format> format,
+                     HeaderDetail detail = HeaderDetail::kFull);
 
 // Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);

@@ -17,20 +17,19 @@
 namespace profiler::import {
 namespace {
 
-AnswerMaker* answer_maker = nullptr;
-std::optional<Format> profile_format;
-
 class ProfileReader final : public perf_data::ForeignReader {
  public:
+  explicit ProfileReader(std::optional<Format> format) : format_(format) {}
+
   bool MayRead(std::span<const std::byte> start) const override {
-    return profile_format || RecognizeFile(TextOf(start)).has_value();
+    return format_ || RecognizeFile(TextOf(start)).has_value();
   }
 
   std::string FormatNames() const override { return import::FormatNames(); }
 
   absl::StatusOr<Imported> Read(std::span<const std::byte> bytes,
                                 const std::string& name) override {
-    auto imported = Import(bytes, profile_format, name);
+    auto imported = Import(bytes, format_, name);
     if (!imported.ok()) return Prefixed(absl::StrCat(name, ": "), imported.status());
     Imported result;
     // In memory: what is made of a profile leaves no trace on a disk.
@@ -46,20 +45,20 @@ class ProfileReader final : public perf_data::ForeignReader {
     for (std::string& warning : written->warnings) result.warnings.push_back(std::move(warning));
     return result;
   }
+
+ private:
+  const std::optional<Format> format_;
 };
 
 }  // namespace
 
-void SetAnswerMaker(AnswerMaker* maker) { answer_maker = maker; }
-
-void SetProfileFormat(Format format) { profile_format = format; }
-
-absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path) {
-  if (answer_maker != nullptr && answer_maker->IsQuestion(path)) {
-    PROFILER_ASSIGN_OR_RETURN(const UniqueFd recording, answer_maker->Answer(path));
+absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path,
+                                                                    const OpenOptions& options) {
+  if (options.source != nullptr && options.source->IsQuestion(path)) {
+    PROFILER_ASSIGN_OR_RETURN(const UniqueFd recording, options.source->Answer(path));
     return perf_data::Recording::OpenFile(recording.get(), path);
   }
-  ProfileReader reader;
+  ProfileReader reader(options.format);
   return perf_data::Recording::Open(path, &reader);
 }
 

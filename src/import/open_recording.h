@@ -1,9 +1,10 @@
-// The door of every view: a recording, a profile that another program wrote, or an answer to what
-// is asked where a fleet is recorded.
+// Opens whatever a view is given: a recording, a profile that another program wrote, or the answer
+// to a question, such as "/var/lib/profiler?since=1h".
 
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "src/base/status.h"
@@ -13,30 +14,29 @@
 
 namespace profiler::import {
 
-// Makes recordings of what no file has: answers to questions, such as
-// "/var/lib/profiler?since=1h".
-class AnswerMaker {
+// A source of recordings that are no files: it answers questions.
+class RecordingSource {
  public:
-  virtual ~AnswerMaker() = default;
+  virtual ~RecordingSource() = default;
 
-  // Whether that is a question, and no file's name.
+  // Returns true if `path` is a question to this source, and no file's name.
   virtual bool IsQuestion(const std::string& path) const = 0;
-  // The answer as a recording in the layout of a file. Says itself what is to be said.
+  // Returns the answer as a recording in the layout of a file. Prints its own notes.
   virtual absl::StatusOr<UniqueFd> Answer(const std::string& question) = 0;
 };
 
-// What OpenRecording asks first, from now on; none where it is null. For who knows more than this
-// library: it is called before other threads are started, and `maker` lives until the next call.
-void SetAnswerMaker(AnswerMaker* maker);
+struct OpenOptions {
+  RecordingSource* source = nullptr;  // asked before files; null: none. Outlives the call.
+  // Format of profiles of other programs; unset: recognised by their bytes. perf.data files are
+  // always recognised by their magic.
+  std::optional<Format> format;
+};
 
-// From now on, OpenRecording reads profiles of other programs in this format, whatever their bytes
-// look like. perf.data files are still recognised by their magic.
-void SetProfileFormat(Format format);
-
-// Recording::Open for all of them: a profile of another format is written as a recording into a
-// file in memory (write_profile.h), and that is opened. Costs the profile in memory, and some
-// hundred bytes per sample. Errors: those of Recording::Open, Import and
-// AnswerMaker::Answer.
-absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path);
+// Opens a recording as Recording::Open does. A profile of another format is written as a recording
+// into a file in memory (write_profile.h), and that is opened: this costs the memory of the profile
+// and some hundred bytes per sample. Errors: those of Recording::Open, Import and
+// RecordingSource::Answer.
+absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(
+    const std::string& path, const OpenOptions& options = {});
 
 }  // namespace profiler::import

@@ -158,7 +158,7 @@ struct ReadRecording {
 
 absl::StatusOr<ReadRecording> Read(const std::string& path, const LoadOptions& options) {
   ReadRecording read;
-  PROFILER_ASSIGN_OR_RETURN(read.recording, import::OpenRecording(path));
+  PROFILER_ASSIGN_OR_RETURN(read.recording, import::OpenRecording(path, options.open));
   PROFILER_ASSIGN_OR_RETURN(auto samples, SelectionOf(*read.recording, options));
   const perf_data::Features& features = read.recording->features();
   const auto told_in_front = ToldOfImages(features);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "src/base/status.h"
+#include "src/import/open_recording.h"
 #include "src/naming/naming.h"
 #include "src/perf_data/format/time_range.h"
 #include "src/perf_data/read/recording.h"
@@ -23,6 +24,7 @@
 namespace profiler::naming {
 
 struct LoadOptions {
+  import::OpenOptions open;
   bool keep_thread = true;     // else the threads of one name are one
   bool keep_branches = false;  // of samples that have branch stacks
   // True if a call stack of the processor counts as branches even where `perf record` was asked for
