@@ -153,7 +153,8 @@ std::string BigEndianElf(uint16_t machine, const std::vector<uint64_t>& function
       put(descriptors, word, 8);
     }
   }
-  const std::string section_names("\0.text\0.opd\0.symtab\0.strtab\0.shstrtab", 40);
+  constexpr char kSectionNames[] = "\0.text\0.opd\0.symtab\0.strtab\0.shstrtab";
+  const std::string section_names(kSectionNames, sizeof(kSectionNames));
   const std::string text(0x100, '\x4e');
   std::string file, headers(64, '\0');
   uint64_t offset = 64;
