@@ -59,7 +59,8 @@ class Option {
   // the next option.
   Option OneValueEach() const;
 
-  // These restrict the values; other values are an error. A range has the type of the option's variable.
+  // These restrict the values; other values are an error. A range has the type of the option's
+  // variable.
   Option InRange(int least, int most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint32_t least, uint32_t most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint64_t least, uint64_t most, InHelp in_help = InHelp::kYes) const;
