@@ -1,4 +1,4 @@
-// What a fleet did, as a recording that every view opens.
+// Converts a fleet's samples to a recording, which every view can open.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace profiler::cli {
 
-// Writes the answer to `path`; `source` is who was asked, for the recording's header. Errors: those
-// of Source::Stacks and WriteRecordingOf.
+// Writes the answer to `path`. `source_name` goes to the recording's header. Errors: those of
+// Source::Stacks and WriteRecordingOf.
 absl::StatusOr<import::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                    const std::string& source_name,
                                                    const fleet::StacksQuestion& question,
                                                    const std::string& path,
                                                    std::vector<std::string>* notes);
 
-// Lets views open addresses (src/fleet/query/address.h): `report -i '/spool?since=1h'`. Of a
-// directory all times are meant where none is given, of a server the last hour. Prints notes as
-// warnings. Lives as long as the program.
+// Returns an object that lets views open addresses (src/fleet/query/address.h), as in `report -i
+// '/spool?since=1h'`. Without an interval, a directory means all times, and a server the last hour.
+// Prints notes as warnings. The object lives as long as the program.
 import::AnswerMaker& FleetAnswers();
 
 }  // namespace profiler::cli
