@@ -25,7 +25,7 @@ void PrintWarning(std::string_view message);
 // Prints a completed step as "[ TEXT ]" on standard error.
 void PrintNote(std::string_view text);
 
-// Prints whole lines on standard error, unchanged.
+// Prints whole lines on standard error as visible text, without fitting them.
 void PrintLines(std::string_view lines);
 
 // Prints whole lines on standard error like a view (Lines::kFitted), without a pager.
