@@ -21,7 +21,6 @@
 //
 // A box merges callers and callees of the same name, image and kind; inlined functions stay apart
 // from calls of the same function. Code without a symbol is merged by image.
-// from calls of the same function). Code without a symbol is merged by image.
 
 #pragma once
 

@@ -2,7 +2,6 @@
 //
 // A profile stores an image once, even if many processes mapped it, and an offset in the file for
 // each of its frames. The image is placed at the address that it had in the first process:
-// frame there. The image is placed where the first process had it:
 //
 //   frame      ip 0x55d0c3a41234, offset 0x1234 in the file      bias = 0x55d0c3a40000
 //   mapping    [0x55d0c3a41000, 0x55d0c3a43000) of offset 0x1000
