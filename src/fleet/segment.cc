@@ -158,7 +158,7 @@ std::string EncodeSegment(const Window& window) {
 
 namespace {
 
-// Returns the offset of the head's end.
+// Checks the head and returns the offset of the body, which follows the head's checksum.
 absl::StatusOr<size_t> EndOfHead(std::span<const std::byte> bytes) {
   if (bytes.size() < kStart || TextOf(bytes.first(kMagic.size())) != kMagic) {
     return Damaged("it does not begin like one");
