@@ -42,22 +42,23 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Names are looked up anew after so many windows, for files that were not there before may be there
-// by now; and sooner where memory is short. To read the kernel's symbols and those of compilers
-// again takes as much CPU as some windows do, so this is not done for each.
+// Names are looked up again after this many windows, because files that were missing may exist by
+// then; and sooner if memory is short. This is not done for each window, because reading the
+// symbols of the kernel and of compilers takes as much CPU time as several windows.
 constexpr int kWindowsOfNames = 90;
 struct Shortage {
-  double used;  // of the memory that there may be
-  int windows;  // that names have at least then
+  double used;  // at least this part of the memory limit
+  int windows;  // names are kept for at least this many windows then
 };
 constexpr std::array kShortages = {Shortage{0.85, 12}, Shortage{1.0, 3}};
-// Where that did not help, the session's own memory is given back, not more often than this.
+// If that does not help, a new session frees the session's memory, too, but not more often than
+// this.
 constexpr double kRenewSession = 0.95;
 constexpr auto kBetweenSessions = std::chrono::minutes(5);
-// Without a beat of the recorder for so long it hangs, and the watchdog is left to bite. It is
-// longer than the longest wait between two sessions.
+// If the recorder is silent for longer, it hangs, and the agent stops feeding the watchdog. Longer
+// than the longest wait between two sessions.
 constexpr auto kLongestSilence = std::chrono::minutes(7);
-// Of each stack. What is deeper joins what was seen before.
+// Bytes of each stack. Deeper frames are completed from earlier samples.
 constexpr uint32_t kStackBytes = 16384;
 constexpr auto kStatusInterval = std::chrono::seconds(10);
 
@@ -95,7 +96,7 @@ class Agent {
   }
 
   ~Agent() {
-    // It is the signals' own, which close it.
+    // The descriptor belongs to `signals_`, which closes it.
     if (signal_descriptor_.is_open()) signal_descriptor_.release();
   }
 
@@ -116,7 +117,7 @@ class Agent {
     ShowStatus();
     absl::Status status;
     {
-      // A new thread has the mask of the one that starts it: with these signals blocked.
+      // New threads inherit the signal mask: they block these signals.
       WindowQueue queue([this](FinishedRecording recording) { Keep(std::move(recording)); });
       queue_ = &queue;
       std::thread recorder([this, &status] {
@@ -162,7 +163,7 @@ class Agent {
     return loop;
   }
 
-  // ---- on the thread that names
+  // ---- on the naming thread
 
   void Keep(FinishedRecording recording) {
     const auto began = steady_clock::now();
@@ -171,7 +172,8 @@ class Agent {
       const std::lock_guard lock(mutex_);
       machine = machine_;
     }
-    // Made here, and gone before this thread is: its processes are this thread's children.
+    // Created on this thread, so that its processes are children of this thread; destroyed before
+    // the thread ends.
     if (namer_ == nullptr) namer_ = std::make_unique<WindowNamer>(options_.naming, processes_);
     const auto window = namer_->Name(recording, machine);
     absl::Status status = window.status();
@@ -241,7 +243,7 @@ class Agent {
 
   void Stop() {
     service_.Stopping();
-    // A second one has its usual effect.
+    // A second signal has its default effect.
     signal_descriptor_.release();
     signals_.reset();
     loop_.Stop();
@@ -285,8 +287,8 @@ class Agent {
     });
   }
 
-  // Writes the figures for a collector, and for `profiler push`, which serves them. On a full disk
-  // the file stays as old as its timestamp says; the spool reports the disk.
+  // Writes the metrics to a file for a collector, and for `profiler push`, which serves them. On a
+  // full disk the old file stays, with its old timestamp; the spool reports the disk.
   void WriteMetrics(const AgentMetrics& metrics) const {
     auto file = AtomicFile::Create(absl::StrCat(options_.spool, "/", fleet::kMetricsFile));
     if (!file.ok()) return;
@@ -295,7 +297,7 @@ class Agent {
     file->Commit({.sync = false}).IgnoreError();
   }
 
-  // ---- on any
+  // ---- on any thread
 
   AgentMetrics Figures() const {
     AgentMetrics metrics = metrics_.Get();
@@ -325,11 +327,11 @@ class Agent {
   const std::shared_ptr<ProcessTable> processes_;
   RecordingLoop loop_;
   WindowQueue* queue_ = nullptr;
-  bool is_ready_ = false;  // on the recorder's thread
+  bool is_ready_ = false;  // used on the recorder's thread only
   std::atomic<steady_clock::rep> beat_ = steady_clock::now().time_since_epoch().count();
   mutable std::mutex say_mutex_;
 
-  // On the thread that names.
+  // Used on the naming thread only:
   std::unique_ptr<WindowNamer> namer_;
   int windows_of_names_ = 0;
   steady_clock::time_point session_renewed_;
@@ -352,7 +354,7 @@ size_t RingBytesFor(uint64_t memory_limit, size_t cpus) {
 
 absl::Status RunAgent(ringbuf::Kernel& kernel, AgentOptions options,
                       const std::function<void(uint16_t)>& on_metrics_port) {
-  // Each thread would have heaps of its own else, which give little back.
+  // Otherwise each thread would get its own heap, and heaps return little memory to the system.
   mallopt(M_ARENA_MAX, 2);
   PROFILER_ASSIGN_OR_RETURN(HostLabels labels, ReadLabels(options));
   PROFILER_ASSIGN_OR_RETURN(

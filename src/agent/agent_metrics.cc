@@ -7,7 +7,7 @@
 namespace profiler::agent {
 namespace {
 
-// In a label's value a backslash, a quote and a line feed are written with a backslash.
+// Escapes backslashes, quotes and line feeds of a label's value.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (const char c : text) {

@@ -39,7 +39,7 @@ TEST(PrometheusText, SaysWhatEachDestinationTook) {
   EXPECT_THAT(text, HasSubstr("# TYPE profiler_agent_last_push_timestamp_seconds gauge\n"));
 }
 
-// Each line as the format's grammar has it, and each name under one head.
+// Checks each line against the format's grammar, and that each name has one head.
 TEST(PrometheusText, IsWhatTheFormatAllows) {
   AgentMetrics metrics;
   metrics.pushed = {{.destination = "x\ny"}};

@@ -1,4 +1,4 @@
-// What a machine's owner says of it, to tell its samples from others by: "region=eu".
+// Labels that a machine's owner gives it, such as "region=eu", to select its samples by.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace profiler::agent {
 
-// As fleet::Window has them: sorted by key, each key once.
+// Labels as in fleet::Window: sorted by key, each key once.
 using HostLabels = std::vector<std::pair<std::string, std::string>>;
 
-// Reads "KEY=VALUE" into `labels`; a later one replaces an earlier one of its key. A key is made of
-// letters, digits and ".", "_", "-", "/"; a value may be anything in one line. kInvalidArgument
-// quotes what is wrong, also a key that is the name of something else that samples have
-// (fleet::ParseField).
+// Parses "KEY=VALUE" and adds it to `labels`; replaces an earlier value of the key. A key consists
+// of letters, digits and ".", "_", "-", "/"; a value is any text on one line. kInvalidArgument
+// quotes the bad label. A key is also invalid if fleet::ParseField uses that name for another
+// field.
 absl::Status AddLabel(std::string_view text, HostLabels& labels);
 
-// The same for a file, a label a line; empty lines, and those that begin with '#', are passed over.
-// Errors: those of open(2); kInvalidArgument with the file's name and the line.
+// Adds the labels of a file, one per line; skips empty lines and lines that begin with '#'. Errors:
+// those of open(2); kInvalidArgument with the file's name and the line.
 absl::Status AddLabelsOf(const std::string& path, HostLabels& labels);
 
 }  // namespace profiler::agent

@@ -57,7 +57,7 @@ void LastingNames::Renew() {
   BeginWindow();
 }
 
-// Ids of a window are dense: profiles have a row for each.
+// Ids are dense within a window, because profiles have a row for each id.
 ImageId LastingNames::AddImage(const ImageSpec& spec) {
   const bool stays = Stays(spec);
   symbolize::NameStore* const store = stays ? lasting_.get() : passing_.get();

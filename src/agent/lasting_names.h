@@ -1,12 +1,12 @@
-// Names for one window after the other, looked up once as far as they stay what they are.
+// Names for successive windows; names that cannot change are looked up once.
 //
 //   files with a build-id, the kernel, its modules,   ──▶ lasting store    until Renew
 //   the vdso, BPF
-//   files without one, code of JITs                   ──▶ passing store    of one window
+//   files without a build-id, code of JITs            ──▶ passing store    of one window
 //
-// A file of one build-id has the same names whenever it is asked. What a JIT has compiled by now,
-// and what is at a path that has no build-id, may be something else ten seconds later, and a
-// process's number another process's.
+// A file with a build-id always has the same names. Ten seconds later, however, a JIT may have
+// compiled other code, a path without a build-id may hold another file, and a process id may belong
+// to another process.
 
 #pragma once
 
@@ -25,18 +25,18 @@
 
 namespace profiler::agent {
 
-// Not thread-safe.
+// A symbolizer for one window after the other. Not thread-safe.
 class LastingNames final : public symbolize::Symbolizer {
  public:
-  // Makes facts from files: naming::FactsOfFiles.
+  // Makes a source of facts from files: naming::FactsOfFiles.
   using MakeFacts = std::function<std::unique_ptr<symbolize::FactSource>()>;
 
   LastingNames(MakeFacts make_facts, const symbolize::PresentOptions& options);
 
-  // The ids of images, and all views that were handed out, are of the window that ends.
+  // Ends the current window: its image ids and all views that it handed out become invalid.
   void BeginWindow();
-  // The same, and nothing is known any more: what was read, and the processes that have read it,
-  // give their memory back.
+  // Like BeginWindow, and also drops the lasting store, so that its memory is freed, and that of
+  // the processes that read files for it.
   void Renew();
 
   symbolize::ImageId AddImage(const symbolize::ImageSpec& spec) override;
@@ -52,7 +52,7 @@ class LastingNames final : public symbolize::Symbolizer {
   void AddKernelSymbol(RuntimeAddress start, uint64_t size, std::string_view name) override;
 
  private:
-  // An image of this window, in the store that it belongs to.
+  // An image of this window: its store and its id there.
   struct Place {
     symbolize::NameStore* store;
     symbolize::ImageId id;
@@ -61,22 +61,22 @@ class LastingNames final : public symbolize::Symbolizer {
   std::unique_ptr<symbolize::NameStore> MakeStore() const;
   const Place& At(symbolize::ImageId id) const { return places_[static_cast<uint32_t>(id)]; }
 
-  // Whether it is news that the kernel has a function of that name there.
+  // Returns true if the kernel did not have a function of that name and size there before.
   bool Learn(uint64_t start, uint64_t size, std::string_view name);
 
   const MakeFacts make_facts_;
   const symbolize::PresentOptions options_;
   std::unique_ptr<symbolize::NameStore> lasting_, passing_;
-  // What the lasting store was told of the kernel: each window tells it again.
+  // Facts about the kernel that the lasting store has; each window reports them again.
   struct Function {
     uint64_t size = 0;
     std::string name;
   };
-  std::map<uint64_t, Function> kernel_functions_;  // by start; none overlaps another
+  std::map<uint64_t, Function> kernel_functions_;  // by start address; they do not overlap
   std::string kernel_reference_;
   RuntimeAddress kernel_reference_address_;
   std::vector<Place> places_;
-  std::vector<symbolize::ImageId> of_lasting_, of_passing_;  // by the stores' own ids
+  std::vector<symbolize::ImageId> of_lasting_, of_passing_;  // indexed by the stores' own ids
 };
 
 }  // namespace profiler::agent

@@ -16,13 +16,13 @@ using symbolize::ImageId;
 using symbolize::ImageKind;
 using symbolize::ImageSpec;
 
-// What all sources of a test were asked, and how many there were.
+// A log of all requests to the sources of a test, and the number of sources.
 struct Asked {
   int sources = 0;
   std::string log;
 };
 
-// Names each address after its image and how many sources there were before.
+// A source that names each address after its image and the number of sources made before it.
 class FakeFacts final : public symbolize::FactSource {
  public:
   explicit FakeFacts(Asked& asked) : asked_(asked), number_(asked.sources++) {}
@@ -80,7 +80,7 @@ class LastingNamesTest : public testing::Test {
   LastingNames names_{[this] { return std::make_unique<FakeFacts>(asked_); }, {}};
 };
 
-// The lasting store is the first source, and windows have the second one, the third one, ….
+// The lasting store is source 0. Windows have sources 1, 2, ….
 TEST_F(LastingNamesTest, FilesWithABuildIdAreAskedByOneSourceInAllWindows) {
   EXPECT_EQ(NameIn(File("/bin/x", true)), "/bin/x@0");
   names_.BeginWindow();
@@ -122,7 +122,7 @@ TEST_F(LastingNamesTest, WhatTheKernelSaidBeforeIsNotSaidAgain) {
   EXPECT_EQ(window(), "reference _text; symbol bpf_a; symbol bpf_b; ");
   names_.BeginWindow();
   EXPECT_EQ(window(), "");
-  // Another program where the first one was, and the first one again.
+  // Another program at the address of the first one, and then the first one again.
   tell(1050, 100, "bpf_c");
   EXPECT_EQ(window(), "symbol bpf_a; ");
   names_.Renew();

@@ -1,4 +1,4 @@
-// The agent on this machine: needs the right to record it, and says what it skips where it has not.
+// Runs the agent on this machine. Needs the right to record it; says what it skips without it.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// What the segments are to name.
+// A function that the segments must name.
 __attribute__((noinline)) uint64_t SpinForTheAgent(uint64_t rounds) {
   volatile uint64_t sum = 0;
   for (uint64_t i = 0; i < rounds; ++i) sum = sum + i * i;
@@ -53,7 +53,7 @@ class AgentLiveTest : public testing::Test {
     };
   }
 
-  // The agent in a process of its own; what went wrong in it is its exit code.
+  // Starts the agent in a child process; its exit code reports errors.
   pid_t Start() {
     const pid_t child = fork();
     if (child != 0) return child;
@@ -67,7 +67,8 @@ class AgentLiveTest : public testing::Test {
     return directory.ok() ? directory->List(INT64_MIN, INT64_MAX)->size() : 0;
   }
 
-  // Works until there are so many segments. Whether there are: not where the agent has ended.
+  // Works until there are this many segments. Returns false if the agent ends before, or after two
+  // minutes.
   bool SpinUntil(size_t segments, pid_t agent) {
     const auto began = steady_clock::now();
     while (Segments() < segments) {

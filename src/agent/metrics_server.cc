@@ -15,10 +15,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr auto kPatience = std::chrono::seconds(10);  // with who connects and says nothing
-constexpr size_t kMostConnections = 16;               // at one time
+constexpr auto kPatience = std::chrono::seconds(10);  // for the request of a connection
+constexpr size_t kMostConnections = 16;               // open at the same time
 
-// The name in "name:port" and "[::1]:port".
+// Returns the name in "name:port", or the "[::1]" in "[::1]:port".
 std::string_view NameIn(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));

@@ -1,9 +1,9 @@
-// Answers GET /metrics over HTTP, for a collector on this machine.
+// An HTTP server that answers GET /metrics.
 //
-// Every user of the machine can ask where it listens on loopback, and gets figures of the agent
-// alone: nothing of what was recorded. Other requests than GET and HEAD of "/metrics" are refused,
-// and so is one whose Host is a name other than that of this address, where it is loopback: a site
-// that a browser visits could lead its own name here (DNS rebinding).
+// On a loopback address, every user of the machine can ask. The answer contains only metrics of the
+// agent, nothing that was recorded. The server refuses requests other than GET and HEAD of
+// "/metrics". On a loopback address it also refuses a Host that is another name: a site that a
+// browser visits could resolve its own name to this machine (DNS rebinding).
 
 #pragma once
 
@@ -18,21 +18,21 @@
 
 namespace profiler::agent {
 
-// Where it listens. "127.0.0.1:9099", "[::1]:9099" or ":9099", which is that of 127.0.0.1.
+// The address to listen on: "127.0.0.1:9099", "[::1]:9099", or ":9099", which means 127.0.0.1.
 struct ListenAddress {
-  std::string host = "127.0.0.1";  // an address, no name
+  std::string host = "127.0.0.1";  // an IP address, not a name
   uint16_t port = 9099;
 };
-// kInvalidArgument says what it should be.
+// Parses an address. kInvalidArgument says what is expected.
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
-// Whether others than this machine can reach it.
+// True if other machines can reach the address.
 bool IsForOthers(const ListenAddress& address);
 
-// Not thread-safe: all runs on the thread of the io_context.
+// Not thread-safe: everything runs on the thread of the io_context.
 class MetricsServer {
  public:
-  // Accepts once the io_context runs, which must outlive this. `text` is called for each answer.
-  // Port 0 is one that is free. Errors: kUnavailable where nothing can listen there.
+  // Accepts connections once the io_context runs, which must outlive the server. Calls `text` for
+  // each answer. Port 0 means any free port. Errors: kUnavailable if nothing can listen there.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Listen(boost::asio::io_context& context,
                                                                const ListenAddress& address,
                                                                std::function<std::string()> text);

@@ -53,7 +53,7 @@ class MetricsServerTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The whole answer to these bytes.
+  // Sends these bytes and returns the whole answer.
   std::string Send(const std::string& bytes) const {
     boost::asio::io_context context;
     boost::asio::ip::tcp::socket socket(context);

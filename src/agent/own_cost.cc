@@ -29,8 +29,9 @@ nanoseconds TimeOf(int who) {
   return TimeOf(usage);
 }
 
-// utime and stime, in ticks, are the fields 14 and 15; the name, which may have blanks and
-// parentheses, is the second. Source: proc(5).
+// Returns the CPU time: utime and stime, in ticks, are fields 14 and 15. Field 2 is the name, which
+// may contain blanks and parentheses, so the scan begins after the last parenthesis. Source:
+// proc(5).
 nanoseconds TimeOfProcess(const std::string& directory) {
   std::string text;
   if (!procfs::ReadFile(directory + "/stat", &text).ok()) return nanoseconds(0);
@@ -42,7 +43,7 @@ nanoseconds TimeOfProcess(const std::string& directory) {
   return std::chrono::nanoseconds(ticks * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
 }
 
-// "total resident shared …", in pages.
+// Parses "total resident shared …", in pages.
 uint64_t ResidentOf(const std::string& directory) {
   std::string text;
   if (!procfs::ReadFile(directory + "/statm", &text).ok()) return 0;
@@ -52,7 +53,7 @@ uint64_t ResidentOf(const std::string& directory) {
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// "Pss:   35333 kB"
+// Parses "Pss:   35333 kB".
 std::optional<uint64_t> ProportionalOf(const std::string& directory) {
   std::string text;
   if (!procfs::ReadFile(directory + "/smaps_rollup", &text).ok()) return std::nullopt;
@@ -69,7 +70,8 @@ void AddMemoryOf(const std::string& directory, OwnCost& cost) {
   cost.memory += ProportionalOf(directory).value_or(resident);
 }
 
-// Adds the processes that the one in `directory` has started, and those that these have started.
+// Adds the children of the process in `directory` and their descendants, down to `depth`
+// generations.
 void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int depth,
                    OwnCost& cost) {
   for (const std::string& thread : NamesIn(directory + "/task")) {
@@ -90,7 +92,7 @@ void AddChildrenOf(const procfs::Roots& roots, const std::string& directory, int
 }  // namespace
 
 OwnCost ReadOwnCost(const procfs::Roots& roots) {
-  // The readers of memory are children of a child.
+  // The processes that read memory are children of a child.
   constexpr int kGenerations = 2;
   const std::string self = roots.proc + "/self";
   OwnCost cost = {.cpu = TimeOf(RUSAGE_SELF) + TimeOf(RUSAGE_CHILDREN)};

@@ -1,4 +1,4 @@
-// What this process and those that it has started cost the machine.
+// The resources that this process and its descendants use.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 namespace profiler::agent {
 
 struct OwnCost {
-  std::chrono::nanoseconds cpu{0};  // since this process began, of all that it has started too
-  // Bytes, now. Of pages that several processes share, these or others, each has its part (PSS): so
-  // much would be free without us. Where the kernel does not say, it is as `resident`.
+  std::chrono::nanoseconds cpu{0};  // since this process began, descendants included
+  // Proportional set size (PSS) in bytes, now: each process counts its part of a shared page. About
+  // this much would be free without us. Same as `resident` if the kernel does not report PSS.
   uint64_t memory = 0;
-  uint64_t resident = 0;  // bytes that are resident (RSS); shared pages count in each process
+  uint64_t resident = 0;  // RSS in bytes; each process counts a shared page fully
 };
 
-// Of this process, its children that run, and those that it has waited for. (What the kernel does
-// in others to take their samples is theirs, and not in it.) Reads some files in /proc: a few ms.
-// Thread-safe.
+// Measures this process, its running descendants, and the children it has waited for. CPU time that
+// the kernel spends in other processes to take samples is not included. Reads some files in /proc:
+// a few ms. Thread-safe.
 OwnCost ReadOwnCost(const procfs::Roots& roots = {});
 
 }  // namespace profiler::agent

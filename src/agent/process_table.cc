@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kWindowsKept = 2;
 constexpr size_t kMostKnown = 1024;
-// All threads of the kernel are children of this process, where it can be seen.
+// The parent of all kernel threads. In a PID namespace, this id belongs to another process.
 constexpr uint32_t kKernelThreads = 2;
 constexpr std::string_view kKernelThreadsName = "kthreadd";
 
@@ -27,7 +27,7 @@ bool ProcessTable::IsOfKernel(uint32_t pid) const {
   return pid == 0 || (sees_kernel_threads_ && pid == kKernelThreads);
 }
 
-// Records of one pass come ring by ring: that of an exec may come before that of its fork.
+// Records of one pass come ring by ring, so an exec may come before its fork.
 void ProcessTable::Began(uint32_t pid, uint32_t parent) {
   const std::lock_guard lock(mutex_);
   const auto found = processes_.find(parent);
@@ -68,7 +68,7 @@ ProcessTable::Names ProcessTable::Read(uint32_t pid) {
   return known_.try_emplace(std::move(text), names).first->second;
 }
 
-// Who runs may have been moved meanwhile.
+// Reads the group of a running process again, because the process may have been moved.
 WorkloadNames ProcessTable::NamesOf(uint32_t pid) {
   Names names;
   bool may_run = true;

@@ -1,12 +1,12 @@
-// Which workload each process belongs to, known before the process is gone.
+// The workload of each process, read before the process is gone.
 //
-//   FORK  child has its parent's ─┐
-//   exec  /proc/PID/cgroup        ├──▶ table ──▶ NamesOf, when the window is named
-//   EXIT  kept for a while        ┘              (of who runs still: as it is now)
+//   FORK  child gets its parent's ─┐
+//   exec  /proc/PID/cgroup         ├──▶ table ──▶ NamesOf, when the window is named
+//   EXIT  kept for a while         ┘              (if the process still runs: read again)
 //
-// Whoever starts a process in a group of its own moves it there before it executes a program, so
-// what is read then is what holds. A process that is gone before its records are read, a tenth of
-// a second at most, has its parent's names.
+// A launcher moves a process to its own group before the process executes a program, so the group
+// that is read at exec is the right one. A process that ends before its records are read, within a
+// tenth of a second, keeps its parent's names.
 
 #pragma once
 
@@ -22,7 +22,8 @@
 
 namespace profiler::agent {
 
-// Thread-safe. Some hundred bytes a process; some 20 µs for each program that is executed.
+// A table of processes and their workloads. Thread-safe. Costs some hundred bytes per process, and
+// some 20 µs for each program that is executed.
 class ProcessTable final : public record::ProcessListener {
  public:
   explicit ProcessTable(procfs::Roots roots = {});
@@ -31,11 +32,12 @@ class ProcessTable final : public record::ProcessListener {
   void Runs(uint32_t pid) override;
   void Ended(uint32_t pid) override;
 
-  // Of a process that runs, or that ended after the last call of ForgetEnded but one; empty of
-  // others. Threads of the kernel are the service "kernel".
+  // Returns the names of a process that runs, or that ended with at most one call of ForgetEnded
+  // since; otherwise empty names. Threads of the kernel are the service "kernel".
   WorkloadNames NamesOf(uint32_t pid);
 
-  // Once for each window, when it is named: processes that had ended at the call before are gone.
+  // Drops the processes that had already ended at the previous call. Call it once per window, after
+  // naming it.
   void ForgetEnded();
 
   size_t size() const;
@@ -43,8 +45,8 @@ class ProcessTable final : public record::ProcessListener {
  private:
   using Names = std::shared_ptr<const WorkloadNames>;
   struct Process {
-    Names names;       // null: nothing was read
-    uint32_t age = 0;  // calls of ForgetEnded since it ended
+    Names names;       // null: not read
+    uint32_t age = 0;  // calls of ForgetEnded since the process ended
     bool ended = false;
   };
 
@@ -55,9 +57,9 @@ class ProcessTable final : public record::ProcessListener {
   const Names kernel_;
   const bool sees_kernel_threads_;
   mutable std::mutex mutex_;
-  // Under mutex_.
+  // All below: under mutex_.
   absl::flat_hash_map<uint32_t, Process> processes_;
-  absl::flat_hash_map<std::string, Names> known_;  // by what /proc/PID/cgroup said
+  absl::flat_hash_map<std::string, Names> known_;  // by the contents of /proc/PID/cgroup
 };
 
 }  // namespace profiler::agent

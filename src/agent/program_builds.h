@@ -1,8 +1,8 @@
-// Which executable each process ran, by the records of one recording.
+// The executable of each process, from the records of one recording.
 //
-//   exec        ──▶ MMAP2 /usr/bin/x build-id   the first mapping behind it is of the executable
-//   what runs   ──▶ likewise: mappings stand in the order in which they were made
-//   FORK        ──▶ the child's is its parent's
+//   exec        ──▶ MMAP2 /usr/bin/x build-id   the first mapping after it is the executable's
+//   at start    ──▶ MMAP2 /usr/bin/x build-id   the first mapping of a running process, likewise
+//   FORK        ──▶ the child has its parent's executable
 
 #pragma once
 
@@ -18,24 +18,25 @@
 
 namespace profiler::agent {
 
-// Not thread-safe. Memory by processes and the programs that they executed.
+// The programs that processes ran. Not thread-safe. Memory grows with processes and the programs
+// they executed.
 class ProgramBuilds {
  public:
-  // `features` name the build-ids of files whose mappings do not.
+  // `features` supply the build-ids of files whose mapping records have none.
   explicit ProgramBuilds(const perf_data::Features& features);
 
-  // Any record, in time order.
+  // Adds a record of any type. Records must come in time order.
   void Add(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
-  // The build-id, as hexadecimal digits, of what process `pid` ran under that name; of its last
-  // program if it ran none under it. Empty where that has none, or nothing is known.
+  // Returns the build-id, in hexadecimal digits, of the program that process `pid` ran under that
+  // name; of its last program if none had that name. Empty if the build-id is unknown.
   std::string BuildIdOf(uint32_t pid, std::string_view name) const;
 
  private:
   struct Program {
     std::string name;
     std::vector<std::byte> build_id;
-    bool is_known = false;  // its executable was mapped
+    bool is_known = false;  // True if its executable was mapped.
   };
   using Programs = std::vector<Program>;
 
@@ -44,7 +45,8 @@ class ProgramBuilds {
   void Fork(perf_event::RawRecord record, const perf_event::RecordLayout& layout);
 
   absl::flat_hash_map<std::string, std::vector<std::byte>> build_ids_;  // by path
-  absl::flat_hash_map<uint32_t, Programs> programs_;                    // by pid, the last is now's
+  // by pid; the last is the current one
+  absl::flat_hash_map<uint32_t, Programs> programs_;
 };
 
 }  // namespace profiler::agent

@@ -89,7 +89,7 @@ void PushThread::OnSkipped(const fleet::SegmentFile& file, std::string_view reas
                     aside.ok() ? "" : std::string(aside.message())));
 }
 
-// The first of several in a row, for they may go on for weeks.
+// Reports only the first of several failures in a row, because they may go on for weeks.
 void PushThread::OnFailure(std::string_view reason, uint64_t /*failures*/,
                            fleet::SegmentDelivery::Duration /*wait*/) {
   const std::lock_guard lock(mutex_);

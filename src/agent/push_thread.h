@@ -2,10 +2,10 @@
 //
 //   SharedSpool ◀── delivered, refused ── PushThread ── SegmentDelivery::Step ──▶ fleet::Sender
 //        │                                     │
-//        └── new segments ── directory ────────┘   which it looks at every few seconds
+//        └── new segments ── directory ────────┘   polled every few seconds
 //
-// A server that cannot be reached costs the disk, and then the oldest segments, but never the
-// recording.
+// While a server cannot be reached, segments fill the disk, and then the oldest ones are dropped.
+// The recording goes on.
 
 #pragma once
 
@@ -28,32 +28,34 @@
 
 namespace profiler::agent {
 
-// Where to, and what knows how.
+// A destination, and the sender for its kind of server.
 struct PushTarget {
-  std::string name;  // fleet::Destination::Text: without secrets
+  std::string name;  // fleet::Destination::Text, without secrets
   std::shared_ptr<fleet::Sender> sender;
 };
 
-// The counters of a delivery as the agent's and push's metrics show them.
+// Returns the counters of a delivery in the form of the agent's and push's metrics.
 AgentMetrics::Pushed FiguresOf(const std::string& destination,
                                const fleet::SegmentDelivery::Counters& counters);
 
-// Describe is thread-safe; the rest is for one thread.
+// A thread that sends segments to one server. Describe is thread-safe; call the rest from one
+// thread.
 class PushThread final : private fleet::SegmentDelivery::Listener {
  public:
-  // `spool` must outlive it; `say` gets a line for the user, on the thread that pushes. The thread
-  // has the signals blocked that are blocked here. Errors: those of SegmentDirectory::Open and
-  // SegmentDelivery::Open.
+  // Starts the thread. `spool` must outlive it. Calls `say` with lines for the user, on the new
+  // thread. The new thread blocks the signals that the caller blocks. Errors: those of
+  // SegmentDirectory::Open and SegmentDelivery::Open.
   static absl::StatusOr<std::unique_ptr<PushThread>> Start(
       const std::string& directory, PushTarget target, SharedSpool& spool,
       std::function<void(std::string_view)> say,
       const fleet::SegmentDelivery::Options& options = {.linger = std::chrono::seconds(60)},
       fleet::SegmentDelivery::World world = fleet::SegmentDelivery::RealWorld());
-  // Waits for the answer to the request at hand, if there is one. What is not sent yet is sent when
-  // it begins again.
+  // Waits for the answer to a request in flight. Segments that are not sent yet are sent after the
+  // next start.
   ~PushThread() override;
-  // For a process that ends now: waits half a second for that answer. A thread that still waits
-  // then is left alone, with what it uses except the spool, and says nothing any more.
+  // Like the destructor, but waits for that answer at most half a second; call it when the process
+  // ends. A thread that still waits then is abandoned with its objects, except the spool, and says
+  // nothing more.
   static void End(std::unique_ptr<PushThread> pushing);
 
   AgentMetrics::Pushed Describe() const;
@@ -75,8 +77,8 @@ class PushThread final : private fleet::SegmentDelivery::Listener {
   std::unique_ptr<fleet::SegmentDelivery> delivery_;
   fleet::PushLoop loop_;
   bool is_failing_ = false;
-  std::string remark_;  // the last one
-  std::mutex mutex_;    // held while the spool is used, or something is said
+  std::string remark_;  // the previous remark
+  std::mutex mutex_;    // held while the spool or say_ is used
   std::condition_variable changed_;
   bool has_ended_ = false, is_left_alone_ = false;  // under mutex_
   std::thread thread_;

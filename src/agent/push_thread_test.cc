@@ -19,7 +19,7 @@ namespace {
 using fleet::Delivery;
 using testing::HasSubstr;
 
-// A server that answers as it is told, and then takes everything.
+// A server that gives the answers a test queues, and then accepts everything.
 class FakeSender final : public fleet::Sender {
  public:
   Delivery Send(std::span<const fleet::Window> batch) override {
@@ -40,7 +40,7 @@ class FakeSender final : public fleet::Sender {
     const std::lock_guard lock(mutex_);
     answers_.push_back({.outcome = outcome, .reason = "busy"});
   }
-  // Until there is an answer that is final for so many windows.
+  // Waits until this many windows have a final answer.
   void Await(size_t windows) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return settled_ >= windows; });
@@ -74,7 +74,7 @@ class PushThreadTest : public testing::Test {
     ASSERT_TRUE(spool_->Add(std::move(builder).Finish()).ok());
   }
 
-  // Pushes until so many windows are settled in all, of which `now` by this one.
+  // Pushes until `windows` windows are settled in all, `now` of them by this thread.
   AgentMetrics::Pushed Push(size_t windows, size_t now) {
     auto pushing = PushThread::Start(
         path_, {.name = "otlp+http://test", .sender = sender_}, *spool_,
@@ -84,7 +84,7 @@ class PushThreadTest : public testing::Test {
     sender_->Await(windows);
     auto stopped = *std::move(pushing);
     PushThread* const thread = stopped.get();
-    // The answer is counted when the request is over.
+    // The counters change only after the request is over.
     AgentMetrics::Pushed pushed = thread->Describe();
     while (pushed.segments + pushed.refused < now) pushed = thread->Describe();
     return pushed;

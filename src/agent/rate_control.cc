@@ -6,7 +6,8 @@
 namespace profiler::agent {
 namespace {
 
-// About a quarter apart, and none that a clock of 10, 100 or 250 beats a second keeps step with.
+// Each is about a quarter larger than the one before. None is in step with a clock of 10, 100 or
+// 250 Hz.
 constexpr uint64_t kRates[] = {1,  3,  7,  11,  15,  19,  23,  29,  37,  49,
                                61, 79, 99, 127, 157, 199, 251, 317, 397, 499};
 
@@ -44,7 +45,7 @@ bool RateControl::Fall(double share) {
   return true;
 }
 
-// If it does not fit, that is asked again after as many windows.
+// If the higher rate does not fit, asks again after as many windows.
 bool RateControl::Rise(double share) {
   windows_below_ = 0;
   if (step_ + 1 == steps_.size()) return false;

@@ -1,13 +1,14 @@
-// How often to sample, so that the agent takes no more of the machine than it may.
+// The sampling frequency that keeps the agent's CPU use within its budget.
 //
-//   share of the machine     ┌── too much three times in a row: the next lower rate that fits
-//   of each window ──────────┤
-//                            └── a fifth below for five minutes: the next higher one, if what that
-//                                will take fits as well
+//   share of the machine     ┌── over the budget 3 times in a row: the next lower rate that fits
+//   in each window ──────────┤
+//                            └── a fifth below it for 30 windows: the next higher rate, if its
+//                                expected share also fits
 //
-// What it takes is not in proportion to the rate: part of it is there at any. So a lower rate is
-// chosen as if it were, and the next windows tell. Each change ends a session of recording and
-// begins another, which costs more than some windows: hence the patience. Pure.
+// The agent's CPU use is not proportional to the rate: part of it is constant. The calculation
+// assumes that it is, and the next windows correct the choice. Each change ends a session of
+// recording and begins another, which costs more than several windows do; hence the patience.
+// Performs no I/O.
 
 #pragma once
 
@@ -18,26 +19,26 @@ namespace profiler::agent {
 
 struct RateBounds {
   uint64_t least = 19, most = 99;  // Hz
-  uint64_t first = 49;             // to begin with, in these bounds
+  uint64_t first = 49;             // the initial rate, within the bounds
 };
 
 // Not thread-safe.
 class RateControl {
  public:
-  // `budget`: the share of all CPUs together, from 0 to 1.
+  // `budget` is a share of all CPUs together, from 0 to 1.
   RateControl(const RateBounds& bounds, double budget);
 
   uint64_t frequency() const { return steps_[step_]; }
-  // Whether it takes too much at the lowest rate still, as of late.
+  // True if recent windows exceeded the budget even at the lowest rate.
   bool is_over_budget() const { return step_ == 0 && windows_over_ >= kPatience; }
 
-  // What share of the machine it took during a window. Whether the rate is another one now.
+  // Adds the share of the machine that a window took. Returns true if the rate changed.
   bool Took(double share);
 
  private:
   static constexpr int kPatience = 3;
   static constexpr int kPatienceToRise = 30;
-  static constexpr double kMargin = 0.8;  // of the budget, to rise
+  static constexpr double kMargin = 0.8;  // part of the budget; below it the rate may rise
 
   bool Fall(double share);
   bool Rise(double share);
@@ -46,7 +47,7 @@ class RateControl {
   size_t step_ = 0;
   const double budget_;
   int windows_over_ = 0, windows_below_ = 0;  // in a row
-  double sum_ = 0;                            // of their shares
+  double sum_ = 0;                            // of the shares of these windows
 };
 
 }  // namespace profiler::agent

@@ -5,7 +5,7 @@
 namespace profiler::agent {
 namespace {
 
-// The rate after so many windows that each took that share.
+// Returns the rate after this many windows with that share each.
 uint64_t After(RateControl& control, int windows, double share) {
   for (int i = 0; i < windows; ++i) control.Took(share);
   return control.frequency();

@@ -24,7 +24,7 @@ fleet::UnixTime Now() {
 
 double Seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-// What stays when its writer goes.
+// Returns a descriptor of the file that outlives its writer.
 UniqueFd FileOf(const perf_data::Writer& writer) {
   return UniqueFd(fcntl(writer.readable_file(), F_DUPFD_CLOEXEC, 0));
 }
@@ -133,7 +133,7 @@ void RecordingLoop::EndWindow(UniqueFd file, uint64_t samples) {
   options_.on_recording(std::move(recording));
 }
 
-// What a short window takes, at the end of a session, is no measure.
+// Ignores the cost of a short window at the end of a session, which is not representative.
 void RecordingLoop::Measure(nanoseconds length) {
   const OwnCost cost = options_.read_cost();
   const nanoseconds cpu = cost.cpu - std::exchange(cost_, cost).cpu;
@@ -160,8 +160,8 @@ void RecordingLoop::Measure(nanoseconds length) {
                         "%.2f %% of --cpu-budget; %s",
                         share * 100, rate_.frequency(), options_.budget * 100, what_then));
   };
-  // Times off the CPU cost by how often threads are switched, which no rate bounds. Whether it is
-  // enough that they go, the next windows tell.
+  // The cost of off-CPU times depends on the number of context switches, which no rate bounds. The
+  // next windows show whether dropping them is enough.
   if (rate_.is_over_budget() && std::exchange(off_cpu_, false)) {
     say_over_budget("without --off-cpu from now on");
     return RenewSession();
@@ -172,7 +172,7 @@ void RecordingLoop::Measure(nanoseconds length) {
   was_over_budget_ = rate_.is_over_budget();
 }
 
-// Also where other CPUs are online than are recorded.
+// Returns true at the session's age limit, or if the online CPUs are not the recorded ones.
 bool RecordingLoop::TookTooLong() const {
   if (Clock::now() - session_began_ >= options_.session) return true;
   const auto cpus = procfs::OnlineCpus(options_.recording.roots);

@@ -1,11 +1,11 @@
-// Records without end: one session after the other, each cut into windows.
+// An endless recording: one session after the other, each cut into windows.
 //
 //   session 1  │ window │ window │ … │ last │        a new rate, other CPUs, an hour, or an error
 //                                            │ gap │ session 2 │ window │ …
 //
-// A session lasts an hour at most: what it knows of processes and images is given back then, and
-// the distance between the clocks is taken anew. The gap is what it takes to end one and to begin
-// another: some tenths of a second, counted in the metrics.
+// A session lasts an hour at most. Its end frees the memory for its processes and images, and the
+// next session measures the offset between the clocks again. The gap is the time to end one session
+// and begin the next: some tenths of a second, which the metrics count.
 
 #pragma once
 
@@ -32,38 +32,39 @@
 namespace profiler::agent {
 
 struct RecordingLoopOptions {
-  // What to record. Its frequency, output and callbacks are set here. Times off the CPU go where
-  // they take more than the budget at the lowest rate.
+  // Events and targets. The loop sets frequency, output and callbacks. It turns off-CPU times off
+  // if they exceed the budget at the lowest rate.
   record::RecordOptions recording;
   std::chrono::milliseconds window{10'000};
-  uint64_t window_bytes = uint64_t{64} << 20;  // of a recording: it ends earlier then
+  // a window also ends when its recording is this large
+  uint64_t window_bytes = uint64_t{64} << 20;
   std::chrono::milliseconds session{3'600'000};
   RateBounds rates;
-  double budget = 0.01;  // of all CPUs together
-  // Between one that failed and the next, twice as long each time.
+  double budget = 0.01;  // share of all CPUs together
+  // Pause after a failed session; doubles with each failure in a row.
   std::chrono::milliseconds first_wait{1'000}, longest_wait{300'000};
   std::function<OwnCost()> read_cost = [] { return ReadOwnCost(); };
 
-  // All are called on Run's thread.
+  // All callbacks run on Run's thread.
   std::function<void(FinishedRecording)> on_recording;
   std::function<void(uint64_t frequency)> on_session;  // sampling begins
-  std::function<void(std::string_view)> say;           // a line for the user
-  std::function<void()> on_beat;                       // once a second while all is well
+  std::function<void(std::string_view)> say;           // prints a line for the user
+  std::function<void()> on_beat;                       // about once a second while recording works
 };
 
-// Run on one thread, and the rest on any.
+// A loop whose Run occupies one thread. Other threads may call the rest.
 class RecordingLoop {
  public:
-  // `kernel` and `metrics` must outlive it.
+  // `kernel` and `metrics` must outlive the loop.
   RecordingLoop(ringbuf::Kernel& kernel, RecordingLoopOptions options, SharedMetrics& metrics);
 
-  // Until Stop. An error only where nothing could be recorded from the start: those of
-  // RecordSession::Create. Whatever goes wrong later is said, and tried again.
+  // Records until Stop. Returns an error only if the first session cannot begin: those of
+  // RecordSession::Create. Later errors are passed to `say`, and recording is tried again.
   absl::Status Run();
 
-  // The window at hand is the last one. Not in a signal handler.
+  // Makes the current window the last one. Do not call it in a signal handler.
   void Stop();
-  // The next session begins as soon as it can.
+  // Ends the current session; the next one begins at once.
   void RenewSession();
 
  private:
@@ -86,23 +87,23 @@ class RecordingLoop {
   std::set<std::string> said_;
   bool has_recorded_ = false;
   bool was_over_budget_ = false;
-  bool off_cpu_;  // they still fit
+  bool off_cpu_;  // True while off-CPU times fit the CPU budget.
 
-  // Of the session at hand.
+  // State of the current session:
   uint64_t frequency_ = 0;
   std::vector<int> cpus_;
   Clock::time_point session_began_;
-  // Of the window at hand.
+  // State of the current window:
   Clock::time_point began_;
   fleet::UnixTime began_at_ = 0;
-  OwnCost cost_;  // at its begin
-  // When the last session ended, where there was one.
+  OwnCost cost_;  // at the window's begin
+  // When the previous session ended, if there was one.
   Clock::time_point ended_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Under mutex_.
-  record::RecordSession* session_ = nullptr;  // that runs
+  // Both below: under mutex_.
+  record::RecordSession* session_ = nullptr;  // the running one, or null
   bool stopped_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The loop against a kernel in memory; its sessions, their event loops and files are real.
+// Tests the loop with a kernel in memory; its sessions, their event loops and files are real.
 
 #include "src/agent/recording_loop.h"
 
@@ -63,7 +63,7 @@ class RecordingLoopTest : public testing::Test {
     return loop.Run();
   }
 
-  // A sample, which ends a window that is as long as it should be.
+  // Adds a sample, which ends the window if its time is over.
   void Publish() {
     perf_event::Attr attr;
     attr.sample_type = perf_event::kSampleIdentifier | perf_event::kSampleIp |
@@ -94,7 +94,7 @@ class RecordingLoopTest : public testing::Test {
   SharedMetrics metrics_;
   RecordingLoop* loop_ = nullptr;
   OwnCost cost_;
-  nanoseconds took_each_{0};  // CPU time of a window
+  nanoseconds took_each_{0};  // CPU time that each window takes
   uint64_t time_ = 0;
   size_t most_recordings_ = 3, most_sessions_ = 100;
   std::string said_;
@@ -166,7 +166,7 @@ TEST_F(RecordingLoopTest, ASessionEndsWhereOtherCpusAreOnline) {
 }
 
 TEST_F(RecordingLoopTest, TheRateFallsWhereItTakesMoreThanItMay) {
-  took_each_ = std::chrono::seconds(1000);  // far more than a window has
+  took_each_ = std::chrono::seconds(1000);  // far more than a window lasts
   most_recordings_ = 1000;
   most_sessions_ = 2;
   ASSERT_TRUE(Run().ok()) << said_;

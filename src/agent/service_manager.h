@@ -1,5 +1,5 @@
-// Tells systemd, or whoever started this process, how it goes: lines in a datagram to the socket
-// that $NOTIFY_SOCKET names. Source: sd_notify(3).
+// Status messages to systemd or another service manager: datagrams to the socket in $NOTIFY_SOCKET.
+// Source: sd_notify(3).
 
 #pragma once
 
@@ -12,21 +12,22 @@
 
 namespace profiler::agent {
 
-// Where nobody waits for it, nothing is said. Messages that cannot be delivered are lost: it is no
-// reason to stop. Thread-safe.
+// A connection to the service manager. Without one, all calls do nothing. Messages that cannot be
+// delivered are dropped, because they are no reason to stop. Thread-safe.
 class ServiceManager {
  public:
-  // `socket`: a path, or a name of Linux' abstract namespace with '@' in front; empty: nobody.
+  // `socket` is a path, or a name in Linux' abstract namespace after '@'; empty: no service
+  // manager.
   explicit ServiceManager(const std::string& socket);
-  // By $NOTIFY_SOCKET, which is removed, so that no child speaks for us.
+  // Connects to $NOTIFY_SOCKET and removes the variable, so that no child reports in our name.
   static ServiceManager OfEnvironment();
 
   void Ready() const { Send("READY=1"); }
   void Stopping() const { Send("STOPPING=1"); }
   void StillAlive() const { Send("WATCHDOG=1"); }
-  // One line, shown by `systemctl status`.
+  // Sends one line, which `systemctl status` shows.
   void Status(std::string_view text) const;
-  // Around what SIGHUP asks for.
+  // Announces a reload on SIGHUP; call Ready when it is done.
   void Reloading() const;
 
   bool is_there() const { return fd_.valid(); }
@@ -34,11 +35,11 @@ class ServiceManager {
  private:
   void Send(std::string_view message) const;
 
-  UniqueFd fd_;  // connected; invalid: nobody listens
+  UniqueFd fd_;  // connected; invalid: no service manager
 };
 
-// How often StillAlive is due, half of what $WATCHDOG_USEC says; nothing where nobody asks for it,
-// or asks another process ($WATCHDOG_PID).
+// Returns how often StillAlive is due: half of $WATCHDOG_USEC. None if there is no watchdog, or if
+// it watches another process ($WATCHDOG_PID).
 std::optional<std::chrono::milliseconds> WatchdogInterval();
 
 }  // namespace profiler::agent

@@ -19,13 +19,13 @@ namespace {
 using testing::MatchesRegex;
 using testing::Optional;
 
-// In the test's directory, whose whole path is longer than that of a socket may be.
+// Changes to the test's directory, because its full path is too long for a socket address.
 std::string SocketName(std::string_view name) {
   if (chdir(testing::TempDir().c_str()) != 0) std::abort();
   return absl::StrCat(View(name), "-", getpid());
 }
 
-// A socket as systemd has it.
+// A listening socket like systemd's.
 class Listener {
  public:
   explicit Listener(const std::string& name) : fd_(socket(AF_UNIX, SOCK_DGRAM, 0)) {

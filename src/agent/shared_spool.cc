@@ -3,7 +3,7 @@
 namespace profiler::agent {
 namespace {
 
-// Names of segments that have gone by now are forgotten when there are so many.
+// Names kept at most. Beyond this the first ones are forgotten; those segments are gone by then.
 constexpr size_t kMostNames = 100'000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The spool, which one thread adds to and others send from.
+// The spool of segments, shared by the thread that adds segments and the threads that send them.
 
 #pragma once
 
@@ -17,27 +17,28 @@ namespace profiler::agent {
 // Thread-safe.
 class SharedSpool {
  public:
-  // `destinations`: how many servers each segment is sent to.
+  // `destinations`: the number of servers that each segment is sent to.
   SharedSpool(fleet::SegmentSpool spool, size_t destinations)
       : spool_(std::move(spool)), destinations_(destinations) {}
 
-  // As SegmentSpool::Add. Waits for the disk, and lets nobody else in meanwhile.
+  // Like SegmentSpool::Add. Waits for the disk, and blocks all other calls meanwhile.
   absl::Status Add(const fleet::Window& window);
 
-  // One of the servers has it. Once all have, it is no loss when it goes.
+  // Notes that one of the servers has the segment. Once all have it, dropping it counts as no loss.
   void Delivered(const fleet::SegmentFile& file);
-  // As SegmentSpool::SetAside, where it is sent to one server; where there are several it stays, as
-  // others may take it.
+  // Like SegmentSpool::SetAside if there is only one server. With several servers the segment
+  // stays, because others may take it.
   absl::Status Refused(const fleet::SegmentFile& file);
 
-  // Its figures.
+  // Sets the metrics of the spool.
   void Describe(AgentMetrics& metrics) const;
 
  private:
   mutable std::mutex mutex_;
   fleet::SegmentSpool spool_;  // under mutex_
   const size_t destinations_;
-  std::map<std::string, size_t> delivered_;  // to how many, by name; under mutex_
+  // number of servers that have the segment, by name; under mutex_
+  std::map<std::string, size_t> delivered_;
 };
 
 }  // namespace profiler::agent

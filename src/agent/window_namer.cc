@@ -19,7 +19,8 @@
 namespace profiler::agent {
 namespace {
 
-// The names and addresses in /proc/modules; how often each is used changes all the time.
+// Returns the names and addresses in /proc/modules, without the use counts, which change all the
+// time.
 //
 //   ext4 1036288 1 - Live 0xffffffffc0a00000
 std::string Modules() {
@@ -32,7 +33,7 @@ std::string Modules() {
   return modules;
 }
 
-// Windows are named where they were recorded, soon after that.
+// Windows are named soon after recording, on the same machine.
 naming::NamingOptions OfThisMachine(naming::NamingOptions naming) {
   naming.is_this_machine = true;
   return naming;
@@ -55,7 +56,7 @@ absl::StatusOr<fleet::Window> WindowNamer::Name(const FinishedRecording& recordi
                                                 const MachineFacts& machine) {
   if (ModulesChanged()) names_.Renew();
   auto window = NameNow(recording);
-  // What was looked up for this window alone need not wait for the next one.
+  // Frees the names of this window now, not when the next one begins.
   names_.BeginWindow();
   processes_->ForgetEnded();
   PROFILER_RETURN_IF_ERROR(window.status());

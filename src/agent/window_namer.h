@@ -1,7 +1,7 @@
-// A recording of some seconds as a window: read, named, and without addresses.
+// Turns a recording of some seconds into a window: reads it, names it, and drops the addresses.
 //
 //   recording (memfd) ──▶ ProfileBuilder ──▶ Named by LastingNames ──▶ fleet::Window
-//                  └────▶ ProgramBuilds, ProcessTable ──▶ who ran ──────▲
+//                  └────▶ ProgramBuilds, ProcessTable ──▶ workloads ────▲
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace profiler::agent {
 
-// A recording that is complete, and what only its recorder knows of it.
+// A complete recording, and facts that only its recorder has.
 struct FinishedRecording {
   UniqueFd file;
   fleet::UnixTime begin = 0;
@@ -30,31 +30,34 @@ struct FinishedRecording {
   uint64_t samples = 0;
 };
 
-// What is true of all windows of this machine.
+// Facts that all windows of this machine share.
 struct MachineFacts {
   std::string host;
   HostLabels labels;
   std::string version;
 };
 
-// One thread. Between windows it has the names of files in memory, and up to two processes that
-// read files (symbolize/confined).
+// A namer, for one thread. Between windows it keeps the names of files in memory, and up to two
+// processes that read files (symbolize/confined).
 class WindowNamer {
  public:
-  // `naming`: without lines unless inlined calls are to be in the stacks; places hold too.
+  // `naming`: without lines, unless the stacks are to contain inlined calls. `naming.places`
+  // applies too.
   WindowNamer(naming::NamingOptions naming, std::shared_ptr<ProcessTable> processes);
 
-  // Costs some microseconds a distinct stack, and what WhatRuns has to say of each process.
-  // kDataLoss where the recording cannot be read to its end; those of Recording::OpenFile.
+  // Returns the window. Costs some microseconds per distinct stack, plus the lookups in
+  // ProcessTable and ProgramBuilds per process. Errors: kDataLoss if the recording cannot be read
+  // to its end; those of Recording::OpenFile.
   absl::StatusOr<fleet::Window> Name(const FinishedRecording& recording,
                                      const MachineFacts& machine);
 
-  // Gives back the memory of what was looked up; the next window looks it up again.
+  // Frees the memory of names; the next window looks them up again.
   void Renew() { names_.Renew(); }
 
  private:
   absl::StatusOr<fleet::Window> NameNow(const FinishedRecording& recording);
-  // The kernel's modules were loaded or removed: their addresses mean something else.
+  // Returns true if the kernel's modules were loaded or removed, so that their addresses changed
+  // their meaning.
   bool ModulesChanged();
 
   const naming::NamingOptions naming_;

@@ -28,7 +28,7 @@ class WindowNamerTest : public testing::Test {
     naming_.places.no_sandbox = true;
   }
 
-  // A recording in memory, as the recorder makes it.
+  // Returns a recording in memory, as the recorder makes it.
   FinishedRecording Recorded(std::string name = "cpu-clock") {
     auto writer = perf_data::Writer::Create("a window", {{perf_data::UsualAttr(), name, {1}}},
                                             {.in_memory = true});
@@ -41,7 +41,7 @@ class WindowNamerTest : public testing::Test {
     return recording;
   }
 
-  // A server that serves, with a program without build-id beside it.
+  // Records a server process, and a program without build-id beside it.
   void Serve() {
     records_.Id(1).Period(10).At(1).By(7, 7).Comm("server", true);
     records_.Mmap2(0x1000, 0x1000, 0, "/nowhere/server", kServerId);

@@ -7,7 +7,8 @@
 namespace profiler::agent {
 namespace {
 
-// A third of an ordinary thread's share: with less, naming outlasts the processes that it needs.
+// nice 5 leaves a third of a normal CPU share. With less, processes end before their names are
+// read.
 constexpr int kNice = 5;
 
 }  // namespace
@@ -26,7 +27,7 @@ bool WindowQueue::Add(FinishedRecording recording) {
 }
 
 void WindowQueue::Run() {
-  // Of this thread alone, as Linux has it, and of the processes that it starts.
+  // On Linux this affects only this thread, and the processes that it starts.
   setpriority(PRIO_PROCESS, 0, kNice);
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -1,4 +1,4 @@
-// Recordings that wait to be named, on a thread of its own, while the next one is recorded.
+// A queue of recordings that its own thread names while the next one is recorded.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace profiler::agent {
 
-// The thread gives way to others (nice 5) and gets no signals that were blocked when this was made.
-// Thread-safe, but for the destructor.
+// The queue and its thread, which yields to others (nice 5) and blocks the signals that were
+// blocked when the queue was made. Thread-safe, except the destructor.
 class WindowQueue {
  public:
-  // `take` is called on that thread, with one after the other.
+  // Calls `take` on that thread, with one recording after the other.
   explicit WindowQueue(std::function<void(FinishedRecording)> take, size_t most_waiting = 2);
-  // Names what still waits.
+  // Waits until all recordings are taken.
   ~WindowQueue();
 
-  // Returns at once. False where too many wait, and the recording goes: it is memory that nobody
-  // bounds else.
+  // Returns at once. Returns false and drops the recording if too many wait: recordings are in
+  // memory, which nothing else bounds.
   bool Add(FinishedRecording recording);
-  // All that was added is taken, when this returns, and nothing more may be added.
+  // Waits until all recordings are taken; none may be added afterwards.
   void Finish();
 
  private:
@@ -34,7 +34,7 @@ class WindowQueue {
   const size_t most_waiting_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Under mutex_.
+  // Both below: under mutex_.
   std::deque<FinishedRecording> waiting_;
   bool is_closed_ = false;
   std::thread thread_;

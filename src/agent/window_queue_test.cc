@@ -11,7 +11,7 @@
 namespace profiler::agent {
 namespace {
 
-// Takes recordings, but only when it may.
+// A function object that takes recordings only when the test lets it.
 class Taker {
  public:
   void Take(const FinishedRecording& recording) {

@@ -15,7 +15,7 @@ constexpr size_t kUidDigits = 32;
 
 bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-// The whole of a container's id, 64 digits. Shortened ones are no names of groups.
+// True for a whole container id, 64 digits. Group names never contain shortened ids.
 bool IsContainerId(std::string_view text) {
   return text.size() == kIdDigits && std::ranges::all_of(text, IsHexDigit);
 }
@@ -30,7 +30,7 @@ std::optional<std::string_view> Behind(std::string_view text, std::string_view s
   return text.substr(start.size());
 }
 
-// Names of units have "\x2d" where systemd wants no '-'.
+// Decodes "\x2d" and the like, which systemd writes in unit names for characters such as '-'.
 std::string Unescaped(std::string_view name) {
   constexpr size_t kLength = sizeof("\\x2d") - 1;
   std::string text;
@@ -44,9 +44,9 @@ std::string Unescaped(std::string_view name) {
   return text;
 }
 
-// Runtimes write it as "docker-ID.scope", "cri-containerd-ID.scope", "libpod-ID.scope", as
-// "…slice:cri-containerd:ID", and as ID. What watches over a container ("crio-conmon-ID.scope") is
-// not in it.
+// Finds the container id. Runtimes write it as "docker-ID.scope", "cri-containerd-ID.scope",
+// "libpod-ID.scope", "…slice:cri-containerd:ID", or only ID. The monitor of a container
+// ("crio-conmon-ID.scope") runs outside the container.
 std::optional<std::string> ContainerOf(std::string_view group) {
   if (group.find("conmon") != std::string_view::npos) return std::nullopt;
   if (const auto name = Behind(group, "lxc.payload.")) return Unescaped(*name);
@@ -59,7 +59,7 @@ std::optional<std::string> ContainerOf(std::string_view group) {
   return std::string(last);
 }
 
-// "kubepods-burstable-podUID.slice", with '_' for each '-' of the uid, or "podUID".
+// Finds the uid in "podUID", or in "kubepods-burstable-podUID.slice" with '_' for each '-'.
 std::optional<std::string> PodOf(std::string_view group) {
   const std::string_view name = group.substr(0, group.find(".slice"));
   const size_t at = name.starts_with("pod") ? 0 : name.find("-pod");
@@ -74,8 +74,8 @@ std::optional<std::string> PodOf(std::string_view group) {
   return uid;
 }
 
-// Scopes that systemd-run and logins make have numbers for names, and so have those of what watches
-// over a container.
+// Ignores scopes of systemd-run and logins, whose names are numbers, and scopes of container
+// monitors.
 std::optional<std::string> ServiceOf(std::string_view group) {
   if (group.ends_with(".service")) return Unescaped(WithoutEnd(group, ".service"));
   if (!group.ends_with(".scope")) return std::nullopt;
@@ -95,10 +95,10 @@ WorkloadNames NamesOfGroup(std::string_view path) {
     const std::string_view group = groups.Until('/');
     if (group.empty()) continue;
     auto container = ContainerOf(group);
-    // LXC of cgroup version 1 has a name alone.
+    // In cgroup version 1, LXC's group is only the container's name.
     if (!container && before == "lxc") container = Unescaped(group);
     if (group == "user.slice") {
-      // What follows belongs to a login, and the units there are the desktop's.
+      // The groups below belong to a login; their units are the desktop's.
       names.service.clear();
       while (!groups.done() && !container) container = ContainerOf(groups.Until('/'));
     }

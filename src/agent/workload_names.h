@@ -1,12 +1,12 @@
-// Who runs, by the control groups of a process: what systemd, container runtimes and Kubernetes
-// write into their names.
+// The workload of a process: its service, container and pod, from the names that systemd, container
+// runtimes and Kubernetes give to control groups.
 //
 //   /proc/PID/cgroup    0::/system.slice/nginx.service                         cgroup2
 //                       4:memory:/docker/6f2c…                                 version 1
 //                       1:name=systemd:/system.slice/nginx.service
 //
 //   /system.slice/NAME.service                    service NAME
-//   /user.slice/…                                 nobody's service: its program says more
+//   /user.slice/…                                 no service: the program's name says more
 //   …/docker-ID.scope, /docker/ID, …              container ID
 //   /kubepods.slice/…-podUID.slice/cri-…-ID.scope container ID, pod UID
 //   /lxc.payload.NAME/system.slice/NAME.service   container and service
@@ -18,20 +18,20 @@
 
 namespace profiler::agent {
 
-// Empty where the groups do not say.
+// The names; empty if the groups do not contain them.
 struct WorkloadNames {
-  std::string service;    // a unit of systemd, without its kind
-  std::string container;  // as its runtime calls it: hexadecimal digits, of LXC and nspawn a name
+  std::string service;    // a unit of systemd, without ".service"
+  std::string container;  // the runtime's id: hexadecimal digits; for LXC and nspawn a name
   std::string pod;        // Kubernetes' uid
   bool operator==(const WorkloadNames&) const = default;
 };
 
-// Of the path of one group. Of containers within containers the innermost one counts, and a unit
-// within it.
+// Returns the names in the path of one group. If containers are nested, the innermost one counts,
+// and the unit inside it.
 WorkloadNames NamesOfGroup(std::string_view path);
 
-// Of what /proc/PID/cgroup says. A process is in a group of each hierarchy: that which knows most
-// counts.
+// Returns the names in the text of /proc/PID/cgroup. A process is in one group per hierarchy; the
+// group with the most names counts.
 WorkloadNames NamesOfGroups(std::string_view text);
 
 }  // namespace profiler::agent

@@ -15,7 +15,7 @@ const std::string kOther = "ffff0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6071
 constexpr char kUid[] = "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9";
 constexpr char kEscapedUid[] = "0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9";
 
-// "SERVICE|CONTAINER|POD", with the usual id as ID.
+// Returns "SERVICE|CONTAINER|POD", with "ID" for kId.
 std::string Text(const WorkloadNames& names) {
   const std::string container = names.container == kId ? "ID" : names.container;
   return absl::StrCat(names.service, "|", container, "|", names.pod);

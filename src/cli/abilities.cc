@@ -46,7 +46,7 @@ class Probe {
   }
 
  private:
-  // 0, or why it cannot be opened.
+  // Tries to open the event. Returns 0, or an error number.
   int Try(const perf_event::Attr& attr, pid_t pid, int cpu) {
     return ErrnoOf(kernel_.OpenEvent(perf_event::ToKernelAttr(attr), pid, cpu, -1).status());
   }
@@ -91,8 +91,8 @@ class Probe {
 
   Ability KernelSymbols() {
     if (procfs::FindKernelText(roots_)) return {"kernel symbols", true, ""};
-    // As kallsyms_for_perf() has it (kernel/ksyms_common.c, Linux 6.6): where addresses are not
-    // restricted they are for those who may sample the kernel.
+    // As in kallsyms_for_perf() (kernel/ksyms_common.c, Linux 6.6): with kptr_restrict 0, users who
+    // may sample the kernel see its addresses.
     if (limits_.kptr_restrict == 0) {
       return {"kernel symbols", false,
               absl::StrCat("run as root, or `sudo sysctl kernel.perf_event_paranoid=1`",

@@ -1,4 +1,5 @@
-// What this user may record and name on this machine, and what would lift a limit: each is tried.
+// Finds out what this user may record and name on this machine, by trying, and how to lift each
+// limit.
 
 #pragma once
 
@@ -14,14 +15,14 @@ namespace profiler::cli {
 struct Ability {
   std::string name;  // "hardware counters"
   bool works = false;
-  std::string text;  // how much of it, or why it does not and what lifts that
+  std::string text;  // details; if it does not work, the reason and the remedy
 };
 
-// Opens some events and closes them again; some milliseconds, or 60 where the kernel's symbols have
-// to be read to their end.
+// Returns all abilities. Opens some events and closes them again. Takes some milliseconds, or 60 ms
+// if the kernel's symbols must be read to their end.
 std::vector<Ability> FindAbilities(ringbuf::Kernel& kernel, const procfs::Roots& roots);
 
-// Of those that give names to what was recorded.
+// Returns the abilities that give names to recorded code.
 std::vector<Ability> NamingAbilities(const naming::NamingHere& here);
 
 }  // namespace profiler::cli

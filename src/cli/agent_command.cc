@@ -49,10 +49,10 @@ struct AgentArguments {
   bool no_sandbox = false;
   std::string metrics = "none";
   std::vector<std::string> destinations;
-  http::Options servers;  // how they are reached
+  http::Options servers;  // connection options of the destinations
 };
 
-// systemd makes one for a service that asks for it.
+// Returns systemd's directory for a service that asks for one, or else the default.
 std::string UsualSpool() {
   const char* directory = std::getenv("STATE_DIRECTORY");
   return directory == nullptr || *directory == '\0' ? fleet::kUsualSpool : directory;
@@ -64,7 +64,7 @@ std::string HostName() {
   return name.data();
 }
 
-// "19-99", or one number, which holds always.
+// Parses "19-99", or a single number, which fixes the rate.
 absl::StatusOr<agent::RateBounds> ReadRates(std::string_view text) {
   constexpr uint64_t kUsual = 49, kMost = 999;
   const size_t dash = std::min(text.find('-'), text.size());
@@ -87,7 +87,7 @@ absl::Status Read(const char* option, absl::StatusOr<Value> read, Value& value) 
   return absl::OkStatus();
 }
 
-// A sender for each --to; each destination once.
+// Adds a sender for each --to; repeated destinations count once.
 absl::Status AddTargets(const AgentArguments& arguments, std::vector<agent::PushTarget>& targets) {
   for (const std::string& text : arguments.destinations) {
     auto destination = fleet::ParseDestination(text);

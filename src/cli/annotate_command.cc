@@ -29,7 +29,7 @@ struct AnnotateArguments {
   std::string dso;
   std::string syntax = "att";
   std::string output = "-";
-  bool source = false;  // in a page
+  bool source = false;  // True for source lines in a page.
   annotate::ListingOptions listing;
 };
 
@@ -39,7 +39,7 @@ bool IsInImage(const profile::Profile& profile, const annotate::ChosenFunction& 
   return name.empty() || profile.text(dso.name) == name || profile.text(dso.long_name) == name;
 }
 
-// True when at least one function was shown.
+// Writes the functions. Returns true if at least one function was shown.
 bool WriteFunctions(const AnnotateArguments& arguments, const naming::LoadedProfile& loaded,
                     const std::vector<annotate::ChosenFunction>& functions, profile::EventId event,
                     Output& output) {

@@ -1,5 +1,5 @@
-// Compiled when the program is linked: Bazel puts in what --stamp and tools/bazel/workspace_status
-// say, and nothing where it was not told to stamp.
+// Compiled when the program is linked. Bazel defines the commit from tools/bazel/workspace_status
+// if --stamp is given; otherwise the text is empty.
 #ifdef BUILD_SCM_REVISION
 extern const char profiler_build_commit[] = BUILD_SCM_REVISION;
 #else

@@ -12,11 +12,11 @@
 namespace profiler::cli {
 namespace {
 
-// Reading more takes longer than who waits for the prompt expects.
+// Reading more samples would delay the prompt too long.
 constexpr uint64_t kMostSamples = 500'000;
 
-// Whether somebody looks on who has not asked for less. Without names in the recording they would
-// have to be looked up, which --embed none is to save.
+// True if standard error is a terminal and the user has not asked for less. Requires that the
+// recording contains names, because --embed none is meant to avoid looking them up.
 bool IsExpected(const RecordArguments& arguments, const Recorded& recorded) {
   return !arguments.no_summary && !arguments.quiet && ErrorsAreShownLive() &&
          recorded.has_all_names;

@@ -1,4 +1,4 @@
-// How a recording ends on a terminal: with the summary of what was recorded.
+// The end of a recording on a terminal: the summary of the recording.
 
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace profiler::cli {
 
-// kInvalidArgument, a line for the user, where --summary asks for that of a recording which cannot
-// be read again as one.
+// Checks that --summary fits the other options. Returns kInvalidArgument, a line for the user, if
+// the recording cannot be read again as one file.
 absl::Status CheckSummary(const RecordArguments& arguments, const record::RecordOptions& options);
 
-// Prints which names the program would have to give, unless --quiet is given.
+// Prints which names the program would have to provide, unless --quiet is given.
 void PrintMissingNames(const RecordArguments& arguments, const Recorded& recorded);
 
-// Prints what `profiler summary` says of the file that was recorded, on standard error, where
-// --summary asks for it, or else where a person looks on who has not asked for less. Of very many
-// samples only --summary reads all again; else a line says what would. Where the file cannot be
-// read again, or there is to be no summary, the names that are missing alone.
+// Prints the output of `profiler summary` for the recording on standard error: with --summary, or
+// if standard error is a terminal and the user has not asked for less. With very many samples, only
+// --summary reads the whole recording again; otherwise a line names the command. If the file cannot
+// be read again, or no summary is wanted, prints only the missing names.
 void PrintClosingSummary(const RecordArguments& arguments, const Recorded& recorded);
 
 }  // namespace profiler::cli

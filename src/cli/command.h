@@ -1,4 +1,4 @@
-// The sub-commands. Each adds itself and its options to the app; main runs the one that was named.
+// The sub-commands. Each adds itself and its options to the app; main runs the one that was given.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace profiler::cli {
 
-// Runs a sub-command whose options have been read; the exit code. Reports its own errors, one line
-// each.
+// Runs a sub-command whose options have been read. Prints its own errors, one line each. Returns
+// the exit code.
 using RunCommand = std::function<int()>;
 using Commands = std::map<usage::Command*, RunCommand>;
 
@@ -21,14 +21,15 @@ inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 
-// How the program was started. The parser reads only what stands before the first `--`.
+// The words that the program was started with. The parser reads only the words before the first
+// `--`.
 struct Invocation {
   std::vector<std::string> cmdline;  // all of argv, for the recording's header
-  std::vector<std::string> command;  // what stands behind the first `--`
+  std::vector<std::string> command;  // the words after the first `--`
 };
 
-// The command to run below `subcommand`, which takes one: what stands behind its options and behind
-// `--`. kInvalidArgument for an option that it does not have.
+// Returns the command to run below `subcommand`: the words after its options and after `--`.
+// kInvalidArgument for an unknown option.
 absl::StatusOr<std::vector<std::string>> CommandOf(const usage::Command& subcommand,
                                                    const Invocation& invocation);
 

@@ -1,4 +1,4 @@
-// How a command that ran below ours ends ours.
+// Ends this program in the same way as the command that it ran.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::cli {
 
-// The command's end becomes ours, as a shell would see it: its exit code, or its signal, which does
-// not return. Exit code 0 where there was no command or we ended it.
+// Returns the command's exit code, or dies of its signal, as a shell would see it. Returns 0 if
+// there was no command or we ended it.
 int EndAsTheCommand(const std::optional<target::Command::End>& command);
 
 }  // namespace profiler::cli

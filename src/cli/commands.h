@@ -6,7 +6,7 @@
 
 namespace profiler::cli {
 
-// Adds all of them to the app, in the order in which `profiler --help` lists them.
+// Adds all sub-commands to the app, in the order of `profiler --help`.
 void AddCommands(usage::Command& app, Commands& commands, const Invocation& invocation);
 
 }  // namespace profiler::cli

@@ -1,4 +1,4 @@
-// -z[LEVEL] and --compression-level[=LEVEL], as several sub-commands have it.
+// The option -z[LEVEL], --compression-level[=LEVEL], which several sub-commands share.
 
 #pragma once
 
@@ -13,14 +13,14 @@ namespace profiler::cli {
 
 class CompressionOption {
  public:
-  // Adds the option to `command`. This object must live as long as that.
+  // Adds the option to `command`, which this object must outlive.
   void AddTo(usage::Command& command, const std::string& description);
 
   bool given() const { return option_.Count() > 0; }
 
-  // 0 when it was not given, 1 without a level, else the level. A word behind -z that is no number
-  // is none of the option's (`-z ls`): it is put in front of `words`. kInvalidArgument for a level
-  // that zstd does not have.
+  // Returns the level: 0 if the option was not given, 1 without a level. A word after -z that is no
+  // number does not belong to the option (`-z ls`), so it is put in front of `words`.
+  // kInvalidArgument for a level that zstd does not have.
   absl::StatusOr<int> Level(std::vector<std::string>& words) const;
 
  private:

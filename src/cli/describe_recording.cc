@@ -21,7 +21,7 @@
 namespace profiler::cli {
 namespace {
 
-// "Sat Nov 21 05:29:54 2026"
+// Returns the local time as "Sat Nov 21 05:29:54 2026".
 std::string CalendarTime(time_t time) {
   std::array<char, 64> text;
   tm local;
@@ -47,7 +47,7 @@ std::string ClockName(uint32_t clockid) {
   }
 }
 
-// Wall-clock time and the samples' clock at the same instant.
+// Returns the wall-clock time and the samples' clock at the same instant.
 std::string ReferenceTime(const perf_data::ClockData& data) {
   const time_t seconds = static_cast<time_t>(data.wall_clock_ns / 1000000000);
   tm local;
@@ -61,7 +61,7 @@ std::string ReferenceTime(const perf_data::ClockData& data) {
                          ClockName(data.clockid));
 }
 
-// What perf shows with -I alone.
+// Replaces long features by notes that they exist, as perf does without -I.
 void ShortenMachine(std::map<int, std::vector<std::string>>& features) {
   constexpr int kLong[] = {perf_data::kFeatureCpuTopology, perf_data::kFeatureNumaTopology,
                            perf_data::kFeatureCache, perf_data::kFeatureMemTopology,
@@ -116,7 +116,7 @@ report::RecordingHeader DescribeRecording(const std::string& path,
   header.data_offset = data.offset;
   header.data_size = data.size;
   header.features_offset = data.offset + data.size;
-  // A stream has no list of what it could have.
+  // A stream has no list of features that could be missing.
   if (data.offset != 0) header.missing_features = perf_data::MissingFeatures(recording);
   return header;
 }

@@ -1,5 +1,5 @@
-// A recording's header as a report shows it: joins what the file says of itself with what stat(2)
-// says of it.
+// Describes a recording for headers and exports: combines its header with facts about its file from
+// stat(2).
 
 #pragma once
 
@@ -15,18 +15,19 @@ namespace profiler::cli {
 
 enum class HeaderDetail : uint8_t {
   kFull,
-  kMachineInBrief,  // of the machine's topology and caches only that they are there
+  kMachineInBrief,  // topology and caches only as a note that they exist
 };
 
-// `path` as given to Recording::Open; "-" has no file facts.
+// Returns the header of a report. `path` is that given to Recording::Open; "-" has no facts about a
+// file.
 report::RecordingHeader DescribeRecording(const std::string& path,
                                           const perf_data::Recording& recording,
                                           HeaderDetail detail = HeaderDetail::kFull);
 
-// How a view names the recording that it is of.
+// Returns the facts by which a JSON document identifies its recording.
 json::RecordingFacts FactsOf(const std::string& path, const perf_data::Recording& recording);
 
-// What files of other programs say of where their samples come from.
+// Returns the origin of the samples, which exports to other formats store.
 exports::Origin OriginOf(const perf_data::Recording& recording);
 
 }  // namespace profiler::cli

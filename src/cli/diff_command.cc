@@ -23,13 +23,13 @@
 namespace profiler::cli {
 namespace {
 
-// Of a condition that is met: neither a failure nor a wrong command line.
+// Exit code if the condition of --fail-if is met; it is neither a failure nor a usage error.
 constexpr int kExitConditionMet = 3;
 
 struct DiffArguments {
   ViewArguments view;
-  std::vector<std::string> files;        // in front of `--`
-  std::vector<std::string> after_files;  // behind it
+  std::vector<std::string> files;        // before `--`
+  std::vector<std::string> after_files;  // after `--`
   std::string event;
   std::string by = "function";
   std::string fail_if;
@@ -42,7 +42,7 @@ struct DiffArguments {
   uint32_t order = 1;
 };
 
-// The recordings on both sides.
+// The recordings of both sides.
 struct Sides {
   std::vector<std::string> before, after;
 };
@@ -83,7 +83,7 @@ std::optional<std::vector<diff::Run>> LoadRuns(const std::vector<std::string>& p
   return runs;
 }
 
-// Without modifiers: a recording without root counts "cpu-clock:u".
+// Returns the name without modifiers, because an unprivileged recording counts "cpu-clock:u".
 std::string_view BareName(std::string_view event) { return event.substr(0, event.find(':')); }
 
 int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::LoadOptions& load,
@@ -126,7 +126,7 @@ int WriteDiff(const DiffArguments& arguments, const Sides& sides, const naming::
   return kExitOk;
 }
 
-// In perf's layout, without figures of chance.
+// Writes the comparison in perf's layout, without confidence intervals.
 int WritePairedReport(const DiffArguments& arguments, const Sides& sides,
                       const naming::LoadOptions& load) {
   auto before = LoadProfileOrPrint(sides.before[0], load);
@@ -192,7 +192,7 @@ int RunDiff(const DiffArguments& arguments) {
       PrintError("--perf: perf's columns are of two recordings; leave it out to compare groups");
       return kExitUsage;
     }
-    load->naming.function_starts = false;  // as perf names code without a symbol
+    load->naming.function_starts = false;  // perf does not name functions without symbols
     return WritePairedReport(arguments, *sides, *load);
   }
   AskForRuns(*load);

@@ -1,4 +1,4 @@
-// What `dump` does, for views that perf lets do the same.
+// The output of `dump`, for other views that have an option for it, as in perf.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace profiler::cli {
 
-// Prints every record of a recording with its place and all its fields; the exit code.
+// Prints every record of a recording with its offset and all its fields. Returns the exit code.
 int DumpRecording(const std::string& input);
 
 }  // namespace profiler::cli

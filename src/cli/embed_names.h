@@ -1,4 +1,4 @@
-// Puts names into recordings that this process has written.
+// Adds names to recordings that this process has written.
 
 #pragma once
 
@@ -10,20 +10,21 @@
 
 namespace profiler::cli {
 
-// What a user is told of it, each in a line.
+// Lines for the user about the names.
 struct Embedded {
   std::string found;
-  std::string missing;  // names that the program would have to give, and how; empty: none
+  std::string missing;  // names that the program would have to provide, and how; may be empty
 };
 
-// Reads the finished file again, looks its addresses up and appends their names. The file is the
-// one that was written, whatever `path` means by now: that is for messages. What was recorded is as
-// it was after an error. kFailedPrecondition where it cannot be read (Writer::readable_file).
+// Reads the finished file again, looks its addresses up and appends their names. Uses the file that
+// was written, even if `path` now names another one; `path` is only for messages. After an error
+// the recorded data is unchanged. kFailedPrecondition if the file cannot be read
+// (Writer::readable_file).
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file, const std::string& path,
                                     naming::Embedding embedding,
                                     const naming::NamingOptions& options,
                                     const naming::NamingProgress& progress);
-// Names that were collected already.
+// Appends names that are already collected.
 absl::StatusOr<Embedded> EmbedNames(perf_data::Writer& file,
                                     const naming::CollectedNames& collected);
 

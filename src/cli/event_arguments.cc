@@ -22,7 +22,7 @@ absl::Status AppendEvents(const std::string& text, std::vector<FoundEvent>* all)
   return absl::OkStatus();
 }
 
-// A return probe is an event that is named by where it goes, "/bin/x:f%return".
+// Refuses return probes that may end the program. Their events are named "/bin/x:f%return".
 absl::Status RefuseDanger(const std::vector<FoundEvent>& events) {
   for (const FoundEvent& event : events) {
     if (event.danger.empty()) continue;
@@ -35,7 +35,7 @@ absl::Status RefuseDanger(const std::vector<FoundEvent>& events) {
   return absl::OkStatus();
 }
 
-// Filters the tracepoints among events from `first` on.
+// Filters the tracepoints among the events from `first` on.
 absl::Status AddFilter(const std::string& filter, size_t first, std::vector<FoundEvent>* events) {
   bool has_tracepoint = false;
   for (size_t i = first; i < events->size(); ++i) {
@@ -50,7 +50,8 @@ absl::Status AddFilter(const std::string& filter, size_t first, std::vector<Foun
       absl::StrCat("--filter: '", filter, "' stands behind no -e with a tracepoint"));
 }
 
-// One name is for all events, several are for the events in their order; an empty one is for none.
+// Sets the cgroups. One name applies to all events, several to the events in their order; an empty
+// name means none.
 absl::Status SetCgroups(const std::string& list, std::vector<FoundEvent>* events) {
   const std::vector<std::string> names = absl::StrSplit(list, ',');
   if (names.size() > events->size()) {
@@ -78,7 +79,8 @@ std::vector<FoundEvent> ForEachCgroup(const std::string& list,
   return all;
 }
 
-// What tells events of several cgroups apart in all views is their name.
+// Repeats the events for each cgroup. Their names contain the cgroup, because all views distinguish
+// events by name.
 absl::StatusOr<std::vector<FoundEvent>> InCgroups(const EventArguments& arguments,
                                                   std::vector<FoundEvent> events) {
   if (!arguments.cgroups.empty() && !arguments.each_cgroup.empty()) {
@@ -123,7 +125,7 @@ absl::StatusOr<std::vector<FoundEvent>> FindEventArguments(
     const usage::Command& command, const EventArguments& arguments,
     const std::vector<std::string>& defaults) {
   std::vector<FoundEvent> all;
-  size_t last = 0;  // where the events of the last -e begin
+  size_t last = 0;  // index of the first event of the last -e
   auto text = arguments.events.begin();
   auto filter = arguments.filters.begin();
   for (const usage::Option option : command.GivenOptions()) {

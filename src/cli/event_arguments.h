@@ -1,4 +1,4 @@
-// -e, --filter, -G and --for-each-cgroup of record and stat.
+// The options -e, --filter, -G and --for-each-cgroup of record and stat.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 namespace profiler::cli {
 
 struct EventArguments {
-  std::vector<std::string> events;   // of each -e
-  std::vector<std::string> filters;  // of each --filter
+  std::vector<std::string> events;   // one per -e
+  std::vector<std::string> filters;  // one per --filter
   std::string cgroups;
   std::string each_cgroup;
-  bool force = false;  // return probes as well that may end the programs
+  bool force = false;  // True to allow return probes that may end the probed programs.
   usage::Option event_option;
   usage::Option filter_option;
 };
@@ -25,7 +25,7 @@ struct EventArguments {
 void AddEventOptions(usage::Command& command, const std::string& description,
                      EventArguments* arguments);
 
-// The events of all -e, or of `defaults` where there is none, in their order. A --filter is that of
+// Returns the events of all -e in their order, or of `defaults` without -e. A --filter applies to
 // the tracepoints of the last -e before it. Errors: those of events::FindEvents and CheckFilter;
 // kInvalidArgument for a return probe that may end a program, for a filter without a tracepoint,
 // and for more cgroups than events.

@@ -19,7 +19,7 @@ class EventDumpsTest : public testing::Test {
   std::string Contents(const std::string& name) const {
     return std::string(TextOf(perf_data::ReadFile(folder_ + "/" + name)));
   }
-  // What is said in the end, or the error.
+  // Closes the files and returns the printed lines, or the error.
   std::string Close(EventDumps& dumps) const {
     testing::internal::CaptureStdout();
     Output out("-");

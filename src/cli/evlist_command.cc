@@ -48,7 +48,7 @@ std::string EventLine(const EventDescription& event, const EvlistArguments& argu
   return (arguments.rate ? Rate(event) : event.name) + "\n";
 }
 
-// "name{a,b}" of the `count` events from `leader` on.
+// Returns "name{a,b}" for the `count` events from `leader` on.
 std::string GroupLine(const std::vector<EventDescription>& events, size_t leader, size_t count,
                       const std::string& name) {
   std::vector<std::string> members;
@@ -56,7 +56,7 @@ std::string GroupLine(const std::vector<EventDescription>& events, size_t leader
   return absl::StrCat(name, "{", absl::StrJoin(members, ","), "}\n");
 }
 
-// A line for each event or, where groups are asked for, for each group.
+// Returns a line per event, or with --group a line per group.
 std::string EventLines(const perf_data::Recording& recording, const EvlistArguments& arguments) {
   const std::vector<EventDescription>& events = recording.events();
   std::map<size_t, perf_data::EventGroup> groups;  // by leader
@@ -86,7 +86,7 @@ struct BuildIdArguments {
   bool with_hits = false;
 };
 
-// The long names of images that samples were taken in.
+// Returns the long names of images that contain samples.
 std::set<std::string_view> HitImages(const profile::Profile& profile) {
   std::set<std::string_view> images;
   for (const profile::Row& row : profile.rows) {
@@ -95,7 +95,7 @@ std::set<std::string_view> HitImages(const profile::Profile& profile) {
   return images;
 }
 
-// Build-ids stand in a section behind the samples, or in the records of mappings.
+// Writes the build-ids, which are in a section after the samples, or in the records of mappings.
 int WriteBuildIds(const BuildIdArguments& arguments) {
   const auto loaded = naming::LoadUnnamedProfile(arguments.input, {.open = OpenOptionsFor()});
   if (!loaded.ok()) {

@@ -90,7 +90,7 @@ constexpr std::array<std::string_view, 1> kFoldedEndings = {".folded"};
 constexpr std::array<std::string_view, 1> kSvgEndings = {".svg"};
 constexpr std::array<std::string_view, 1> kRecordingEndings = {".data"};
 
-// A new format is a line here, and one in docs/export.md.
+// The table of formats. A new format needs a line here, and one in docs/export.md.
 constexpr ExportFormat kFormats[] = {
     {"pprof", kPprofEndings, false, false, false, WritePprof},
     {"firefox", kFirefoxEndings, true, false, false, WriteFirefox},
@@ -104,7 +104,7 @@ constexpr ExportFormat kFormats[] = {
     {.name = "perf.data", .endings = kRecordingEndings, .run = ExportRecording},
 };
 
-// What the samples themselves say where the recording's header does not.
+// Sets the times from the samples if the recording's header has none.
 void SetSampleTimes(const Profile& profile, Origin& origin) {
   if (origin.last_sample != 0 || profile.quanta.begins.empty()) return;
   const auto [first, last] =
@@ -113,7 +113,7 @@ void SetSampleTimes(const Profile& profile, Origin& origin) {
   origin.last_sample = *last;
 }
 
-// Nothing if the recording is of another machine, or does not say when it ended.
+// Lets exports identify files, unless the recording is from another machine or lacks its end time.
 void SetFiles(const naming::LoadedProfile& from, const image_ids::MappedFiles& mapped,
               Origin& origin) {
   utsname machine;

@@ -1,5 +1,4 @@
-// The files of other programs that a profile can be written as, by name and by the end of a file's
-// name.
+// The export formats, by name and by file name ending.
 
 #pragma once
 
@@ -17,41 +16,41 @@ namespace profiler::cli {
 
 struct Exported {
   std::string bytes;
-  std::string note;  // a line for the user; empty: none
+  std::string note;  // a line for the user, or ""
 };
 
-// What is exported, and where to.
+// The arguments of an export.
 struct ExportRequest {
   const ViewArguments& view;
-  std::string event;  // the only one; empty: all
+  std::string event;  // the only event to export; empty: all
   std::string path;
 };
 
 struct ExportFormat {
   std::string_view name;
-  std::span<const std::string_view> endings;  // of file names, the usual one first
-  bool wants_times = false;                   // a row a sample and time: Dimension::kTime
+  std::span<const std::string_view> endings;  // of file names, the most common one first
+  bool wants_times = false;                   // one row per sample time: Dimension::kTime
   bool wants_files = false;                   // identifiers of images (Origin::htlhash_of)
   bool is_text = true;
-  // One of the two: the bytes of the file, or all of the work, of which the result is the exit
-  // code.
+  // Exactly one is set: `write` returns the file's bytes; `run` does all the work and returns the
+  // exit code.
   Exported (*write)(const profile::Profile& profile, const exports::Origin& origin) = nullptr;
   int (*run)(const ExportRequest& request) = nullptr;
 };
 
 std::span<const ExportFormat> ExportFormats();
 
-// By `name` if that is given, else by the path's end. Null where no format has such an end.
+// Finds a format by `name`, or if that is empty by the ending of `path`. Null if there is none.
 const ExportFormat* FindExportFormat(std::string_view name, std::string_view path);
 
-// What a view is to write, by the path that its -o has; null for the view itself. No view makes
-// recordings: only export does.
+// Returns the format for the path of a view's -o, or null if the view writes its own format. Never
+// perf.data: only export writes recordings.
 const ExportFormat* FormatOfView(std::string_view path);
 
-// "pprof (.pb.gz), firefox (.json.gz), …", for messages and help.
+// Returns "pprof (.pb.gz), firefox (.json.gz), …" for messages and help.
 std::string ExportFormatList();
 
-// Loads the recording, and writes it in that format; the exit code.
+// Loads the recording and writes it in that format. Returns the exit code.
 int Export(const ExportRequest& request, const ExportFormat& format);
 
 }  // namespace profiler::cli

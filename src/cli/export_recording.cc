@@ -19,7 +19,8 @@
 namespace profiler::cli {
 namespace {
 
-// Views of a recording with many samples begin at once where their sums are stored.
+// Returns the sums of the samples. With stored sums, views of a recording with many samples start
+// at once.
 std::optional<std::string> SumsOf(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path)) return std::nullopt;
   const auto recording = perf_data::Recording::Open(path);
@@ -29,7 +30,8 @@ std::optional<std::string> SumsOf(const std::string& path) {
       .sums;
 }
 
-// What stays true of the samples: of the machine and the command, not of the file.
+// Returns the header's facts about the machine and the command; facts about the file no longer
+// hold.
 perf_data::Features HeaderOf(const perf_data::Features& from) {
   perf_data::Features features;
   features.hostname = from.hostname;
@@ -48,7 +50,7 @@ absl::Status CheckRecordingOutput(const std::string& path, const std::string& in
                                   std::string_view what) {
   PROFILER_RETURN_IF_ERROR(CheckStreamOutput(path));
   if (path == "-" || input == "-") return absl::OkStatus();
-  FileAccess own;  // names of the user, perhaps of this process's descriptors
+  FileAccess own;  // for names from the user, which may refer to descriptors of this process
   const auto read = own.FileIdOf(input);
   if (!read || read != own.FileIdOf(path)) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -1,5 +1,5 @@
-// A profile as a recording of its own: its samples, with their stacks, times and names, and nothing
-// else of where it came from.
+// Exports a profile as a recording that contains only its samples, with their stacks, times and
+// names.
 
 #pragma once
 
@@ -14,19 +14,19 @@
 
 namespace profiler::cli {
 
-// A recording can be written to `path`, and not over `input`, the `what` ("recording", "profile")
-// that is read. Errors: InvalidArgument; the messages name the option.
+// Checks that a recording can be written to `path`, and that it would not overwrite `input`, the
+// `what` ("recording", "profile") that is read. Errors: kInvalidArgument; messages name the option.
 absl::Status CheckRecordingOutput(const std::string& path, const std::string& input,
                                   std::string_view what);
 
-// import::WriteProfile with the sums of its samples, so that views begin at once. `features` are
-// what the header says of the recording. Errors: those of WriteProfile.
+// Writes the recording with import::WriteProfile, and the sums of its samples, so that views start
+// at once. `features` are for its header. Errors: those of WriteProfile.
 absl::StatusOr<import::WrittenProfile> WriteRecordingOf(const profile::Profile& profile,
                                                         const std::string& path,
                                                         perf_data::Features features,
                                                         import::WriteProfileOptions options = {});
 
-// The format perf.data of export; the exit code.
+// Runs the export to perf.data. Returns the exit code.
 int ExportRecording(const ExportRequest& request);
 
 }  // namespace profiler::cli

@@ -14,21 +14,21 @@ namespace profiler::cli {
 namespace {
 
 constexpr std::string_view kLeftOut = "…";
-constexpr size_t kLeastKept = 16;  // columns of a piece that is cut
+constexpr size_t kLeastKept = 16;  // least number of columns of a piece that is shortened
 constexpr size_t kTab = 8;
-// Bytes of a line whose end is left out, whatever it is: no name is that long.
+// Lines longer than this many bytes are cut at their end, because no name is that long.
 constexpr size_t kLongest = 1 << 14;
 
 struct Range {
   uint32_t first, last;
 };
 
-// Unicode's East Asian Width W and F, and pictures.
+// Unicode's East Asian Width W and F, and pictographs.
 constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},  {0x3041, 0xa4cf},
                            {0xac00, 0xd7a3},   {0xf900, 0xfaff},  {0xfe30, 0xfe6f},
                            {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
                            {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-// Marks that combine with what is before them, and what is not shown.
+// Combining and invisible characters.
 constexpr Range kNarrow[] = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
                              {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 
@@ -39,7 +39,7 @@ bool IsIn(const Range (&ranges)[kSize], uint32_t code) {
   });
 }
 
-// One character, or a byte that is none, with its columns.
+// One character, or an invalid byte, with its width in columns.
 struct Cell {
   size_t size = 1;
   size_t columns = 1;
@@ -53,7 +53,8 @@ Cell CellAt(std::string_view text, size_t column) {
   return {first.size, IsIn(kWide, first.code_point) ? size_t{2} : size_t{1}};
 }
 
-// The longest start of `text`, which itself starts at `column`, in `columns`.
+// Returns the size of the longest prefix of `text` that fits in `columns`. `text` starts at
+// `column`.
 size_t StartIn(std::string_view text, size_t column, size_t columns) {
   size_t size = 0, used = 0;
   while (size < text.size()) {
@@ -65,7 +66,8 @@ size_t StartIn(std::string_view text, size_t column, size_t columns) {
   return size;
 }
 
-// The first byte of the longest end of `text` in `columns`. It may have no tabs.
+// Returns the begin of the longest suffix of `text` that fits in `columns`. `text` contains no
+// tabs.
 size_t EndIn(std::string_view text, size_t columns) {
   size_t begin = 0, left = ColumnsOf(text);
   while (begin < text.size() && left > columns) {
@@ -81,7 +83,7 @@ bool EndsAName(char c) {
          c == ']';
 }
 
-// The parenthesis that closes the one at `open`; npos: none does.
+// Returns the parenthesis that closes the one at `open`; npos if there is none.
 size_t ClosingOf(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -91,11 +93,11 @@ size_t ClosingOf(std::string_view text, size_t open) {
   return text.npos;
 }
 
-// What stands below the headings of a table.
+// True for the line below the headings of a table.
 bool IsRule(std::string_view line) { return line.find_first_not_of("#. -") == line.npos; }
 
-// Parameters, one list after the other, until it fits. Other text in parentheses has a blank before
-// them.
+// Replaces parameters, one list after the other, until the line fits. Parentheses after a blank are
+// not parameters.
 void LeaveOutParameters(std::string& line, size_t columns) {
   for (size_t open = line.find('('); open != line.npos; open = line.find('(', open + 1)) {
     if (open == 0 || !EndsAName(line[open - 1])) continue;
@@ -109,7 +111,7 @@ void LeaveOutParameters(std::string& line, size_t columns) {
   }
 }
 
-// Where the last piece begins that is at least `columns` wide; else the line's first character.
+// Returns the begin of the last piece that is at least `columns` wide, or else 0.
 size_t PieceOf(std::string_view line, size_t columns) {
   size_t begin = line.size();
   while (begin > 0) {
@@ -124,7 +126,7 @@ size_t PieceOf(std::string_view line, size_t columns) {
   return 0;
 }
 
-// Where the lines of a call graph end, with the percentage in them.
+// Returns the end of a call graph's lines and percentage.
 size_t EndOfGraph(std::string_view text) {
   if (!text.starts_with("|") && !text.starts_with("--")) return 0;
   return std::min(text.find_first_not_of("|-.%0123456789"), text.size());
@@ -145,7 +147,7 @@ std::string WithoutMiddle(std::string_view line, size_t columns) {
   return result;
 }
 
-// "12.50" at the start of `text`: how long it is, and its value.
+// Parses "12.50" at the start of `text`. Returns its size and value.
 std::optional<std::pair<size_t, double>> PercentageAt(std::string_view text) {
   size_t size = 0;
   while (size < text.size() && std::isdigit(static_cast<unsigned char>(text[size])) != 0) ++size;

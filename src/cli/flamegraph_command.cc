@@ -30,17 +30,17 @@ struct FlameGraphArguments {
   uint32_t width = 0;
   double min_percent = 0;
   std::string colors = "kind";
-  std::string before;  // a recording to compare with; empty: none
+  std::string before;  // baseline recording; empty: none
   bool full_names = false;
   bool source = false;
 };
 
-// The profile and the event to show in `output`; says what is wrong and gives the exit code
-// otherwise.
+// The profile and the event to show. Load() returns this, or the exit code after printing the
+// error.
 struct Chosen {
   naming::LoadedProfile loaded;
   std::optional<profile::EventId> event;
-  std::optional<std::string> nothing_left;  // why the filters leave no sample
+  std::optional<std::string> nothing_left;  // reason if the filters leave no sample
 };
 
 std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::string& output,
@@ -67,7 +67,7 @@ std::variant<Chosen, int> Load(const FlameGraphArguments& arguments, const std::
 }
 
 int WriteFoldedText(const FlameGraphArguments& arguments, const std::string& path) {
-  // stackcollapse-perf.pl gives code without a symbol its image's name.
+  // stackcollapse-perf.pl names code without a symbol after its image.
   const auto chosen = Load(arguments, path, arguments.full_names);
   if (const int* exit_code = std::get_if<int>(&chosen)) return *exit_code;
   const auto& [loaded, event, nothing_left] = std::get<Chosen>(chosen);
@@ -93,7 +93,7 @@ int WriteFlamePage(const FlameGraphArguments& arguments) {
                       .reverse = arguments.reverse,
                       .inverted = arguments.inverted,
                       .source = arguments.source};
-  // What a picture is called says nothing about a page.
+  // The default title is that of a picture; a page has its own default.
   if (arguments.title != FlameGraphArguments().title) request.title = arguments.title;
   return WritePage(arguments.view, request);
 }

@@ -29,7 +29,7 @@ struct FleetArguments {
   http::Options server;
 };
 
-// "30d" or "4w".
+// Parses "30d" or "4w" to days.
 absl::StatusOr<uint32_t> ReadDays(std::string_view text) {
   uint32_t number = 0;
   const char* const end = text.data() + text.size();

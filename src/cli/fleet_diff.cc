@@ -18,7 +18,7 @@ namespace {
 
 using Windows = std::vector<fleet::Window>;
 
-// Of hosts that have samples of it.
+// Returns a run per host with samples of the event.
 std::vector<diff::Run> RunsOf(const Windows& windows, const std::string& event) {
   std::vector<diff::Run> runs;
   for (const fleet::Window& window : windows) {
@@ -44,7 +44,7 @@ absl::StatusOr<Windows> HostsOf(fleet::Source& source, const FleetDiffRequest& r
   return windows;
 }
 
-// Both groups have it.
+// Returns the event to compare, which both groups have.
 absl::StatusOr<std::string> EventOf(const Windows& before, const Windows& after,
                                     std::vector<std::string>* notes) {
   std::vector<fleet::Sum> common;

@@ -1,4 +1,4 @@
-// Two parts of a fleet side by side: what `profiler query --before … --after …` prints.
+// Compares two parts of a fleet: the output of `profiler query --before … --after …`.
 
 #pragma once
 
@@ -11,14 +11,16 @@
 namespace profiler::cli {
 
 struct FleetDiffRequest {
-  fleet::Selection selection;              // of both
-  std::vector<std::string> before, after;  // what else holds of each: "release=1.2", "since=2d"
+  fleet::Selection selection;  // for both parts
+  // additional conditions of each: "release=1.2", "since=2d"
+  std::vector<std::string> before, after;
   fleet::UnixTime now = 0;
   bool total = false, all = false, json = false, markdown = false;
 };
 
-// The comparison as text. Adds lines for a person to `*notes`. kInvalidArgument for conditions that
-// cannot be read; errors of Source::Stacks; kFailedPrecondition where both have no event in common.
+// Returns the comparison as text. Adds lines for the user to `*notes`. Errors: kInvalidArgument for
+// malformed conditions; those of Source::Stacks; kFailedPrecondition if the parts have no event in
+// common.
 absl::StatusOr<std::string> FleetDiffText(fleet::Source& source, const FleetDiffRequest& request,
                                           std::vector<std::string>* notes);
 

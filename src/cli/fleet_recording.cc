@@ -26,7 +26,7 @@ bool IsDirectory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Recordings can be directories, too.
+// True if the directory contains segments. A recording can also be a directory.
 bool HasSegments(const std::string& path) {
   const auto directory = fleet::SegmentDirectory::Open(path);
   if (!directory.ok()) return false;
@@ -62,7 +62,7 @@ class Answers final : public import::RecordingSource {
   }
 };
 
-// What is known of all windows.
+// Returns the header's facts that hold for all windows.
 perf_data::Features FeaturesOf(const std::vector<fleet::Window>& windows,
                                const std::string& source) {
   perf_data::Features features;

@@ -1,4 +1,4 @@
-// What a fleet did, as a recording that every view opens.
+// Converts a fleet's samples to a recording, which every view can open.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace profiler::cli {
 
-// Writes the answer to `path`; `source` is who was asked, for the recording's header. Errors: those
-// of Source::Stacks and WriteRecordingOf.
+// Writes the answer to `path`. `source_name` goes to the recording's header. Errors: those of
+// Source::Stacks and WriteRecordingOf.
 absl::StatusOr<import::WrittenProfile> WriteAnswer(fleet::Source& source,
                                                    const std::string& source_name,
                                                    const fleet::StacksQuestion& question,

@@ -1,4 +1,4 @@
-// Where the answers to questions about a fleet come from. The one place that knows all sources.
+// Creates the sources of a fleet's windows; this is the only code that knows all kinds.
 
 #pragma once
 
@@ -13,15 +13,16 @@
 
 namespace profiler::cli {
 
-// Whether that is the URL of a server that can be asked.
+// True for the URL of a server that can be queried.
 bool IsServer(const std::string& text);
 
-// A directory of segments, or "clickhouse+http://host:8123/database". kInvalidArgument where it is
-// neither; errors of open(2) with what to do; those of http::CreateClient.
+// Creates a source from a directory of segments, or from "clickhouse+http://host:8123/database".
+// Errors: kInvalidArgument if the text is neither; those of open(2), with the remedy; those of
+// http::CreateClient.
 absl::StatusOr<std::unique_ptr<fleet::Source>> SourceOf(const std::string& text,
                                                         const http::Options& server);
 
-// What an address says of the way to the server (src/fleet/query/address.h).
+// Converts an address's options of the connection (src/fleet/query/address.h).
 http::Options ServerOptionsOf(const std::vector<std::pair<std::string, std::string>>& terms);
 
 }  // namespace profiler::cli

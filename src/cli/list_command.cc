@@ -22,8 +22,8 @@ struct ListArguments {
   bool json = false;
 };
 
-// Whether an event can be counted here and now, by this user: it is opened once. Tracepoints are
-// there if they are listed, and opening thousands takes seconds.
+// True if this user can count the event here and now: opens it once. Listed tracepoints always
+// exist, and opening thousands would take seconds.
 bool Works(const events::ListedEvent& event) {
   if (event.kind == "tracepoint") return true;
   const auto found = events::FindEvents({}, event.name);
@@ -34,7 +34,7 @@ bool Works(const events::ListedEvent& event) {
        {uint64_t{0}, perf_event::kAttrExcludeKernel | uint64_t{perf_event::kAttrExcludeHv}}) {
     attr.flags |= excluded;
     const perf_event_attr kernel_attr = perf_event::ToKernelAttr(attr);
-    // PMUs of several CPUs count a CPU, not a thread.
+    // PMUs that serve several CPUs count per CPU, not per thread.
     if (ringbuf::LinuxKernel().OpenEvent(kernel_attr, 0, -1, -1).ok()) return true;
     const int cpu = found->front().cpus.empty() ? 0 : found->front().cpus.front();
     if (ringbuf::LinuxKernel().OpenEvent(kernel_attr, -1, cpu, -1).ok()) return true;

@@ -13,7 +13,7 @@
 namespace profiler::cli {
 namespace {
 
-// Keeps the rows of the events of that name. kNotFound lists the recording's events.
+// Keeps the rows of the events with that name. kNotFound lists the recording's events.
 absl::Status KeepEvent(const std::string& name, profile::Profile& profile) {
   if (name.empty()) return absl::OkStatus();
   PROFILER_ASSIGN_OR_RETURN(const auto events, query::EventsNamed(profile, name));

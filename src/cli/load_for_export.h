@@ -1,4 +1,4 @@
-// The profile of a recording as files of other programs want it: threads apart, all events.
+// Loads a profile for exports: threads apart, all events.
 
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace profiler::cli {
 
-// With `times` there is a row for each sample's time. `on_record`, if given, gets every record.
-// After printing what is wrong the exit code: the recording cannot be read, has no such event, or
-// no samples that pass the filters.
+// Loads the profile. With `times` each sample time has its own row. `on_record`, if given, gets
+// every record. Returns the exit code, after printing the error, if the recording cannot be read,
+// has no such event, or has no samples that pass the filters.
 std::variant<naming::LoadedProfile, int> LoadForExport(
     const ExportRequest& request, bool times,
     decltype(naming::LoadOptions::on_record) on_record = nullptr);

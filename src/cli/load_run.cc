@@ -12,7 +12,7 @@ namespace profiler::cli {
 
 void AskForRuns(naming::LoadOptions& load) {
   load.keep_order = true;
-  // A compiler numbers its clones as it likes.
+  // Compilers number clones arbitrarily, so they are not comparable between builds.
   load.names.merge_clones = true;
 }
 

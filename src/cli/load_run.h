@@ -1,4 +1,4 @@
-// A recording as one run among others that it is compared with.
+// Loads a recording as one of several runs to compare.
 
 #pragma once
 
@@ -11,12 +11,13 @@
 
 namespace profiler::cli {
 
-// What LoadRun needs of every recording, so that they have names in common and figures of chance.
+// Sets options that LoadRun needs for every recording: comparable names, and the order of samples
+// for confidence intervals.
 void AskForRuns(naming::LoadOptions& load);
 
-// The named event of the recording, or that of ChooseEventOrWallClock. Prints its warnings. Errors:
-// those of naming::LoadProfile, and of a recording that is damaged: half of it would be taken for
-// less; kNotFound where there are no samples or no such event.
+// Loads the named event, or that of ChooseEventOrWallClock. Prints the recording's warnings.
+// Errors: those of naming::LoadProfile, also for a damaged recording, because half of it would look
+// like a faster run; kNotFound without samples or without such an event.
 absl::StatusOr<diff::Run> LoadRun(const std::string& path, const naming::LoadOptions& load,
                                   const std::string& event, query::KeyBy by);
 

@@ -30,8 +30,8 @@
 
 namespace {
 
-// The parser takes the word behind an option that may have a value for that. perf takes only what
-// stands behind a `=`, so that `record --switch-output ls` records ls.
+// Adds values to options that may stand without one. Otherwise the parser would take the next word
+// as the value. perf takes only text after `=`, so that `record --switch-output ls` records ls.
 std::vector<std::string> WithValues(std::span<char* const> arguments) {
   static constexpr std::pair<std::string_view, const char*> kWithout[] = {
       {"--switch-output", "--switch-output=signal"}};
@@ -44,8 +44,8 @@ std::vector<std::string> WithValues(std::span<char* const> arguments) {
   return result;
 }
 
-// They may stand behind the name of the command as well, but for those that run another command,
-// which has options of its own.
+// Adds options that are also accepted after the command's name, except by commands that run another
+// program, which has options of its own.
 void AddTerminalOptions(profiler::usage::Command& app, const profiler::cli::Commands& commands,
                         profiler::cli::TerminalChoice& choice) {
   using profiler::cli::Colour;
@@ -73,7 +73,7 @@ constexpr char kNoMemory[] =
     "-v, "
     "the control group's)";
 
-// Other threads have nobody to catch what they throw. Allocates nothing.
+// Ends the program if an exception escapes from another thread. Allocates nothing.
 [[noreturn]] void EndWithoutMemory() {
   const std::exception_ptr thrown = std::current_exception();
   bool is_out_of_memory = false;
@@ -141,7 +141,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::set_terminate(EndWithoutMemory);
-  // Outputs that are not whole are taken away on the way up.
+  // Unwinding removes incomplete outputs.
   try {
     return Run(argc, argv);
   } catch (const std::bad_alloc&) {

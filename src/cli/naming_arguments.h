@@ -1,4 +1,4 @@
-// The options that say where names come from.
+// The options for the sources of names.
 
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace profiler::cli {
 
-// --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. What is filled must outlive the
-// parsing, here and below.
+// Adds --symfs, --debug-dir, --no-cache, --no-sandbox and --trust-fs. Here and below, the variables
+// must outlive the parsing.
 void AddFilePlaceOptions(usage::Command& command, naming::FilePlaces& places);
 void AddCacheOption(usage::Command& command, bool& no_cache);
-// --no-sandbox, and --trust-fs, which has its effect while the command line is read.
+// Adds --no-sandbox, and --trust-fs, which takes effect while the command line is parsed.
 void AddSandboxOption(usage::Command& command, bool& no_sandbox);
 
-// --no-debuginfod, --debuginfod-timeout and --debuginfod-size. How fetching goes is shown where
-// standard error is a terminal, and Ctrl-C there skips the image that is shown.
+// Adds --no-debuginfod, --debuginfod-timeout and --debuginfod-size. On a terminal, standard error
+// shows the progress of fetching, and Ctrl-C skips the image that is shown.
 void AddFetchOptions(usage::Command& command, naming::FetchOptions& options);
 
 }  // namespace profiler::cli

@@ -22,7 +22,7 @@ constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
 constexpr std::array kInterrupt = {SIGINT};
 constexpr double kMegabyte = 1 << 20;
 
-// Empty while nothing is worth showing.
+// Returns the progress line; empty while there is nothing worth showing.
 std::string LineOf(const FetchProgress& progress) {
   constexpr std::chrono::milliseconds kWorthShowing{300};
   if (progress.elapsed < kWorthShowing) return "";
@@ -83,10 +83,11 @@ symbolize::FetchMonitor WatchFetching() {
 }
 
 void LowerPriority() {
-  // A third of an ordinary thread's share: the lowest, 19, is one in seventy, with which naming on
-  // a busy machine outlasts the processes that it needs, as those in containers.
+  // nice 5 leaves a third of a normal CPU share. The lowest priority, 19, leaves one seventieth.
+  // With that, on a busy machine, processes end before their names are read, for example in
+  // containers.
   constexpr int kLower = 5;
-  // Where that is not allowed naming is no worse.
+  // If this fails, naming works all the same.
   setpriority(PRIO_PROCESS, 0, kLower);
 }
 

@@ -1,4 +1,4 @@
-// How naming goes, shown on a terminal while it lasts, and how it is cut short.
+// The progress of naming on a terminal, and its interruption.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace profiler::cli {
 
-// Shows on a terminal how far naming has come, and stops it when Ctrl-C, SIGTERM or SIGHUP came. A
-// second one of them ends the process.
+// Shows naming's progress on a terminal. Stops naming at Ctrl-C, SIGTERM or SIGHUP; a second signal
+// ends the process.
 class NamingMonitor {
  public:
-  // `show`: standard error is a terminal and the user wants to see it.
+  // `show`: True if standard error is a terminal and progress is wanted.
   explicit NamingMonitor(bool show);
   naming::NamingProgress callback();
-  // One of those signals came.
+  // True if one of these signals came.
   bool was_ended() const { return signals_.count() != 0; }
 
  private:
@@ -25,11 +25,11 @@ class NamingMonitor {
   LiveLine line_;
 };
 
-// Shows what comes from debuginfod servers until it is destroyed; Ctrl-C skips the image that is
-// shown.
+// Shows the progress of debuginfod downloads until the result is destroyed. Ctrl-C skips the image
+// that is shown.
 symbolize::FetchMonitor WatchFetching();
 
-// From now on this process gives way to others.
+// Lowers the priority of this process for the rest of its life.
 void LowerPriority();
 
 }  // namespace profiler::cli

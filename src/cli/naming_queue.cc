@@ -13,7 +13,7 @@
 namespace profiler::cli {
 namespace {
 
-// Each has a descriptor open.
+// Each waiting file holds an open descriptor.
 constexpr size_t kMostWaiting = 100;
 constexpr std::chrono::milliseconds kProgressInterval{100};
 
@@ -38,7 +38,7 @@ void NamingQueue::Add(record::CompleteFile file) {
 }
 
 void NamingQueue::Start() {
-  // A new thread has the mask of the one that starts it.
+  // A new thread inherits the signal mask.
   sigset_t all, former;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &former);
@@ -63,7 +63,7 @@ void NamingQueue::Run() {
 }
 
 void NamingQueue::Name(const record::CompleteFile& file) {
-  // An old file may be removed before its turn comes.
+  // --switch-max-files may have removed an old file meanwhile.
   const bool is_there = access(file.path.c_str(), F_OK) == 0;
   if (file.samples == 0 || cut_short_ || !is_there) return;
   const auto named = EmbedNames(*file.writer, file.path, embedding_, options_,

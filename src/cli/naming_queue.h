@@ -1,4 +1,4 @@
-// Puts names into the complete files of a recording while it goes on in the next one.
+// Names the complete files of a recording while it goes on in the next file.
 
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace profiler::cli {
 
-// Names on a thread of its own, which gives way to others and gets no signals. All calls come from
-// one other thread.
+// A queue with its own thread, which yields to others and blocks all signals. All calls must come
+// from one other thread.
 class NamingQueue {
  public:
   NamingQueue(naming::Embedding embedding, naming::NamingOptions options)
       : embedding_(embedding), options_(std::move(options)) {}
   NamingQueue(const NamingQueue&) = delete;
   NamingQueue& operator=(const NamingQueue&) = delete;
-  // Files that still wait stay without names.
+  // Leaves the waiting files without names.
   ~NamingQueue();
 
-  // One more file, which holds a descriptor until it is named. When too many wait it stays without
-  // names. Returns at once.
+  // Adds a file, whose descriptor stays open until it is named. If too many files wait, leaves this
+  // one without names. Returns at once.
   void Add(record::CompleteFile file);
 
-  // Waits until all have their names. As soon as `progress` says false, those that wait stay
-  // without, and that which is read keeps those found so far. Once, last.
+  // Waits until all files are named. If `progress` returns false, leaves waiting files without
+  // names; the current file keeps the names found so far. Call it once, last.
   void Finish(const naming::NamingProgress& progress);
 
-  // Lines for the user about files without names. After Finish.
+  // Returns lines for the user about files without names. Call it after Finish.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -46,14 +46,14 @@ class NamingQueue {
   const naming::NamingOptions options_;
   std::thread thread_;
   std::atomic<bool> cut_short_ = false;
-  size_t added_ = 0;    // by Add's thread alone
-  size_t refused_ = 0;  // likewise
+  size_t added_ = 0;    // used only by Add's thread
+  size_t refused_ = 0;  // used only by Add's thread
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Under mutex_.
+  // All below: under mutex_.
   std::deque<record::CompleteFile> waiting_;
-  bool is_closed_ = false;  // no more will come
+  bool is_closed_ = false;  // True if no more files will come.
   size_t done_ = 0;
   std::vector<std::string> warnings_;
 };

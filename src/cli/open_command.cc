@@ -34,14 +34,14 @@ struct OpenArguments {
   bool no_browser = false;
 };
 
-// Whether a browser would have a place to show itself. Not as root: a browser has no business with
-// those rights, and refuses most of the time.
+// True if a browser can show itself. False as root, because a browser should not run with root's
+// rights, and mostly refuses to.
 bool HasDesktop() {
   return geteuid() != 0 && (getenv("DISPLAY") != nullptr || getenv("WAYLAND_DISPLAY") != nullptr);
 }
 
-// Hands an address to the desktop's own program for that. It does not matter if there is none: the
-// address of the page has been printed.
+// Passes an address to the desktop's opener. A missing opener does not matter, because the address
+// has been printed.
 void ShowInBrowser(const std::string& address) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -51,7 +51,7 @@ void ShowInBrowser(const std::string& address) {
   std::string program = "xdg-open", argument = address;
   char* const arguments[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  // Nobody waits for the child: it ends when it has told the browser, or with this program.
+  // Nobody waits for the child: it ends once it has notified the browser, or with this program.
   [[maybe_unused]] const int failed =
       posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -71,7 +71,7 @@ int RunOpen(const OpenArguments& arguments) {
   }
   boost::asio::signal_set signals(context, SIGINT, SIGTERM, SIGHUP);
   signals.async_wait([&](const boost::system::error_code&, int) {
-    signals.clear();  // a second one has its usual effect
+    signals.clear();  // a second signal has its default effect
     context.stop();
   });
   Output output("-");

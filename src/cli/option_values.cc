@@ -15,14 +15,14 @@
 namespace profiler::cli {
 namespace {
 
-// A whole decimal number in [0, limit].
+// Parses a whole decimal number in [0, limit].
 bool ParseNumber(std::string_view text, uint64_t limit, uint64_t* number) {
   const char* end = text.data() + text.size();
   auto [stop, error] = std::from_chars(text.data(), end, *number);
   return error == std::errc() && stop == end && *number <= limit;
 }
 
-// Seconds with up to nine digits behind the point, as nanoseconds.
+// Parses seconds with up to nine decimals to nanoseconds.
 bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
   constexpr uint64_t kPerSecond = 1'000'000'000;
   constexpr size_t kDigits = 9;
@@ -40,7 +40,7 @@ bool ParseSeconds(std::string_view text, uint64_t* nanoseconds) {
   return true;
 }
 
-// "512K", "4M", "1G" and "8192B" are sizes; a number alone counts in units of `unit` bytes.
+// Parses a size: "512K", "4M", "1G" and "8192B"; a plain number counts units of `unit` bytes.
 std::optional<uint64_t> BytesOf(std::string_view text, uint64_t unit) {
   static constexpr std::pair<char, int> kShifts[] = {{'B', 0}, {'K', 10}, {'M', 20}, {'G', 30}};
   for (const auto& [letter, shift] : kShifts) {
@@ -54,7 +54,7 @@ std::optional<uint64_t> BytesOf(std::string_view text, uint64_t unit) {
   return count * unit;
 }
 
-// "10%" or "12.5%"
+// Parses "10%" or "12.5%".
 bool ParsePercent(std::string_view text, std::optional<double>* percent) {
   if (!text.ends_with('%')) return false;
   text.remove_suffix(1);
@@ -89,7 +89,7 @@ absl::StatusOr<perf_data::TimeRange> ParseTimeRange(std::string_view text) {
 
 namespace {
 
-// "10%/2": the second of the pieces that a tenth of the whole is one of; "10%": the first.
+// Parses "10%/2", the second of the pieces that are a tenth each, and "10%", the first one.
 std::optional<perf_data::TimeRange> ParseTimePiece(std::string_view text) {
   const size_t slash = text.find('/');
   std::optional<double> length;

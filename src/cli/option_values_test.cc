@@ -28,7 +28,7 @@ TEST(RingPages, ArePagesOrASizeRoundedUpToAPowerOfTwo) {
   }
 }
 
-// "10-20 30-50": of percents; of nanoseconds otherwise.
+// Returns the ranges as "10-20 30-50", in percent or nanoseconds.
 std::string Ranges(std::string_view text) {
   const auto ranges = ParseTimeRanges(text);
   if (!ranges.ok()) return "none";

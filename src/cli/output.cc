@@ -24,11 +24,11 @@
 namespace profiler::cli {
 namespace {
 
-// Back to the first column, and what was there goes.
+// Returns to the first column and erases the line.
 constexpr std::string_view kStartOfLine = "\r\033[K";
 
-// One pager at a time, as there is one standard output; what waits until it has ended, for standard
-// error.
+// The pager, of which there is one at a time, like standard output; and the messages for standard
+// error that wait for its end.
 struct PagerState {
   std::unique_ptr<Pager> pager;
   std::string errors;
@@ -47,8 +47,8 @@ void PutOnStandardError(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-// Between `start` and `end`, which may move the cursor, a text that is one line, whatever names are
-// in it.
+// Prints `text` as one line, whatever names it contains, between `start` and `end`, which may move
+// the cursor.
 void PrintLine(std::string_view start, std::string_view text, std::string_view end) {
   std::string buffer, line(VisibleText(text, &buffer));
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -114,7 +114,7 @@ absl::Status CheckViewOutput(const std::string& path, const std::string& input) 
   struct stat file = {};
   const bool is_file = path != "-" && stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode);
   if (!is_file) return absl::OkStatus();
-  FileAccess own;  // names of the user, perhaps of this process's descriptors
+  FileAccess own;  // for names from the user, which may refer to descriptors of this process
   const bool is_input =
       own.FileIdOf(path) == (input == "-" ? FileIdOf(STDIN_FILENO) : own.FileIdOf(input));
   const bool is_recording = perf_data::BeginsAsRecording(path);
@@ -134,9 +134,9 @@ Output::Output(const std::string& path, Lines lines) : path_(path == "-" ? "" : 
   }
 }
 
-// In a directory that is not ours to write to, a file that is is written where it is.
+// Opens the file. An existing file in a directory that we may not write is overwritten in place.
 void Output::OpenFile() {
-  constexpr mode_t kForAll = 0666;  // less the umask
+  constexpr mode_t kForAll = 0666;  // minus the umask
   status_ = CheckSharedName(path_, FileOfOthers::kReplaced);
   if (!status_.ok()) return;
   auto replaced = AtomicFile::Create(path_, kForAll);
@@ -162,7 +162,7 @@ Output::~Output() {
   if (file_ != nullptr && file_ != stdout) std::fclose(file_);
 }
 
-// Not before there is something to show: what went wrong first is shown without it.
+// Starts the pager when there is text to show, so that earlier errors appear without it.
 void Output::OpenTerminal() {
   is_started_ = true;
   if (style_.pager.empty() || TheState().pager != nullptr) return;
@@ -183,7 +183,7 @@ void Output::Fail(int error) {
                                  : WriteError(error, path_));
     return;
   }
-  // The user has seen enough, and would wait for the shell while all the rest is read for nobody.
+  // The user has seen enough, and should not wait while the rest is computed.
   TheState().pager.reset();
   std::_Exit(kExitOk);
 }

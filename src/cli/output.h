@@ -1,5 +1,5 @@
-// Where a sub-command writes its result, standard output or a file, and what it says on the way.
-// All that a terminal may get goes through here, and is visible text then (visible_text.h).
+// The output of sub-commands: the result on standard output or in a file, and messages. All text
+// for a terminal passes through here and is made visible text (visible_text.h).
 
 #pragma once
 
@@ -15,23 +15,23 @@
 
 namespace profiler::cli {
 
-// One line on standard error: "profiler: MESSAGE".
+// Prints one line on standard error: "profiler: MESSAGE".
 void PrintError(std::string_view message);
-// And below it the status's excerpt, if it has one.
+// Prints the error, and below it the status's excerpt, if it has one.
 void PrintError(const absl::Status& status);
-// "profiler: warning: MESSAGE"
+// Prints "profiler: warning: MESSAGE" on standard error.
 void PrintWarning(std::string_view message);
 
-// What was done: "[ TEXT ]", a line on standard error.
+// Prints a completed step as "[ TEXT ]" on standard error.
 void PrintNote(std::string_view text);
 
-// Whole lines on standard error, as they are.
+// Prints whole lines on standard error as visible text, without fitting them.
 void PrintLines(std::string_view lines);
 
-// Whole lines on standard error as a view shows them (Lines::kFitted), without a pager.
+// Prints whole lines on standard error like a view (Lines::kFitted), without a pager.
 void PrintFittedLines(std::string_view lines);
 
-// A line on standard error that is written over and over, and removed in the end.
+// A line on standard error that is updated in place and finally removed.
 class LiveLine {
  public:
   LiveLine() = default;
@@ -46,27 +46,28 @@ class LiveLine {
   bool shown_ = false;
 };
 
-// Whether a line on standard error can be written over and over: it is a terminal.
+// True if standard error is a terminal, where a line can be updated in place.
 bool ErrorsAreShownLive();
 
-// kInvalidArgument for "-" where standard output is a terminal, which nothing but text may go to.
+// Returns kInvalidArgument for "-" if standard output is a terminal, which may get only text.
 absl::Status CheckStreamOutput(const std::string& path);
 
-// kInvalidArgument where a view may not be written to `path`: a recording is there, or what the
-// view is made of.
+// Returns kInvalidArgument if a view would overwrite a recording or its own input.
 absl::Status CheckViewOutput(const std::string& path, const std::string& input);
 
-// How lines are shown on a terminal; elsewhere they are as they are.
+// How lines are shown on a terminal. Elsewhere they are unchanged.
 enum class Lines : uint8_t {
   kWhole,
-  kFitted,  // cut to its width, percentages in colours (fitted_line.h)
+  kFitted,  // cut to the terminal's width, percentages in colours (fitted_line.h)
 };
 
-// Writes text to standard output or to a file, which takes its place when it is closed and whole.
-// Errors are kept until Close. On a terminal the text is shown by a pager. A reader who leaves
-// early (the pager, or `profiler report | head`) ends this program, which then says nothing, with
-// exit code 0: it could be busy for minutes with what nobody wants any more. What is printed on
-// standard error while a pager runs comes behind it.
+// Writes text to standard output or to a file. Close() puts the file in its place if it is
+// complete. Errors are kept until Close.
+//
+// On a terminal a pager shows the text. If the reader quits early (the pager, or `profiler report |
+// head`), this program ends at once without a message, with exit code 0. Otherwise it could work
+// for minutes on text that nobody reads. Messages on standard error are held back while a pager
+// runs.
 class Output {
  public:
   // Standard output for "" and "-".
@@ -75,13 +76,13 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output();
 
-  // Whole characters.
+  // Writes text, which must consist of whole characters.
   void Write(std::string_view text);
-  // What is no text, as it is. Not to a terminal: see CheckStreamOutput.
+  // Writes bytes unchanged. Not for a terminal: see CheckStreamOutput.
   void WriteBytes(std::string_view bytes);
-  // Hands on what was written so far.
+  // Passes on everything written so far.
   void Flush();
-  // Flushes and closes; what went wrong first, if anything did (full disk, no such folder).
+  // Flushes and closes. Returns the first error (full disk, missing folder, …).
   absl::Status Close();
 
  private:
@@ -93,13 +94,13 @@ class Output {
   void Fail(int error);
 
   std::string path_;
-  std::optional<AtomicFile> replaced_;  // what is written to, unless it is no regular file
+  std::optional<AtomicFile> replaced_;  // the file being written; none if it is written in place
   std::FILE* file_ = nullptr;
   absl::Status status_;
   std::string visible_;
-  TerminalStyle style_;      // of standard output
-  bool is_started_ = false;  // something was written there
-  std::string line_;         // that is not complete yet, where lines are shown otherwise
+  TerminalStyle style_;      // style of standard output
+  bool is_started_ = false;  // True if something was written to standard output.
+  std::string line_;         // incomplete line, if lines are fitted
 };
 
 }  // namespace profiler::cli

@@ -11,7 +11,7 @@
 namespace profiler::cli {
 namespace {
 
-// As write_signals.h has it for the whole program.
+// Writes to a closed pipe. Ignores SIGPIPE, as write_signals.h does for the whole program.
 void WriteToAReaderWhoLeft() {
   constexpr int kWentOn = 3;
   std::signal(SIGPIPE, SIG_IGN);

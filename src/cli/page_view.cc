@@ -23,7 +23,7 @@
 namespace profiler::cli {
 namespace {
 
-// All that a recording carries with its sums.
+// Keeps everything that a recording stores with its sums.
 void AskForPage(naming::LoadOptions& load) {
   load.keep_thread = true;
   load.keep_names = true;
@@ -42,7 +42,7 @@ page::Code CodeOf(naming::LoadedProfile& loaded, profile::EventId event,
   return page::FindCode(loaded.profile, event, *loaded.names, {.source = request.source});
 }
 
-// The whole name of the function that the page is to open at.
+// Returns the full name of the function that the page opens.
 absl::StatusOr<std::string> FunctionOf(const profile::Profile& profile, profile::EventId event,
                                        const PageRequest& request) {
   if (request.function.empty()) return std::string();
@@ -65,7 +65,7 @@ std::string NoteOf(const PageRequest& request, size_t bytes, uint64_t samples,
   return note;
 }
 
-// Whose text is passed on with the page. The page lists all.
+// Returns a note about the files whose text the page contains. The page itself lists all.
 std::string SourceNote(const std::vector<std::string>& files) {
   constexpr size_t kMostListed = 20;
   const size_t listed = std::min(files.size(), kMostListed);
@@ -88,7 +88,7 @@ absl::StatusOr<naming::LoadOptions> OptionsOf(const ViewArguments& view, const P
   }
   PROFILER_ASSIGN_OR_RETURN(naming::LoadOptions load, LoadOptionsOf(view));
   AskForPage(load);
-  // A compiler numbers its clones as it likes.
+  // Compilers number clones arbitrarily, so they are not comparable between builds.
   if (inputs.size() > 1) load.names.merge_clones = true;
   return load;
 }
@@ -99,7 +99,7 @@ uint64_t SamplesOf(const profile::Profile& profile) {
   return samples;
 }
 
-// The recordings that a page is of, and what it calls them.
+// The recordings of a page and their names on it.
 struct Sides {
   std::vector<naming::LoadedProfile> loaded;
   std::vector<page::Side> sides;
@@ -112,7 +112,7 @@ struct Sides {
   }
 };
 
-// Nothing after printing the error.
+// Loads the recordings; returns nothing after printing an error.
 std::optional<Sides> LoadSides(const std::vector<std::string>& inputs,
                                const naming::LoadOptions& load) {
   Sides sides;
@@ -134,7 +134,7 @@ std::optional<Sides> LoadSides(const std::vector<std::string>& inputs,
   return sides;
 }
 
-// Closes the output and says what went wrong with any of the recordings; the exit code.
+// Closes the output and prints errors of all recordings. Returns the exit code.
 int FinishSides(const Sides& sides, Output& output) {
   bool is_whole = true;
   for (size_t i = 0; i + 1 < sides.loaded.size(); ++i) {
@@ -154,7 +154,7 @@ struct MadePage {
   page::Code code;
 };
 
-// The exit code after printing what is wrong.
+// Makes the page, or returns the exit code after printing the error.
 std::variant<MadePage, int> MakePage(const ViewArguments& view,
                                      const std::vector<std::string>& inputs,
                                      const PageRequest& request) {

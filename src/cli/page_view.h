@@ -1,5 +1,5 @@
-// A page (src/page/page.h) as what a view writes: report, flamegraph and annotate do where the file
-// is called x.html.
+// Writes pages (src/page/page.h) for views: report, flamegraph and annotate do so if the output is
+// named x.html.
 
 #pragma once
 
@@ -16,39 +16,38 @@
 
 namespace profiler::cli {
 
-// How the names of files that are to be pages end.
+// Endings of names of pages.
 inline constexpr std::array<std::string_view, 2> kPageEndings = {".html", ".htm"};
 
-// Whether a file of that name is to be a page.
+// True if the name is that of a page.
 bool IsPage(std::string_view output);
 
 struct PageRequest {
   std::string output;
   std::string title;
-  std::string event;  // that is shown first; empty: the first with samples
+  std::string event;  // event that is shown first; empty: the first with samples
   page::OpenedView view = page::OpenedView::kFlameGraph;
   bool reverse = false;
   bool inverted = false;
-  bool source = false;         // source lines of the heaviest functions are put into it
-  bool code_of_files = false;  // code is looked for in files, too; else the recording's alone
-  std::string function;        // whose code is shown first
+  bool source = false;         // True to include source lines of the heaviest functions.
+  bool code_of_files = false;  // True to read code also from files; false: only from the recording.
+  std::string function;        // function whose code is shown first
 };
 
-// --source, for views that can be pages.
+// Adds --source, for views that can write pages.
 void AddSourceOption(usage::Command& command, bool& source);
 
-// kInvalidArgument where source lines are asked for and `output` is no page.
+// Returns kInvalidArgument if source lines are wanted but `output` is no page.
 absl::Status CheckSource(bool source, std::string_view output);
 
-// Writes the page of the recording to request.output and says on standard error what is in it; the
-// exit code.
+// Writes the page of the recording to request.output, and prints its contents on standard error.
+// Returns the exit code.
 int WritePage(const ViewArguments& view, const PageRequest& request);
 
-// The page itself, or after printing what is wrong the exit code. `request.output` counts for
-// nothing.
+// Returns the page, or the exit code after printing the error. Ignores `request.output`.
 std::variant<std::string, int> PageText(const ViewArguments& view, const PageRequest& request);
 
-// Likewise of two recordings that are compared: each in `view`'s way.
+// Like WritePage, for two recordings that are compared, with the options of `view` for both.
 int WritePageOfTwo(const ViewArguments& view, const std::string& before, const std::string& after,
                    const PageRequest& request);
 

@@ -14,8 +14,8 @@
 namespace profiler::cli {
 namespace {
 
-// What `less` does unless the user says otherwise: a text of one page is printed and that was it
-// (F), colours are shown (R), long lines are not wrapped (S), and the text stays when it ends (X).
+// Default options of `less`: print a text of one page and quit (F), show colours (R), do not wrap
+// long lines (S), and keep the text on quitting (X).
 constexpr char kLess[] = "LESS=FRSX";
 
 std::vector<char*> EnvironmentOfPager() {

@@ -1,4 +1,4 @@
-// The program that shows long texts page by page.
+// The pager: the program that shows long texts page by page.
 
 #pragma once
 
@@ -10,21 +10,23 @@
 
 namespace profiler::cli {
 
-// While it lives, standard output goes to the pager, and Ctrl-C is the pager's. One at a time.
+// Redirects standard output to the pager during its lifetime; Ctrl-C affects only the pager. One at
+// a time.
 class Pager {
  public:
-  // `command` is for the shell. Null where it cannot be started, and all is as it was.
+  // Starts the shell command `command`. Returns null, without effect, if that fails.
   static std::unique_ptr<Pager> Start(const std::string& command);
   Pager(const Pager&) = delete;
   Pager& operator=(const Pager&) = delete;
-  // Flushes standard output, which is the terminal again, and waits until the user has seen enough.
+  // Flushes standard output, connects it to the terminal again, and waits until the user quits the
+  // pager.
   ~Pager();
 
  private:
   Pager(pid_t pid, int terminal);
 
   const pid_t pid_;
-  const int terminal_;  // what standard output was
+  const int terminal_;  // the former standard output
   struct sigaction interrupt_ = {}, quit_ = {};
 };
 

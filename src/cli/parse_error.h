@@ -1,4 +1,4 @@
-// What is wrong with a command line, in one line.
+// Explains errors in a command line, in one line.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace profiler::cli {
 
-// The command that `word` was meant to be: the nearest one by insertions, removals, changes and
-// swaps of letters, if these are few; else empty.
+// Returns the command that `word` probably meant: the nearest one by insertions, removals, changes
+// and swaps of letters, if only few are needed; otherwise "".
 std::string NearestCommand(const usage::Command& app, std::string_view word);
 
-// `first`: the first argument, "" when there is none. `reason`: what the parser said.
+// Returns the explanation. `first` is the first argument, or ""; `reason` is the parser's message.
 std::string ExplainParseError(const usage::Command& app, std::string_view first,
                               std::string_view reason);
 

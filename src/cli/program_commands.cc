@@ -1,5 +1,4 @@
-// Of the program itself: its version, and what it can be told, as help, as manual pages and for the
-// shells.
+// Commands about the program itself: its version, help, manual pages and shell completions.
 
 #include <unistd.h>
 
@@ -44,7 +43,7 @@ std::string ManualOf(const usage::Command& app, const usage::Command& shown) {
   return usage::ManualPage(usage);
 }
 
-// What this user may do here.
+// Returns the abilities of this user on this machine.
 std::string AbilitiesText() {
   const procfs::Roots roots;
   const procfs::MachineFacts machine = procfs::ReadMachineFacts(roots);

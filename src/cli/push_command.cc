@@ -42,7 +42,7 @@ using fleet::SegmentDirectory;
 using fleet::SegmentFile;
 
 constexpr std::array kEndingSignals = {SIGINT, SIGTERM};
-// How often it is looked whether one came.
+// Interval at which the signal count is checked.
 constexpr std::chrono::milliseconds kLookForSignal(100);
 // Time that a server has to answer after a signal.
 constexpr std::chrono::milliseconds kForAnswer(600);
@@ -55,14 +55,14 @@ struct PushArguments {
   std::string metrics = "none";
   bool dry_run = false;
   uint32_t tries = 5;
-  // Of the files of a batch. An agent takes less, for the machine's sake; who pushes what many of
-  // them have recorded should have large batches.
+  // Size of a batch's files. An agent uses smaller batches to save memory; a push of many machines'
+  // segments gains from larger ones.
   std::string batch_size = "16M";
   bool quiet = false;
 };
 
-// Says what happens at one destination. Of failures in a row it says the first, and then fewer and
-// fewer: those of a night would fill a log.
+// Prints the events of one destination. Of failures in a row, prints the 1st, 2nd, 4th, 8th and so
+// on, so that a night's outage does not fill the log.
 class Announcer : public SegmentDelivery::Listener {
  public:
   explicit Announcer(std::string destination) : destination_(std::move(destination)) {}
@@ -84,7 +84,7 @@ class Announcer : public SegmentDelivery::Listener {
   const std::string destination_;
 };
 
-// One destination, with a thread of its own.
+// The delivery to one destination, for a thread of its own.
 class Pushing {
  public:
   static absl::StatusOr<std::unique_ptr<Pushing>> Open(const SegmentDirectory& directory,
@@ -104,7 +104,7 @@ class Pushing {
 
   void Run(PushLoop& loop) { ended_ = loop.Run(*delivery_); }
 
-  // What it did, as a line.
+  // Returns a line about its results.
   std::string Summary() const {
     const SegmentDelivery::Counters done = delivery_->counters();
     std::string line = absl::StrCat("profiler push: ", done.samples, " samples in ", done.segments,
@@ -137,9 +137,9 @@ class Pushing {
   absl::Status ended_;
 };
 
-// Runs all of them until the last one has ended, or a signal comes: then for as long as requests
-// that are under way may take to be answered. Without any, waits for a signal. Ends the process if
-// a server has not answered by then: its thread waits for it. A second signal ends it at once.
+// Runs all deliveries until the last one ends or a signal comes. Without deliveries, waits for a
+// signal. After a signal, gives requests in flight kForAnswer to be answered, and then ends the
+// process. A second signal ends it at once.
 void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   const SignalCounter signals(kEndingSignals, /*once=*/true);
   std::mutex mutex;
@@ -171,7 +171,7 @@ void RunAll(const std::vector<std::unique_ptr<Pushing>>& all, PushLoop& loop) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// What would be sent to one destination.
+// Returns what would be sent to one destination.
 absl::StatusOr<std::string> DryRun(const SegmentDirectory& directory,
                                    const Destination& destination) {
   PROFILER_ASSIGN_OR_RETURN(const auto files, directory.List(INT64_MIN, INT64_MAX));
@@ -221,7 +221,7 @@ absl::StatusOr<std::vector<Destination>> Destinations(const PushArguments& argum
   return destinations;
 }
 
-// Whether all that there was has been sent.
+// Sends all segments. Returns true if every segment was delivered.
 absl::StatusOr<bool> PushAll(const PushArguments& arguments, const SegmentDirectory& directory,
                              const std::vector<Destination>& destinations, uint64_t batch_size) {
   std::vector<std::unique_ptr<Pushing>> all;

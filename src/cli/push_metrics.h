@@ -1,5 +1,5 @@
-// Serves the figures of an agent and of a push to a collector, so that the agent, which has rights,
-// needs no network.
+// Serves the metrics of an agent and of a push to a collector, so that the agent, which runs with
+// privileges, needs no network.
 //
 //   agent ──▶ SPOOL/metrics.prom ──▶ PushMetrics ──▶ GET /metrics
 //                     push: SegmentDelivery::Counters ──┘
@@ -18,10 +18,11 @@
 
 namespace profiler::cli {
 
-// Answers on a thread of its own until the end of its life. That thread has all signals blocked.
+// Answers requests on its own thread, which blocks all signals, until it is destroyed.
 class PushMetrics {
  public:
-  // `pushed` is called on that thread, for each answer. Errors: those of MetricsServer::Listen.
+  // Starts the server. Calls `pushed` on its thread for each answer. Errors: those of
+  // MetricsServer::Listen.
   static absl::StatusOr<std::unique_ptr<PushMetrics>> Start(
       const agent::ListenAddress& address, std::string spool,
       std::function<std::vector<agent::AgentMetrics::Pushed>()> pushed);
@@ -35,8 +36,8 @@ class PushMetrics {
   std::unique_ptr<Impl> impl_;
 };
 
-// Returns the figures that the agent has written into its spool; empty if there are none. Reads at
-// most 1 MB. Thread-safe.
+// Returns the metrics that the agent has written to its spool, or "". Reads at most 1 MB.
+// Thread-safe.
 std::string MetricsOfAgent(const std::string& spool);
 
 }  // namespace profiler::cli

@@ -40,7 +40,7 @@ struct QueryArguments {
   http::Options server;
 };
 
-// "a,b", "c" → a, b, c.
+// Splits lists: "a,b", "c" → a, b, c.
 std::vector<std::string> Split(const std::vector<std::string>& lists) {
   std::vector<std::string> parts;
   for (const std::string& list : lists) {
@@ -49,7 +49,7 @@ std::vector<std::string> Split(const std::vector<std::string>& lists) {
   return parts;
 }
 
-// Who is asked, and what holds of every question.
+// The source, and the selection that all questions share.
 struct Asked {
   std::string name;
   std::unique_ptr<fleet::Source> source;
@@ -64,7 +64,7 @@ absl::StatusOr<fleet::Selection> SelectionOf(const QueryArguments& arguments, fl
     return added.ok() ? added : Prefixed(absl::StrCat(std::string(option), ": "), added);
   };
   PROFILER_RETURN_IF_ERROR(add("--since", "since=" + arguments.since));
-  // What is recorded while this runs is in it.
+  // The default end is open, so windows written while the query runs count.
   if (arguments.until != "now") {
     PROFILER_RETURN_IF_ERROR(add("--until", "until=" + arguments.until));
   }
@@ -167,7 +167,8 @@ int WriteRecording(const QueryArguments& arguments, Asked& asked) {
 int WriteStatement(const QueryArguments& arguments, Asked& asked) {
   auto question = SumsQuestionOf(arguments, asked.selection);
   if (!question.ok()) return Fail(question.status());
-  // Which event is meant is asked first, and not known here.
+  // The event is normally chosen by a first query, which is not run here, so the statement groups
+  // by event.
   const auto names_event = [](const fleet::Condition& condition) {
     return condition.field.field == fleet::Field::kEvent;
   };

@@ -28,7 +28,7 @@ struct Ran {
   std::string out, err;
 };
 
-// `profiler WORD…`
+// Runs `profiler WORD…`.
 Ran RunProfiler(std::vector<std::string> words) {
   usage::Command app("profiler", "");
   Commands commands;

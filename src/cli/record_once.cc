@@ -26,7 +26,7 @@
 namespace profiler::cli {
 namespace {
 
-// What follows a recording on a terminal.
+// Returns the progress line of a recording on a terminal.
 std::string ProgressOf(const record::RecordProgress& progress) {
   return absl::StrFormat("[ %.0f s  %d samples  %d lost  %.1f MB ]", progress.elapsed.count() / 1e3,
                          progress.samples, progress.lost, progress.bytes / 1e6);
@@ -133,20 +133,19 @@ naming::NamingOptions NamingOptionsOf(const RecordArguments& arguments, const Ke
   return naming;
 }
 
-// Not where the command runs again: it would have our priority.
+// Lowers the priority, except with --repeat, because the next run's command would inherit it.
 void GiveWay(const RecordArguments& arguments) {
   if (!arguments.repeat) LowerPriority();
 }
 
-// How naming a file went.
+// The outcome of naming a file.
 struct Named {
-  bool is_whole = true;  // false where the user has ended it
+  bool is_whole = true;  // False if the user ended naming early.
   std::string missing;   // Embedded::missing
 };
 
-// Looks the recorded addresses up and puts their names behind the recording, which is the file
-// `path`, or else the stream that `stream` has seen. What has been recorded is safe by now, so what
-// goes wrong here is a warning.
+// Names the recorded addresses and appends the names to the recording: the file `path`, or the
+// stream that `stream` has seen. The samples are safe by now, so callers treat errors as warnings.
 absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept& kept,
                                    const std::string& path, naming::StreamNames& stream,
                                    record::RecordSession& session) {
@@ -171,7 +170,8 @@ absl::StatusOr<Named> NameLastFile(const RecordArguments& arguments, const Kept&
   return Named{.is_whole = is_whole, .missing = std::move(embedded->missing)};
 }
 
-// Whether all names that could be found are in the last file, and which the program did not give.
+// Names the last file. Returns whether all names that could be found are in it, and the names that
+// the program did not provide.
 Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::StreamNames& stream,
                     record::RecordSession& session) {
   constexpr bool kNo = false, kYes = true;
@@ -188,7 +188,7 @@ Named NameRecording(const RecordArguments& arguments, const Kept& kept, naming::
   return named.ok() ? *std::move(named) : Named{kNo, {}};
 }
 
-// Last of all, for a command may run on as long as it likes.
+// Waits for the command. This comes last, because the command may run on for any time.
 absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSession& session) {
   if (session.summary().command_runs_on && !arguments.quiet) {
     PrintNote(
@@ -198,7 +198,7 @@ absl::Status AwaitCommand(const RecordArguments& arguments, record::RecordSessio
   return session.AwaitCommand();
 }
 
-// Of those before the last one.
+// Finishes naming the files before the last one.
 void FinishNaming(const RecordArguments& arguments, NamingQueue& files) {
   {
     GiveWay(arguments);

@@ -1,4 +1,4 @@
-// One recording as `record` makes it: recorded, told of on standard error, and named.
+// Makes one recording for `record`: records, prints messages, and names.
 
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace profiler::cli {
 
-// What came of it, which has been printed.
+// The outcome, which has been printed.
 struct Recorded {
-  absl::Status status;            // of recording; names that are missing are a warning alone
-  record::RecordSummary summary;  // after an error, what there is
-  bool has_all_names = false;     // in its last file; false also where none were asked for
-  // Those that the program would have to give, and how, in a line that has not been printed: the
-  // closing summary says the same. Empty: none.
+  absl::Status status;            // of recording; missing names cause only a warning
+  record::RecordSummary summary;  // after an error, its state at that time
+  bool has_all_names = false;     // of the last file; also false if no names were wanted
+  // Names that the program would have to provide, and how; may be empty. The line is not printed
+  // yet, because the closing summary contains it.
   std::string missing_names;
 };
 
-// Lines for the user that hold for several recordings and are said of the first one.
+// Lines for the user that apply to several recordings and are printed only for the first one.
 using Said = std::set<std::string>;
 
 Recorded RecordOnce(const RecordArguments& arguments, record::RecordOptions options, Said& said);
 
-// The exit code that follows: the command's, whose signal becomes ours (command_end.h), or that of
-// the error.
+// Returns the exit code: the command's, or that of the error. If a signal ended the command, dies
+// of it (command_end.h).
 int ExitCodeOf(const Recorded& recorded);
 
 }  // namespace profiler::cli

@@ -28,7 +28,7 @@
 namespace profiler::cli {
 namespace {
 
-constexpr char kDefaultEvent[] = "cycles";  // cpu-clock where there are no hardware counters
+constexpr char kDefaultEvent[] = "cycles";  // replaced by cpu-clock without hardware counters
 
 struct Clock {
   clockid_t id;
@@ -70,7 +70,7 @@ absl::Status ReadFrequency(const std::string& text, uint64_t* frequency) {
   return absl::OkStatus();
 }
 
-// fp, dwarf, dwarf,BYTES, auto or none; -g alone is auto.
+// Parses fp, dwarf, dwarf,BYTES, auto or none; -g without --call-graph means auto.
 absl::Status ReadCallGraph(const RecordArguments& arguments, record::RecordOptions* options) {
   using record::CallGraph;
   const std::string& text = arguments.call_graph;
@@ -110,7 +110,7 @@ std::string RegisterNames(perf_event::Architecture architecture) {
   return absl::StrJoin(names, " ");
 }
 
-// "ax,ip" as bits of a register mask.
+// Converts "ax,ip" to a register mask.
 absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& text) {
   const auto architecture = perf_event::NativeArchitecture();
   uint64_t mask = 0;
@@ -129,7 +129,7 @@ absl::StatusOr<uint64_t> ParseRegisters(const char* option, const std::string& t
   return mask;
 }
 
-// signal, or a size or time as perf takes them.
+// Parses "signal", a size or a time, as in perf.
 absl::StatusOr<record::SwitchOutput> ParseSwitchOutput(const std::string& text) {
   record::SwitchOutput output;
   if (text == "signal") {
@@ -158,12 +158,12 @@ absl::Status ReadSwitchOutput(const usage::Command& subcommand, const RecordArgu
   }
   PROFILER_ASSIGN_OR_RETURN(options->switch_output, ParseSwitchOutput(arguments.switch_output));
   options->switch_output->most_files = arguments.most_files;
-  // So that views find it.
+  // Views look for the last file under the default name.
   options->switch_output->last_keeps_name = subcommand.Count("--output") == 0;
   return absl::OkStatus();
 }
 
-// How a recording is cut into files, and where it ends.
+// Adds options for cutting a recording into files, and for its maximum size.
 void AddFileOptions(usage::Command& command, RecordArguments& a) {
   command
       .AddOption("--switch-output", a.switch_output,
@@ -181,7 +181,8 @@ void AddFileOptions(usage::Command& command, RecordArguments& a) {
   command.AddOption("--max-size", a.max_size, "stop when the file is so large").ValueName("SIZE");
 }
 
-// For --wall-clock: samples of the time that threads run, whose periods are nanoseconds.
+// Inserts the event of --wall-clock: samples of the time that threads run, with periods in
+// nanoseconds.
 absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
   PROFILER_ASSIGN_OR_RETURN(const std::vector<events::FoundEvent> running,
                             events::FindEvents({}, "cpu-clock"));
@@ -191,7 +192,7 @@ absl::Status PutRunningTimeFirst(std::vector<events::FoundEvent>* events) {
   return absl::OkStatus();
 }
 
-// 0: no branches.
+// Returns the branch filter; 0: no branches.
 absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
   if (!arguments.branch_filter) return arguments.branch_any ? perf_event::kBranchAny : 0;
   if (arguments.branch_any) {
@@ -202,7 +203,7 @@ absl::StatusOr<uint64_t> ReadBranches(const RecordArguments& arguments) {
   return absl::InvalidArgumentError(absl::StrCat("-j: ", filter.status().message()));
 }
 
-// What is shown of recordings when they are made.
+// Adds options for the summaries that follow a recording.
 void AddEndingOptions(usage::Command& command, RecordArguments& a) {
   command
       .AddOption("--repeat", a.repeat,
@@ -217,7 +218,7 @@ void AddEndingOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("--no-summary", a.no_summary, "end without it").Excludes(summary);
 }
 
-// What samples have, and which records stand beside them.
+// Adds options for the contents of samples, and for additional records.
 void AddContentOptions(usage::Command& command, RecordArguments& a) {
   command.AddFlag("-d,--data", a.contents.data_address,
                   "the address of the data and where it came from, as far as they are known");
@@ -262,7 +263,7 @@ void AddContentOptions(usage::Command& command, RecordArguments& a) {
       .ValueName("CLOCK");
 }
 
-// What perf's users are used to give and what needs nothing done here.
+// Adds options that users of perf are used to and that have no effect here.
 void AddNeedlessOptions(usage::Command& command, RecordArguments& a) {
   const auto add = [&](const char* names, const char* type, const char* why) {
     const std::string description = absl::StrCat("accepted for perf's sake: ", why);
@@ -402,7 +403,7 @@ absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& su
   }
   options.off_cpu_threshold = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::milli>(arguments.off_cpu_threshold_ms));
-  // Where threads wait is what it is for.
+  // Off-CPU times are useful only with the stacks where threads wait.
   if (options.off_cpu && arguments.call_graph.empty()) {
     options.call_graph = record::CallGraph::kAuto;
   }

@@ -1,4 +1,4 @@
-// The options of `record`, and what they ask for.
+// The options of `record`, and their conversion to options of the recorder.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace profiler::cli {
 
-// One that perf's users give, and that asks for nothing here.
+// An option that perf has, and that has no effect here.
 struct NeedlessOption {
   usage::Option option;
   const char* why = nullptr;
 };
 
-// As they were typed.
+// The values as typed.
 struct RecordArguments {
   std::string frequency;
   uint64_t period = 0;
@@ -61,19 +61,19 @@ struct RecordArguments {
   bool timestamp_filename = false;
   std::vector<NeedlessOption> needless;
   std::optional<uint32_t> repeat;
-  bool summary = false, no_summary = false;  // neither: where a person looks on
+  bool summary = false, no_summary = false;  // neither: if standard error is a terminal
   bool quiet = false;
-  int verbosity = 0;  // how often -v was given
+  int verbosity = 0;  // number of -v
 };
 
-// Adds all of them; `arguments` must live as long as the command.
+// Adds all options; `arguments` must live as long as the command.
 void AddRecordOptions(usage::Command& command, RecordArguments& arguments);
 
-// What there is to choose from, where "?" was given for registers; else nothing.
+// Returns the list of registers if "?" was given for them; otherwise nothing.
 std::optional<std::string> ListOfRegisters(const RecordArguments& arguments);
 
-// Errors, each a line for the user: kInvalidArgument for a value that cannot be, those of
-// CommandOf, ReadTargets and FindEventArguments.
+// Converts the values. Each error is a line for the user: kInvalidArgument for an invalid value;
+// those of CommandOf, ReadTargets and FindEventArguments.
 absl::StatusOr<record::RecordOptions> ReadRecordOptions(const usage::Command& subcommand,
                                                         const RecordArguments& arguments,
                                                         const Invocation& invocation);

@@ -8,7 +8,7 @@
 namespace profiler::cli {
 namespace {
 
-// Options of `perf record` and of ours, by letter.
+// Short options of `perf record` and ours, without and with a value.
 constexpr std::string_view kLettersAlone = "agidnsvqRTPWbAB";
 constexpr std::string_view kLettersWithValue = "eFcoptuCmDGrjkw";
 
@@ -30,7 +30,7 @@ constexpr std::string_view kWithValue[] = {"--event",         "--freq",       "-
                                            "--embed",         "--repeat",     "--off-cpu-thresh",
                                            "--branch-filter", "--debug-dir"};
 
-// How many words an option takes, itself included; nothing for one that is not known.
+// Returns the number of words of an option, itself included; nothing for an unknown option.
 std::optional<size_t> WordsOf(std::string_view option) {
   if (option.starts_with("--")) {
     if (option.find('=') != option.npos || std::ranges::count(kAlone, option) != 0) return 1;

@@ -1,4 +1,4 @@
-// The command that a recorder was started for, by the recorder's own command line.
+// Finds the recorded command in the recorder's command line.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The text of `profiler summary`, for whoever has a recording.
+// The text of `profiler summary`, for all commands that print it.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace profiler::cli {
 
-// What LoadProfile must keep for it.
+// Makes LoadProfile keep the data that the summary needs.
 void AskForSummary(naming::LoadOptions& load);
 
 enum class SummaryForm : uint8_t { kText, kJson };
 
-// The summary of the named event of `loaded`, which was read from `path`, or of the one that
-// query::ChooseEventOrWallClock chooses, whose errors it has. Joins the profile's times where that
-// does.
+// Returns the summary of an event of `loaded`, which was read from `path`. If `event` is empty,
+// query::ChooseEventOrWallClock chooses, which may join the profile's times. Errors: those of that
+// function.
 absl::StatusOr<std::string> SummaryText(const std::string& path, const std::string& event,
                                         naming::LoadedProfile& loaded,
                                         SummaryForm form = SummaryForm::kText);

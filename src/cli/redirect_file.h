@@ -1,10 +1,10 @@
-// A file that leads a browser to an address which nobody else may know.
+// A file that leads a browser to an address that nobody else may know.
 //
-// A command line is for all users to read (/proc/PID/cmdline), so a browser gets the name of this
-// file instead, as with Jupyter:
+// All users can read a command line (/proc/PID/cmdline). So the browser gets only the name of this
+// file, as with Jupyter:
 //
-//   $XDG_RUNTIME_DIR/profiler-XXXXXX/open.html     directory 0700, file 0600; $TMPDIR or /tmp
-//                                                  without a runtime directory of this user's own
+//   $XDG_RUNTIME_DIR/profiler-XXXXXX/open.html     directory 0700, file 0600; in $TMPDIR or /tmp
+//                                                  if the user has no runtime directory
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace profiler::cli {
 
-// File and directory go with this object; if SIGINT, SIGTERM or SIGHUP ends the process, the file
-// does.
+// The file and its directory; both are removed with this object. If SIGINT, SIGTERM or SIGHUP ends
+// the process, the file is removed.
 class RedirectFile {
  public:
-  // `url` is ASCII. Errors: those of mkdtemp(3), open(2) and write(2).
+  // Creates the file. `url` is ASCII. Errors: those of mkdtemp(3), open(2) and write(2).
   static absl::StatusOr<std::unique_ptr<RedirectFile>> Create(const std::string& url);
   RedirectFile(const RedirectFile&) = delete;
   ~RedirectFile();

@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
 
-// Whether the command was recorded for as long as the others are.
+// True if the command was recorded to its end, so that the run is comparable.
 bool IsWhole(const record::RecordSummary& summary) {
   return summary.stop_reason != record::StopReason::kSignal &&
          summary.stop_reason != record::StopReason::kRequested;
 }
 
-// A run that failed may have done less than the others, and counts like them.
+// Warns that a run failed: it may have done less than the others, but counts like them.
 void WarnOfFailure(const record::RecordSummary& summary) {
   const auto& command = summary.command;
   if (!command || command->ended_by_us) return;
@@ -54,7 +54,7 @@ void PrintMean(const RecordArguments& arguments, const std::vector<std::string>&
   const naming::LoadOptions load = LoadOptionsFor(arguments);
   std::vector<diff::Run> runs;
   for (const std::string& file : files) {
-    // All of them show what the first one shows, whatever else has samples.
+    // All runs show the event of the first run, whatever other events have samples.
     auto run = LoadRun(file, load, runs.empty() ? "" : runs[0].event, query::KeyBy::kFunction);
     if (run.ok()) {
       runs.push_back(*std::move(run));
@@ -83,7 +83,7 @@ int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptio
   std::vector<std::string> whole;
   Recorded last;
   {
-    // Between recordings as well Ctrl-C ends the repeating, not the table.
+    // Also between recordings, Ctrl-C ends the repetition, but not the table.
     const SignalCounter signals(kEnding, /*once=*/true);
     Said said;
     for (uint32_t run = 1; run <= *arguments.repeat && signals.count() == 0; ++run) {

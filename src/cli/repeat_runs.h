@@ -1,4 +1,4 @@
-// record --repeat: recordings of several runs of one command, and what they have in common.
+// record --repeat: records several runs of one command, and compares them.
 
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace profiler::cli {
 
-// kInvalidArgument, a line for the user, where what is recorded cannot be run again or a recording
-// has no name for a number to stand behind.
+// Returns kInvalidArgument, a line for the user, if the target cannot be run again, or if the
+// output has no name to which a number can be added.
 absl::Status CheckRepeat(const record::RecordOptions& options);
 
-// Records the command arguments.repeat times, into OUTPUT.1, OUTPUT.2 …, and prints the mean share
-// of each function over those that ran to their end. A command that fails is run again; Ctrl-C,
-// `stop` of --control and a recording that cannot be made end it. The exit code is that of the last
-// recording (ExitCodeOf).
+// Records the command arguments.repeat times, to OUTPUT.1, OUTPUT.2, …, and prints the mean share
+// of each function over the completed runs. A failing command is run again. Ctrl-C, `stop` on
+// --control, and a recording that cannot be made end the repetition. Returns the exit code of the
+// last recording (ExitCodeOf).
 int RecordRepeatedly(const RecordArguments& arguments, const record::RecordOptions& options);
 
 }  // namespace profiler::cli

@@ -20,7 +20,7 @@ using profile::Dimension;
 using report::Field;
 using report::SortKey;
 
-// Where no pattern is given: how the kernel is entered.
+// Default pattern of --parent: entries into the kernel.
 constexpr std::string_view kUsualParents = "^sys_|^do_page_fault";
 
 void AddRowOptions(usage::Command& command, ReportArguments& a) {
@@ -148,7 +148,7 @@ void AddOtherViews(usage::Command& command, ReportArguments& a) {
                   "the threads, and what code each process has mapped in the end");
 }
 
-// What perf's users type though it changes little.
+// Adds options that users of perf type out of habit, and that change little.
 void AddHabits(usage::Command& command, ReportArguments& a) {
   command.AddFlag("-v,--verbose", a.verbose,
                   "show the whole paths of images, and each image whose file is another build now");
@@ -179,8 +179,8 @@ absl::StatusOr<report::FieldList> ReadFieldList(std::string_view option, const s
   return absl::InvalidArgumentError(absl::StrCat(View(option), ": ", list.status().message()));
 }
 
-// The keys of --sort are for branches, where the recording has them and the keys can tell branches
-// apart, and else for samples.
+// Reads --sort and --fields. The keys apply to branches if the recording has them and a key can
+// distinguish branches; otherwise to samples.
 absl::Status ReadFields(const ReportArguments& arguments, report::ReportOptions* options) {
   if (!arguments.fields.empty()) {
     PROFILER_ASSIGN_OR_RETURN(options->fields, ReadFieldList("--fields", arguments.fields));
@@ -222,7 +222,7 @@ absl::StatusOr<std::string> ReadSeparator(const std::string& text) {
       "--field-separator: give a text other than '.', which stands for it within columns");
 }
 
-// A document has all that columns can show.
+// Refuses options of columns, because a JSON document always contains all columns.
 absl::Status CheckJson(const ReportArguments& arguments) {
   if (!arguments.json) return absl::OkStatus();
   const std::pair<bool, std::string_view> others[] = {{arguments.hierarchy, "--hierarchy"},
@@ -315,7 +315,7 @@ absl::Status ReadPatterns(const ReportArguments& arguments, ReportPlan* plan) {
               &plan->parent);
 }
 
-// A file that names nothing would leave the kernel without names, and without a word of why.
+// Checks --kallsyms: a file without symbols would silently leave the kernel without names.
 absl::Status CheckKallsyms(const std::string& path) {
   if (path.empty()) return absl::OkStatus();
   constexpr std::string_view kRemedy =
@@ -333,7 +333,7 @@ absl::Status CheckKallsyms(const std::string& path) {
   return absl::OkStatus();
 }
 
-// What the profile must keep for the rows.
+// Sets the dimensions that the profile must keep for the report's columns.
 void AskForColumns(const ReportArguments& arguments, ReportPlan* plan) {
   const auto keep = [&](Dimension dimension, bool wanted) {
     plan->load.dimensions[static_cast<size_t>(dimension)] = wanted;
@@ -392,7 +392,7 @@ absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments) {
   plan.options.filter = plan.load.filter;
   naming::NamingOptions& naming = plan.load.naming;
   naming.function_starts = naming.bounded_symbols = !arguments.no_fde;
-  // Lines are told by debug information, as inlined calls are.
+  // Debug information provides lines together with inlined calls.
   naming.lines = plan.SortsBy(SortKey::kSrcline) || plan.SortsBy(SortKey::kSrcfile);
   naming.inlines = plan.options.inlines || naming.lines;
   AskForColumns(arguments, &plan);

@@ -1,4 +1,4 @@
-// The options of `report`, and what they mean for the recording's profile and for the report of it.
+// The options of `report`, and their conversion to options of loading and of the report.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace profiler::cli {
 
-// As typed.
+// The values as typed.
 struct ReportArguments {
   ViewArguments view;
   std::string sort, fields;
@@ -61,22 +61,22 @@ struct ReportArguments {
   std::string ignored_callees, ignored_callers;
   std::string time_quantum = "100ms";
   std::string output = "-";
-  bool source = false;  // in a page
+  bool source = false;  // for a page
 };
 
 void AddReportOptions(usage::Command& command, ReportArguments& arguments);
 
-// What is asked for.
+// The options of loading and of the report.
 struct ReportPlan {
   report::ReportOptions options;
   naming::LoadOptions load;
-  // Functions at which stacks end or begin, and which a stack is told by.
+  // Functions at which stacks are cut, and callers that are a sort key.
   std::optional<query::NamePattern> ignored_callees, ignored_callers, parent;
 
   bool SortsBy(report::SortKey key) const;
 };
 
-// kInvalidArgument quotes what is wrong.
+// Converts the values. kInvalidArgument quotes the malformed text.
 absl::StatusOr<ReportPlan> ReadReportPlan(const ReportArguments& arguments);
 
 }  // namespace profiler::cli

@@ -38,7 +38,7 @@
 namespace profiler::cli {
 namespace {
 
-// What is wrong with the options, of a recording that has branches or has none.
+// Checks that the options fit a recording with or without branch stacks.
 absl::Status CheckBranches(const ReportArguments& arguments, const report::ReportOptions& options,
                            const profile::Profile& profile) {
   const bool has = std::any_of(profile.events.begin(), profile.events.end(),
@@ -60,8 +60,8 @@ absl::Status CheckBranches(const ReportArguments& arguments, const report::Repor
       "--branch-stack: no sample has a branch stack (perf record -b)");
 }
 
-// The groups that the recording tells of. Where it has none and --group or --no-group is given, all
-// events are one, as perf has it.
+// Returns the recording's event groups. If it has none and --group or --no-group is given, all
+// events are one group, as in perf.
 std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
                                          const ReportArguments& arguments) {
   std::vector<report::EventGroup> groups;
@@ -83,7 +83,7 @@ std::vector<report::EventGroup> GroupsOf(const perf_data::Recording& recording,
   return groups;
 }
 
-// Record types in the order of their numbers, then the samples of each event.
+// Writes counts of record types in order of their numbers, then the samples of each event.
 int WriteStats(const ReportArguments& arguments) {
   const auto recording = OpenRecordingOrPrint(arguments.view.input, arguments.view.format);
   if (recording == nullptr) return kExitFailure;
@@ -121,7 +121,7 @@ int WriteStats(const ReportArguments& arguments) {
   return Finish(*recording, reading, output);
 }
 
-// Whether a recording tells which threads run at a time.
+// Checks that the recording contains context switches, which tell how many threads run at a time.
 absl::Status CheckSwitches(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
     if (event.attr.has(perf_event::kAttrContextSwitch)) return absl::OkStatus();
@@ -138,7 +138,7 @@ void ShowLatency(profile::Profile& profile, report::ReportOptions* options) {
   }
 }
 
-// By CPU; kNoCpu where the recording does not tell.
+// Returns the sockets by CPU; empty if the recording lacks the topology.
 std::vector<uint32_t> SocketsOf(const perf_data::Recording& recording) {
   std::vector<uint32_t> sockets;
   const auto topology = perf_data::ReadCpuTopology(recording.features());
@@ -147,7 +147,7 @@ std::vector<uint32_t> SocketsOf(const perf_data::Recording& recording) {
   return sockets;
 }
 
-// Whether samples can be of a socket at all.
+// Checks that samples have a CPU, which a socket filter needs.
 absl::Status CheckCpus(const perf_data::Recording& recording) {
   for (const perf_data::EventDescription& event : recording.events()) {
     if (perf_event::IsDummy(event.attr)) continue;
@@ -160,7 +160,7 @@ absl::Status CheckCpus(const perf_data::Recording& recording) {
   return absl::OkStatus();
 }
 
-// What the plan asks of a profile beyond what was counted.
+// Adds the columns and changes to stacks that the plan needs.
 absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& recording,
                          profile::Profile& profile) {
   if (plan.options.column_filter.socket || plan.SortsBy(report::SortKey::kSocket)) {
@@ -178,7 +178,7 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   if (plan.ignored_callers) query::ForgetCallers(*plan.ignored_callers, profile);
   if (plan.SortsBy(report::SortKey::kCommNoDigit)) query::AddCommsWithoutDigits(profile);
   if (plan.parent) {
-    // The end of the stack that stands at the top of call graphs.
+    // The end of the stack that is on top of call graphs.
     const bool from_caller = plan.options.call_graph.order.value_or(
                                  plan.options.children.value_or(true)
                                      ? report::ChainOrder::kCaller
@@ -190,8 +190,8 @@ absl::Status EditProfile(const ReportPlan& plan, const perf_data::Recording& rec
   return absl::OkStatus();
 }
 
-// True if the rows of a report are records of tracepoints by default, as perf has it. A pipe says
-// too late which events it has.
+// True if the report's rows are by default records of tracepoints, as in perf. False for a pipe,
+// whose events are known too late.
 bool IsOfTracepointsAlone(const std::string& path) {
   if (!perf_data::CanBeReadAgain(path) || !perf_data::BeginsAsRecording(path)) return false;
   const auto recording = perf_data::Recording::Open(path);
@@ -205,7 +205,7 @@ bool IsOfTracepointsAlone(const std::string& path) {
   return any;
 }
 
-// --sort trace, if nothing else says what rows are told apart by.
+// True if --sort trace is the default and no option chooses other rows.
 bool SortsByTrace(const ReportArguments& arguments) {
   return arguments.sort.empty() && arguments.fields.empty() && arguments.parent.empty() &&
          !arguments.json && !arguments.chains && !arguments.unresolved &&

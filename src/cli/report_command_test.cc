@@ -1,4 +1,4 @@
-// What `profiler report` says to what is typed, from the options to standard output and error.
+// Tests `profiler report` from the command line to standard output and error.
 
 #include <unistd.h>
 
@@ -38,14 +38,14 @@ Answer Report(std::vector<std::string> arguments) {
   return answer;
 }
 
-// Of a call that was wrong: its exit code and the line that says why.
+// Runs a command line that must fail; returns its exit code and error line.
 std::string Refused(std::vector<std::string> arguments) {
   const Answer answer = Report(std::move(arguments));
   EXPECT_EQ(answer.out, "");
   return std::to_string(answer.code) + " " + answer.err;
 }
 
-// What is in a pipe; short, for nobody reads it yet.
+// A pipe with these bytes, which must fit its buffer because nobody reads it yet.
 class FilledPipe {
  public:
   explicit FilledPipe(std::span<const std::byte> bytes) {
@@ -110,7 +110,7 @@ TEST(ReportCommandTest, OptionsThatCannotBeMeantAreRefusedWithTheRemedy) {
 
 // ---- --kallsyms
 
-// A recording with one sample of the kernel, at 0xffffffff81000010.
+// Writes a recording with one kernel sample, at 0xffffffff81000010.
 std::string KernelRecording() {
   perf_event::RecordBuilder records(perf_event::SampleAttr(
       perf_event::kSampleIp | perf_event::kSampleTid | perf_event::kSampleTime));
@@ -180,7 +180,7 @@ TEST(ReportCommandTest, AFileThatIsNoRecordingIsAnError) {
   }
 }
 
-// A file with one sample of an event of this type.
+// Writes a file with one sample of an event of this type.
 std::string FileOf(uint32_t type) {
   perf_event::Attr attr = perf_event::SampleAttr(perf_event::kSampleIp | perf_event::kSampleTid);
   attr.type = type;

@@ -19,7 +19,7 @@ absl::Status ReadIds(const std::string& text, std::vector<uint32_t>* ids) {
   return absl::OkStatus();
 }
 
-// kInvalidArgument quotes what is wrong.
+// Parses the filter. kInvalidArgument quotes the malformed text.
 absl::StatusOr<query::Filter> ParseFilter(const FilterText& text) {
   query::Filter filter;
   filter.comms = SplitList(text.comms);
@@ -52,7 +52,7 @@ void AddSampleOptions(usage::Command& command, SampleText& text) {
   command.AddOption("-C,--cpu", text.cpus, "only samples on these CPUs").ValueName("CPU,…");
 }
 
-// Into `load`; kInvalidArgument quotes what is wrong.
+// Sets times and CPUs in `load`. kInvalidArgument quotes the malformed text.
 absl::Status ReadSampleOptions(const SampleText& text, naming::LoadOptions* load) {
   if (!text.time.empty()) {
     PROFILER_ASSIGN_OR_RETURN(load->times, ParseTimeRanges(text.time));

@@ -1,5 +1,4 @@
-// The options that several sub-commands share, read from the command line into the options of the
-// views.
+// Options that several sub-commands share, and their conversion to options of loading.
 
 #pragma once
 
@@ -16,26 +15,27 @@
 
 namespace profiler::cli {
 
-// --comms, --dsos, --symbols, --pid and --tid as text.
+// The values of --comms, --dsos, --symbols, --pid and --tid.
 struct FilterText {
   std::string comms, dsos, symbols, pids, tids;
 };
 
-// --time and -C as text.
+// The values of --time and -C.
 struct SampleText {
   std::string time, cpus;
 };
 
-// --no-demangle, which every view has, and --fold-templates, --merge-clones and --strip-args.
+// The values of --no-demangle, which every view has, and of --fold-templates, --merge-clones and
+// --strip-args.
 struct NameOptions {
   bool no_demangle = false;
   query::NameRules rules;
 };
 
-// All but --no-demangle. `names` must outlive the parsing.
+// Adds these except --no-demangle. `names` must outlive the parsing.
 void AddNameRules(usage::Command& command, NameOptions& names);
 
-// What every view of a recording asks for: the recording, its samples, where names come from.
+// Options of every view of a recording: the recording, its samples, and the sources of names.
 struct ViewArguments {
   std::string input = "perf.data";
   std::optional<import::Format> format;  // of another program's profile
@@ -48,14 +48,14 @@ struct ViewArguments {
   naming::FetchOptions fetch;
 };
 
-// Whether the filters have perf's short names (-c, -d and -S), too.
+// Adds perf's short names of the filters (-c, -d and -S), or not.
 enum class ShortFilters : bool { kNo, kYes };
 
-// -i, the filters, --time, -C, --no-demangle, and where files are looked for. `arguments` must
+// Adds -i, the filters, --time, -C, --no-demangle, and the sources of names. `arguments` must
 // outlive the parsing.
 void AddViewOptions(usage::Command& command, ViewArguments& arguments,
                     ShortFilters short_filters = ShortFilters::kNo);
-// The same without -i, for views of several recordings.
+// Like AddViewOptions without -i, for views of several recordings.
 void AddRecordingOptions(usage::Command& command, ViewArguments& arguments,
                          ShortFilters short_filters = ShortFilters::kNo);
 // Adds --format: the format of another program's profile. The option is called `name`. `arguments`
@@ -64,15 +64,15 @@ void AddFormatOption(usage::Command& command, ViewArguments& arguments,
                      const std::string& name = "--format");
 // --no-inline.
 void AddInlineOption(usage::Command& command, ViewArguments& arguments);
-// --fold-native, for views that put stacks together.
+// Adds --fold-native, for views that merge stacks.
 void AddFoldOption(usage::Command& command, ViewArguments& arguments);
-// --json. `json` must outlive the parsing.
+// Adds --json. `json` must outlive the parsing.
 usage::Option AddJsonOption(usage::Command& command, bool& json);
-// --event, for views of one event.
+// Adds --event, for views of one event.
 void AddEventOption(usage::Command& command, std::string& event);
 
-// What these ask of LoadProfile; threads of one name are one, unless the filter tells them apart.
-// kInvalidArgument quotes what is wrong.
+// Converts the values to options of LoadProfile. Threads of equal names are merged unless the
+// filter needs them apart. kInvalidArgument quotes the malformed text.
 absl::StatusOr<naming::LoadOptions> LoadOptionsOf(const ViewArguments& arguments);
 
 }  // namespace profiler::cli

@@ -25,7 +25,7 @@ namespace {
 constexpr uint32_t kProtRead = 1, kProtWrite = 2, kProtExec = 4;
 constexpr uint32_t kMapShared = 1;
 
-// What a process has mapped somewhere.
+// A mapping of a process.
 struct Mapping {
   uint64_t end = 0, file_offset = 0;
   uint32_t prot = 0, flags = 0;
@@ -34,7 +34,7 @@ struct Mapping {
 };
 using Mappings = std::map<uint64_t, Mapping>;  // by start, disjoint
 
-// Takes away what is inside [start, end).
+// Removes the parts of mappings inside [start, end).
 void Unmap(uint64_t start, uint64_t end, Mappings& mappings) {
   auto next = mappings.lower_bound(start);
   if (next != mappings.begin() && std::prev(next)->second.end > start) --next;
@@ -54,7 +54,8 @@ void Unmap(uint64_t start, uint64_t end, Mappings& mappings) {
 
 struct Task {
   uint32_t pid = 0;
-  std::optional<uint32_t> parent;  // the thread's process, or the process that started it
+  // the process of a thread; for a process the process that started it
+  std::optional<uint32_t> parent;
   std::string comm;
 };
 
@@ -73,7 +74,7 @@ class TaskTree {
           TaskOf(comm.pid, comm.tid).comm = std::string(comm.comm);
         });
       case perf_event::kRecordMmap:
-        // Of code alone, which such records do not say by themselves.
+        // MMAP records have no protection bits; they describe code.
         return Decoded<perf_event::Mmap>(timed, layout, [&](const auto& mmap) {
           perf_event::Mmap2 mapped{.pid = mmap.pid, .tid = mmap.tid};
           mapped.addr = mmap.addr;
@@ -102,7 +103,7 @@ class TaskTree {
     }
     std::set<uint32_t> seen;
     for (const uint32_t tid : roots) Append(tid, tid == 0 ? 0 : 1, below, details, seen, text);
-    // Ids that were used again may have made a circle of parents.
+    // Reused ids may have formed a cycle of parents, which no root reaches.
     for (const auto& [tid, task] : tasks_) Append(tid, 1, below, details, seen, text);
     return text;
   }
@@ -158,7 +159,7 @@ class TaskTree {
 
   void Append(uint32_t tid, int depth, const std::map<uint32_t, std::vector<uint32_t>>& below,
               TaskDetails details, std::set<uint32_t>& seen, std::string& text) const {
-    // No thread has so many ancestors: a stack of calls is not without end.
+    // Limits the recursion; no thread has so many ancestors.
     constexpr int kDeepest = 500;
     if (depth > kDeepest || !seen.insert(tid).second) return;
     const Task& task = tasks_.at(tid);

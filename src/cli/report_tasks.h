@@ -1,4 +1,4 @@
-// The threads that a recording tells of, as a tree of who started whom.
+// Prints the threads of a recording as a tree of parents and children.
 
 #pragma once
 
@@ -11,8 +11,8 @@ namespace profiler::cli {
 
 enum class TaskDetails : bool { kNone, kMappings };
 
-// Prints them in the layout of `perf report --tasks` and `--mmaps` (Linux 7.2), with what each
-// process has mapped in the end; the exit code.
+// Prints the threads in the layout of `perf report --tasks`, or of `--mmaps` with the final
+// mappings of each process (Linux 7.2). Returns the exit code.
 //
 //   #      pid      tid     ppid  comm
 //            1        1        0 | init

@@ -21,7 +21,7 @@ class ReportTasksTest : public testing::Test {
       : records_(perf_event::SampleAttr(perf_event::kSampleIp | perf_event::kSampleTid |
                                         perf_event::kSampleTime)) {}
 
-  // What stands below the headings.
+  // Returns the lines below the headings.
   std::string Tasks(TaskDetails details = TaskDetails::kNone) const {
     const std::string path = perf_data::TestPath("tasks");
     perf_data::WriteFile(

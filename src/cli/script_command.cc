@@ -37,7 +37,7 @@ struct ScriptArguments {
   bool per_event_dump = false;
   bool full_source_paths = false;
   bool dump = false;
-  int max_blocks = 0;  // is read, and changes nothing
+  int max_blocks = 0;  // accepted, without effect
 };
 
 absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
@@ -60,7 +60,8 @@ absl::StatusOr<script::ScriptPlan> ReadPlan(const ScriptArguments& arguments,
   plan.naming.inlines =
       plan.options.inlines || plan.fields.fields.has(report::ScriptField::kSrcline);
   plan.records = arguments.records;
-  plan.naming.function_starts = false;  // as perf prints it, which others parse: [unknown]
+  // prints [unknown] like perf, because other programs parse it
+  plan.naming.function_starts = false;
   return plan;
 }
 
@@ -99,7 +100,7 @@ int PrintScript(const ScriptArguments& arguments, const naming::LoadOptions& loa
   }
   absl::Status status = printer.Print();
   if (arguments.per_event_dump && !absl::IsInvalidArgument(status)) {
-    open_dumps();  // of a stream's events, which it tells of later
+    open_dumps();  // for events that a stream announces later
     status.Update(dumps.Close(output));
   }
   for (const std::string& line : printer.warnings()) PrintWarning(line);
@@ -131,7 +132,7 @@ int WriteScript(const ScriptArguments& arguments) {
     return kExitFailure;
   }
   plan->samples = *std::move(samples);
-  // Names are printed while the recording is read, so what they come from must be there before.
+  // Names are printed while the recording is read, so missing files are fetched before.
   naming::FetchFilesOfRecording(plan->naming, arguments.view.input);
   return PrintScript(arguments, *load, *recording, *std::move(plan));
 }

@@ -1,4 +1,4 @@
-// The options of commands that talk to servers over HTTP: who this is, and whom it trusts.
+// The options of commands that use servers over HTTP: credentials, certificates and proxy.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace profiler::cli {
 
-// `options` must live until the command line has been parsed.
+// Adds the options. `options` must outlive the parsing.
 void AddServerOptions(usage::Command& command, http::Options& options);
 
 }  // namespace profiler::cli

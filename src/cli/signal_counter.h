@@ -1,4 +1,4 @@
-// Signals that are counted instead of having their effect.
+// Counts signals instead of letting them take effect.
 
 #pragma once
 
@@ -9,29 +9,30 @@
 
 namespace profiler::cli {
 
-// Counts these signals until the end of its scope, after which their former effect is back. One
-// that is ignored stays so (nohup, a job in the background). Scopes may lie within each other: what
-// an inner one counts, the outer one counts, too.
+// Counts these signals until its scope ends, and then restores their former effect. Ignored signals
+// stay ignored (nohup, background jobs). Scopes may be nested; the outer scope also counts signals
+// of the inner one.
 class SignalCounter {
  public:
-  // `once`: the second one of a signal ends the process. With kObeyed, so does the first if Obeyed
-  // is not called within a second: what the process is doing does not look at the count.
+  // `once`: the second occurrence of a signal ends the process. With kObeyed, the first one also
+  // ends it if Obeyed is not called within a second, because then the program is in code that does
+  // not check the count.
   enum class Within { kAnyTime, kObeyed };
   SignalCounter(std::span<const int> signals, bool once, Within within = Within::kAnyTime);
   SignalCounter(const SignalCounter&) = delete;
   SignalCounter& operator=(const SignalCounter&) = delete;
   ~SignalCounter();
 
-  // Since its scope began.
+  // Returns the number of signals since the scope began.
   int count() const;
 
-  // Says that the program is about to do what the signal asks for.
+  // Reports that the program is about to obey the signal.
   void Obeyed() const;
 
  private:
   std::array<struct sigaction, NSIG> former_;
   std::span<const int> signals_;
-  const int before_;  // counted by scopes around this one
+  const int before_;  // count when the scope began
   const Within within_;
 };
 

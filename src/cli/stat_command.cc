@@ -31,11 +31,10 @@
 namespace profiler::cli {
 namespace {
 
-// What is counted without -e; what the machine has not is said. Of the whole system the clock is
-// that of its CPUs.
+// Events without -e; events that the machine lacks are reported. EventTexts adds a clock.
 constexpr char kDefaultEvents[] =
     "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
-// -d, -dd and -ddd, each on top of the ones before.
+// Additional events of -d, -dd and -ddd, each on top of the previous ones.
 constexpr const char* kDetails[] = {
     "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
     "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
@@ -64,7 +63,7 @@ struct StatArguments {
   int verbosity = 0;
 };
 
-// What is counted where no event is named.
+// Returns the events of -M, or else the default events with those of -d.
 absl::StatusOr<std::vector<std::string>> EventTexts(const StatArguments& arguments) {
   std::vector<std::string> texts;
   for (const std::string& list : arguments.metrics) {
@@ -96,7 +95,7 @@ absl::StatusOr<count::StatOptions> ReadOptions(const usage::Command& subcommand,
   PROFILER_ASSIGN_OR_RETURN(std::vector<std::string> command, CommandOf(subcommand, invocation));
   PROFILER_ASSIGN_OR_RETURN(options.targets,
                             ReadTargets(arguments.targets, "count", std::move(command)));
-  // Of a command on some CPUs, too, everything that runs on them is counted, as perf does.
+  // With a command and -C, everything on these CPUs is counted, as in perf.
   target::Targets& targets = options.targets;
   if (!targets.cpus.empty() && !targets.has_threads()) targets.system_wide = true;
   options.aggregation = AggregationOf(arguments);
@@ -136,7 +135,8 @@ std::string TargetOf(const target::Targets& targets) {
   return absl::StrCat("'", absl::StrJoin(targets.command, " "), "'");
 }
 
-// Standard error, where perf puts counts as well: standard output is the command's.
+// The output: by default standard error, as in perf, because standard output belongs to the
+// command.
 class CountOutput {
  public:
   absl::Status Open(const std::string& path, bool append) {
@@ -157,9 +157,9 @@ class CountOutput {
   const absl::Status& status() const { return status_; }
 
  private:
-  // A new file takes the place of an old one at once: with -I it is read while it grows.
+  // Replaces an old file at once, because with -I the new file is read while it grows.
   static absl::StatusOr<UniqueFd> Replaced(const std::string& path) {
-    constexpr mode_t kForAll = 0666;  // less the umask
+    constexpr mode_t kForAll = 0666;  // minus the umask
     if (!AtomicFile::CanReplace(path)) return OpenInPlace(path, O_WRONLY);
     auto file = AtomicFile::Create(path, kForAll);
     if (absl::IsPermissionDenied(file.status())) return OpenInPlace(path, O_WRONLY);

@@ -1,4 +1,4 @@
-// profiler symbolize: what is at addresses of a file, or of a running process.
+// profiler symbolize: names addresses of a file, or of a running process.
 
 #include <charconv>
 #include <iostream>
@@ -21,7 +21,7 @@ namespace {
 
 struct SymbolizeArguments {
   std::string file;
-  pid_t pid = 0;  // or else this process
+  pid_t pid = 0;  // process whose addresses are given, instead of `file`
   std::vector<std::string> addresses;
   std::vector<std::string> debug_directories;
   bool no_sandbox = false;
@@ -31,7 +31,7 @@ struct SymbolizeArguments {
   bool no_demangle = false;
 };
 
-// Hexadecimal, with or without 0x.
+// Parses hexadecimal digits, with or without 0x.
 std::optional<uint64_t> ParseAddress(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   uint64_t value = 0;
@@ -51,12 +51,12 @@ class AddressPrinter {
       : arguments_(arguments), symbolizer_(naming::MakeNameStore({}, Options(arguments))) {
     symbolize::ImageSpec spec;
     spec.path = arguments.file;
-    // Debug files are looked for beside it.
+    // The folder is needed, because debug files are searched beside the file.
     if (spec.path.find('/') == std::string::npos) spec.path.insert(0, "./");
     image_ = symbolizer_->AddImage(spec);
   }
 
-  // Addresses are those of the process from now on.
+  // Makes Print take addresses of the process.
   absl::Status ReadProcess(pid_t pid) {
     PROFILER_ASSIGN_OR_RETURN(naming::LiveProcess process,
                               naming::LiveProcess::Read(pid, *symbolizer_));
@@ -64,11 +64,12 @@ class AddressPrinter {
     return absl::OkStatus();
   }
 
-  // Prints nothing where the file cannot be read.
+  // Prints the names of an address; prints nothing if the file cannot be read.
   symbolize::Reason Print(uint64_t address, Output& output) {
     symbolize::Naming naming =
         process_ ? process_->Name(address) : symbolizer_->NameAt(image_, {address});
-    // Of a process each address is in a file of its own.
+    // In a process each address may belong to another file, so one unreadable file is no reason to
+    // stop.
     if (process_ && naming.functions.empty()) naming.reason = symbolize::Reason::kNoSymbol;
     if (!Readable(naming.reason)) return naming.reason;
     text_.clear();
@@ -77,7 +78,7 @@ class AddressPrinter {
     }
     if (naming.functions.empty()) text_ += "??\n??:0\n";
     if (arguments_.no_inline && !naming.functions.empty()) {
-      // Who has the code, at the line of the instruction.
+      // The function that contains the code, with the line of the instruction.
       symbolize::NamedFunction function = naming.functions.front();
       function.name = naming.functions.back().name;
       AppendFunction(function);
@@ -96,7 +97,7 @@ class AddressPrinter {
     options.demangle = !arguments.no_demangle;
     options.places.debug_directories = arguments.debug_directories;
     options.places.no_sandbox = arguments.no_sandbox;
-    // The cache has what recordings need, of files that ran.
+    // The cache contains files that ran in recordings, not these.
     options.places.no_cache = true;
     options.warn = PrintWarning;
     return options;
@@ -131,7 +132,7 @@ int Symbolize(const SymbolizeArguments& arguments) {
   }
   Output output("-");
   bool sound = true;
-  // False when there is no going on.
+  // Prints one address. Returns false if the rest cannot be printed either.
   const auto print = [&](const std::string& text) {
     const std::optional<uint64_t> address = ParseAddress(text);
     if (!address) {
@@ -154,7 +155,7 @@ int Symbolize(const SymbolizeArguments& arguments) {
     }
   } else {
     for (std::string address; std::cin >> address && print(address);) {
-      // Who asks one by one waits for the answer.
+      // Somebody who enters addresses one by one waits for each answer.
       if (std::cin.rdbuf()->in_avail() <= 0) output.Flush();
     }
   }

@@ -47,7 +47,7 @@ absl::Status ReadProcesses(const std::string& text, target::Targets* targets) {
   if (!numbers.empty() || pieces.empty()) {
     PROFILER_ASSIGN_OR_RETURN(const std::vector<int> pids,
                               ParseIdList(absl::StrJoin(numbers, ",")));
-    // One that is asked for by its number has to be there.
+    // A process that is given by id must exist.
     PROFILER_RETURN_IF_ERROR(target::FindThreads({}, {.pids = pids}).status());
     targets->pids.insert(targets->pids.end(), pids.begin(), pids.end());
   }
@@ -56,7 +56,7 @@ absl::Status ReadProcesses(const std::string& text, target::Targets* targets) {
   return absl::OkStatus();
 }
 
-// What the processes have started before.
+// Adds the existing descendants of the processes.
 absl::Status ReadTrees(const TargetArguments& arguments, const std::string& verb,
                        target::Targets* targets) {
   PROFILER_ASSIGN_OR_RETURN(const std::vector<pid_t> found,

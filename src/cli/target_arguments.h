@@ -1,4 +1,4 @@
-// -p, --tree, -t, -u, -a and -C of record and stat.
+// The options -p, --tree, -t, -u, -a and -C of record and stat.
 
 #pragma once
 
@@ -23,9 +23,10 @@ struct TargetArguments {
 // Adds the options; `arguments` must live as long as the command. `verb` is "record" or "count".
 void AddTargetOptions(usage::Command& command, const std::string& verb, TargetArguments* arguments);
 
-// CPUs alone mean everything that runs on them, as for perf. `command` is what to run. Errors:
-// kInvalidArgument for what is no list of ids or CPUs; kNotFound (ESRCH) for a process that does
-// not run; those of target::ProcessesNamed, target::ProcessesOfUser and target::CheckTargets.
+// Converts the values. `command` is the command to run. CPUs without another target mean everything
+// that runs on them, as in perf. Errors: kInvalidArgument for a malformed list of ids or CPUs;
+// kNotFound (ESRCH) for a process that does not run; those of target::ProcessesNamed,
+// target::ProcessesOfUser and target::CheckTargets.
 absl::StatusOr<target::Targets> ReadTargets(const TargetArguments& arguments,
                                             const std::string& verb,
                                             std::vector<std::string> command);

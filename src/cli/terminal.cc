@@ -30,7 +30,7 @@ std::string PagerOf(const Environment& environment) {
     const std::string pager = environment(name);
     if (!pager.empty()) return pager == "cat" ? "" : pager;
   }
-  // It would ask whether to go on with a terminal that it does not know.
+  // On an unknown terminal, less would ask whether to continue.
   const std::string terminal = environment("TERM");
   if (terminal.empty() || terminal == "dumb") return "";
   return IsInPath("less", environment("PATH")) ? "less" : "";

@@ -1,5 +1,5 @@
-// How views are shown on standard output: in colours, cut to the terminal's width, in a pager; or,
-// in a file or a pipe, as they are.
+// The style of standard output: on a terminal in colours, cut to its width and in a pager; in a
+// file or pipe unchanged.
 
 #pragma once
 
@@ -12,35 +12,35 @@ namespace profiler::cli {
 
 enum class Colour : uint8_t { kAuto, kAlways, kNever };
 
-// What the user says of it.
+// The user's choice.
 struct TerminalChoice {
   bool pager = true;
   Colour colour = Colour::kAuto;
 };
 
 struct TerminalStyle {
-  size_t columns = 0;  // 0: lines are as wide as they are
+  size_t columns = 0;  // 0: lines are not cut
   bool colour = false;
-  std::string pager;  // a command for the shell; empty: none
+  std::string pager;  // a shell command; empty: none
 
   bool operator==(const TerminalStyle&) const = default;
 };
 
-// What standard output is.
+// Facts about standard output.
 struct TerminalFacts {
   bool is_terminal = false;
-  size_t columns = 0;  // 0: not known
+  size_t columns = 0;  // 0: unknown
 };
 
-// The value of a variable of the environment; "" where it is not set.
+// Returns the value of an environment variable; "" if it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
-// By $COLUMNS, $NO_COLOR, $TERM, and for the pager $PROFILER_PAGER, $PAGER or else `less`, where
-// that is in $PATH and $TERM says what the terminal is. "cat" is no pager.
+// Returns the style. Reads $COLUMNS, $NO_COLOR and $TERM. The pager is $PROFILER_PAGER, $PAGER, or
+// `less` if that is in $PATH and $TERM names a capable terminal. "cat" means no pager.
 TerminalStyle StyleOf(const TerminalFacts& facts, const TerminalChoice& choice,
                       const Environment& environment);
 
-// Of this process, as the user has chosen.
+// Sets the user's choice for this process.
 void ChooseTerminal(const TerminalChoice& choice);
 TerminalStyle StyleOfStandardOutput();
 TerminalStyle StyleOfStandardError();

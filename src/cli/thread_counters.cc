@@ -12,8 +12,8 @@
 namespace profiler::cli {
 namespace {
 
-// Of a group each member is read by a record of its own, and every such record has the values of
-// all: only the member's own is counted.
+// Returns the value of the event itself. Each member of a group has a READ record of its own, but
+// each record contains the values of all members.
 std::optional<uint64_t> OwnValue(const perf_event::ReadValues& values,
                                  const perf_data::EventDescription& event) {
   if ((event.attr.read_format & perf_event::kFormatGroup) == 0) {

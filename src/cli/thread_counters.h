@@ -1,4 +1,4 @@
-// What events counted in each thread, as READ records tell it (`perf record -s`).
+// The counts of events in each thread, from READ records (`perf record -s`).
 
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace profiler::cli {
 
-// Takes a recording's records on their way, for what comes through a pipe can be read once only.
+// Collects READ records while a recording is read, because a pipe can be read only once.
 class ThreadCounters {
  public:
-  // Any record; others than READ are passed over.
+  // Takes a record; ignores types other than READ.
   void Take(const perf_data::Recording& recording, const perf_data::TimedRecord& timed);
 
-  // A table in the layout of `perf report -T` (Linux 7.2): a column for each event that was read, a
-  // line for each thread; the headings alone where no record told of any. Events are in the order
-  // of the recording and threads in that of their ids, where perf has both as they came.
+  // Returns a table in the layout of `perf report -T` (Linux 7.2): a column for each event that was
+  // read, and a line for each thread; only headings without READ records. Events are in the
+  // recording's order and threads in order of their ids; perf prints both in order of arrival.
   std::string Text(const perf_data::Recording& recording) const;
 
  private:
   using Thread = std::pair<uint32_t, uint32_t>;  // pid and tid
-  // By event. A thread may be read several times, and each time tells what came on top.
+  // By event. If a thread is read several times, each record adds to the count.
   std::map<Thread, std::map<uint32_t, uint64_t>> counts_;
 };
 

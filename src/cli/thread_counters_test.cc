@@ -29,7 +29,7 @@ class ThreadCountersTest : public testing::Test {
  protected:
   explicit ThreadCountersTest(uint64_t read_format = 0) : records_(AttrReadAs(read_format)) {}
 
-  // What a counter has for a thread, of the event that has the id.
+  // Adds a READ record of a thread for the event with that id.
   void Read(uint32_t pid, uint32_t tid, uint64_t id, std::initializer_list<uint64_t> words) {
     const std::vector<uint64_t> values(words);
     records_.Add(perf_event::kRecordRead, 0,
@@ -39,7 +39,7 @@ class ThreadCountersTest : public testing::Test {
                                   .sample_id = {.pid = pid, .tid = tid, .time = 1, .id = id}});
   }
 
-  // Of "cycles" (ids 1 and 2) and "page-faults" (id 3).
+  // Returns the table for "cycles" (ids 1 and 2) and "page-faults" (id 3).
   std::string Text() const {
     const std::string path = perf_data::TestPath("read");
     std::vector<std::byte> records(records_.bytes().begin(), records_.bytes().end());
@@ -58,7 +58,7 @@ class ThreadCountersTest : public testing::Test {
   }
 
   RecordBuilder records_;
-  std::vector<std::byte> behind_;  // further records
+  std::vector<std::byte> behind_;  // further records, after records_
 };
 
 TEST_F(ThreadCountersTest, HasAColumnForEachEventThatWasReadAndALineForEachThread) {
@@ -106,7 +106,7 @@ TEST_F(GroupCountersTest, EachMemberIsCountedOnceThoughAllAreReadWithEach) {
 
 TEST_F(GroupCountersTest, ValuesOfCountersThatTheRecordIsNotOfAreNone) {
   Read(7, 7, 3, {3, 1000, 1, 12, 77, 13, 88});
-  // A group that is said to be larger than the record.
+  // A group that claims to be larger than the record.
   const uint64_t words[] = {7, 1'000'000, 1000, 1, 7, 5, 3};
   perf_data::AddRecord(perf_event::kRecordRead, TextOf(std::as_bytes(std::span(words))), &behind_);
   EXPECT_EQ(Text(), "# PID  TID\n");

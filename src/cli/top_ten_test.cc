@@ -1,5 +1,4 @@
-// What a new view takes: this file, and a line of the table in commands.cc, which the test does
-// without.
+// A complete small view, as an example. A real one also needs a line in the table of commands.cc.
 
 #include <algorithm>
 #include <memory>
@@ -21,7 +20,7 @@
 namespace profiler::cli {
 namespace {
 
-// `profiler top`: the ten functions that took most of the CPU's time.
+// Implements `profiler top`: the ten functions that took most CPU time.
 std::string FormatTopTen(const profile::Profile& profile, profile::EventId event) {
   uint64_t total = 0;
   std::vector<std::pair<uint64_t, std::string>> functions;

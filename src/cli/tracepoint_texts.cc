@@ -27,7 +27,7 @@ void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
   texts->assign(records.size(), "");
   if ((!was_started_ && !Start()) || process_ == nullptr) return;
   if (!process_->Texts(records, texts).ok()) {
-    // One of them ended the process: those in front of it have their text all the same.
+    // One record ended the process; the records before it still get their texts.
     StartProcess();
     for (size_t i = 0; i < records.size() && process_ != nullptr; ++i) {
       const absl::Status appended =
@@ -45,7 +45,7 @@ void TracepointTexts::Describe(std::span<const events::TraceRecord> records,
   }
 }
 
-// False where there are no formats yet.
+// Starts the process. Returns false if the formats have not arrived yet.
 bool TracepointTexts::Start() {
   const auto& sections = recording_.features().other;
   const auto section = sections.find(perf_data::kFeatureTracingData);

@@ -1,4 +1,4 @@
-// What the records of tracepoints say, in words.
+// Formats the raw data of tracepoint samples as text.
 
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace profiler::cli {
 
-// By the formats that the recording carries, which a stream may bring behind its events. What is
-// wrong with them is said once. Not thread-safe; the recording must outlive it.
+// A formatter that uses the formats in the recording, which in a stream may come after its events.
+// Reports malformed formats once. Not thread-safe; the recording must outlive it.
 class TracepointTexts {
  public:
   explicit TracepointTexts(const perf_data::Recording& recording) : recording_(recording) {}
 
   void Append(std::span<const std::byte> raw, uint32_t cpu, std::string* out);
-  // The text of each record, with the kernel's functions by these names. Costs a fraction of Append
-  // for many records.
+  // Sets `texts` to the text of each record; `name` names the kernel's functions. For many records
+  // it costs a fraction of Append.
   void Describe(std::span<const events::TraceRecord> records, const events::FunctionName& name,
                 std::vector<std::string>* texts);
 

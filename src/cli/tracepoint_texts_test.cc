@@ -12,7 +12,7 @@
 namespace profiler::cli {
 namespace {
 
-// A recording of which only the formats of tracepoints are told.
+// A recording that has only the formats of tracepoints.
 class FormatsAlone final : public perf_data::Recording {
  public:
   void Tell(std::string section) {
@@ -39,7 +39,7 @@ class TracepointTextsTest : public testing::Test {
  protected:
   std::string Formats() { return events::ExampleTracingData(tree_); }
 
-  // What the records say, each behind a bar, and then what is said on standard error.
+  // Returns the records' texts, each after a bar, and then the messages on standard error.
   static std::string Said(TracepointTexts& texts, const std::vector<Record>& records) {
     std::string text;
     testing::internal::CaptureStderr();

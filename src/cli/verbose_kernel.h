@@ -1,4 +1,4 @@
-// -vv of record and stat: what the kernel is asked to open, as perf's -vv prints it.
+// -vv of record and stat: prints the events that the kernel is asked to open, like perf's -vv:
 //
 //   ------------------------------------------------------------
 //   perf_event_attr:
@@ -8,8 +8,8 @@
 //   sys_perf_event_open: pid 712  cpu 0  group_fd -1  flags 0x8 = 5
 //   sys_perf_event_open: pid 712  cpu 1  group_fd -1  flags 0x8 = 6
 //
-// A recording tries each event once before it opens it for all CPUs and threads, so an attr can
-// come up twice.
+// A recording tries each event once before it opens it for all CPUs and threads, so an attr may be
+// printed twice.
 //
 // Source: sys_perf_event_open in tools/perf/util/evsel.c, as perf 7.2 prints.
 
@@ -22,8 +22,8 @@
 
 namespace profiler::cli {
 
-// Hands everything on to another kernel, which must outlive it. As thread-safe as that and `print`,
-// which gets whole lines.
+// Passes all calls to another kernel, which must outlive it. `print` gets whole lines. Thread-safe
+// if that kernel and `print` are.
 class VerboseKernel final : public ringbuf::Kernel {
  public:
   VerboseKernel(ringbuf::Kernel& kernel, std::function<void(const std::string&)> print)
@@ -54,7 +54,7 @@ class VerboseKernel final : public ringbuf::Kernel {
  private:
   ringbuf::Kernel& kernel_;
   const std::function<void(const std::string&)> print_;
-  std::string last_attr_;  // as it was printed
+  std::string last_attr_;  // as printed
 };
 
 }  // namespace profiler::cli

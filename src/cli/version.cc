@@ -14,7 +14,7 @@
 #include "src/base/text.h"
 #include "src/usage/command_line.h"
 
-// build_stamp.cc
+// Defined in build_stamp.cc.
 extern const char profiler_build_commit[];
 
 namespace profiler::cli {
@@ -32,7 +32,7 @@ constexpr char kCompiler[] = "Clang " __clang_version__;
 constexpr char kCompiler[] = "GCC " __VERSION__;
 #endif
 
-// 188 is 0.188.
+// Returns elfutils' version: 188 is 0.188.
 std::string ElfutilsVersion() { return absl::StrCat("0.", _ELFUTILS_VERSION); }
 
 }  // namespace

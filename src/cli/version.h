@@ -1,4 +1,4 @@
-// What this program is called in the recordings that it writes, and what it was made of.
+// The name and version of this program, and its build.
 
 #pragma once
 
@@ -8,9 +8,8 @@ namespace profiler::cli {
 
 inline constexpr char kVersion[] = "profiler 0.1";
 
-// The version, the commit, the compiler and the libraries, a line each, the last without its
-// newline. The commit is that of a stamped build (tools/build), with a + where files differed from
-// it.
+// Returns the version, the commit, the compiler and the libraries, one per line, without a final
+// newline. Only a stamped build (tools/build) has the commit; a + follows it if files differed.
 std::string VersionText();
 
 }  // namespace profiler::cli

@@ -1,4 +1,4 @@
-// How every view begins and ends: the recording is opened or loaded, and what went wrong is said.
+// The common begin and end of views: opens or loads the recording, and prints errors.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::cli {
 
-// naming::LoadProfile, or nothing after printing the error.
+// Calls naming::LoadProfile; prints its error and returns nothing if it fails.
 std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
                                                         const naming::LoadOptions& options);
 
@@ -22,20 +22,20 @@ std::optional<naming::LoadedProfile> LoadProfileOrPrint(const std::string& path,
 std::unique_ptr<perf_data::Recording> OpenRecordingOrPrint(
     const std::string& path, std::optional<import::Format> format = std::nullopt);
 
-// Prints a warning of files that names were not taken from, because they are another build than the
-// recorded one; with `lists_each` for each of them.
+// Prints a warning if files were not used for names because they are another build than the
+// recorded one; with `lists_each` one for each file.
 void PrintRefusedFiles(const profile::Profile& profile, bool lists_each = false);
 
-// Drops the rows that do not pass the filter of `load`. Returns why no sample is left, and which
-// values the samples have, if the filter, --time or -C leaves none.
+// Drops the rows that do not pass the filter of `load`. If the filter, --time or -C leaves no
+// sample, returns the reason, and the values that the samples have.
 std::optional<std::string> KeepFiltered(const naming::LoadOptions& load,
                                         naming::LoadedProfile& loaded);
-// The reason alone; drops nothing.
+// Returns the same reason but drops nothing.
 std::optional<std::string> WhyNothingIsLeft(const naming::LoadOptions& load,
                                             const naming::LoadedProfile& loaded);
 
-// The reason if that is --time or -C: of a recording of which these choose no sample. Nothing if
-// neither is given.
+// Returns the reason if --time or -C select no sample of the recording; nothing if neither is
+// given.
 std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
                                            const perf_data::Recording& recording);
 
@@ -43,7 +43,7 @@ std::optional<std::string> WhyNoneIsChosen(const naming::LoadOptions& load,
 int WriteHeaderAlone(const std::string& path, std::optional<import::Format> format,
                      HeaderDetail detail = HeaderDetail::kFull);
 
-// Closes the output, prints warnings and what went wrong while reading or writing; the exit code.
+// Closes the output, and prints warnings and errors of reading and writing. Returns the exit code.
 int Finish(const perf_data::Recording& recording, const absl::Status& reading, Output& output);
 int Finish(const naming::LoadedProfile& loaded, Output& output, bool lists_refused = false);
 

@@ -9,15 +9,15 @@
 namespace profiler::cli {
 namespace {
 
-// 1 for what is not printable ASCII, newline or tab. In bytes and without a branch, so that a
-// compiler makes vectors of it.
+// Returns 1 unless the character is printable ASCII, newline or tab. Uses bytes and no branches, so
+// that compilers vectorise it.
 uint8_t IsOdd(char c) {
   const auto byte = static_cast<uint8_t>(c);
   const auto not_printable = static_cast<uint8_t>(static_cast<uint8_t>(byte - ' ') >= 0x7f - ' ');
   return not_printable & static_cast<uint8_t>(byte != '\n') & static_cast<uint8_t>(byte != '\t');
 }
 
-// How many bytes that are not odd `text` begins with.
+// Returns the number of leading bytes of `text` that are not odd.
 size_t PlainStart(std::string_view text) {
   constexpr size_t kBlock = 64;
   size_t size = 0;
@@ -39,8 +39,8 @@ void AppendOctal(std::string_view bytes, std::string* out) {
   }
 }
 
-// The size of the character, or of the byte that is none, at the start of `text`; `*control` when
-// it is to be shown in octal.
+// Returns the size of the first character, or of an invalid byte. Sets `*control` if it must be
+// shown in octal.
 size_t LookAt(std::string_view text, bool* control) {
   const Utf8Character first = FirstCharacter(text);
   const bool is_character = first.size != 0;

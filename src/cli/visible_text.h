@@ -1,4 +1,4 @@
-// Text of anybody's making, as a terminal may have it.
+// Makes untrusted text safe for terminals.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace profiler::cli {
 
-// Names of files, events and commands are any bytes, and some of these make a terminal do
-// something: change its title, clear itself, type what was not typed. They are shown as \ooo, in
-// octal: the C0 controls but for newline and tab, DEL, the C1 controls (U+0080 to U+009F) and,
-// where they are no part of UTF-8, the bytes 0x80 to 0x9f. All else stays as it is.
+// Returns the text with control characters as \ooo, in octal. Names of files, events and commands
+// may contain any bytes, and some make a terminal change its title, clear itself, or type text.
+// Escaped are the C0 controls except newline and tab, DEL, the C1 controls (U+0080 to U+009F), and
+// bytes 0x80 to 0x9f that are not part of UTF-8. Everything else is unchanged.
 //
-// Gives back `text` itself where there is nothing of this, else what it puts into `*buffer`. Whole
-// characters only.
+// Returns `text` itself if nothing is escaped; otherwise the contents of `*buffer`. `text` must
+// consist of whole characters.
 std::string_view VisibleText(std::string_view text, std::string* buffer);
 
 }  // namespace profiler::cli

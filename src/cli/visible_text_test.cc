@@ -46,7 +46,7 @@ TEST(VisibleText, LeavesAllElse) {
   }
 }
 
-// Blocks are looked at at a time.
+// The text is checked in blocks, so each position is tested.
 TEST(VisibleText, FindsItWhereverItStands) {
   for (size_t size = 0; size < 200; ++size) {
     for (size_t place = 0; place < size; ++place) {

@@ -18,7 +18,7 @@ using query::NodeId;
 using query::StackTrie;
 using query::StackWalk;
 
-// The path of a StackWalk as nodes of the trie, below the node of a process.
+// The path of a StackWalk as nodes of the trie, below a process's node.
 class LabelPath {
  public:
   LabelPath(StackTrie& trie, NodeId process, const FrameLabels& labels)
@@ -41,7 +41,7 @@ class LabelPath {
   std::vector<NodeId> path_;
 };
 
-// The stacks of all processes, whose names are below the root.
+// Builds the trie of all processes' stacks; the processes are children of the root.
 StackTrie TrieOf(const Profile& profile, std::vector<ProcessRows>& processes, WeightBy weight) {
   StackTrie trie;
   const NodeId root = trie.AddRoot();
@@ -58,27 +58,29 @@ StackTrie TrieOf(const Profile& profile, std::vector<ProcessRows>& processes, We
   return trie;
 }
 
-// A node of the trie that samples pass.
+// A node of the trie that samples pass through.
 struct Cursor {
   LabelId label = kNoLabel;
   NodeId node = kNoNode;
-  NodeId samples = kNoNode;  // the node with their weight: this one or, reversed, their leaf
+  // the node that holds their weight: `node`, or with `reverse` their leaf
+  NodeId samples = kNoNode;
 };
 
-// Cursors with the same label under the same node of the call tree, not yet looked into.
+// Cursors with equal labels under one node of the call tree, whose children are not visited yet.
 struct Group {
   uint32_t parent = 0;
-  uint32_t first = 0;  // its cursors are at the end of the pool when it is its turn
+  // index in pool_; when the group is processed, its cursors are the end of the pool
+  uint32_t first = 0;
   Weight total;
 };
 
-// Merges the trie's nodes by label, from the root or, reversed, from the leaves.
+// Merges the trie's nodes by label, from the root, or with `reverse` from the leaves.
 class Merger {
  public:
   Merger(const StackTrie& trie, const CallTreeOptions& options, CallTree& tree)
       : trie_(trie), options_(options), tree_(tree) {}
 
-  // Adds all that follows `roots`, the cursors of the root's children.
+  // Builds the tree from `roots`, the cursors of the root's children.
   void Run(std::vector<Cursor> roots) {
     PushGroups(0, std::move(roots));
     while (!groups_.empty()) {
@@ -107,7 +109,8 @@ class Merger {
     }
   }
 
-  // Groups `cursors` by label, the first label on top.
+  // Groups `cursors` by label. Pushes them in reverse order, so that the first label is processed
+  // first.
   void PushGroups(uint32_t parent, std::vector<Cursor> cursors) {
     if (cursors.size() > 1) {
       std::sort(cursors.begin(), cursors.end(),
@@ -133,7 +136,7 @@ class Merger {
     }
     CallNode& node = tree_.nodes[parent];
     node.self = node.total.period - std::min(below, node.total.period);
-    next_ = std::move(cursors);  // its memory is used again
+    next_ = std::move(cursors);  // reuses its memory
   }
 
   const StackTrie& trie_;

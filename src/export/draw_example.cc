@@ -1,6 +1,6 @@
 // Writes the flame graph of a small made-up profile to standard output, for tests in a browser.
-// Names are as nasty as names can be. Arguments: inverted, reverse,
-// large (nearly as many boxes as are ever drawn).
+// Names contain all kinds of special characters. Arguments: inverted, reverse, large (almost as
+// many boxes as are ever drawn).
 
 #include <cstdio>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// 29 levels of 100 boxes on each of 10 functions.
+// Adds 10 functions with 100 branches each, which are 29 levels deep.
 void AddManyStacks(profiler::exports::ProfileForTest& test) {
   for (int function = 0; function < 10; ++function) {
     for (int branch = 0; branch < 100; ++branch) {

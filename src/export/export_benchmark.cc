@@ -1,5 +1,5 @@
-// Views of a profile of 300 000 distinct stacks that are called alike only in part: 64 processes'
-// worth of code, 30 frames deep.
+// Measures views of a profile of 300,000 distinct stacks, 30 frames deep, of which many share
+// names: the code of 64 processes.
 
 #include <cstdint>
 #include <string>
@@ -47,7 +47,7 @@ Profile Generate() {
   std::unordered_map<uint64_t, uint32_t> interned;
   while (profile.rows.size() < kStacks) {
     uint32_t parent = 0xffffffff;
-    // Callers vary little near the root and much near the leaf, as they do in programs.
+    // As in real programs, callers vary little near the root and much near the leaf.
     for (uint32_t depth = 1; depth <= kDepth; ++depth) {
       const uint32_t choices = depth < 20 ? 2 : 8;
       const uint32_t from = random.Below(4) == 0 ? random.Below(choices) : 0;

@@ -1,10 +1,10 @@
-// The picture, from top to bottom. Heights in pixels; all that scripts move has an id.
+// The picture, from top to bottom. Heights are in pixels; elements that scripts move have an id.
 //
 //   #header   60   title, event, and (by the script) search and reset
-//   #boxes    18 a level: one <rect> a box; its texts are in #names, above all boxes
-//   #footer   76   details of what is pointed at, legend, and what the picture does not show
+//   #boxes    18 per level: one <rect> per box; the texts are in #names, above all boxes
+//   #footer   76   details of the box under the pointer, legend, and the line about losses
 //
-// The script's data is JSON in #data; flame_graph.js tells its form.
+// The script's data is JSON in #data; flame_graph.js describes its format.
 
 #include "src/export/flame_graph.h"
 
@@ -31,7 +31,7 @@ namespace {
 
 constexpr uint32_t kDefaultWidth = 1200, kLeastWidth = 400, kMostWidth = 100'000;
 constexpr uint32_t kHeader = 60, kLevel = 18, kFooter = 76, kMargin = 10;
-constexpr double kCharacter = 6.7;  // of the names' font, at most
+constexpr double kCharacter = 6.7;  // widest character of the names' font, in pixels
 constexpr size_t kLeastText = 3;
 
 struct KindStyle {
@@ -51,14 +51,15 @@ constexpr std::array<KindStyle, kCodeKinds> kStyles = {{
 
 const KindStyle& StyleOf(CodeKind kind) { return kStyles[static_cast<size_t>(kind)]; }
 
-// Always the same one of `shades`, a power of two, for a name (FNV-1a).
+// Returns the shade of a name, always the same: one of `shades`, a power of two (FNV-1a).
 uint32_t ShadeOf(std::string_view name, uint32_t shades = 8) {
   uint32_t hash = 2166136261;
   for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
   return (hash ^ hash >> 15) & (shades - 1);
 }
 
-// Of boxes that are more ("m") or less ("l") than before, the palest first; "s": the same.
+// Shades of changed boxes, the palest first: classes m0… (more than before) and l0… (less). "s0" is
+// unchanged.
 constexpr uint32_t kChangeShades = 8;
 
 std::string Grouped(uint64_t number) {
@@ -158,7 +159,7 @@ class Writer {
     return absl::StrCat(more ? "m" : "l", (change * kChangeShades - 1) / layout_.most_change);
   }
 
-  // Half a pixel between neighbours, where there is room for it.
+  // Leaves half a pixel between neighbours if there is room for it.
   double DrawnWidth(const FlameBox& box) const {
     const double width = Pixels(box.width);
     return width > 2 ? width - 0.5 : std::max(width, 0.1);
@@ -267,7 +268,7 @@ class Writer {
     return std::nullopt;
   }
 
-  // What the picture does not tell by itself, in one line.
+  // Returns a line about losses and everything else that the picture does not show.
   std::string LossLine() const {
     std::string out =
         absl::StrCat(Grouped(layout_.total.count), " ", CleanUtf8(options_.count_name), " · ",
@@ -311,7 +312,7 @@ class Writer {
                     ",\"total\":", layout_.total.count, ",\"countName\":");
     AppendJsonInXml(out_, CleanUtf8(options_.count_name));
     out_ += ",\n\"labels\":[";
-    // Only the labels that are drawn, numbered anew.
+    // Writes only labels that are drawn, with new numbers.
     std::vector<LabelId> shown(layout_.labels.size(), kNoLabel);
     LabelId next = 0;
     for (const FlameBox& box : layout_.boxes) {
@@ -362,7 +363,7 @@ std::string FlameGraphSvg(const profile::Profile& profile, const FlameGraphOptio
   while (true) {
     std::string text = Writer(profile, smaller).Write();
     if (text.size() <= options.max_bytes || smaller.max_boxes <= kLeastBoxes) return text;
-    // Names differ in length, so this may take another turn.
+    // Names differ in length, so this may take several rounds.
     const double part =
         0.95 * static_cast<double>(options.max_bytes) / static_cast<double>(text.size());
     smaller.max_boxes =

@@ -1,25 +1,26 @@
-// A flame graph as one SVG file that needs nothing else.
+// A flame graph as one self-contained SVG file.
 //
-// Opened in a browser it is a page: a click zooms, hovering tells name, image, samples and
-// percentages, Ctrl-F (or /) searches by regular expression and tells how much matched, arrow keys
-// walk, Escape goes back. Inside <img>, or in a viewer without scripts, it is a picture.
+// A browser shows it as an interactive page: clicking a box zooms in; hovering shows its name,
+// image, samples and percentages; Ctrl-F (or /) searches by regular expression and shows how much
+// matched; arrow keys walk; Escape resets. Inside <img>, or in a viewer without scripts, it is a
+// picture.
 //
-// The same profile and options give the same bytes. Widths are by weight; every number of samples
-// is a number of samples. What the recording lost, what has no name and what was too narrow to be
-// drawn is written below the picture.
+// Equal profiles and options yield equal bytes. Widths show the weight; numbers of samples are
+// always samples. A line below the picture reports losses, code without a name, and boxes that are
+// too narrow to draw.
 //
-// With a profile of before, the boxes are those of the profile, and their colours tell what
-// changed:
+// With a profile `before`, the boxes are those of the current profile, and their colours show the
+// change:
 //
-//   change of a box = its own part of the whole now - its own part before    (callees not counted)
-//   red             more than before, blue less; the darker, the larger is the change among all
-//   boxes
+//   change of a box = its own share now - its own share before    (without callees)
+//   red: more than before; blue: less. The largest change of all boxes has the darkest colour.
 //
-// as in FlameGraph's and inferno's differential flame graphs of normalized stacks (difffolded.pl
-// -n). How much of before is in stacks that are no longer there is said below the picture.
+// This matches FlameGraph's and inferno's differential flame graphs of normalized stacks
+// (difffolded.pl -n). The line below the picture says how much of `before` was in stacks that are
+// no longer drawn.
 //
-// A box stands for callers and callees of the same name, image and kind (inlined functions apart
-// from calls of the same function). Code without a symbol is merged by image.
+// A box merges callers and callees of the same name, image and kind; inlined functions stay apart
+// from calls of the same function. Code without a symbol is merged by image.
 
 #pragma once
 
@@ -33,32 +34,35 @@
 
 namespace profiler::exports {
 
-// What the colour of a box tells.
+// The meaning of a box's colour.
 enum class FlameColors : uint8_t {
-  kKind,   // whether it is user, inlined, kernel … code
-  kSafe,   // the same, in colours that those tell apart who see red and green alike
-  kName,   // nothing, but functions of one name have one colour
-  kImage,  // its image
+  kKind,   // kind of code: user, inlined, kernel, …
+  kSafe,   // as kKind, in colours that colour-blind users can distinguish
+  kName,   // the function's name, as one of 16 arbitrary colours
+  kImage,  // the image, as one of 16 arbitrary colours
 };
 
 struct FlameGraphOptions {
   std::string title = "Flame graph";
-  std::string count_name = "samples";     // what samples are called
+  std::string count_name = "samples";     // the word for samples
   std::optional<profile::EventId> event;  // default: the first that has samples
-  WeightBy weight = WeightBy::kPeriod;    // as the percentages of a report
-  bool reverse = false;                   // merged from the leaf: who called what is hot
-  bool inverted = false;                  // the root on top ("icicle")
-  uint32_t width = 0;       // pixels, at least 400; 0: 1200, and as wide as the window in a browser
-  double min_percent = 0;   // boxes narrower than that part of the whole are not drawn
-  double min_pixels = 0.1;  // nor are boxes narrower than that
-  size_t max_boxes = 30'000;     // the narrowest ones beyond that are not drawn either
-  size_t max_bytes = 2'000'000;  // nor those that would make the file larger; but some are drawn
+  WeightBy weight = WeightBy::kPeriod;    // as in a report's percentages
+  // True to merge from the leaf: shows the callers of hot functions.
+  bool reverse = false;
+  bool inverted = false;         // True to draw the root on top ("icicle").
+  uint32_t width = 0;            // in pixels, at least 400; 0: 1200, or the browser's window
+  double min_percent = 0;        // boxes below this percentage of the whole are not drawn
+  double min_pixels = 0.1;       // boxes narrower than this are not drawn
+  size_t max_boxes = 30'000;     // only the widest boxes are drawn
+  size_t max_bytes = 2'000'000;  // of the file; more boxes are left out to fit, but 100 always stay
   FlameColors colors = FlameColors::kKind;
-  // The same event there, or the first that has samples. Colours tell the difference.
+  // Baseline to compare with, or null. Uses the event of the same name there, else the first with
+  // samples.
   const profile::Profile* before = nullptr;
 };
 
-// Linear in rows and distinct stacks; the text is at most about 100 bytes a box and the names.
+// Returns the SVG. Takes time linear in rows and distinct stacks. The text has at most about 100
+// bytes per box, plus the names.
 std::string FlameGraphSvg(const profile::Profile& profile, const FlameGraphOptions& options = {});
 
 }  // namespace profiler::exports

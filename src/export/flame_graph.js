@@ -1,9 +1,11 @@
 'use strict';
-// The page of a flame graph. Data comes as JSON:
-//   {whole, levels, inverted, fluid, compared, countName, total: samples, labels: [[name, image, kind]…],
-//    boxes: [level, label, start, width, self, samples, …]}   six numbers a box, in preorder; of a
-//    picture that is compared two more: what width and self were before
-// The rectangles in #boxes are in the same order.
+// The page of a flame graph. Its data is JSON:
+//   {whole, levels, inverted, fluid, compared, countName, total: samples,
+//    labels: [[name, image, kind]…],
+//    boxes: [level, label, start, width, self, samples, …]}   six numbers per box, in preorder;
+//                                                             with `compared` two more: width and
+//                                                             self in the baseline
+// The rectangles in #boxes have the same order.
 (function () {
   const svg = document.documentElement;
   const byId = (id) => document.getElementById(id);
@@ -38,7 +40,7 @@
     if (parent) parent.appendChild(element);
     return element;
   }
-  // Width of a character of the names' font, which is of fixed width.
+  // Returns the width of a character of the names' font, which is monospaced.
   function measure() {
     const probe = make('text', {visibility: 'hidden'}, names);
     probe.textContent = 'M'.repeat(50);
@@ -66,7 +68,7 @@
     return characters.length <= room ? text : characters.slice(0, Math.max(room - 1, 0)).join('') + '\u2026';
   }
 
-  // Draws what is seen of the zoomed box: its callers over the full width, and what it calls.
+  // Draws the visible boxes: the zoomed box, its callers at full width, and its callees.
   function draw() {
     const scale = (width - 2 * MARGIN) / Math.max(zoomed.width, 1);
     const ancestors = new Set();
@@ -114,7 +116,7 @@
   field.setAttribute('spellcheck', 'false');
   fieldBox.appendChild(field);
 
-  // Upper case in the pattern makes case matter.
+  // Searches; an upper-case letter in the pattern makes the search case-sensitive.
   function search(text) {
     pattern = null;
     field.classList.remove('wrong');
@@ -133,7 +135,7 @@
     }
     showMatched();
   }
-  // The part of the view under matching boxes; a match within a match counts once.
+  // Shows the part of the view in matching boxes; a match within a match counts once.
   function showMatched() {
     const matched = byId('matched');
     if (pattern === null) {
@@ -157,7 +159,7 @@
     field.select();
   }
 
-  // --- what is under the pointer ----------------------------------------------------------------
+  // --- tooltip ----------------------------------------------------------------------------------
   const tip = make('g', {id: 'tip', display: 'none'}, svg);
   function wrap(text, room, most) {
     const characters = Array.from(text), lines = [];
@@ -273,7 +275,7 @@
   });
 
   // --- the window ----------------------------------------------------------------------------
-  // Title and search stay at the top of the window, the details at its bottom.
+  // Keeps title and search at the top of the window, and the details at its bottom.
   function stick() {
     const high = +svg.getAttribute('height'), footer = byId('footer');
     const shown = window.innerHeight;

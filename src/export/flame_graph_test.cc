@@ -23,7 +23,7 @@ using profile::Mode;
 using testing::HasSubstr;
 using testing::Not;
 
-// Boxes as text: one a line, indented by its level, with its samples and its percentage.
+// Returns one line per box, indented by its level, with its samples and percentage.
 std::string BoxesOf(const ProfileForTest& test, const FlameGraphOptions& options = {}) {
   const FlameLayout layout = LayOutFlames(test.profile(), options, 1000);
   std::string out;
@@ -36,8 +36,8 @@ std::string BoxesOf(const ProfileForTest& test, const FlameGraphOptions& options
   return out;
 }
 
-// The fault in the form of an XML document, empty if there is none: tags are balanced, attributes
-// are quoted, entities are known, and every byte may stand where it does.
+// Returns the first fault of an XML document, or "": checks that tags are balanced, attributes are
+// quoted, entities are known, and every byte is allowed where it is.
 std::string XmlFault(std::string_view xml) {
   std::vector<std::string_view> open;
   for (size_t at = 0; at < xml.size();) {
@@ -138,7 +138,7 @@ TEST(FlameLayout, DrawsTheWidestBoxesWhenThereAreTooMany) {
   ProfileForTest test;
   for (int i = 0; i < 100; ++i) test.Add("app", absl::StrCat("f", i), 1 + (i == 50));
   const FlameLayout layout = LayOutFlames(test.profile(), {.max_boxes = 10}, 1000);
-  // Of those that are equally wide the first by name.
+  // Among equally wide boxes, the first by name are drawn.
   std::string names;
   for (size_t i = 1; i < layout.boxes.size(); ++i) {
     absl::StrAppend(&names, layout.labels[layout.boxes[i].label].name, " ");
@@ -158,7 +158,7 @@ TEST(FlameLayout, ChildrenLieSideBySideWithinTheirParent) {
     const FlameLayout layout =
         LayOutFlames(test.profile(), {.reverse = reverse, .min_pixels = 0}, 1000);
     std::vector<uint64_t> ends,
-        starts;  // by level: of the latest box, and where its next child may be
+        starts;  // by level: end of the latest box, and least start of its next child
     for (const FlameBox& box : layout.boxes) {
       if (box.level != 0) {
         ASSERT_LE(box.level, starts.size());
@@ -293,7 +293,7 @@ TEST(FlameGraphTest, SaysWhatTheLeavesOfWallClockAreWhereThereAreAny) {
   EXPECT_THAT(svg, HasSubstr("wall-clock · 4 samples · width is the time of all threads, 1.500 s"));
 }
 
-// The classes of the boxes, with their names' places in the data: "main m3" a line.
+// Returns the classes of the boxes, separated by spaces.
 std::string Changes(const std::string& svg) {
   const size_t boxes = svg.find("<g id=\"boxes\">");
   const std::string drawn = svg.substr(boxes, svg.find("</g>", boxes) - boxes);
@@ -306,11 +306,11 @@ std::string Changes(const std::string& svg) {
 }
 
 TEST(FlameGraph, AColourTellsTheChangeOfABoxItself) {
-  // As parts of the whole, each box alone: main 20 → 10 %, work 60 → 80 %, rest 20 → 10 %.
+  // The boxes' own shares of the whole: main 20 → 10 %, work 60 → 80 %, rest 20 → 10 %.
   ProfileForTest before, after;
   before.Add("app", "main", 20, 20).Add("app", "main work", 60, 60).Add("app", "main rest", 20, 20);
   after.Add("app", "main", 1, 1).Add("app", "main work", 8, 8).Add("app", "main rest", 1, 1);
-  // The largest change is 20 points; all and app end no samples.
+  // The largest change is 20 points. No samples end in "all" and "app".
   EXPECT_EQ(Changes(FlameGraphSvg(after.profile(), {.before = &before.profile()})),
             "s0 s0 l3 l3 m7 ");
 }

@@ -25,15 +25,15 @@ uint64_t PartOf(uint64_t value, uint64_t total) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(value) * kWhole / total);
 }
 
-// Which nodes of a tree are drawn: all that weigh more than `least`, and of those that weigh as
-// much the first `ties`.
+// The nodes that are drawn: all that weigh more than `least`, and the first `ties` nodes that weigh
+// exactly that.
 struct Cut {
   uint64_t least = 0;
   size_t ties = std::numeric_limits<size_t>::max();
 };
 
-// The cut by which at most `max_boxes` nodes are drawn. A child weighs at most what its parent
-// does, and stands behind it, so whatever is drawn stands on something drawn.
+// Returns the cut with which at most `max_boxes` nodes are drawn. A child weighs no more than its
+// parent and comes after it, so the parent of a drawn box is also drawn.
 Cut CutFor(const CallTree& tree, size_t max_boxes) {
   if (tree.nodes.size() <= max_boxes || max_boxes == 0) return {};
   std::vector<uint64_t> values;
@@ -45,13 +45,13 @@ Cut CutFor(const CallTree& tree, size_t max_boxes) {
   return {.least = *last, .ties = ties};
 }
 
-// Fills boxes from the nodes that weigh enough. Children stand side by side from their parent's
-// start on; what is left at its end is the parent's own, and what is not drawn. Returns the node of
+// Makes boxes of the nodes that weigh enough. Children are placed side by side from their parent's
+// start; the rest of the parent's width is its own part and undrawn children. Returns the node of
 // each box.
 std::vector<uint32_t> DrawBoxes(const CallTree& tree, Cut cut, FlameLayout& layout) {
   const uint64_t whole = tree.nodes[0].total.period;
   std::vector<uint32_t> drawn;
-  std::vector<uint64_t> next_start(tree.nodes.size(), 0);  // where a node's next child starts
+  std::vector<uint64_t> next_start(tree.nodes.size(), 0);  // start of each node's next child
   for (uint32_t id = 0; id < tree.nodes.size(); ++id) {
     const CallNode& node = tree.nodes[id];
     const bool ties = node.total.period == cut.least;
@@ -77,8 +77,8 @@ std::vector<uint32_t> DrawBoxes(const CallTree& tree, Cut cut, FlameLayout& layo
   return drawn;
 }
 
-// Tells each box what it was in the tree of before, whose labels are the same ones. `drawn` are the
-// nodes of the boxes.
+// Sets the baseline values of each box from the tree `before`, which has the same labels. `drawn`
+// holds the boxes' nodes.
 void CompareBoxes(const CallTree& tree, const std::vector<uint32_t>& drawn, const CallTree& before,
                   FlameLayout& layout) {
   absl::flat_hash_map<std::pair<uint32_t, LabelId>, uint32_t> children;
@@ -121,7 +121,7 @@ uint64_t UnnamedPeriod(const Profile& profile, profile::EventId event, WeightBy 
   return unnamed;
 }
 
-// An event's rows by process, and what the frames are called.
+// An event's rows by process, with the labels of frames.
 struct NamedRows {
   std::vector<ProcessRows> processes;
   FrameLabels frames;
@@ -146,7 +146,7 @@ NamedRows NameRows(const Profile& profile, std::optional<profile::EventId> event
   return named;
 }
 
-// The event of that name, else the first that has samples.
+// Returns the event of that name, or else the first that has samples.
 std::optional<profile::EventId> EventOfBefore(const Profile& before, std::string_view name) {
   const auto same = query::ChooseEvent(before, name);
   return same.ok() ? *same : query::FirstEventWithSamples(before);

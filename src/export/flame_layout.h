@@ -1,4 +1,4 @@
-// Where the boxes of a flame graph are, in parts of the whole and levels, before any pixels.
+// Layout of a flame graph: the boxes' positions as parts of the whole width, and their levels.
 
 #pragma once
 
@@ -13,32 +13,32 @@
 
 namespace profiler::exports {
 
-// Positions are in these parts of the whole width.
+// Unit of positions: the whole width is kWhole.
 inline constexpr uint64_t kWhole = 100'000'000;
 
 struct FlameBox {
-  LabelId label = kNoLabel;  // kNoLabel: everything
+  LabelId label = kNoLabel;  // kNoLabel: the root
   uint32_t level = 0;        // 0 is the root
-  uint64_t start = 0;        // of kWhole; children lie within their parent, in order, disjoint
+  uint64_t start = 0;        // children lie within their parent, in order, disjoint
   uint64_t width = 0;
-  uint64_t self = 0;  // the part of width that ends here; what is not drawn is not in it
+  uint64_t self = 0;  // part of `width` that ends here; undrawn callees excluded
   uint64_t samples = 0;
-  // With a profile of before: what width and self were there.
+  // With a baseline: the box's width and self there.
   uint64_t width_before = 0, self_before = 0;
 };
 
 struct FlameLayout {
   std::string event;            // its name
-  std::vector<FlameBox> boxes;  // a box precedes those above it; the first one is everything
+  std::vector<FlameBox> boxes;  // parents come before children; the first box is the root
   LabelTable labels;
   uint32_t levels = 1;
-  bool pruned = false;       // some boxes were too narrow
-  double min_width = 0;      // and how narrow, as a part of the whole
-  bool some_narrow = false;  // of those, some are drawn
+  bool pruned = false;       // True if some boxes were too narrow to draw.
+  double min_width = 0;      // boxes narrower than this part of the whole were left out
+  bool some_narrow = false;  // True if some boxes that narrow are drawn.
   Weight total;              // of the event
-  uint64_t unnamed = 0;      // period of samples whose innermost frame has no symbol
-  // With a profile of before: the largest change of any box's own part, and how much of before
-  // ended in stacks that no box is of; of kWhole.
+  uint64_t unnamed = 0;      // sum of periods of samples whose innermost frame has no symbol
+  // With a baseline, in parts of kWhole: the largest change of any box's `self`, and the part of
+  // the baseline that ended in stacks without a box.
   uint64_t most_change = 0, gone = 0;
 };
 

@@ -18,7 +18,7 @@ using profile::SymbolId;
 
 constexpr size_t kPiece = size_t{1} << 20;
 
-// Finds the labels of frames; each symbol's and each image's only once.
+// Computes the labels of frames; those of each symbol and image only once.
 class Namer {
  public:
   Namer(const Profile& profile, NameStyle style, bool java, LabelTable& table)
@@ -84,14 +84,14 @@ class Namer {
   std::vector<LabelId> of_dso_;
 };
 
-// Writes a tree's lines in the order of their bytes. A name that begins another one is why that is
-// not simply the tree's order: '-' < ';', so
+// Writes a tree's lines in byte order. This is not simply the tree's order if a name is a prefix of
+// another. For example, because '-' < ';':
 //
 //     a 1        a's own line:  "a" ends here
 //     a-b 1      another child
-//     a;c 1      what is below a:  "a" is followed by ';'
+//     a;c 1      below a:       "a" is followed by ';'
 //
-// So each child has two turns among its siblings: one for its own line, one for those below it.
+// So each child has two turns among its siblings: one for its own line, one for the lines below it.
 class LineWriter {
  public:
   LineWriter(const CallTree& tree, const LabelTable& labels,
@@ -127,7 +127,7 @@ class LineWriter {
     bool below = false;
   };
 
-  // rank_[size_t{2} * label] of its own line, rank_[2 * label + 1] of those below.
+  // Sets rank_[2 * label] for the own line, and rank_[2 * label + 1] for the lines below.
   void RankTurns() {
     std::vector<uint32_t> order(labels_.size() * 2);
     std::iota(order.begin(), order.end(), 0);
@@ -184,10 +184,11 @@ class LineWriter {
   const LabelTable& labels_;
   absl::FunctionRef<void(std::string_view)> write_;
   std::vector<uint32_t> rank_;
-  std::vector<uint32_t> first_child_, next_sibling_;  // node 0 is nobody's: it means none
-  std::vector<Turn> pending_;                         // the next one is the last
+  // 0 means none, because node 0 is neither a child nor a sibling
+  std::vector<uint32_t> first_child_, next_sibling_;
+  std::vector<Turn> pending_;  // the next turn is the last one
   std::string path_;
-  std::vector<size_t> path_ends_ = {0};  // by depth: how much of path_ is common to that node
+  std::vector<size_t> path_ends_ = {0};  // by depth: size of path_ up to that node
   std::string out_;
 };
 
@@ -206,7 +207,7 @@ void WriteFolded(const Profile& profile, const FoldedOptions& options,
   const auto is_java = [&](const ProcessRows& process) {
     return stackcollapse && table[process.label].name.starts_with("java");
   };
-  // Java's names are tidied further, so the same frame is called differently there.
+  // In Java processes names are shortened further, so equal frames have different labels there.
   FrameLabels plain = Namer(profile, options.names, false, table).LabelFrames();
   FrameLabels java;
   if (std::any_of(processes.begin(), processes.end(), is_java)) {

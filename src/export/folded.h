@@ -1,17 +1,17 @@
-// FlameGraph's folded form: one line a distinct stack, `process;root;…;leaf N`, sorted by its
-// bytes. Read by flamegraph.pl, inferno, speedscope, the Firefox Profiler and others.
+// FlameGraph's folded format: one line per distinct stack, `process;root;…;leaf N`, in byte order.
+// flamegraph.pl, inferno, speedscope, the Firefox Profiler and others read it.
 //
-// By default it is, byte for byte, what `perf script | stackcollapse-perf.pl` gives:
-//  - N is the sum of the samples' periods, which that script takes from perf script's lines; where
-//    the samples have none, their number. (For a recording whose samples carry no PERIOD, perf
-//    script prints none, and N is the number of samples: ask for WeightBy::kSamples.)
+// By default the output equals, byte for byte, that of `perf script | stackcollapse-perf.pl`:
+//  - N is the sum of the samples' periods, which that script takes from perf script's lines. If the
+//    samples have no periods, N is their number. (perf script prints no periods if the samples
+//    carry none; then N is the number of samples. Use WeightBy::kSamples for that.)
 //  - Only one event: the first that has samples.
-//  - Names are tidied as function_names.h says, which cuts parameters and leaves out some frames.
+//  - Names are shortened according to function_names.h, which removes parameters and some frames.
 //    NameStyle::kFull keeps every frame and its whole name instead.
-// The one exception is code of deleted files, whose names that script garbles.
+// The only exception is code of deleted files, whose names that script garbles.
 //
-// Pure functions; memory is bounded by the number of distinct stacks, time is linear in them and in
-// what is written.
+// The functions have no side effects. Memory is bounded by the number of distinct stacks; time is
+// linear in them and in the output.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct FoldedOptions {
   NameStyle names = NameStyle::kStackcollapse;
 };
 
-// Hands the text to `write` in pieces of whole lines.
+// Passes the text to `write` in pieces of whole lines.
 void WriteFolded(const profile::Profile& profile, const FoldedOptions& options,
                  absl::FunctionRef<void(std::string_view lines)> write);
 

@@ -14,7 +14,7 @@ using profile::Frame;
 using profile::Line;
 using profile::Profile;
 
-// Finds the labels of frames; each (symbol, kind) and each (image, kind) only once.
+// Computes the labels of frames; that of each (symbol, kind) and of each unnamed image only once.
 class Namer {
  public:
   Namer(const Profile& profile, LabelTable& table)

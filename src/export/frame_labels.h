@@ -1,5 +1,5 @@
-// What a picture calls the frames of a profile: functions by name and image, calls that were
-// inlined apart from calls of the same function, and code without a symbol by its image.
+// Labels of a profile's frames in pictures: functions by name and image, inlined calls apart from
+// calls of the same function, and code without a symbol by its image.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::exports {
 
-// The labels of every frame, which are added to `table` as clean UTF-8. Linear in frames and lines;
-// each symbol is looked at once.
+// Returns the labels of every frame, and adds them to `table` as clean UTF-8. Takes time linear in
+// frames and lines; each symbol is read once.
 FrameLabels LabelFrames(const profile::Profile& profile, LabelTable& table);
 
 }  // namespace profiler::exports

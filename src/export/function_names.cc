@@ -8,13 +8,13 @@
 namespace profiler::exports {
 namespace {
 
-// "net/http.(*Client).Do": a dot, parentheses, and a dot again, anywhere.
+// True for "net/http.(*Client).Do": somewhere a dot, parentheses, and a dot again.
 bool LooksLikeGo(std::string_view name) {
   const size_t open = name.find(".(");
   return open != std::string_view::npos && name.find(").", open + 2) != std::string_view::npos;
 }
 
-// Where the noise begins: the parameters, or what follows them.
+// Returns where the parameters begin, or the name's size.
 size_t EndOfName(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)";
   size_t at = name.find('(');
@@ -57,7 +57,7 @@ std::string StackcollapseProcess(std::string_view comm) {
 std::vector<std::string> StackcollapseNames(std::string_view name, bool java) {
   std::vector<std::string> out;
   if (name.starts_with('(')) return out;
-  while (name.ends_with("->")) name.remove_suffix(2);  // nothing at the end is no frame
+  while (name.ends_with("->")) name.remove_suffix(2);  // an empty part at the end is no frame
   while (!name.empty()) {
     const size_t arrow = name.find("->");
     std::string part = Tidy(name.substr(0, arrow), java);

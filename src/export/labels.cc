@@ -12,7 +12,7 @@ using profile::DsoKind;
 using profile::Mode;
 
 LabelId LabelTable::Intern(Label label) {
-  // A length in front keeps ("ab", "c") and ("a", "bc") apart.
+  // The length keeps ("ab", "c") and ("a", "bc") apart.
   std::string key =
       absl::StrCat(label.name.size(), ":", label.name, label.dso, static_cast<int>(label.kind));
   auto [it, added] = ids_.try_emplace(std::move(key), static_cast<LabelId>(labels_.size()));

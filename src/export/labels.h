@@ -1,6 +1,6 @@
-// What a frame is called in a view, as dense ids: each distinct label is stored once, and ids are
-// in the order of the names, so sorting by id is sorting by name, whatever order the profile's
-// tables happen to have.
+// Labels of frames in a view, as dense ids: each distinct label is stored once. After SortByName,
+// the ids are in the order of the names. So sorting by id is sorting by name, whatever the order of
+// the profile's tables is.
 
 #pragma once
 
@@ -19,23 +19,23 @@ namespace profiler::exports {
 using LabelId = uint32_t;
 inline constexpr LabelId kNoLabel = 0xffffffff;
 
-// What kind of code a label stands for. A flame graph colours by it.
+// The kind of code of a label; flame graphs use it for colours.
 enum class CodeKind : uint8_t { kProcess, kUser, kInlined, kJit, kKernel, kUnnamed, kOffCpu };
 inline constexpr size_t kCodeKinds = 7;
 
 struct Label {
   std::string name;
-  std::string dso;  // where it is distinguished and shown; otherwise empty
+  std::string dso;  // the image, if it distinguishes labels and is shown; otherwise empty
   CodeKind kind = CodeKind::kUser;
   bool operator==(const Label&) const = default;
 };
 
 class LabelTable {
  public:
-  // The same id for an equal label. Ids change once, in SortByName().
+  // Returns the id of a label; equal labels have equal ids. Ids change once, in SortByName().
   LabelId Intern(Label label);
 
-  // Renumbers in the byte order of (name, dso, kind); returns the new id of each old one.
+  // Renumbers the labels in byte order of (name, dso, kind). Returns the new id by old id.
   std::vector<LabelId> SortByName();
 
   const Label& operator[](LabelId id) const { return labels_[id]; }
@@ -43,14 +43,14 @@ class LabelTable {
 
  private:
   std::vector<Label> labels_;
-  absl::flat_hash_map<std::string, LabelId> ids_;  // by name, dso and kind in one string
+  absl::flat_hash_map<std::string, LabelId> ids_;  // key: name, dso and kind in one string
 };
 
-// The labels of every frame, from the outermost function to the innermost one. A frame may have
-// none, and is then left out of the view.
+// The labels of every frame, from the outermost function to the innermost one. A frame without
+// labels is left out of the view.
 class FrameLabels {
  public:
-  // Frames are appended in the order of their ids.
+  // Adds a label to the current frame. Frames are added in the order of their ids.
   void Append(LabelId label) { labels_.push_back(label); }
   void EndFrame() { ends_.push_back(static_cast<uint32_t>(labels_.size())); }
 
@@ -69,11 +69,11 @@ class FrameLabels {
   std::vector<uint32_t> ends_;
 };
 
-// The kind of code in `dso` that ran in `mode`.
+// Returns the kind of code in `dso` that ran in `mode`.
 CodeKind KindOf(const profile::Dso& dso, profile::Mode mode);
 
-// The image's path as perf script prints it, or its name where it has none; "[kernel.kallsyms]" for
-// the kernel. As long-lived as the profile.
+// Returns the image's path as perf script prints it, or its name if it has no path;
+// "[kernel.kallsyms]" for the kernel. Valid as long as the profile.
 std::string_view ImageName(const profile::Profile& profile, const profile::Dso& dso);
 
 }  // namespace profiler::exports

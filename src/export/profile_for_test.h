@@ -19,27 +19,27 @@ class ProfileForTest {
     std::string dso = "app";
     profile::DsoKind kind = profile::DsoKind::kUser;
     profile::Mode mode = profile::Mode::kUser;
-    std::vector<std::string> inlined = {};  // in it, outermost first
+    std::vector<std::string> inlined = {};  // functions inlined into it, the outermost first
   };
 
   ProfileForTest() { AddEvent("cpu-clock"); }
 
   profile::EventId AddEvent(std::string_view name);
 
-  // `stack` from the root to the leaf, separated by spaces: a function that was given to Define()
-  // under that name, or else a function of that name in "app".
+  // Adds samples. `stack` lists functions from root to leaf, separated by spaces. Each is a
+  // function that Define() named, or else a function of that name in "app".
   ProfileForTest& Add(std::string_view comm, std::string_view stack, uint64_t count = 1,
                       uint64_t period = 0, profile::EventId event = {});
 
-  // The same, a frame an element.
+  // Adds samples of a stack with one frame per element.
   ProfileForTest& AddFrames(std::string_view comm, const std::vector<Function>& stack,
                             uint64_t count = 1, uint64_t period = 0, profile::EventId event = {});
 
-  // Rows that are added from now on are of threads with that tid, in that slice of time (of
-  // `slices`, each 10 ms long). Until then all threads have the same, and there is no time.
+  // Puts the rows that follow into threads with that tid and into that time slice (one of `slices`,
+  // of 10 ms each). Before the first call, all threads have the same tid, and there are no times.
   ProfileForTest& In(uint32_t tid, uint32_t slice, uint32_t slices);
 
-  // The times of the rows, in the order in which they were added, in nanoseconds.
+  // Sets the times of all rows in nanoseconds, in the order in which rows were added.
   ProfileForTest& SetTimes(const std::vector<uint64_t>& times);
 
   ProfileForTest& Define(std::string_view alias, Function function);

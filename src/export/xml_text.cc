@@ -77,7 +77,7 @@ void AppendJsonInXml(std::string& out, std::string_view clean) {
   json += '"';
   for (char c : json) {
     if (c == '"') {
-      out += c;  // needs no escape in content, and there are many
+      out += c;  // content needs no escapes for the many quotes
     } else {
       AppendXml(out, std::string_view(&c, 1));
     }

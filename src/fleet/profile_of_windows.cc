@@ -39,7 +39,7 @@ class Maker {
   profile::Profile Finish() && { return std::move(maker_).Finish(); }
 
  private:
-  // A function that is inlined becomes a frame of its own: its caller's code is not known.
+  // Makes each inlined function a frame of its own, because its caller's code address is unknown.
   profile::StackId StackOf(const Window& window, size_t number,
                            const std::vector<profile::StackId>& stacks) {
     const StackNode& node = window.stacks[number];
@@ -53,7 +53,7 @@ class Maker {
     const std::string_view image = window.strings[frame.image];
     const std::array<import::FunctionLine, 1> functions = {{{.name = name}}};
     import::CodeSpec code = {.functions = functions};
-    // Of a function without a name it is the image that is known.
+    // A function named after its image has no symbol.
     if (name == image || name == absl::StrCat("[", View(image), "]")) code.functions = {};
     if (IsKernelImage(image)) {
       code.mode = profile::Mode::kKernel;
@@ -74,7 +74,7 @@ class Maker {
   }
 
   import::ProfileMaker maker_;
-  std::vector<std::optional<profile::FrameId>> frames_;  // by number in the window at hand
+  std::vector<std::optional<profile::FrameId>> frames_;  // by frame number in the current window
 };
 
 }  // namespace

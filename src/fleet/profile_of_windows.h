@@ -1,8 +1,8 @@
-// Windows as one profile, which every view can show.
+// Converts windows to one profile, which every view can show.
 //
-//   thread          a service's program; its number is made up
-//   sample          a row, at the time when its window began
-//   frame           an address that is made up, of the function that it is named by
+//   thread          one per service and program; its ids are made up
+//   sample          one per row, at the time when its window began
+//   frame           one per function, image, type and build-id; its address is made up
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace profiler::fleet {
 
-// Linear in the windows. Thread-safe.
+// Returns the profile. Takes time linear in the windows. Thread-safe.
 profile::Profile ProfileOf(std::span<const Window> windows);
 
 }  // namespace profiler::fleet

@@ -22,7 +22,7 @@ TEST(WindowOf, KeepsNamesAndSumsUpWhatOnlyAddressesToldApart) {
   const auto event = maker.Event("cpu-clock");
   const auto image = maker.Image(profile::DsoKind::kUser, "/usr/bin/app");
   const std::array<FunctionLine, 1> main = {{{.name = "main"}}};
-  // Read is inlined into parse.
+  // `read` is inlined into `parse`.
   const std::array<FunctionLine, 2> inlined = {{{.name = "read"}, {.name = "parse"}}};
   for (const uint32_t tid : {10u, 11u}) {
     const auto thread = maker.Thread(10, tid, "worker");

@@ -91,7 +91,7 @@ absl::StatusOr<SegmentHead> DecodeHead(std::span<const std::byte> bytes) {
   return head;
 }
 
-// The tables, column by column, once for both directions: `Io` is a ColumnWriter or a ColumnReader.
+// Reads or writes the tables, column by column: `Io` is a ColumnReader or a ColumnWriter.
 template <class Io, class W>
 void Tables(Io& io, W& window) {
   io.Strings(window.strings);
@@ -148,7 +148,7 @@ std::string EncodeSegment(const Window& window) {
   out += head;
   AppendSum(out, out);
   ColumnWriter columns;
-  Tables(columns, const_cast<Window&>(window));  // a writer changes nothing
+  Tables(columns, const_cast<Window&>(window));  // a writer does not change the window
   if (HasFrameFacts(window)) FrameFacts(columns, const_cast<Window&>(window));
   const std::string body = PackSection(kBodyVersion, /*flags=*/0, columns.out.Take(), kLevel);
   out += body;
@@ -158,7 +158,7 @@ std::string EncodeSegment(const Window& window) {
 
 namespace {
 
-// Where the body begins.
+// Checks the head and returns the offset of the body, which follows the head's checksum.
 absl::StatusOr<size_t> EndOfHead(std::span<const std::byte> bytes) {
   if (bytes.size() < kStart || TextOf(bytes.first(kMagic.size())) != kMagic) {
     return Damaged("it does not begin like one");

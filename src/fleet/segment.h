@@ -1,15 +1,16 @@
-// A window as an immutable file: what an agent keeps until there is no room, and sends.
+// A segment: a window as an immutable file, which an agent keeps until the spool is full, and
+// sends.
 //
 //   "PROFSEG1"
 //   size of the head, u32
 //   head        host, labels, times, rate, losses, sums: enough to choose segments by
-//   XXH3-64 of all before, u64
-//   body        tables, packed as a section (src/base/packed_section.h); behind them types and
-//               build-ids of frames, unless none is known. Older programs pass these over
+//   XXH3-64 of all preceding bytes, u64
+//   body        tables, packed as a section (src/base/packed_section.h), then types and
+//               build-ids of frames if any is known; older programs skip these
 //   XXH3-64 of the body, u64
 //
-// Numbers of fixed size are little-endian. A head can be read without the body. Whatever was cut,
-// or has a bit changed, is refused.
+// Numbers of fixed size are little-endian. The head can be read without the body. A segment that is
+// cut off, or has a changed bit, is rejected.
 
 #pragma once
 
@@ -25,22 +26,22 @@
 namespace profiler::fleet {
 
 struct SegmentHead {
-  Window window;                   // without its tables
-  uint64_t rows = 0, samples = 0;  // the sum of its rows' samples
+  Window window;                   // its tables are empty
+  uint64_t rows = 0, samples = 0;  // `samples` is the sum over the rows
 };
 
-// Heads are no larger, and so much of a file has all of its head.
+// Limits of a head, and of the first part of a file that contains the whole head, in bytes.
 inline constexpr size_t kMostHeadBytes = 60 << 10;
 inline constexpr size_t kMostStartBytes = 64 << 10;
 
-// Deterministic: equal windows are equal bytes. Thread-safe.
+// Encodes a window; equal windows yield equal bytes. Thread-safe.
 std::string EncodeSegment(const Window& window);
 
-// Errors: kDataLoss, which says what is wrong. `bytes` may end behind the head.
+// Decodes the head. `bytes` may end after it. Errors: kDataLoss, with the reason.
 absl::StatusOr<SegmentHead> ReadSegmentHead(std::span<const std::byte> bytes);
 
-// The whole of it. Each number is checked: the window can be walked without further thought.
-// Errors: kDataLoss. Memory: some dozen times the bytes.
+// Decodes the whole segment and checks each number, so that callers need no checks of their own.
+// Errors: kDataLoss. Needs some dozen times the memory of `bytes`.
 absl::StatusOr<Window> DecodeSegment(std::span<const std::byte> bytes);
 
 }  // namespace profiler::fleet

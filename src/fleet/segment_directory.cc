@@ -31,7 +31,7 @@ namespace {
 constexpr std::string_view kSuffix = ".seg";
 constexpr std::string_view kTemporarySuffix = ".new";
 constexpr std::string_view kRefused = "refused";
-constexpr uint64_t kShareAside = 10;  // of them there may be one part of so many of the limit
+constexpr uint64_t kShareAside = 10;  // refused segments may take 1/kShareAside of the limit
 
 constexpr int64_t kNanosecondsOfMillisecond = 1'000'000;
 constexpr size_t kDigits = 13, kHashDigits = 16;
@@ -46,7 +46,8 @@ std::string PathAside(const SegmentFile& file) {
 
 bool ComesBefore(const SegmentFile& a, const SegmentFile& b) { return a.name < b.name; }
 
-// The file's bytes, at most `most`. A file that grows meanwhile is cut: it is no segment anyway.
+// Reads at most `most` bytes of the file. A file that grows meanwhile is cut off; it is not a
+// segment.
 absl::StatusOr<std::vector<std::byte>> BytesIn(int fd, const std::string& name, size_t most) {
   struct stat status;
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, name);
@@ -238,7 +239,7 @@ absl::Status SegmentSpool::SetAside(const SegmentFile& file) {
   }
   files_.Remove(file);
   aside_.Insert(file);
-  // A server that refuses everything must not fill the disk.
+  // Otherwise a server that refuses everything could fill the disk.
   while (aside_.size() > 1 && aside_.bytes() > limits_.bytes / kShareAside) DropOldestAside();
   return absl::OkStatus();
 }

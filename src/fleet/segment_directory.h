@@ -1,15 +1,14 @@
-// The directory that segments are kept in: an agent's spool, and what is asked where there is no
-// server.
+// Directories of segments: the spool of an agent, and the source of answers if there is no server.
 //
-//   DIR/1764115200000-8f3a91c2d5e60b17.seg   a segment: begin in milliseconds since 1970,
+//   DIR/1764115200000-8f3a91c2d5e60b17.seg   a segment: its begin in milliseconds since 1970,
 //                                            and a hash of the host's name
-//   DIR/refused/…                            segments that no server will take, for a
-//                                            person to look at
+//   DIR/refused/…                            segments that no server will take, kept for
+//                                            inspection
 //   DIR/lock                                 held by the one process that adds segments
-//   DIR/metrics.prom                         figures of that process, as Prometheus reads them
+//   DIR/metrics.prom                         metrics of that process, in Prometheus' format
 //
-// A name follows from host and begin. So a window that is recorded twice, because its writer was
-// killed in between, replaces itself and is there once. Files appear whole, by rename(2).
+// Host and begin determine the name. So a window that is recorded twice, because its writer was
+// killed in between, replaces itself and exists once. rename(2) makes each file appear as a whole.
 
 #pragma once
 
@@ -27,12 +26,12 @@
 
 namespace profiler::fleet {
 
-// Where an agent keeps its segments unless it is told otherwise.
+// The default directory of an agent's segments.
 inline constexpr char kUsualSpool[] = "/var/lib/profiler";
-// The file with the agent's figures in there.
+// Name of the file with the agent's metrics in that directory.
 inline constexpr char kMetricsFile[] = "metrics.prom";
 
-// A segment's file as the directory lists it.
+// An entry of the directory.
 struct SegmentFile {
   std::string name;  // in the directory
   UnixTime begin = 0;
@@ -40,15 +39,15 @@ struct SegmentFile {
   bool operator==(const SegmentFile&) const = default;
 };
 
-// Files by begin and name, and what they take together.
+// A list of files, sorted by begin and name, with their total size.
 class SegmentFiles {
  public:
   SegmentFiles() = default;
   explicit SegmentFiles(std::vector<SegmentFile> sorted);
 
-  // A file of its name has been replaced.
+  // Adds a file, or replaces the one with its name.
   void Insert(const SegmentFile& file);
-  // Nothing where there is none of its name.
+  // Removes the file of that name, if there is one.
   void Remove(const SegmentFile& file);
 
   bool empty() const { return files_.empty(); }
@@ -61,18 +60,19 @@ class SegmentFiles {
   uint64_t bytes_ = 0;
 };
 
-// Reads segments. Others may add and remove some meanwhile. Not thread-safe.
+// A directory whose segments are read. Other processes may add and remove segments meanwhile. Not
+// thread-safe.
 class SegmentDirectory {
  public:
-  // Errors: those of open(2).
+  // Opens the directory. Errors: those of open(2).
   static absl::StatusOr<SegmentDirectory> Open(const std::string& path);
 
-  // By begin and name, those whose begin lies in [since, until). Reads the directory and no file of
-  // it: some microseconds a segment. Errors: those of opendir(3).
+  // Returns the segments whose begin lies in [since, until), sorted by begin and name. Reads only
+  // the directory: some microseconds per segment. Errors: those of opendir(3).
   absl::StatusOr<std::vector<SegmentFile>> List(UnixTime since, UnixTime until) const;
 
-  // kNotFound where it has gone meanwhile; kDataLoss where it is damaged, which names it; those of
-  // open(2).
+  // Read a segment or its head. Errors: kNotFound if the file is gone; kDataLoss, with the file's
+  // name, if it is damaged; those of open(2).
   absl::StatusOr<Window> Read(const SegmentFile& file) const;
   absl::StatusOr<SegmentHead> ReadHead(const SegmentFile& file) const;
 
@@ -85,35 +85,36 @@ class SegmentDirectory {
   UniqueFd fd_;
 };
 
-// The one that adds segments, and removes the oldest ones for them.
+// The directory of a process that adds segments, and removes the oldest ones if there is no room.
 class SegmentSpool : public SegmentDirectory {
  public:
   struct Limits {
-    uint64_t bytes = uint64_t{1} << 30;  // of all segments together; a tenth more of refused ones
+    uint64_t bytes = uint64_t{1} << 30;  // of all segments; refused ones may take a tenth more
   };
-  // How many had to go, since the spool was opened, before anybody said that they may.
+  // Counts of segments that were removed before MayGo allowed it, since the spool was opened.
   struct Dropped {
     uint64_t segments = 0, samples = 0;
   };
 
-  // Makes the directory where there is none, for its user alone, takes the lock, and removes what a
-  // killed process left half. Errors: kFailedPrecondition where another process has the lock; those
-  // of OpenOwnDirectory.
+  // Opens the spool: creates a missing directory that only its user can access, takes the lock, and
+  // removes files that a killed process left unfinished. Errors: kFailedPrecondition if another
+  // process holds the lock; those of OpenOwnDirectory.
   static absl::StatusOr<SegmentSpool> Open(const std::string& path, const Limits& limits);
 
-  // Writes the window's segment, when older ones have gone as far as that needs room, and waits for
-  // the disk. Where the disk is full, older ones go until it is not. Errors: those of write(2) and
-  // rename(2), when there is nothing left that could go.
+  // Removes old segments until there is room, then writes the window's segment and waits for the
+  // disk. On a full disk, removes more old segments and tries again. Errors: those of write(2) and
+  // rename(2), once there is nothing left to remove.
   absl::Status Add(const Window& window);
 
-  // Those are no loss when they go: they are where they were to be sent to.
+  // Notes that the segment was sent everywhere, so its removal counts as no loss.
   void MayGo(const SegmentFile& file);
 
-  // A segment that no server will take. Of many, the oldest ones go. Errors: those of rename(2).
+  // Moves a segment that no server will take to refused/, where the oldest ones make room. Errors:
+  // those of rename(2).
   absl::Status SetAside(const SegmentFile& file);
 
   const Dropped& dropped() const { return dropped_; }
-  uint64_t bytes() const { return files_.bytes(); }  // of all segments
+  uint64_t bytes() const { return files_.bytes(); }  // total size of all segments
   size_t size() const { return files_.size(); }
 
  private:
@@ -127,13 +128,13 @@ class SegmentSpool : public SegmentDirectory {
   Limits limits_;
   SegmentFiles files_;
   SegmentFiles aside_;               // in refused/
-  std::vector<std::string> may_go_;  // names, sorted
+  std::vector<std::string> may_go_;  // names of segments that were sent everywhere, sorted
   Dropped dropped_;
 };
 
-// The name of the segment of a host and a time.
+// Returns the name of the segment of this host and time.
 std::string SegmentName(std::string_view host, UnixTime begin);
-// The begin that a name says; nothing where it is no segment's.
+// Returns the begin in a segment's name; none if it is not a segment's name.
 std::optional<UnixTime> BeginOfSegment(std::string_view name);
 
 }  // namespace profiler::fleet

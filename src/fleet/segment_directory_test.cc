@@ -35,7 +35,7 @@ class SpoolTest : public testing::Test {
     return *std::move(spool);
   }
 
-  // The begins of the segments, in seconds.
+  // Returns the begins of the segments, in seconds.
   static std::string BeginsIn(const SegmentDirectory& directory) {
     std::string text;
     const auto files = directory.List(INT64_MIN, INT64_MAX);
@@ -149,7 +149,7 @@ TEST_F(SpoolTest, SaysWhichSegmentIsDamaged) {
 }
 
 TEST_F(SpoolTest, DropsTheOldestWhereTheDiskIsFull) {
-  // A disk of some pages, in a mount namespace of this test's own.
+  // Mounts a disk of some pages in a mount namespace of this test.
   fs::create_directories(path_);
   if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "", MS_PRIVATE | MS_REC, "") != 0 ||
       mount("tmpfs", path_.c_str(), "tmpfs", 0, "size=32k,mode=0700") != 0) {
@@ -157,7 +157,7 @@ TEST_F(SpoolTest, DropsTheOldestWhereTheDiskIsFull) {
   }
   {
     SegmentSpool spool = Open();
-    // Without the room for the directory and the lock: a page a segment.
+    // Each segment takes a page; the directory and the lock also need room.
     for (int second = 1; second <= 20; ++second) {
       ASSERT_TRUE(spool.Add(WindowAt(second * kSecond)).ok()) << second;
     }

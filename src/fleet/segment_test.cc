@@ -80,7 +80,7 @@ TEST(Segment, OfNothingIsOne) {
 }
 
 TEST(StackHashes, AreThoseOfTheNamesAlone) {
-  // The same stacks, met in another order beside others.
+  // Equal stacks, in another order and next to other stacks.
   WindowBuilder other;
   StackOf(other, "x y;z w");
   const uint32_t parse = StackOf(other, "main nginx;inline ;parse nginx");
@@ -90,7 +90,7 @@ TEST(StackHashes, AreThoseOfTheNamesAlone) {
   const auto hashes = StackHashes(here), others = StackHashes(there);
   EXPECT_EQ(hashes[here.rows[0].stack], others[poll]);
   EXPECT_EQ(hashes[here.rows[1].stack], others[parse]);
-  // Servers have them already: they may never change.
+  // This hash must never change, because servers store it.
   EXPECT_EQ(hashes[here.rows[0].stack], 17334270815153330086u);
 }
 

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 7> kNames = {
 
 bool IsOfMachine(Field field) { return field == Field::kHost || field == Field::kLabel; }
 
-// Whether `text` is matched by a pattern in which '*' stands for any characters.
+// True if `text` matches the pattern, in which '*' matches any characters.
 bool Matches(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, from = 0;
   while (t < text.size()) {
@@ -35,7 +35,7 @@ bool Matches(std::string_view pattern, std::string_view text) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {
-      // The last '*' takes one character more.
+      // Lets the last '*' match one character more.
       p = star + 1;
       t = ++from;
     } else {

@@ -1,5 +1,6 @@
-// Which samples of a fleet are asked for: "service=web", "release!=1.2", "host~db*", of a stretch
-// of time. Segments are chosen by it here; clickhouse_query.h makes SQL of it.
+// Selections of a fleet's samples, by conditions and time: "service=web", "release!=1.2",
+// "host~db*". The functions here apply them to segments; clickhouse/statements.h translates them to
+// SQL.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 
 namespace profiler::fleet {
 
-// What samples have, besides their stacks, to be chosen and told apart by.
+// The properties of a sample, besides its stack, by which it can be selected and grouped.
 enum class Field : uint8_t {
   kHost,
   kService,
@@ -23,55 +24,56 @@ enum class Field : uint8_t {
   kPod,
   kBuildId,
   kEvent,
-  kLabel,  // one of the host's labels, by its key
+  kLabel,  // one of the host's labels, chosen by its key
 };
 
 // "host", "service", "program", "container", "pod", "build-id", "event"; "" for kLabel.
 std::string_view NameOf(Field field);
 
-// A field, and of kLabel which.
+// A field; for kLabel, `label` is the key.
 struct FieldName {
   Field field = Field::kHost;
   std::string label;
   bool operator==(const FieldName&) const = default;
 };
-// Any other name is a label's. kInvalidArgument for an empty one.
+// Parses a name; any name that is not a field's is a label's key. kInvalidArgument if it is empty.
 absl::StatusOr<FieldName> ParseField(std::string_view text);
 
 struct Condition {
   FieldName field;
   std::string value;
-  bool is_pattern = false;  // '*' in it stands for any characters
+  bool is_pattern = false;  // True if '*' in `value` matches any characters.
   bool negated = false;
   bool operator==(const Condition&) const = default;
 
   bool Holds(std::string_view text) const;
 };
-// NAME=VALUE, NAME!=VALUE; NAME~PATTERN, NAME!~PATTERN. kInvalidArgument says what it should be.
+// Parses NAME=VALUE, NAME!=VALUE, NAME~PATTERN or NAME!~PATTERN. kInvalidArgument says what is
+// expected.
 absl::StatusOr<Condition> ParseCondition(std::string_view text);
 
-// All conditions must hold.
+// A selection; all conditions must hold.
 struct Selection {
-  UnixTime since = 0, until = INT64_MAX;  // [since, until): of windows' begins
+  UnixTime since = 0, until = INT64_MAX;  // [since, until) of the windows' begins
   std::vector<Condition> conditions;
 };
 
-// "90s", "15m", "1h", "7d", "2w" before `now`, from the second that has begun then; or a time as
-// "2026-11-26T08:00:00Z", or without the Z in UTC too; or "now". kInvalidArgument says what it
-// should be.
+// Parses "now"; a time such as "2026-11-26T08:00:00Z", in UTC even without the Z; or a time before
+// `now`, rounded down to whole seconds: "90s", "15m", "1h", "7d", "2w". kInvalidArgument says what
+// is expected.
 absl::StatusOr<UnixTime> ParseTime(std::string_view text, UnixTime now);
 
-// "2026-11-26T08:00:00Z"; whole seconds.
+// Returns "2026-11-26T08:00:00Z", in whole seconds.
 std::string TextOfTime(UnixTime time);
 
-// What a row has of a field: of its window's machine, its event or its workload. Empty where it is
-// not known, or the machine has no such label.
+// Returns a field of a row, from the machine, event or workload. Empty if it is unknown, or if the
+// machine has no such label.
 std::string_view TextOf(const Window& window, const Row& row, const FieldName& field);
 
-// Whether conditions about host and labels hold; those of an absent label compare with "".
+// True if the conditions about host and labels hold; an absent label counts as "".
 bool HoldsOfMachine(const Selection& selection, const Window& window);
-// Whether the others hold of a row, by its event and workload. Built in time linear in the window's
-// tables. Refers to the window. Reading is thread-safe.
+// A predicate that checks the other conditions, about a row's event and workload. Construction
+// takes time linear in the window's tables. Refers to the window. Calls are thread-safe.
 class RowSelection {
  public:
   RowSelection(const Selection& selection, const Window& window);

@@ -9,7 +9,7 @@
 namespace profiler::fleet {
 namespace {
 
-// The services of a window that are selected by conditions.
+// Returns the services of a window's rows that satisfy the conditions.
 std::string ServicesWhere(const std::vector<std::string>& conditions) {
   Selection selection;
   for (const std::string& text : conditions) {

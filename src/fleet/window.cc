@@ -9,7 +9,7 @@
 namespace profiler::fleet {
 namespace {
 
-// Names in brackets that are no code of the kernel.
+// Names in brackets that do not belong to the kernel.
 constexpr std::array<std::string_view, 9> kUserImages = {"[vdso]",    "[vsyscall]", "[JIT]",
                                                          "[anon]",    "[heap]",     "[stack]",
                                                          "[unknown]", "[uprobes]",  "[off-cpu]"};

@@ -1,23 +1,24 @@
-// What one machine did in a stretch of time, by name: the unit that is kept, sent and asked for
-// where many machines are recorded all the time.
+// A window: the samples of one machine in an interval, by name. Windows are the unit that a fleet's
+// machines store and send, and that queries read.
 //
 //   rows       (event, workload, stack) → samples, value
 //                         │        │
-//   workloads  service, container, │ program, build-id: who ran
+//   workloads  service, container, │ program, build-id
 //                                  │
-//   stacks                         node {caller, frame}   leaf up to root; kNoCaller is the root's
+//   stacks                         node {caller, frame}   from leaf to root, which has kNoCaller
 //                                                 │
 //   frames                                        {function, image, type, build-id}
 //                                                                    names, and no addresses
 //
-// Addresses mean something on one machine, in one process. Names are the same on all machines, so a
-// stack has a hash of its names (StackHashes) by which equal stacks of any two machines are one.
+// Addresses are meaningful only on one machine, in one process. Names are the same on all machines.
+// So a stack has a hash of its names (StackHashes), by which equal stacks of different machines are
+// merged.
 //
-// The answer to a question about many windows is a Window again: its rows are sums.
+// The answer to a query over many windows is also a Window; its rows are sums.
 //
-// Type and build-id are for receivers that ask for them. The answer to a question has neither.
+// Types and build-ids of frames are for servers that want them. Answers to queries contain neither.
 //
-// Reading is thread-safe.
+// Windows may be read from several threads at once.
 
 #pragma once
 
@@ -35,7 +36,7 @@ namespace profiler::fleet {
 using UnixTime = int64_t;
 
 inline constexpr uint32_t kNoCaller = UINT32_MAX;
-// No stack is deeper.
+// Limit of a stack's depth, in frames.
 inline constexpr uint32_t kMostDepth = 1024;
 
 struct Event {
@@ -43,21 +44,20 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// Who ran. Empty where it is not known, or there is none.
+// The process, and the service it belongs to. A name is empty if it is unknown or absent.
 struct Workload {
-  StringId
-      service{};  // what an operator calls it: a unit of systemd, a container's name, a program
-  StringId container{};  // the id that its runtime gave it, as hexadecimal digits
+  StringId service{};    // the operator's name: a systemd unit or a program
+  StringId container{};  // the id that its runtime gave it: hexadecimal digits, or a name
   StringId pod{};        // Kubernetes' uid of the pod
   StringId program{};    // the process's name
-  StringId build_id{};   // of the process's executable, as hexadecimal digits
+  StringId build_id{};   // of the process's executable, in hexadecimal digits
   bool operator==(const Workload&) const = default;
 };
 
 // One function on a stack.
 struct Frame {
   StringId function{};
-  StringId image{};  // short name of its file; empty: inlined into the frame that calls it
+  StringId image{};  // short name of its file; empty: inlined into its caller
   StringId type{};   // its language (src/query/frame_types.h); empty: unknown
   // "gnu:" or "htlhash:" and the image's identifier, in hexadecimal digits; empty: unknown.
   StringId build_id{};
@@ -65,7 +65,7 @@ struct Frame {
 };
 
 struct StackNode {
-  uint32_t caller = kNoCaller;  // its number is lower than this one's
+  uint32_t caller = kNoCaller;  // lower than this node's number; kNoCaller for a root
   uint32_t frame = 0;
   bool operator==(const StackNode&) const = default;
 };
@@ -73,30 +73,30 @@ struct StackNode {
 struct Row {
   uint32_t event = 0;
   uint32_t workload = 0;
-  uint32_t stack = 0;  // the leaf
+  uint32_t stack = 0;  // number of the leaf's node
   uint64_t samples = 0;
-  uint64_t value = 0;  // the sum of their periods: of clocks nanoseconds, else events
+  uint64_t value = 0;  // sum of the periods: nanoseconds for clocks, otherwise events
   bool operator==(const Row&) const = default;
 };
 
-// What is missing in a window, or not as it could be.
+// Samples and call chains that are missing or incomplete in a window.
 struct WindowLosses {
-  uint64_t lost_samples = 0;  // the kernel had no room for them, or was told to take fewer
+  uint64_t lost_samples = 0;  // dropped by the kernel: LOST and LOST_SAMPLES records
   uint64_t chains = 0;        // call chains that were unwound
-  uint64_t cut_chains = 0;    // of them: those that do not reach the thread's start
+  uint64_t cut_chains = 0;    // chains that do not reach the start of their thread
   bool operator==(const WindowLosses&) const = default;
 };
 
 struct Window {
-  std::string host;  // empty: of several
-  // Of the machine, as its owner gave them: "region" → "eu". Sorted, each key once.
+  std::string host;  // empty: several machines
+  // Labels that the machine's owner gave it: "region" → "eu". Sorted by key, each key once.
   std::vector<std::pair<std::string, std::string>> labels;
   UnixTime begin = 0;
   uint64_t length = 0;  // nanoseconds
-  // How often a CPU was sampled, a second; 0 where windows of several rates are together. Values
-  // need no correction by it, samples do.
+  // Sampling frequency per CPU, in Hz; 0 if windows of several rates were added up. Numbers of
+  // samples depend on the rate; values do not.
   double frequency = 0;
-  uint32_t cpus = 0;    // of the machine; 0: of several
+  uint32_t cpus = 0;    // of the machine; 0: several machines
   std::string version;  // of the program that recorded it
 
   StringTable strings;
@@ -108,19 +108,19 @@ struct Window {
   WindowLosses losses;
 };
 
-// The names of a stack as a number, by stack: equal for equal names, on every machine and in every
-// version of this program. Of 10 million distinct stacks two have one number with a chance of 3 in
-// a million.
+// Returns a hash of each stack's names, by stack. Equal names have equal hashes on every machine
+// and in every version of this program. The probability that two of 10 million distinct stacks have
+// the same hash is 3 in a million.
 //
 //   hash(stack) = XXH3_64(function, 0, image, 0; seed: hash(caller))    0 is the seed of a root
 //
-// Linear in the stacks. Thread-safe.
+// Takes time linear in the stacks. Thread-safe.
 std::vector<uint64_t> StackHashes(const Window& window);
 
-// The samples of all rows.
+// Returns the sum of all rows' samples.
 uint64_t SamplesOf(const Window& window);
 
-// Whether an image of that name is code of the kernel: "[kernel.kallsyms]", "[ext4]", "bpf_prog_…".
+// True if the name is that of a kernel image: "[kernel.kallsyms]", "[ext4]", "bpf_prog_…".
 bool IsKernelImage(std::string_view image);
 
 }  // namespace profiler::fleet

@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// The number of `key`, and of a new one, which `make` adds to `table`.
+// Returns the number of `key`. A new key gets the next number, and `make` adds its entry to
+// `table`.
 template <class Map, class Table, class Make>
 uint32_t NumberOf(Map& numbers, const typename Map::key_type& key, Table& table, Make make) {
   const auto [known, is_new] = numbers.try_emplace(key, static_cast<uint32_t>(table.size()));
@@ -95,7 +96,7 @@ void WindowBuilder::Add(const Row& row) {
 }
 
 void WindowBuilder::AddRows(const Window& other, absl::FunctionRef<bool(const Row&)> is_wanted) {
-  // What the wanted rows refer to: callers have lower numbers than their callees.
+  // Marks the stacks of the wanted rows and their callers, which have lower numbers.
   std::vector<uint32_t> wanted;
   std::vector<bool> has_stack(other.stacks.size());
   for (uint32_t i = 0; i < other.rows.size(); ++i) {

@@ -1,4 +1,4 @@
-// Puts a window together: everything that is named twice is in it once.
+// Builds a window, in which each name, stack and row is stored once:
 //
 //   WindowBuilder builder;
 //   const uint32_t workload = builder.Workload({.service = "web", .program = "nginx"});
@@ -21,48 +21,48 @@
 
 namespace profiler::fleet {
 
-// A Workload by its texts.
+// The texts of a Workload.
 struct WorkloadNames {
   std::string_view service = {}, container = {}, pod = {}, program = {}, build_id = {};
 };
 
-// A Frame by its texts.
+// The texts of a Frame.
 struct FrameNames {
   std::string_view function, image = {}, type = {}, build_id = {};
 };
 
-// Not thread-safe. Memory by what is distinct.
+// A builder of one window. Not thread-safe. Memory grows with the distinct names, stacks and rows.
 class WindowBuilder {
  public:
-  // What is known of the window as a whole, for the caller to fill in: all but its tables.
+  // The window, so that the caller can set its facts: everything except the tables.
   Window& window() { return window_; }
   const Window& window() const { return window_; }
 
-  // Makes what is known of the window as a whole that of the first `facts`, whose tables do not
-  // matter, and with each further one that of all together: of what only some have nothing stays
-  // known, times become those from the first to the last, and losses are added up.
+  // Adds the facts of a window; its tables are ignored. The first call sets them. Each further call
+  // merges: the interval covers all windows, losses are added up, labels are those in common, and
+  // any other fact that differs becomes unknown.
   void AddFacts(const Window& facts);
   bool has_facts() const { return has_facts_; }
 
   uint32_t Event(std::string_view name);
   uint32_t Workload(const WorkloadNames& names);
   uint32_t Frame(const FrameNames& names);
-  // The stack of `caller` with a callee more. At kMostDepth the callee is left out, and the caller
-  // is given back: a stack that is too deep is cut at its innermost end.
+  // Returns the stack of `caller` plus one callee. At kMostDepth, returns `caller` instead, so a
+  // stack that is too deep loses its innermost frames.
   uint32_t Stack(uint32_t caller, uint32_t frame);
   uint32_t Stack(uint32_t caller, std::string_view function, std::string_view image) {
     return Stack(caller, Frame({.function = function, .image = image}));
   }
 
-  // Rows that agree in event, workload and stack are one.
+  // Adds a row; rows with the same event, workload and stack are added up.
   void Add(const Row& row);
 
-  // The rows of another window that `is_wanted` is true of, with their names, which have other
-  // numbers here. Frames lose their types and build-ids, so stacks of equal names are one. Linear
-  // in the other window's tables.
+  // Adds the rows of another window that satisfy `is_wanted`, and their names. Frames lose their
+  // types and build-ids, so that stacks of equal names are merged. Takes time linear in the other
+  // window's tables.
   void AddRows(const Window& other, absl::FunctionRef<bool(const Row&)> is_wanted);
 
-  // Once, last.
+  // Returns the window. Call it once, last.
   Window Finish() && { return std::move(window_); }
 
  private:

@@ -49,7 +49,8 @@ class WindowMaker {
   }
 
  private:
-  // A frame has several functions where calls are inlined, the innermost one first.
+  // Converts the stacks in use. A frame with inlined calls has several functions, the innermost
+  // first.
   void MapStacks() {
     std::vector<bool> is_used(profile_.stacks.size());
     for (const profile::Row& row : profile_.rows) is_used[static_cast<uint32_t>(row.stack)] = true;
@@ -133,7 +134,7 @@ class WindowMaker {
   const std::vector<query::FrameType> types_;
   std::vector<std::optional<std::string>> build_ids_;  // by DSO
   WindowBuilder builder_;
-  std::vector<uint32_t> events_, workloads_, stacks_;  // by what the profile calls them
+  std::vector<uint32_t> events_, workloads_, stacks_;  // by number in the profile
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A named profile as a fleet's window: addresses go, names stay.
+// Converts a named profile to a window: drops addresses and keeps names.
 
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace profiler::fleet {
 
-// What is known of a process besides its samples. Empty where nothing is.
+// Facts about a process that its samples lack. Empty if unknown.
 struct ProcessFacts {
   std::string service, container, pod, build_id;
 };
-// Asked once for each process, by its id and its name.
+// Describes a process by its id and name; called once per process.
 using DescribeProcess = std::function<ProcessFacts(uint32_t pid, std::string_view program)>;
-// The htlhash (src/image_ids/htlhash.h) of the file of an image without a build-id; empty if that
-// is not known. Asked once for each image.
+// Returns the htlhash (src/image_ids/htlhash.h) of the file of an image without a build-id; empty
+// if it is unknown. Called once per image.
 using HtlhashOfImage = std::function<std::string(const profile::Dso& dso)>;
 
-// The tables of a window, and its losses; the rest is for the caller to fill in. The profile must
-// tell threads apart. A frame without a name is called as views call it, "[unknown]". Images of
-// code that a JIT made are all "[JIT]", for their names have process ids in them. Linear in the
-// profile. Thread-safe where `describe` is.
+// Returns a window with its tables and losses; the caller sets the other facts. The profile must
+// keep threads apart. A frame without a symbol gets its image's name in brackets, "[unknown]" if
+// that is unknown. Images of JIT code are all named "[JIT]", because their names contain process
+// ids. Takes time linear in the profile. Thread-safe if `describe` and `htlhash_of` are.
 Window WindowOf(const profile::Profile& profile, const DescribeProcess& describe,
                 const HtlhashOfImage& htlhash_of = {});
 

@@ -1,4 +1,4 @@
-// What stands for create_client.cc in the program that runs everywhere.
+// CreateClient of the statically linked program; replaces create_client.cc there.
 
 #include "src/http/curl_program.h"
 #include "src/http/http_client.h"

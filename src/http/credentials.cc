@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kLongestSecret = 16 << 10;
 
-// A file that holds a secret, open. What all users may read is none any more.
+// Opens a file that holds a secret. Refuses a file that everybody can read.
 absl::StatusOr<UniqueFd> OpenSecret(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(UniqueFd file, OpenOwnFile(path));
   struct stat status;
@@ -31,7 +31,7 @@ absl::StatusOr<UniqueFd> OpenSecret(const std::string& path) {
   return file;
 }
 
-// The one line of the file, without its end.
+// Returns the only line of the file, without its line break.
 absl::StatusOr<std::string> SecretIn(const std::string& path) {
   PROFILER_ASSIGN_OR_RETURN(const UniqueFd file, OpenSecret(path));
   std::string text(kLongestSecret, '\0');

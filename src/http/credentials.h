@@ -1,4 +1,4 @@
-// What a client shows of itself, from files that only its user may read.
+// Credentials that a client sends, read from files that only their user may read.
 
 #pragma once
 
@@ -9,12 +9,13 @@
 
 namespace profiler::http {
 
-// The header "Authorization: Basic …" or "Authorization: Bearer …" (RFC 7617, RFC 6750) as the
-// files say it now; empty where there are none. Reads them each time: a token that was renewed is
-// the one that is sent. Errors: as CreateClient. Thread-safe.
+// Returns the header "Authorization: Basic …" or "Authorization: Bearer …" (RFC 7617, RFC 6750);
+// empty without a file of credentials. Reads the file at each call, so that a renewed token is
+// sent. Errors: see CreateClient. Thread-safe.
 absl::StatusOr<std::string> AuthorizationHeader(const Options& options);
 
-// Whether the options make sense together, and their files can be read. Errors: as CreateClient.
+// Checks that the options make sense together and that their files can be read. Errors: see
+// CreateClient.
 absl::Status CheckOptions(const Options& options);
 
 }  // namespace profiler::http

@@ -1,4 +1,4 @@
-// Source: libcurl-easy(3), curl_easy_setopt(3), libcurl-errors(3), of curl 7.88.
+// Source: libcurl-easy(3), curl_easy_setopt(3), libcurl-errors(3) of curl 7.88.
 
 #include "src/http/curl_library.h"
 
@@ -18,10 +18,10 @@
 namespace profiler::http {
 namespace {
 
-// Debian has it built with OpenSSL and with GnuTLS; one of them will do.
+// Debian builds libcurl with OpenSSL and with GnuTLS; either will do.
 constexpr std::array kSonames = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
-// Of options, as curl_easy_setopt(3) has it.
+// The type of numeric options, as in curl_easy_setopt(3).
 using Number = long;  // NOLINT(google-runtime-int)
 
 struct Library {
@@ -30,7 +30,7 @@ struct Library {
   decltype(&curl_easy_cleanup) easy_cleanup;
   decltype(&curl_easy_reset) easy_reset;
   decltype(&curl_easy_perform) easy_perform;
-  // The header has macros of these names, which check types where they are called by name.
+  // A macro of the header checks types wherever this name is called, so decltype cannot be used.
   CURLcode (*easy_setopt)(CURL*, CURLoption, ...);
   decltype(&curl_easy_strerror) easy_strerror;
   decltype(&curl_slist_append) slist_append;
@@ -46,7 +46,7 @@ bool Load(void* library, const char* name, Function* function) {
 absl::StatusOr<Library> LoadLibrary() {
   void* opened = nullptr;
   for (const char* const soname : kSonames) {
-    // Never unloaded: TLS libraries do not stand that.
+    // The library is never unloaded, because TLS libraries do not survive that.
     if (opened == nullptr) opened = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
   }
   if (opened == nullptr) {
@@ -68,13 +68,13 @@ absl::StatusOr<Library> LoadLibrary() {
   return library;
 }
 
-// Loaded once.
+// Returns the library, which is loaded once.
 const absl::StatusOr<Library>& TheLibrary() {
   static const absl::StatusOr<Library> library = LoadLibrary();
   return library;
 }
 
-// A list of headers as libcurl has it.
+// A list of headers in libcurl's form.
 class HeaderList {
  public:
   HeaderList(const Library& library, const std::vector<std::string>& lines) : library_(library) {
@@ -101,7 +101,7 @@ struct Arriving {
   bool is_too_long = false;
 };
 
-// Both return less than they were given to have the transfer given up.
+// OnHeader and OnBody return less than they were given to abort the transfer.
 size_t OnHeader(const char* text, size_t size, size_t count, void* user) {
   auto& arriving = *static_cast<Arriving*>(user);
   arriving.is_too_long = !arriving.headers.Add({text, size * count});
@@ -144,7 +144,7 @@ class LibraryClient : public Client {
     const HeaderList headers(library_, HeaderLines(request, authorization));
     Arriving arriving(request.most);
     std::array<char, CURL_ERROR_SIZE> said = {};
-    library_.easy_reset(handle_);  // of all options; connections stay open
+    library_.easy_reset(handle_);  // resets all options; connections stay open
     SetTransfer(request, headers, arriving);
     SetServer();
     Set(CURLOPT_ERRORBUFFER, said.data());
@@ -185,7 +185,7 @@ class LibraryClient : public Client {
       Set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     }
     Set(CURLOPT_HTTPHEADER, headers.get());
-    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // proxies get none of them
+    Set(CURLOPT_HEADEROPT, static_cast<Number>(CURLHEADER_SEPARATE));  // none of them to proxies
     Set(CURLOPT_HEADERFUNCTION, OnHeader);
     Set(CURLOPT_HEADERDATA, static_cast<void*>(&arriving));
     Set(CURLOPT_WRITEFUNCTION, OnBody);
@@ -199,7 +199,7 @@ class LibraryClient : public Client {
     Set(CURLOPT_SUPPRESS_CONNECT_HEADERS, Number{1});
     Set(CURLOPT_SSL_VERIFYPEER, Number{1});
     Set(CURLOPT_SSL_VERIFYHOST, Number{2});
-    // Since 7.85. CheckRequest has seen to it as well, and nothing leads elsewhere from there.
+    // Since 7.85. CheckRequest has checked the URL before, and redirections are not followed.
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
     SetFile(CURLOPT_CAINFO, options_.ca_file);
     SetFile(CURLOPT_SSLCERT, options_.certificate_file);

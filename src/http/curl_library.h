@@ -1,5 +1,5 @@
-// A client by libcurl, which is loaded when the first of them is made. Loading takes 20 to 60 ms
-// and brings some thirty libraries along.
+// A client that sends its requests with libcurl. The first client loads the library, which takes 20
+// to 60 ms and brings some thirty other libraries along.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace profiler::http {
 
-// The program must ignore SIGPIPE (src/base/write_signals.h). Errors: those of CreateClient;
-// kFailedPrecondition where there is no libcurl.
+// Creates a client. The program must ignore SIGPIPE (src/base/write_signals.h). Errors: see
+// CreateClient; kFailedPrecondition if libcurl is not installed.
 absl::StatusOr<std::unique_ptr<Client>> CreateLibraryClient(const Options& options);
 
 }  // namespace profiler::http

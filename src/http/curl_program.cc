@@ -1,4 +1,4 @@
-// Source: curl(1) of 7.88, "EXIT CODES" and --config there.
+// Source: curl(1) of 7.88, sections "EXIT CODES" and --config.
 
 #include "src/http/curl_program.h"
 
@@ -39,7 +39,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBody = 3, kHeaders = 4;  // descriptors of the child
-// It ends by itself when its time is over; a while later it is ended.
+// Time beyond the request's timeout; curl ends itself by then, or it is killed.
 constexpr std::chrono::seconds kPatience{5};
 constexpr size_t kLongestSaid = 4096;
 
@@ -47,7 +47,7 @@ constexpr size_t kLongestSaid = 4096;
 constexpr int kUnsupportedProtocol = 1, kMalformedUrl = 3, kTimedOut = 28, kBadCertificate = 58,
               kBadAuthorities = 77;
 
-// An option of a configuration file: name = "value".
+// Returns an option of a configuration file: name = "value".
 std::string OptionLine(std::string_view name, std::string_view value) {
   std::string line = absl::StrCat(View(name), " = \"");
   for (const char c : value) {
@@ -57,7 +57,7 @@ std::string OptionLine(std::string_view name, std::string_view value) {
   return line + "\"\n";
 }
 
-// --cert takes what is behind a colon for a password.
+// Escapes colons, because --cert takes the text after a colon for a password.
 std::string WithoutPassword(std::string_view path) {
   std::string text;
   for (const char c : path) {
@@ -95,7 +95,7 @@ std::string ServerOptions(const Options& options) {
   return text;
 }
 
-// In memory, with the text, to be read from its start.
+// Returns a file in memory that contains `text`, to be read from its start.
 absl::StatusOr<UniqueFd> FileInMemory(std::string_view text) {
   UniqueFd file(memfd_create("curl", MFD_CLOEXEC));
   if (!file.valid()) return ErrnoStatus(errno, "a file in memory");
@@ -146,7 +146,7 @@ class Run {
     return ErrnoStatus(error, program);
   }
 
-  // Until the program has closed both pipes.
+  // Reads until the program has closed both pipes.
   absl::Status Read(size_t most, Clock::time_point deadline) {
     while (body_.reading.valid() || headers_.reading.valid()) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
@@ -161,7 +161,7 @@ class Run {
     return absl::OkStatus();
   }
 
-  // Its exit code; -1 where it was killed.
+  // Returns the exit code, or -1 if the program was killed.
   int Wait() {
     int status = 0;
     Uninterrupted([&] { return waitpid(std::exchange(pid_, -1), &status, 0); });
@@ -174,7 +174,7 @@ class Run {
 
   std::string TakeBody() { return std::move(body_.text); }
   const std::string& headers() const { return headers_.text; }
-  // Its last words: "Failed to connect …", of "curl: (7) Failed to connect …".
+  // Returns curl's last message: "Failed to connect …" from "curl: (7) Failed to connect …".
   std::string Said() const {
     std::string text(kLongestSaid, '\0');
     const ssize_t size = pread(said_.get(), text.data(), text.size(), 0);
@@ -185,10 +185,10 @@ class Run {
   }
 
  private:
-  // The child has `given` as its descriptors 0, 1, … An error number; 0: it runs.
+  // Starts the program with the descriptors `given` as its 0, 1, … Returns 0, or an error number.
   int Spawn(const std::string& program, std::span<const int> given) {
-    // Each is copied above all that are meant, and from there to where it is meant: one may be
-    // where another one has to go.
+    // First copies each descriptor above all target numbers, then to its target number. Otherwise
+    // one copy could overwrite a descriptor that is still needed.
     std::vector<UniqueFd> high;
     for (const int fd : given) {
       high.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(given.size())));
@@ -206,7 +206,7 @@ class Run {
     return error;
   }
 
-  // False where there is more than `most`.
+  // Returns false if there are more than `most` bytes.
   static bool ReadPiece(Pipe& pipe, size_t most) {
     std::array<char, 1 << 16> piece;
     const ssize_t size =
@@ -260,7 +260,7 @@ class ProgramClient : public Client {
       headers.Add({line.data(), line.size()});
     }
     Response response = headers.Take();
-    // --head has headers where the body would be.
+    // With --head, curl writes the headers where the body would be.
     if (request.method != "HEAD") response.body = run.TakeBody();
     return response;
   }

@@ -1,13 +1,13 @@
-// A client by curl(1), for a program that is linked statically, which can load no library. Each
-// request is a run of it with a connection of its own:
+// A client that sends its requests with curl(1), for a statically linked program, which cannot load
+// libraries. Each request runs curl once, with its own connection:
 //
-//   descriptor 0   its options, the secrets among them (--config -): a file in memory
+//   descriptor 0   curl's options, secrets included (--config -): a file in memory
 //              1   the body of the answer: a pipe
-//              2   what went wrong: a file in memory
+//              2   curl's error messages: a file in memory
 //              3   the body of the request: a file in memory
 //              4   the headers of the answer: a pipe
 //
-// So nothing but "curl -q -K -" is on the command line.
+// The command line is only "curl -q -K -", so other processes see no secrets.
 
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace profiler::http {
 
-// `program` is looked for in $PATH with each request. Errors: those of CreateClient. A request
-// costs some 15 ms and, while it is sent, its body twice more in memory.
+// Creates a client. Each request looks for `program` in $PATH. Errors: see CreateClient. A request
+// costs some 15 ms and, while it is sent, memory for two more copies of its body.
 absl::StatusOr<std::unique_ptr<Client>> CreateProgramClient(const Options& options,
                                                             const std::string& program = "curl");
 

@@ -31,8 +31,8 @@ std::string FileWith(const std::string& name, const std::string& text) {
   return path;
 }
 
-// Certificates: of an authority, of "localhost" by that, of a client by that, and of another one
-// that nobody knows. False where openssl(1) is not installed.
+// Certificates: an authority's, one for "localhost" and one for a client that it signed, and an
+// unrelated one that signs itself. works() is false if openssl(1) is not installed.
 class Certificates {
  public:
   Certificates() {
@@ -230,7 +230,7 @@ TEST_P(HttpClientTest, SendsNothingToAServerThatItCannotTrust) {
     EXPECT_EQ(response.status().code(), absl::StatusCode::kUnavailable) << response.status();
     EXPECT_THAT(Message(response), HasSubstr("certificate"));
   }
-  // Its name is not the one that is asked for.
+  // The certificate names localhost, not the address that is requested.
   const auto response = Create({.ca_file = made["authority.pem"]})
                             ->Send({.url = absl::StrCat("https://127.0.0.1:", server.port())});
   EXPECT_EQ(response.status().code(), absl::StatusCode::kUnavailable) << response.status();

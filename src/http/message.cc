@@ -64,10 +64,10 @@ std::vector<std::string> HeaderLines(const Request& request, const std::string& 
   bool has_type = false;
   for (const auto& [name, value] : request.headers) {
     has_type = has_type || absl::AsciiStrToLower(name) == "content-type";
-    // libcurl's way to write a header that is there and empty.
+    // In libcurl, "Name;" sends a header with an empty value.
     lines.push_back(value.empty() ? name + ";" : absl::StrCat(name, ": ", value));
   }
-  if (!has_type) lines.push_back("Content-Type:");  // it would say that it is a form
+  if (!has_type) lines.push_back("Content-Type:");  // otherwise curl declares the body a form
   if (!authorization.empty()) lines.push_back(authorization);
   return lines;
 }
@@ -86,7 +86,7 @@ bool HeaderReader::Add(std::string_view line) {
     return true;
   }
   const size_t colon = line.find(':');
-  if (colon == line.npos) return true;  // the empty line, or none that means anything
+  if (colon == line.npos) return true;  // the empty line, or a malformed one
   response_.headers.emplace_back(absl::AsciiStrToLower(View(line.substr(0, colon))),
                                  Trimmed(line.substr(colon + 1)));
   return true;

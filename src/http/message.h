@@ -1,4 +1,4 @@
-// Requests and answers as lines: what the two clients have in common.
+// Requests and answers as lines of text, which both clients use.
 
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace profiler::http {
 
-// Of headers, all together, in bytes.
+// Limit of an answer's headers, all together, in bytes.
 inline constexpr size_t kMostHeaderBytes = 256 << 10;
 
-// Whether it can be sent: its URL is one of http or https without a user, and nothing in it could
-// be taken for another line. kInvalidArgument.
+// Checks that the request can be sent: its URL is http or https without a user, and no field
+// contains a line break, which could inject another header. Error: kInvalidArgument.
 absl::Status CheckRequest(const Request& request);
 
-// "Name: value" of all headers to be sent, `authorization` last where there is one. A header
-// "Name:" has it left out.
+// Returns the headers to send as "Name: value", with `authorization` last unless it is empty. A
+// line "Name:" without a value makes curl omit its own header of that name.
 std::vector<std::string> HeaderLines(const Request& request, const std::string& authorization);
 
-// Whether the method has a body, even if that is empty.
+// True if the method has a body, even an empty one.
 bool HasBody(const Request& request);
 
-// Takes the lines before an answer's body, as they come:
+// A reader of the lines that precede an answer's body:
 //
-//   HTTP/1.1 100 Continue       each status line begins anew: what was before it was not the answer
+//   HTTP/1.1 100 Continue       each status line starts over: earlier lines were an interim answer
 //
 //   HTTP/1.1 200 OK
 //   Retry-After: 5
 //
 class HeaderReader {
  public:
-  // False where there are too many.
+  // Returns false if the headers are longer than kMostHeaderBytes.
   bool Add(std::string_view line);
-  // The status and headers so far; body empty.
+  // Returns the status and the headers read so far; the body is empty.
   Response Take() { return std::move(response_); }
 
  private:

@@ -12,14 +12,14 @@
 namespace profiler::page {
 namespace {
 
-// What each node and all below it have, as the sum of the shares that it has of each event.
+// Returns, by node, the share of its subtree, summed over all events.
 std::vector<double> SharesOf(const CallPaths& paths) {
   std::vector<double> shares(paths.nodes.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t whole = std::max<uint64_t>(paths.events[row.event].period, 1);
     shares[row.path] += static_cast<double>(row.period) / static_cast<double>(whole);
   }
-  // The nodes from the root down to the one before, by depth.
+  // The path from the root to the previous node, by depth.
   std::vector<uint32_t> parents(paths.nodes.size()), open;
   for (uint32_t i = 0; i < paths.nodes.size(); ++i) {
     open.resize(paths.nodes[i].depth);
@@ -30,7 +30,7 @@ std::vector<double> SharesOf(const CallPaths& paths) {
   return shares;
 }
 
-// Names that no node has any more need no room.
+// Removes labels that no node uses any more.
 void DropUnusedLabels(CallPaths& paths) {
   std::vector<exports::LabelId> numbers(paths.labels.size(), exports::kNoLabel);
   for (const PathNode& node : paths.nodes) {
@@ -52,7 +52,7 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
       paths.labels.Intern({.name = kLighter, .dso = {}, .kind = exports::CodeKind::kUnnamed});
   std::vector<PathNode> nodes;
   std::vector<uint32_t> numbers(paths.nodes.size());
-  // Behind the heavier callees, which stand in the order of their labels.
+  // kLighter comes after the heavier callees, which are sorted by their labels.
   for (uint32_t i = 0; i < paths.nodes.size(); ++i) {
     const bool is_light = i != 0 && shares[i] < least_share;
     if (!is_light) {
@@ -63,7 +63,7 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
     const uint32_t depth = paths.nodes[i].depth;
     uint32_t end = i + 1;
     while (end < paths.nodes.size() && paths.nodes[end].depth > depth) ++end;
-    // A lighter neighbour in front of it has made the node already.
+    // A light sibling before this one may have added the node already.
     if (nodes.back().depth != depth || nodes.back().label != lighter) {
       nodes.push_back({depth, lighter});
     }
@@ -80,7 +80,7 @@ uint64_t FoldLighter(double least_share, CallPaths& paths) {
   return folded;
 }
 
-// Those with the least samples, which follow the others in `order`, become one a name.
+// Keeps the `most` heaviest threads and merges the others by side and name. Returns their number.
 size_t MergeThreads(size_t most, CallPaths& paths) {
   if (paths.threads.size() <= most) return 0;
   std::vector<uint64_t> samples(paths.threads.size());

@@ -1,10 +1,12 @@
-// Makes call paths small enough for a page, without losing a sample.
+// Makes call paths small enough for a page without losing a sample:
 //
-// What is too light is not left out: all callees of a node that are too light become one node,
-// kLighter, with all their samples; of too many threads those of one name become one; slices of
-// time become longer. It is counted, for the page to say so. Totals stay what they are.
+//   - All light callees of a node become one node, kLighter, with all their samples.
+//   - If there are too many threads, the lightest threads of each name become one.
+//   - Time slices become longer.
 //
-// Pure functions; thread-safe.
+// The page reports how much was merged. Totals do not change.
+//
+// Functions without side effects; thread-safe.
 
 #pragma once
 
@@ -15,21 +17,22 @@
 
 namespace profiler::page {
 
-// What callees of one node are called that are too light to have nodes of their own.
+// Name of the node that stands for all light callees of a node.
 inline constexpr const char* kLighter = "(lighter callees)";
 
 struct Bounds {
-  double least_share = 0;      // of an event: subtrees with less of all events become kLighter
-  uint32_t slice_divisor = 1;  // so many slices become one
+  // subtrees with a smaller share, summed over all events, become kLighter
+  double least_share = 0;
+  uint32_t slice_divisor = 1;  // this many slices become one
   size_t most_threads = 10'000;
 };
 
 struct Bounded {
-  uint64_t folded_samples = 0;  // that are in kLighter
-  size_t merged_threads = 0;    // that are not alone any more
+  uint64_t folded_samples = 0;  // samples in nodes kLighter
+  size_t merged_threads = 0;    // threads that were merged into another one
 };
 
-// Linear in nodes and rows, but for sorting rows.
+// Applies the bounds. Takes time linear in nodes and rows, except for sorting rows.
 Bounded Bound(const Bounds& bounds, CallPaths& paths);
 
 }  // namespace profiler::page

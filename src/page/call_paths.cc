@@ -23,7 +23,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// Without modifiers: "cpu-clock:u" is cpu-clock.
+// Returns the name without modifiers: "cpu-clock" for "cpu-clock:u".
 std::string_view BareName(std::string_view event) { return event.substr(0, event.find(':')); }
 
 bool IsTime(std::string_view bare) {
@@ -89,7 +89,7 @@ class SideReader {
     }
   }
 
-  // The frame that times off the CPU have on top of their stacks.
+  // Returns the label of the frame that off-CPU time gets on top of its stacks.
   LabelId StateOf(std::string_view bare) {
     if (!IsOffCpuEvent(bare)) return exports::kNoLabel;
     return paths_.labels.Intern({.name = bare == kBlockedEvent ? "[blocked]" : "[preempted]",
@@ -132,7 +132,7 @@ class SideReader {
     const Row& row = profile_.rows[number];
     const auto own_event = static_cast<uint32_t>(row.event);
     const uint32_t event = first_event_ + own_event;
-    // Where samples have no period, each has one of one.
+    // If samples have no period, each counts as 1.
     const uint64_t period = row.period == 0 ? row.count : row.period;
     uint32_t path = PathOf(row.stack, process);
     if (state_labels_[own_event] != exports::kNoLabel) {
@@ -151,7 +151,7 @@ class SideReader {
     if (leaf.unnamed != profile::Unnamed::kNamed) paths_.unnamed[event] += period;
   }
 
-  // From the nearest caller whose path is known down to the stack's own.
+  // Finds the nearest caller with a known path, and extends it down to the whole stack.
   uint32_t PathOf(StackId stack, uint32_t process) {
     pending_.clear();
     for (; stack != profile::kNoStack && At(stack).generation != generation_;
@@ -181,31 +181,31 @@ class SideReader {
   const FrameLabels labels_;
   const uint32_t first_event_, first_thread_;
   std::vector<LabelId> state_labels_;  // by event of the profile
-  std::vector<Found> path_of_;         // by stack, of the process that is read now
+  std::vector<Found> path_of_;         // by stack, for the current process
   std::vector<StackId> pending_;
   uint32_t generation_ = 0;
 };
 
-// Numbers the tree depth first, siblings by the names of their labels.
+// Numbers the tree depth first; siblings are sorted by the names of their labels.
 void PutInOrder(std::vector<PathTree::Node>& tree, CallPaths& paths) {
   const std::vector<LabelId> new_ids = paths.labels.SortByName();
   for (PathTree::Node& node : tree) {
     if (node.label != exports::kNoLabel) node.label = new_ids[node.label];
   }
-  // All but the root, by parent and label.
+  // Sorts all nodes except the root by parent and label.
   RadixSort sort(static_cast<uint32_t>(tree.size() - 1));
   sort.SortBy([&](uint32_t i) { return tree[i + 1].label; });
   sort.SortBy([&](uint32_t i) { return tree[i + 1].parent; });
   HugeVector<uint32_t> order = sort.Order();
   for (uint32_t& node : order) ++node;
-  // By parent: where its children begin in `order`.
+  // by parent: begin of its children in `order`
   std::vector<uint32_t> first(tree.size() + 1);
   for (const uint32_t node : order) ++first[tree[node].parent + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
 
   struct Open {
     uint32_t node = 0;
-    uint32_t next = 0;  // of its children, in `order`
+    uint32_t next = 0;  // index in `order` of the next child
   };
   std::vector<Open> open = {{0, first[0]}};
   std::vector<uint32_t> numbers(tree.size());

@@ -1,20 +1,20 @@
-// What the page shows of profiles: call paths by name, and how often samples ended in each.
+// The samples of a page: call paths by name, and the number of samples that ended in each.
 //
 //   paths    the call tree of all events, threads and recordings, each node once, depth first:
 //
-//              number  depth  label                  the subtree of a node is what follows it
-//                 0      0    (root)                 until one is as high as itself
-//                 1      1    server   a process
+//              number  depth  label                  the subtree of a node consists of the
+//                 0      0    (root)                 nodes after it, up to the next node that
+//                 1      1    server   a process     is not deeper than itself
 //                 2      2    main     a function
 //                 3      3    parse
 //                 4      2    idle
 //
-//   rows     (event, thread, slice of time, path) → samples, sum of their periods
+//   rows     (event, thread, time slice, path) → samples, sum of their periods
 //
-// Addresses are gone: calls of a function at several places are one node. A process name is the
-// first level, as in a flame graph.
+// There are no addresses: calls of a function from several places are one node. The first level is
+// the process's name, as in a flame graph.
 //
-// Pure functions; thread-safe.
+// Functions without side effects; thread-safe.
 
 #pragma once
 
@@ -28,15 +28,15 @@
 
 namespace profiler::page {
 
-// One recording. Its events and threads have numbers of their own behind those of the sides before.
+// One recording. Its events and threads are numbered after those of earlier sides.
 struct Side {
   const profile::Profile* profile = nullptr;
-  std::string name;  // of the recording, as the page calls it
+  std::string name;  // of the recording, as shown on the page
 };
 
 struct PathNode {
   uint32_t depth = 0;
-  exports::LabelId label = exports::kNoLabel;  // of the root alone: kNoLabel
+  exports::LabelId label = exports::kNoLabel;  // kNoLabel only for the root
 };
 
 struct PathRow {
@@ -49,20 +49,20 @@ struct PathRow {
 };
 
 struct PathThread {
-  uint32_t pid = 0, tid = 0;  // 0 where `threads` are one
+  uint32_t pid = 0, tid = 0;  // 0 if several threads are merged
   std::string comm;
   uint32_t side = 0;
-  uint32_t threads = 1;  // how many of that name are one here
+  uint32_t threads = 1;  // number of threads that are merged here
 };
 
 struct PathEvent {
   std::string name;
   uint32_t side = 0;
-  uint64_t samples = 0, period = 0;  // of the rows
-  bool is_time = false;              // periods are nanoseconds
+  uint64_t samples = 0, period = 0;  // sums of the rows
+  bool is_time = false;              // True if periods are nanoseconds.
   bool is_off_cpu = false;
-  // Each sample is of one occurrence, or of the whole time off the CPU: no chance is in the
-  // figures, unless samples were lost.
+  // True if the numbers are exact: each sample is one occurrence, or one whole time off the CPU,
+  // and no samples were lost.
   bool is_count = false;
 };
 
@@ -72,12 +72,13 @@ struct CallPaths {
   std::vector<PathThread> threads;
   std::vector<PathNode> nodes;  // the root is the first
   std::vector<PathRow> rows;    // by event, thread, path and slice
-  // Of rows: what is in code without a name, by event, in periods.
+  // Sum of periods in code without a symbol, by event.
   std::vector<uint64_t> unnamed;
 };
 
-// Linear in rows and stacks, but for sorting them. All profiles have Dimension::kSlice or one slice
-// alone; times off the CPU get a frame of their state (query/wall_clock.h).
+// Builds the call paths. Takes time linear in rows and stacks, except for sorting them. All
+// profiles keep Dimension::kSlice or have only one slice. Off-CPU time gets a frame for its state
+// (query/wall_clock.h).
 CallPaths FindCallPaths(std::span<const Side> sides);
 
 }  // namespace profiler::page

@@ -1,5 +1,5 @@
-// Canvases as sharp as the screen, of any height: one as large as what is seen stands still in a
-// stage that scrolls.
+// Canvases in the screen's resolution for content of any height: the canvas is as large as the
+// visible part and stays in place while its stage scrolls.
 
 export function fitCanvas(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
@@ -17,15 +17,15 @@ export function fitCanvas(canvas, width, height) {
 export const kBoxFont = '11px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 export const kSmallFont = '11px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
 
-// As much of the text as there is room for; "" where that is next to nothing. `character` is the
-// width of one in a font whose characters are all alike.
+// Returns as much of the text as fits; "" if hardly anything does. `character` is the width of a
+// character in a monospaced font.
 export function fittingText(text, room, character) {
   const most = Math.floor(room / character);
   if (most < 3) return '';
   return text.length <= most ? text : text.slice(0, most - 1) + '…';
 }
 
-// Calls it once before the next picture, however often it is asked for.
+// Returns a function that draws once before the next frame, however often it is called.
 export function onceAFrame(draw) {
   let isAsked = false;
   return () => {

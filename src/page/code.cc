@@ -19,10 +19,10 @@ using annotate::AnnotatedInstruction;
 using annotate::SourceLine;
 using json::Value;
 
-// The source lines of one function, each once.
+// The source lines of one function, each with a number.
 class Places {
  public:
-  // `sources` may be null: then no line has its text.
+  // If `sources` is null, no line gets its text.
   explicit Places(annotate::SourceFiles* sources) : sources_(sources) {}
 
   int NumberOf(const SourceLine& line) {
@@ -52,7 +52,7 @@ class Places {
   std::map<std::tuple<std::string, uint32_t, std::string>, int> numbers_;
   Value places_ = Value::array();
   size_t texts_ = 0;
-  std::set<std::string> files_;  // that these are from
+  std::set<std::string> files_;  // the files of the lines with text
 };
 
 Value FunctionAsJson(const AnnotatedFunction& function, const std::string& image, Places& places) {

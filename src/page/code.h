@@ -1,4 +1,4 @@
-// The instructions of the heaviest functions, for a page to carry.
+// The instructions of the heaviest functions, which a page contains as JSON:
 //
 //   [{"name": "parse", "image": "app", "path": "/usr/bin/app", "event": "cpu-clock",
 //     "samples": 12, "period": 12000, "isCut": false,
@@ -6,8 +6,8 @@
 //     "instructions": [["1180", "mov %eax, %edx", 3000, 0]]  address, text, period, place or -1
 //   }]
 //
-// The text of source lines is in it only where it is asked for: who passes a page on passes that
-// on.
+// The text of source lines is included only on request, because everybody who gets the page can
+// read it.
 
 #pragma once
 
@@ -26,20 +26,21 @@ struct CodeOptions {
   annotate::Syntax syntax = annotate::Syntax::kAtt;
   bool source = false;
   size_t most_functions = 50;
-  size_t most_bytes = 2'000'000;  // of JSON; it packs to about a tenth
+  size_t most_bytes = 2'000'000;  // of JSON, which compresses to about a tenth
 };
 
 struct Code {
   std::string json = "[]";
-  size_t functions = 0;     // that are in it
-  size_t source_lines = 0;  // whose text is in it
-  // Where these are from, in their order; and why others are not in it, a line a reason.
+  size_t functions = 0;     // number of functions in `json`
+  size_t source_lines = 0;  // number of source lines with text
+  // The files of these lines in their order, and one line per reason why other files were left out.
   std::vector<std::string> source_files;
   std::vector<std::string> refused_sources;
 };
 
-// Functions without code at hand are left out, and so are those beyond the bounds, the lightest
-// first. `symbolizer` as for annotate::Annotate. Cost: a look-up an instruction, of its line.
+// Returns the code. Leaves out functions whose code is unavailable, and the lightest functions
+// beyond the bounds. `symbolizer`: see annotate::Annotate. Cost: one look-up of a source line per
+// instruction.
 Code FindCode(const profile::Profile& profile, profile::EventId event,
               symbolize::Symbolizer& symbolizer, const CodeOptions& options);
 

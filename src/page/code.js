@@ -1,5 +1,5 @@
-// The instructions of the functions whose code the page carries, and their source lines where those
-// were asked for. What they have is of the whole recording, whatever is chosen elsewhere.
+// The instructions of the functions whose code the page contains, and their source lines if they
+// were included. Their numbers cover the whole recording, whatever is selected elsewhere.
 
 import {grouped, percent} from './numbers.js';
 import {change, state} from './state.js';

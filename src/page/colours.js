@@ -1,9 +1,9 @@
-// Colours: of kinds of code, of changes, of states. Each is told by more than its hue (Okabe and
-// Ito's choice of hues for those who see few of them), and names by shades that stay the same.
+// Colours of kinds of code, changes and states. Nothing depends on the hue alone. The hues are
+// Okabe and Ito's, for colour-blind users. A name always has the same shade.
 
 import {state} from './state.js';
 
-// By kind: hue, saturation, lightness in the light theme and in the dark one.
+// By kind: hue, saturation, lightness in the light theme, lightness in the dark theme.
 const kKindColours = [
   [212, 14, 84, 34],   // process
   [29, 92, 74, 40],    // user
@@ -18,19 +18,19 @@ const darkness = window.matchMedia('(prefers-color-scheme: dark)');
 
 const paperMedium = window.matchMedia('print');
 
-// On paper everything is dark on white.
+// Prints are always dark on white.
 export const isDark = () =>
   !paperMedium.matches && (state.theme === 'dark' || (state.theme === 'auto' && darkness.matches));
 
 export function onDarkness(changed) {
   darkness.addEventListener('change', changed);
 }
-// Of paper as well, for which there is no time to wait for the next picture.
+// Calls `changed` before and after printing, which does not wait for the next frame.
 export function onPaper(changed) {
   paperMedium.addEventListener('change', changed);
 }
 
-// FNV-1a.
+// Returns the FNV-1a hash of a name.
 function hashOf(name) {
   let hash = 2166136261;
   for (let i = 0; i < name.length; ++i) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
@@ -44,7 +44,7 @@ export function kindColour(kind, name) {
                   : `hsl(${hue + shade} ${saturation}% ${light + shade}%)`;
 }
 
-// `change`: from −1, all of it is gone, to 1, all of it is new.
+// Returns the colour of a change: −1 means all of it is gone, 1 means all of it is new.
 export function changeColour(change) {
   const strength = Math.min(1, Math.abs(change));
   const hue = change < 0 ? 214 : 8;
@@ -59,12 +59,13 @@ export const line = () => (isDark() ? '#30363d' : '#d0d7de');
 export const matchColour = () => (isDark() ? '#c026d3' : '#e879f9');
 export const focusColour = () => (isDark() ? '#79c0ff' : '#0a3069');
 
-// Of the time strip, by state.
+// States of the time strip, and their colours.
 export const kStates = ['on the CPU', 'blocked', 'preempted'];
 export const stateColour = (number) =>
   (isDark() ? ['#4c9be8', '#8d5fa8', '#c9a227'] : ['#2f78c4', '#c79bd2', '#e3b505'])[number];
 
-// From nothing to the most, in steps of lightness alone. Few colours are quicker to draw than many.
+// Returns a colour from nothing to the most, in steps of lightness. Few colours draw faster than
+// many.
 const kHeatSteps = 64;
 const heatColours = new Map();
 export function heatColour(part) {

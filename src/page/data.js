@@ -1,9 +1,9 @@
-// The bytes of the page as tables. page_data.h draws them.
+// Decodes the page's data to tables; page_data.h describes the encoding.
 //
-//   nodes    depth first, so the subtree of node i is i … end[i] − 1, its first callee i + 1, and the
-//            next one of callee c is end[c]
-//   labels   what a node is called: name, image and kind of code
-//   functions  labels of one name and image, however their code came there
+//   nodes    depth first: the subtree of node i is i … end[i] − 1, its first callee is i + 1, and
+//            the callee after c is end[c]
+//   labels   name, image and kind of code of nodes
+//   functions  labels of equal name and image, of any kind
 
 const kDataVersion = 1;
 export const kKinds = ['process', 'user', 'inlined', 'JIT', 'kernel', 'unnamed', 'off the CPU'];
@@ -36,8 +36,8 @@ class Reader {
     this.at += size;
     return this.decoder.decode(this.bytes.subarray(this.at - size, this.at));
   }
-  // A column of numbers, each by itself or as the difference to the one before. There are millions,
-  // nearly all of one byte.
+  // Reads a column of numbers, or of differences to the previous number. There are millions, and
+  // nearly all take one byte.
   numbers(column) {
     const {bytes} = this;
     for (let i = 0; i < column.length; ++i) {
@@ -117,7 +117,7 @@ function readNodes(reader) {
   return {size, depth, label, parent: new Uint32Array(size), end: new Uint32Array(size)};
 }
 
-// Parents, and where subtrees end, follow from the depths.
+// Computes the nodes' parents and the ends of subtrees from the depths.
 function connectNodes(nodes) {
   const open = [];
   for (let i = 0; i < nodes.size; ++i) {
@@ -149,8 +149,7 @@ function readRows(reader, events) {
   return rows;
 }
 
-// Puts rows in the order of time, so that those of a part of it are neighbours: from begin[first]
-// up to begin[last + 1].
+// Sorts rows by time slice. The rows of slices first … last are begin[first] … begin[last + 1] − 1.
 function sortBySlice(rows, slices) {
   const begin = new Uint32Array(slices + 1);
   for (let i = 0; i < rows.size; ++i) ++begin[rows.slice[i] + 1];
@@ -184,7 +183,7 @@ function collectFunctions(labels) {
   return functions;
 }
 
-// Whether a node lies below another one of the same function: what it has is counted there.
+// Marks nodes below another node of the same function; the outer node's total includes them.
 function findNested(nodes, labels, functions) {
   const nested = new Uint8Array(nodes.size);
   const open = new Uint32Array(functions.length);

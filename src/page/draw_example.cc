@@ -1,14 +1,13 @@
 // Writes the page of a made-up profile to standard output, for tests in a browser. Argument:
 //
-//   (none)      a server with nasty names, two events and a thread that waits
-//   diff        the same as two recordings, of which the second one is faster
-//   large       a million samples that are all told apart by thread, time or stack
-//   functions   a program of 20 000 functions
-//   threads     one of 5 000 threads
+//   (none)      a server with special characters in its names, two events and a waiting thread
+//   diff        two such recordings; the second one is faster
+//   large       a million samples, all different in thread, time or stack
+//   functions   a program of 20,000 functions
+//   threads     a program of 5,000 threads
 //   figures FIRST LAST [TID]
-//               no page: of the first profile's cpu-clock, in these slices and of that thread, each
-//               function's period by itself and with all that it calls, one a line, added up stack
-//               by stack
+//               no page: for cpu-clock in the first profile, these slices and that thread, one line
+//               per function with its self and total period, added up stack by stack
 
 #include <cstdint>
 #include <cstdio>
@@ -54,7 +53,7 @@ void DefineFunctions(ProfileForTest& test) {
                       .kind = DsoKind::kJit});
 }
 
-// `speed`: of Compress, so that two of these differ.
+// Adds the server. `speed` is that of Compress, so that two recordings differ.
 void AddServer(ProfileForTest& test, uint64_t speed) {
   DefineFunctions(test);
   const EventId blocked = test.AddEvent("offcpu-time");
@@ -96,7 +95,7 @@ constexpr const char* kCode = R"json([
    "period": 100000000, "isCut": true, "places": [],
    "instructions": [["1000", "push %rbp", 100000000, -1]]}])json";
 
-// What a frame's functions are called, the innermost first.
+// Returns the names of a frame's functions, the innermost first.
 std::vector<std::string> NamesOf(const Profile& profile, const profiler::profile::Frame& frame) {
   std::vector<std::string> names;
   for (const profiler::profile::Line& line : profile.LinesOf(frame)) {

@@ -1,4 +1,4 @@
-// A flame graph on a canvas: of any tree of boxes (tree.js), zoomed to one of them.
+// A flame graph of any tree of boxes (tree.js) on a canvas, zoomed to one box.
 
 import {fitCanvas, fittingText, hideTip, kBoxFont, onceAFrame, showTip} from './canvas.js';
 import {changeColour, focusColour, ink, isDark, kindColour, matchColour, paper} from './colours.js';
@@ -8,7 +8,8 @@ import {kEverything} from './tree.js';
 const kLevel = 18, kLeastWidth = 0.4, kCharacter = 6.65;
 
 export class FlameView {
-  // `host`: the element it fills. `options`: {label, isInverted(), onZoom(box), onOpen(box), say(text)}
+  // `host`: the element that it fills. `options`: {label, isInverted(), onZoom(box), onOpen(box),
+  // say(text)}
   constructor(host, data, options) {
     this.host = host;
     this.data = data;
@@ -77,8 +78,8 @@ export class FlameView {
     this.options.say(this.textOf(box));
   }
 
-  // Where each box that is seen lies. A box's children are within it, in order; what is left is its
-  // own.
+  // Computes the position of each visible box. Children lie within their box, in order; the rest of
+  // its width is its self part.
   layOut(width) {
     const side = this.widthSide;
     const path = this.zoomed.path;
@@ -177,7 +178,7 @@ export class FlameView {
     return most === 0 ? paper() : changeColour((after - before) / most);
   }
 
-  // What is said of a box, as lines.
+  // Returns the lines that describe a box.
   linesOf(box) {
     const {data} = this;
     const image = box.label >= 0 ? data.labels.image[box.label] : '';

@@ -1,4 +1,4 @@
-// Functions over time: a row a function, a column a slice, darker where it had more.
+// The heat map: a row per function, a column per time slice; darker cells have more samples.
 
 import {fitCanvas, fittingText, hideTip, kBoxFont, onceAFrame, showTip} from './canvas.js';
 import {focusColour, heatColour, ink} from './colours.js';
@@ -7,7 +7,7 @@ import {state} from './state.js';
 
 const kGutter = 300, kRow = 16;
 
-// The heaviest functions of the selection, and what they have by slice of it.
+// Returns the heaviest functions of the selection, and their amounts by time slice.
 export function heatCells(data, {sides, choice}, count, isTotal) {
   const side = sides.at(-1);
   const {rows, nodes, labels} = data;
@@ -21,7 +21,7 @@ export function heatCells(data, {sides, choice}, count, isTotal) {
   const sums = new Float64Array(columns);
   const isEventChosen = new Uint8Array(data.about.events.length);
   for (const event of choice.events.at(-1)) isEventChosen[event] = 1;
-  // Of a node: its function's row, and the nearest caller of which that must be asked as well.
+  // By node: the row of its function, and the nearest caller with a row.
   const heatRow = new Int32Array(nodes.size).fill(-1), above = new Uint32Array(nodes.size);
   for (let node = 1; node < nodes.size; ++node) {
     const func = labels.functionOf[nodes.label[node]];
@@ -61,7 +61,7 @@ export class HeatView {
   show(selection, matches) {
     this.matches = matches;
     this.heat = heatCells(this.data, selection, state.heatRows, state.heatOf === 'total');
-    // Times off the CPU are known when they end, and may be longer than their slice.
+    // Off-CPU time is recorded at its end, so it may be longer than its slice.
     this.most = selection.choice.hasStates && this.data.sliceLength > 0 ? this.data.sliceLength
       : this.heat.cells.reduce((most, cells) => cells.reduce((a, b) => Math.max(a, b), most), 1);
     this.draw();

@@ -1,4 +1,4 @@
-// Keys that work anywhere but in a field.
+// Keys that work everywhere except in input fields.
 
 const kKeys = [
   ['/', 'search', (actions) => actions.search()],

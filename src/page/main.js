@@ -1,6 +1,6 @@
-// Joins the parts: what changes in the state is shown by whom it concerns, and nothing is computed
-// twice. A change of event, time or threads makes a new selection; a view that is not seen is brought
-// up to date when it is opened.
+// Connects the modules: passes each change of the state to the views that depend on it, and
+// computes nothing twice. A change of event, time or threads makes a new selection. A hidden view
+// is updated when it is opened.
 
 import {hideTip} from './canvas.js';
 import {CodeView} from './code.js';
@@ -101,7 +101,7 @@ class Page {
     element('width-of-label').hidden = !this.data.isDiff;
   }
 
-  // What of the page depends on what.
+  // Updates the parts of the page that depend on the changed names.
   update(names) {
     const any = (...wanted) => wanted.some((name) => names.has(name));
     if (any('theme')) document.documentElement.dataset.theme = state.theme;
@@ -178,7 +178,7 @@ class Page {
     this.showPath(zoomed);
     this.showLegend();
   }
-  // As far down as there still is something to zoom to.
+  // Follows the zoom's labels down as far as boxes exist.
   zoomedIn(root) {
     let box = root;
     for (const label of state.zoom) {
@@ -263,7 +263,7 @@ class Page {
       });
     });
   }
-  // On paper what scrolls is shown as a whole.
+  // Draws everything now, for printing, where scrolling views are shown in full.
   drawNow() {
     this.flame.drawNow();
     this.timeline.drawNow();

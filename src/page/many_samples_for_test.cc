@@ -9,12 +9,12 @@
 namespace profiler::page {
 namespace {
 
-// Paths through functions called f0 … f(n−1), each at its own place in the tree.
+// Returns random paths through functions f0 … f(n−1).
 std::vector<std::string> RandomStacks(std::mt19937& random, const ManySamples& many) {
   constexpr uint32_t kDepth = 30;
   std::vector<std::string> stacks;
   for (size_t i = 0; i < many.stacks; ++i) {
-    // Stacks share a beginning with one before them, as those of programs do.
+    // As in real programs, a stack shares its beginning with an earlier one.
     std::string stack = "_start main";
     if (!stacks.empty()) {
       const std::string& other = stacks[random() % stacks.size()];
@@ -39,7 +39,7 @@ void AddManySamples(const ManySamples& many, exports::ProfileForTest& test) {
   for (uint32_t tid = 2; tid <= many.threads; ++tid) {
     test.In(tid, random() % kSlices, kSlices).Add(tid % 3 == 0 ? "worker" : "helper", all[0], 1);
   }
-  // A few stacks are most of all samples, as in programs.
+  // As in real programs, a few stacks have most of the samples.
   std::geometric_distribution<size_t> choose(12.0 / static_cast<double>(many.stacks));
   while (made.rows.size() < many.samples) {
     profile::Row row = made.rows[choose(random) % many.stacks];

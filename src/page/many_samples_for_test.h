@@ -1,4 +1,4 @@
-// Large profiles that nothing repeats in: the worst that a page is made of.
+// Large profiles without repetition, the worst case for a page's size.
 
 #pragma once
 
@@ -13,7 +13,7 @@ inline constexpr uint32_t kSlices = 200;
 
 struct ManySamples {
   size_t samples = 0;
-  size_t stacks = 0;  // distinct ones, 30 frames deep
+  size_t stacks = 0;  // number of distinct stacks, each 30 frames deep
   uint32_t functions = 0;
   uint32_t threads = 0;
 };
@@ -22,7 +22,7 @@ inline constexpr ManySamples kMillionSamples{1'000'000, 40'000, 3'000, 16};
 inline constexpr ManySamples kManyFunctions{200'000, 20'000, 20'000, 4};
 inline constexpr ManySamples kManyThreads{200'000, 2'000, 300, 5'000};
 
-// Rows of one sample each, of random stacks, threads and slices; always the same.
+// Adds rows of one sample each with random stacks, threads and slices; the same in every run.
 void AddManySamples(const ManySamples& many, exports::ProfileForTest& test);
 
 }  // namespace profiler::page

@@ -1,4 +1,4 @@
-// Figures as a person reads them.
+// Formats numbers for display, and computes intervals.
 
 export const percent = (share) => `${(100 * share).toFixed(2)} %`;
 export const grouped = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ',');
@@ -13,9 +13,9 @@ export function signedPercent(share) {
   return `${share < 0 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(2)} pt`;
 }
 
-// What 95 of 100 intervals have the truth in, if each sample fell as dice do: Wilson's interval.
-// The same quantile as in src/estimate/share.cc. `inequality` is how many times as many samples it
-// takes because they do not weigh the same.
+// Returns Wilson's 95 % interval of a share, which assumes independent samples. The quantile is
+// that of src/estimate/share.cc. `inequality` is the factor by which unequal weights increase the
+// number of samples needed.
 export function interval(share, samples, inequality = 1) {
   const quantile = 2.05;
   const throws = samples / Math.max(inequality, 1);
@@ -30,7 +30,8 @@ export function interval(share, samples, inequality = 1) {
   };
 }
 
-// Of the difference of two shares that are told from other samples each (Newcombe's method 10).
+// Returns the interval of the difference of two shares with separate samples (Newcombe's method
+// 10).
 export function changeInterval(before, beforeInterval, after, afterInterval) {
   const change = after - before;
   const down = Math.hypot(after - afterInterval.low, beforeInterval.high - before);

@@ -19,8 +19,8 @@ namespace {
 
 using json::Value;
 
-// What is tried one after the other until a page is small enough: from all that there is to little
-// more than the outline.
+// Bounds that are tried in turn until a page is small enough: the first keep everything, the last
+// little more than the outline.
 constexpr std::array<Bounds, 6> kBounds = {{
     {.least_share = 0, .slice_divisor = 1},
     {.least_share = 2e-5, .slice_divisor = 1},
@@ -88,7 +88,7 @@ std::string DataWithin(std::span<const Side> sides, const PageOptions& options, 
   Bounded bounded;
   std::string data;
   for (const Bounds& bounds : kBounds) {
-    // Slices that were joined before are joined on.
+    // The slices were already joined by the previous step's divisor.
     Bounds step = bounds;
     const size_t number = static_cast<size_t>(&bounds - kBounds.data());
     if (number > 0) step.slice_divisor /= kBounds[number - 1].slice_divisor;

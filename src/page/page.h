@@ -1,16 +1,16 @@
-// A profile as one HTML file that needs nothing else: no network, no server, no other file.
+// A profile as one self-contained HTML file, which needs no network, no server and no other file.
 //
-// It shows what the reader asks it for: flame graph, callers and callees of one function, a table,
-// a heat map, for any threads and any part of the time (docs/page.md). So it carries call paths by
-// thread and slice of time (call_paths.h), not a picture.
+// The reader chooses the view: flame graph, callers and callees of a function, table or heat map,
+// for any threads and any part of the time (docs/page.md). So the file contains call paths by
+// thread and time slice (call_paths.h), not a picture.
 //
-//   page.html, page.css, *.js    as they are in this folder, joined when this program is built
-//   data                         page_data.h, as base64: whatever a name is made of stays a name
+//   page.html, page.css, *.js    the files in this folder, joined when this program is built
+//   data                         page_data.h as base64, so that no name can act as markup
 //
-// A page has at most PageOptions::most_bytes, whatever the recordings have: what is lightest is
-// shown together (bounds.h), and the page says so, as it says what recordings lost.
+// A page has at most PageOptions::most_bytes, however large the recordings are. To fit, light parts
+// are merged (bounds.h). The page reports this, and also the losses of the recordings.
 //
-// Pure functions; thread-safe.
+// Functions without side effects; thread-safe.
 
 #pragma once
 
@@ -26,27 +26,28 @@
 
 namespace profiler::page {
 
-// What is shown first.
+// The view that is open at first.
 enum class OpenedView : uint8_t { kFlameGraph, kTable, kCode };
 
 struct PageOptions {
-  std::string title;    // empty: the recordings' names
-  std::string program;  // that makes the page, with its version
+  std::string title;    // empty: the names of the recordings
+  std::string program;  // this program, with its version
   OpenedView view = OpenedView::kFlameGraph;
-  std::optional<profile::EventId> event;  // that is shown first; else the first with samples
-  bool reverse = false;                   // merged from the leaf, at first
-  bool inverted = false;                  // the root on top, at first
-  std::vector<std::string> notes;         // lines that stand among the page's own
-  std::string code = "[]";                // CodeAsJson (code.h)
-  std::string function;                   // that is shown first, for kCode
-  // Without the code's, which has a bound of its own.
+  // event that is shown first; default: the first with samples
+  std::optional<profile::EventId> event;
+  bool reverse = false;            // True to start with the graph merged from the leaf.
+  bool inverted = false;           // True to start with the root on top.
+  std::vector<std::string> notes;  // additional lines for the page's notes
+  std::string code = "[]";         // Code::json (code.h)
+  std::string function;            // function that is shown first, for kCode
+  // Limit of the page's size, without `code`, which has its own limit.
   size_t most_bytes = 5'000'000;
 };
 
-// One side, or two that are compared: before and after. Each profile has threads apart and
-// Dimension::kSlice; without that, the page has no time.
+// Returns the page of one recording, or of two that are compared: before and after. Each profile
+// keeps threads apart and Dimension::kSlice; without slices the page has no time.
 //
-// Cost: linear in rows and stacks, and deflate, of what does not fit up to six times.
+// Takes time linear in rows and stacks. Compresses the data up to six times until it fits.
 std::string Page(std::span<const Side> sides, const PageOptions& options = {});
 
 }  // namespace profiler::page

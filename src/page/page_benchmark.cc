@@ -1,4 +1,4 @@
-// The page of a million samples of which no two agree in thread, time and stack.
+// Measures the page of a million samples, all different in thread, time and stack.
 
 #include <string>
 

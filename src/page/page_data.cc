@@ -13,7 +13,7 @@
 namespace profiler::page {
 namespace {
 
-// Each text once, by number.
+// A table that stores each text once, by number.
 class Strings {
  public:
   uint32_t NumberOf(const std::string& text) {
@@ -28,7 +28,7 @@ class Strings {
   std::vector<std::string> texts_;
 };
 
-// Of `size` elements; the first one's difference is to 0.
+// Writes `size` elements as differences; the first one's is to 0.
 void Differences(size_t size, NumberWriter& out, auto value_of) {
   uint64_t before = 0;
   for (size_t i = 0; i < size; ++i) {
@@ -93,7 +93,7 @@ std::string Deflated(const std::string& bytes) {
     return {};
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');
-  // zlib's interface is older than const.
+  // zlib's interface lacks const.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -107,7 +107,8 @@ std::string Deflated(const std::string& bytes) {
 }  // namespace
 
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths) {
-  // Boyer and Moore's vote: right where one period has the majority, and any will do otherwise.
+  // The vote of Boyer and Moore: it finds a period that most rows have. Without a majority, any
+  // result will do.
   std::vector<uint64_t> usual(paths.events.size()), votes(paths.events.size());
   for (const PathRow& row : paths.rows) {
     const uint64_t period = row.count == 0 ? 0 : row.period / row.count;

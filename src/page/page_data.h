@@ -1,28 +1,28 @@
-// Call paths as the bytes that a page carries.
+// Encodes call paths as the bytes that a page contains:
 //
 //   base64 of raw deflate (RFC 1951) of
 //
 //     version    1
-//     about      text: JSON, small (page.h: what is said of the recordings, events and bounds)
-//     code       text: JSON, instructions of functions; "[]" where there are none (code.h)
+//     about      text: small JSON about the recordings, events and bounds (page.h)
+//     code       text: JSON, instructions of functions; "[]" if there are none (code.h)
 //     strings    n, then n texts
 //     labels     n, then columns: name, image (strings), kind (exports::CodeKind)
-//     threads    n, then columns: ±pid, ±tid, name (string), side, how many are one
+//     threads    n, then columns: ±pid, ±tid, name (string), side, number of merged threads
 //     nodes      n, then columns: climb, label + 1 (0: the root)
 //     rows       n, then columns: ±event, ±thread, ±path, ±slice, samples, ±period
 //
-//   text     its size in bytes, then as many of UTF-8
-//   number   seven bits a byte, low ones first; the high bit says that more follow
-//   ±        the difference to the number before it in the column, with its sign in the lowest bit
-//   climb    how many levels the node lies above the place of a callee of the node before it: 0 for
-//            its callee, 1 for its next sibling
-//   ±period  of a row the difference to its samples × the event's usual period (`about` has that)
+//   text     its size in bytes, then the bytes, in UTF-8
+//   number   seven bits per byte, low ones first; a set high bit means that more bytes follow
+//   ±        the difference to the previous number in the column, with its sign in the lowest bit
+//   climb    number of levels between the node and a callee of the previous node: 0 for its
+//            callee, 1 for its next sibling
+//   ±period  a row's difference to its samples × the event's usual period (in `about`)
 //
-// What is a name stands nowhere but here, so no name can be taken for markup. A page has its own
-// reader: both change together, and the version says whether they fit. docs/page.md draws it for
-// others.
+// Names occur only in this data, so no name can act as markup. Each page contains its own reader,
+// so both change together; the version guards against a mismatch. docs/page.md describes the format
+// for other programs.
 //
-// Pure functions; thread-safe.
+// Functions without side effects; thread-safe.
 
 #pragma once
 
@@ -37,14 +37,14 @@ namespace profiler::page {
 
 inline constexpr uint64_t kPageDataVersion = 1;
 
-// By event: the period that most of its rows have a sample, and so what a row's is told from.
+// Returns, by event, the most common period per sample; rows store their difference to it.
 std::vector<uint64_t> UsualPeriods(const CallPaths& paths);
 
-// False where the rows and nodes alone are sure to take more than `bytes`: that deflate packs them
-// so well has not been seen.
+// Returns false if the rows and nodes alone certainly exceed `bytes`, according to the best
+// compression ever seen.
 bool MayFit(const CallPaths& paths, size_t bytes);
 
-// `about` and `code` are JSON. Linear; most of the time is deflate's.
+// Returns the data. `about` and `code` are JSON. Takes linear time, most of it in deflate.
 std::string EncodePageData(const CallPaths& paths, std::string_view about, std::string_view code);
 
 }  // namespace profiler::page

@@ -1,5 +1,5 @@
-// What a page does not tell by itself: what recordings lost, what has no name, and what is shown
-// together because it is light.
+// Notes below a page: losses of the recordings, code without a name, and light parts that are
+// merged.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace profiler::page {
 
-// One line each, for a person; of each side, then of the page. Clean UTF-8. Thread-safe.
+// Returns one line per note, in clean UTF-8: first about each side, then about the page.
+// Thread-safe.
 std::vector<std::string> NotesOf(std::span<const Side> sides, const Bounds& bounds,
                                  const Bounded& bounded);
 

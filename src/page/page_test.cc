@@ -23,7 +23,7 @@ namespace {
 
 using exports::ProfileForTest;
 
-// One line a row: its path, thread, slice and figures.
+// Returns one line per row: its path, thread, slice and numbers.
 std::string RowsOf(const CallPaths& paths) {
   std::vector<std::string> names;
   std::vector<std::string> open;
@@ -53,7 +53,7 @@ std::string PageOf(const profile::Profile& profile, const PageOptions& options =
   return Page({&side, 1}, options);
 }
 
-// What a browser makes of the data.
+// Decodes the data as a browser does.
 std::string Inflated(std::string_view base64) {
   std::string packed;
   EXPECT_TRUE(absl::Base64Unescape(View(base64), &packed));
@@ -81,7 +81,7 @@ std::string_view DataOf(std::string_view page) {
   return page.substr(begin, page.find('<', begin) - begin);
 }
 
-// The content of page data, table by table.
+// Lists the content of page data, table by table.
 std::string Listing(std::string_view base64) {
   const std::string content = Inflated(base64);
   NumberReader in(std::as_bytes(std::span(content)));
@@ -232,7 +232,7 @@ TEST(PageTest, NoNameBecomesMarkup) {
   EXPECT_EQ(
       data.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="),
       std::string_view::npos);
-  // But for the data all pages are the same.
+  // Except for the data, all pages are equal.
   std::string without = page, empty_without = empty;
   without.replace(page.find(data), data.size(), "");
   empty_without.replace(empty.find(DataOf(empty)), DataOf(empty).size(), "");

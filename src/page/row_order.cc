@@ -11,7 +11,7 @@
 namespace profiler::page {
 namespace {
 
-// Puts the four numbers of a row that it is sorted by into one, which takes fewer passes.
+// Packs the four sort keys of a row into one number, which needs fewer sorting passes.
 class SortKey {
  public:
   explicit SortKey(const std::vector<PathRow>& rows) {
@@ -29,7 +29,7 @@ class SortKey {
   }
 
   int bits() const { return bits_; }
-  // If it has 64 bits at most.
+  // Returns the packed key; valid only if bits() is at most 64.
   uint64_t Of(const PathRow& row) const {
     return row.slice | uint64_t{row.path} << path_at_ | uint64_t{row.thread} << thread_at_ |
            uint64_t{row.event} << event_at_;

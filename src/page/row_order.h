@@ -1,4 +1,4 @@
-// Rows of call paths in their order, each once.
+// Sorts rows of call paths and merges equal ones.
 
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace profiler::page {
 
-// By event, thread, path and slice; rows that agree in all become one. Linear in the rows.
+// Sorts by event, thread, path and slice, and merges rows that are equal in all four. Takes time
+// linear in the rows.
 void SortAndMergeRows(std::vector<PathRow>& rows);
 
 }  // namespace profiler::page

@@ -1,4 +1,4 @@
-// One function between its callers and its callees.
+// One function, between its callers and its callees.
 
 import {FlameView} from './flame.js';
 import {grouped, percent} from './numbers.js';
@@ -21,7 +21,7 @@ export class SandwichView {
     this.fillNames();
   }
 
-  // The names that can be chosen from; of very many those that come first.
+  // Offers names to choose from; if there are too many, only the first ones.
   fillNames() {
     const names = [...new Set(this.data.functions.map((known) => known.name))].slice(0, kMostNames);
     document.getElementById('function-names').replaceChildren(...names.map((name) => {
@@ -38,7 +38,7 @@ export class SandwichView {
     else this.facts.textContent = `no function is called ${name}`;
   }
 
-  // The function that was chosen; of none, the heaviest.
+  // Returns the chosen function, or the heaviest one if none is chosen.
   funcOf({sides}) {
     if (state.func >= 0) return state.func;
     const {self} = sides.at(-1).functions;

@@ -1,7 +1,8 @@
-// What a search finds: labels whose name or image match, and how much lies below them.
+// The search: finds labels whose name or image match, and the share of samples in and below them.
 
-// {matches: by label, isWrong}; matches is null where nothing is searched for. Case matters once the
-// pattern has upper case; what is no regular expression is searched for as it is.
+// Returns {matches: by label, isWrong}. `matches` is null for an empty query. A query with an
+// upper-case letter is case-sensitive. A malformed regular expression is searched for literally,
+// and isWrong is true.
 export function findMatches(data, query) {
   if (query === '') return {matches: null, isWrong: false};
   const flags = query === query.toLowerCase() ? 'i' : '';
@@ -23,7 +24,7 @@ function matchesOf(labels, pattern) {
   return matches;
 }
 
-// What is in a match or below one, each sample once.
+// Returns the share of samples in or below matching nodes; each sample counts once.
 export function matchedShare(data, side, matches) {
   const {nodes} = data;
   let sum = 0;

@@ -1,11 +1,12 @@
-// What the chosen samples weigh: by node of the call tree, by function.
+// The weights of the selected samples: by node of the call tree and by function.
 //
-// A choice of event is one event, on both sides where two recordings are compared, or all time of
-// the threads: on the CPU and off it.
+// A choice of events is either one event (on both sides of a comparison), or all time of the
+// threads, on and off the CPU.
 
 import {state} from './state.js';
 
-// [{name, members, events: [by side: numbers of events], isTime, hasChance, hasStates}]
+// Returns [{name, members, events: [by side: numbers of events], isTime, hasChance, hasStates}];
+// hasChance means that confidence intervals apply.
 export function eventChoices(about) {
   const choices = [];
   const bare = (name) => name.split(':')[0];
@@ -33,19 +34,19 @@ export function eventChoices(about) {
   for (const choice of choices) {
     choice.events = sidesOf(choice.members);
     choice.isTime = choice.members.length > 0 && choice.members.every((event) => event.isTime);
-    // Of times off the CPU all are known, of those on it samples: no one interval is of both.
+    // Off-CPU times are complete, on-CPU times are sampled, so no interval covers both.
     choice.hasChance = choice.members.every((event) => !event.isCount && event.isOffCpu === choice.members[0].isOffCpu);
     choice.hasStates = choice.members.some((event) => event.isOffCpu);
   }
   return choices;
 }
 
-// One side's weights. The arrays are made once and filled again for each selection; what only some
-// views ask for is computed when they do.
+// The weights of one side. The arrays are reused for each selection. Values that only some views
+// need are computed on demand.
 //
 //   self, total      by node, in periods            samples, totalSamples   by node
 //   functions        {self, total, samples} by function
-//   inequality       how many times as many samples it takes because they do not weigh the same
+//   inequality       factor by which unequal weights increase the number of samples needed
 class Weights {
   constructor(data) {
     this.data = data;
@@ -61,7 +62,7 @@ class Weights {
     this.isThreadChosen = isThreadChosen;
     this.first = rows.begin[from];
     this.end = rows.begin[to + 1];
-    // Where all samples weigh the same, one figure gives the other.
+    // If all samples weigh the same, samples follow from periods.
     this.evenPeriod = events.length === 1 && about.events[events[0]].isEven ? about.events[events[0]].usualPeriod : 0;
     this.found = {};
     this.addRows();
@@ -81,7 +82,7 @@ class Weights {
     this.count = samples;
     this.period = sum;
   }
-  // Nodes are depth first, so what a subtree has is a difference of running sums.
+  // Nodes are depth first, so the sum of a subtree is a difference of running sums.
   sumSubtrees(values, sums) {
     const {size, end} = this.data.nodes;
     const {running} = this;
@@ -143,8 +144,8 @@ export function isWholeTime(data) {
   return state.from === 0 && state.to === data.slices - 1;
 }
 
-// {sides: [Weights], choice}: of the events, threads and time that state has. The next selection has
-// the same arrays.
+// Returns {sides: [Weights], choice} for the state's events, threads and time. The next call reuses
+// the arrays.
 export function select(data, choice) {
   const isThreadChosen = new Uint8Array(data.threads.length).fill(state.threads === null ? 1 : 0);
   for (const thread of state.threads ?? []) isThreadChosen[thread] = 1;

@@ -1,13 +1,13 @@
-// What is shown, as one value that the fragment of the page's address can carry:
+// The state of the page, as one value that the fragment of its address can hold:
 //
 //   #v=flame&e=0&t=10-49&h=1,2&q=parse&z=3.17.4&r=1&i=1&f=12&s=total&c=dark
 //
-//   v  view      e  choice of event    t  slices of time, first and last    h  threads
+//   v  view      e  choice of events    t  time slices, first and last    h  threads
 //   q  search    z  zoom: labels from the root down    r  merged from the leaf    i  root on top
-//   f  function  s  sorted by, "-" in front for the least first    w  width is that of before
+//   f  function  s  sort key, after "-" in ascending order    w  boxes as wide as before
 //   n  rows of the heat map    m  heat map of totals    c  theme
 //
-// What is as at first is left out. Numbers are those of this file's data.
+// Initial values are left out. Numbers are those of this file's data.
 
 export const state = {
   view: 'flame', event: 0, from: 0, to: 0, threads: null, query: '', zoom: [], reverse: false,
@@ -21,7 +21,7 @@ const listeners = [];
 let atFirst = null;
 let lastSlice = 0;
 
-// `changed` is called with the names of what changed.
+// Registers `changed`, which is called with the names of changed members.
 export function onChange(changed) {
   listeners.push(changed);
 }
@@ -66,7 +66,7 @@ export function fragment() {
 
 let written = null;
 
-// A step is something to come back from with the browser's own button.
+// Writes the fragment. A step adds an entry to the browser's history.
 function writeFragment(isStep) {
   written = '#' + fragment();
   if (isStep) {
@@ -82,7 +82,7 @@ const numberOf = (text, least, most, otherwise) => {
 };
 const oneOf = (text, known, otherwise) => (known.includes(text) ? text : otherwise);
 
-// Whoever wrote the address may have written anything.
+// Reads the fragment. It is untrusted, because anybody may have written the address.
 export function readFragment(limits) {
   if (location.hash === written) return;
   const parts = new URLSearchParams(location.hash.slice(1));

@@ -1,14 +1,14 @@
-// The functions of the selection as a table: what each has by itself and with all that it calls.
+// The functions of the selection as a table: the self and total part of each.
 //
-// Intervals are as if samples fell as dice do: too wide for functions that run long at a time, which
-// a page cannot know, for it has sums and not the samples' order (docs/page.md).
+// The intervals assume independent samples. They are too wide for functions that run long at a
+// time; a page cannot know that, because it has sums and not the samples' order (docs/page.md).
 
 import {changeInterval, grouped, interval, percent, signedPercent} from './numbers.js';
 import {change, state} from './state.js';
 
 const kRowsAtFirst = 100, kMoreRows = 1000;
 
-// A column's key is what the address says; `of` gives what it is sorted by.
+// The columns by the key in the address; `of` returns the value to sort by.
 const kColumns = {
   self: {heading: 'Self', of: (row) => row.self, isNumber: true},
   total: {heading: 'Total', of: (row) => row.total, isNumber: true},
@@ -25,7 +25,7 @@ function columnsOf(data) {
                      : ['self', 'total', 'samples', 'name', 'image'];
 }
 
-// Every function with samples; without sorting.
+// Returns all functions with samples, unsorted.
 export function tableRows(data, {sides, choice}) {
   const shown = sides.at(-1);
   const share = (value, side) => (side.period === 0 ? 0 : value / side.period);

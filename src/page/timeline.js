@@ -1,8 +1,8 @@
-// The strip of time: the whole above, and a row a thread. Dragging in either chooses a part of the
-// time, a click a thread; all other views follow.
+// The time strip: all threads together on top, and a row per thread. Dragging selects an interval,
+// a click selects a thread; all other views follow.
 //
-// A cell is what a thread has in a slice of time. Times off the CPU are known when they end, so what
-// is longer than its slice is shown in the slices before as well.
+// A cell shows a thread's amount in a time slice. Off-CPU time is recorded at its end, so the part
+// that exceeds its slice is moved to the slices before.
 
 import {fitCanvas, fittingText, hideTip, kSmallFont, onceAFrame, showTip} from './canvas.js';
 import {faint, focusColour, ink, kStates, line, paper, stateColour} from './colours.js';
@@ -17,7 +17,8 @@ function stateOf(event) {
   return event.name.startsWith('offcpu-time') ? 1 : 2;
 }
 
-// {order: threads, the heaviest first, weights: by thread, cells: by state, overview: by state}
+// Returns {order: threads, the heaviest first, weights: by thread, cells: by state, overview: by
+// state}.
 export function threadCells(data, choice) {
   const {rows, threads, slices} = data;
   const stateOfEvent = new Int8Array(data.about.events.length).fill(-1);
@@ -45,8 +46,8 @@ export function threadCells(data, choice) {
   return {order, weights, cells, overview};
 }
 
-// A slice has room for its own length. What it has of time off the CPU beyond that, with the time on
-// it, began before.
+// Moves excess back: a slice can hold only its own length, so off-CPU time beyond that began
+// earlier.
 function spreadBack(cells, first, slices, length) {
   for (let slice = slices - 1; slice > 0; --slice) {
     let room = Math.max(0, length - cells[0][first + slice]);
@@ -67,7 +68,7 @@ export class Timeline {
     this.host = document.getElementById('threads');
     this.stage = this.host.querySelector('.stage');
     this.canvas = document.getElementById('threads-canvas');
-    this.active = 0;  // row that the keyboard is at
+    this.active = 0;  // row with the keyboard's focus
     this.draw = onceAFrame(() => this.drawNow());
     this.listen();
     new ResizeObserver(this.draw).observe(this.host.parentElement);
@@ -133,7 +134,7 @@ export class Timeline {
     context.fillText(fittingText(this.cells.order.length === 1 ? '1 thread' : `${grouped(this.cells.order.length)} threads`, kGutter - 8, 6), 4, kOverview / 2);
   }
 
-  // Marks at round seconds from the first sample on.
+  // Draws marks at round seconds since the first sample.
   drawAxis(context) {
     const whole = (this.data.slices * this.data.sliceLength) / 1e9;
     context.font = kSmallFont;
@@ -179,7 +180,8 @@ export class Timeline {
     this.drawBrush(context, height);
   }
 
-  // What a full cell is: the whole time of it, or without times the heaviest one.
+  // Returns the amount of a full cell: a slice's whole time, or without times the heaviest cell's
+  // amount.
   capacity() {
     if (this.choice.hasStates && this.data.sliceLength > 0) return this.data.sliceLength;
     return this.cells.cells[0].reduce((most, value) => Math.max(most, value), 1);
@@ -281,7 +283,7 @@ export class Timeline {
     return undefined;
   }
 
-  // Only this thread, or this one as well.
+  // Selects only this thread, or adds it to the selection or removes it.
   toggle(row, isAdded) {
     const thread = this.cells.order[row];
     if (thread === undefined) return;
@@ -318,7 +320,7 @@ export class Timeline {
     event.stopPropagation();
     this.draw();
   }
-  // For who hears the list.
+  // Describes the active thread to screen readers.
   tellOption() {
     const option = document.getElementById('thread-option');
     const thread = this.cells?.order[this.active];

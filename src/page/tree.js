@@ -1,13 +1,14 @@
-// Call trees of the selection, whose boxes stand for sets of the data's nodes. The children of a box
-// are found when they are drawn first, so a tree of a million nodes costs what is seen of it.
+// Call trees of the selection. Each box stands for a set of the data's nodes. A box's children are
+// computed when they are first drawn, so even a tree of a million nodes costs only its visible
+// part.
 //
 //   down   a box has nodes of one label; its children are their callees, by label
-//   up     a box has nodes of one label, and the starts that they are callers of, whose weights count;
-//          its children are the callers' callers
+//   up     a box has nodes of one label, and the starts that they call, whose weights count; its
+//          children are the callers' callers
 //
 // Weights are by side: [all], or [before, after].
 
-// Of a root that stands for all nodes of one function, whatever their labels.
+// Label of a root that stands for all nodes of one function, whatever their kinds.
 export const kOneFunction = -2;
 export const kEverything = -1;
 
@@ -25,7 +26,7 @@ export class Box {
     this.found ??= this.tree.childrenOf(this);
     return this.found;
   }
-  // From the root down to here.
+  // Returns the boxes from the root down to this one.
   get path() {
     const path = [];
     for (let box = this; box !== null; box = box.parent) path.unshift(box);
@@ -76,7 +77,8 @@ class DownTree {
 }
 
 class UpTree {
-  // `counted`: what of each start counts, 'self' or 'total'; `samples` likewise.
+  // `counted` and `samples` name the members of a side that count for each start: 'self' or
+  // 'total', and 'samples' or 'totalSamples'.
   constructor(data, sides, starts, counted, samples, label) {
     this.data = data;
     this.sides = sides;
@@ -84,7 +86,7 @@ class UpTree {
     this.values = sides.map((side) => side[counted]);
     this.samples = samples;
     this.root = new Box(this, null, label, 0);
-    // Of the root of everything no node is an own one: its children are the starts themselves.
+    // The root of everything has no nodes of its own: its children are the starts themselves.
     this.root.nodes = label === kEverything ? [] : starts;
     this.root.starts = starts;
     for (const start of starts) this.weigh(this.root, start);
@@ -92,7 +94,7 @@ class UpTree {
   weigh(box, start) {
     for (let side = 0; side < this.values.length; ++side) box.weights[side] += this.values[side][start];
   }
-  // box.starts[i] is the start that box.nodes[i] is a caller of.
+  // Returns the children. box.nodes[i] is a caller of box.starts[i].
   childrenOf(box) {
     const {parent, label} = this.data.nodes;
     const isFirst = box.label === kEverything;
@@ -119,7 +121,7 @@ class UpTree {
     for (const start of box.starts) sum += samples[start];
     return sum;
   }
-  // Of the interrupted function all, of callers nothing.
+  // Returns all for the interrupted function, and 0 for its callers.
   selfOf(box, side) {
     return box.depth <= 1 ? box.weights[side] : 0;
   }
@@ -129,7 +131,7 @@ export function callTree(data, sides) {
   return new DownTree(data, sides, [0], kEverything).root;
 }
 
-// Merged from the leaf: the interrupted functions first, their callers beyond.
+// Returns the tree merged from the leaf: first the interrupted functions, then their callers.
 export function leafTree(data, sides) {
   const starts = [];
   for (let node = 1; node < data.nodes.size; ++node) {
@@ -138,7 +140,7 @@ export function leafTree(data, sides) {
   return new UpTree(data, sides, starts, 'self', 'samples', kEverything).root;
 }
 
-// Nodes of the function that lie below no other one of it.
+// Returns the function's nodes that are not below another one of its nodes.
 function outermostOf(data, sides, func) {
   const {nodes, functions} = data;
   const isWanted = new Uint8Array(data.labels.size);

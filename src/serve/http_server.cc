@@ -23,13 +23,13 @@ beast::string_view ViewOf(std::string_view text) { return {text.data(), text.siz
 
 struct Connection;
 
-// The connections there are.
+// All open connections.
 struct Connections {
   size_t count = 0;
-  std::list<Connection*> waiting;  // for a request, the oldest first
+  std::list<Connection*> waiting;  // connections without a request yet, the oldest first
 };
 
-// One connection: a request, an answer, the end.
+// One connection: it reads a request, answers it and ends.
 struct Connection {
   Connection(tcp::socket socket, std::shared_ptr<Connections> all)
       : stream(std::move(socket)),
@@ -53,7 +53,7 @@ struct Connection {
   beast::flat_buffer buffer;
   http::request_parser<http::empty_body> parser;
   http::response<http::span_body<const char>> response;
-  std::shared_ptr<const std::string> body;  // that the response shows
+  std::shared_ptr<const std::string> body;  // keeps the bytes of `response` alive
   const std::shared_ptr<Connections> others;
   const std::list<Connection*>::iterator place;
   bool waits = true;
@@ -96,7 +96,8 @@ class HttpServer::Impl {
     });
   }
 
-  // Without a descriptor for it, a connection stays readable: no use to try again at once.
+  // Retries later: without a free descriptor, the listening socket stays readable, and an immediate
+  // retry would spin.
   void AcceptLater() {
     constexpr std::chrono::milliseconds kPause{100};
     pause_.expires_after(kPause);
@@ -111,7 +112,7 @@ class HttpServer::Impl {
     if (open_->waiting.empty()) return false;
     Connection& oldest = *open_->waiting.front();
     oldest.StopWaiting();
-    oldest.stream.close();  // ends its read, and with that the connection
+    oldest.stream.close();  // its pending read fails, which ends the connection
     return true;
   }
 
@@ -151,7 +152,7 @@ class HttpServer::Impl {
   const HttpServerOptions options_;
   const std::function<HttpAnswer(const HttpRequest&)> answer_;
   uint16_t port_ = 0;
-  // They may outlive this.
+  // Shared, because connections may outlive the server.
   const std::shared_ptr<Connections> open_ = std::make_shared<Connections>();
 };
 

@@ -1,8 +1,9 @@
-// Answers requests over HTTP: one a connection, then it is closed. What is asked and answered is
-// the owner's affair; that who connects and says nothing, too much, or what is no HTTP costs little
-// is seen to here.
+// An HTTP server that answers one request per connection and then closes it.
 //
-// Not thread-safe: all runs on the threads of the io_context, of which there must be one.
+// The owner decides what to answer. The server itself limits the cost of clients that send nothing,
+// too much, or something other than HTTP.
+//
+// Not thread-safe: everything runs on the thread of the io_context; exactly one thread may run it.
 
 #pragma once
 
@@ -21,31 +22,32 @@
 
 namespace profiler::serve {
 
-// A request as far as it matters. Valid during the call that gets it.
+// The parts of a request that matter here. Valid during the call that receives it.
 struct HttpRequest {
   std::string_view method, target, host;
 };
 
 struct HttpAnswer {
   unsigned status = 200;
-  std::vector<std::pair<std::string_view, std::string_view>> headers;  // names and constant texts
-  std::shared_ptr<const std::string> body;  // never null; of HEAD its size alone is sent
+  // names and values are constants
+  std::vector<std::pair<std::string_view, std::string_view>> headers;
+  std::shared_ptr<const std::string> body;  // never null; HEAD sends only its size
 };
 
 struct HttpServerOptions {
-  std::string address = "127.0.0.1";  // no name
-  uint16_t port = 0;                  // 0: one that is free
-  bool may_reuse_address = false;     // of a server that has ended just now (SO_REUSEADDR)
-  std::chrono::seconds patience{30};  // with who connects and says nothing
-  // At one time. One more takes the place of the oldest that has not asked yet; if all have, it is
-  // closed.
+  std::string address = "127.0.0.1";  // an IP address, not a name
+  uint16_t port = 0;                  // 0: any free port
+  bool may_reuse_address = false;     // SO_REUSEADDR: succeeds right after another server ended
+  std::chrono::seconds patience{30};  // for the request of a connection
+  // Limit of open connections. One more closes the oldest that still waits for its request; if all
+  // have sent theirs, the new one is closed.
   size_t most_connections = 64;
 };
 
 class HttpServer {
  public:
-  // Accepts once the io_context runs, which must outlive this. Errors: kUnavailable, "cannot listen
-  // there: …".
+  // Accepts connections once the io_context runs, which must outlive the server. Errors:
+  // kUnavailable, "cannot listen there: …".
   static absl::StatusOr<std::unique_ptr<HttpServer>> Listen(
       boost::asio::io_context& context, const HttpServerOptions& options,
       std::function<HttpAnswer(const HttpRequest&)> answer);

@@ -24,7 +24,7 @@ absl::StatusOr<std::string> RandomToken() {
   return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
 }
 
-// As long for a wrong token as for a right one, so that its bytes cannot be found one by one.
+// Compares in constant time, so that nobody can guess the token byte by byte.
 bool AreSame(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;

@@ -1,14 +1,14 @@
-// One page over HTTP, for a browser on this machine and nobody else.
+// One page over HTTP, for a browser of the same user on this machine.
 //
 //   http://127.0.0.1:PORT/TOKEN/
 //
 // Every user of the machine can connect to the port, and every site that the browser visits can
-// send requests there. So the address has a random token of 128 bits, without which nothing is
-// served, and a request must name this address as its Host: a site that makes its own name lead
-// here (DNS rebinding) names another. Answers tell the browser to load nothing from elsewhere, and
-// to keep no copy.
+// send requests to it. So the address contains a random token of 128 bits, without which nothing is
+// served. A request must also name this address as its Host: a site that resolves its own name to
+// this machine (DNS rebinding) names another one. Answers forbid the browser to load anything from
+// elsewhere and to keep a copy.
 //
-// Not thread-safe: all runs on the threads of the io_context, of which there must be one.
+// Not thread-safe: everything runs on the thread of the io_context; exactly one thread may run it.
 
 #pragma once
 
@@ -23,22 +23,22 @@
 
 namespace profiler::serve {
 
-// What a request gets.
+// The answer to a request.
 enum class Answer : uint8_t {
   kPage,
-  kPageHead,      // for HEAD: all but the page
+  kPageHead,      // for HEAD: the headers without the page
   kNotFound,      // 404: the token is missing or wrong
   kWrongHost,     // 403
   kNotSupported,  // 405: neither GET nor HEAD
 };
 
-// What to answer on a server with that token and port.
+// Returns the answer of a server with that token and port.
 Answer AnswerTo(const HttpRequest& request, std::string_view token, uint16_t port);
 
 class PageServer {
  public:
-  // Listens on 127.0.0.1, at a port that is free where `port` is 0, and accepts once the io_context
-  // runs. `page` is UTF-8 HTML. The io_context must outlive the server. Errors: kUnavailable where
+  // Listens on 127.0.0.1 at `port`, or at a free one if that is 0. Accepts connections once the
+  // io_context runs, which must outlive the server. `page` is UTF-8 HTML. Errors: kUnavailable if
   // nothing can listen there.
   static absl::StatusOr<std::unique_ptr<PageServer>> Listen(boost::asio::io_context& context,
                                                             std::string page, uint16_t port);
@@ -46,7 +46,7 @@ class PageServer {
 
   // "http://127.0.0.1:40123/3f…/"
   std::string address() const;
-  // How often the page was given out.
+  // Returns how often the page was sent.
   uint64_t served() const;
 
  private:

@@ -63,14 +63,14 @@ class PageServerTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The whole answer to these bytes.
+  // Sends these bytes and returns the whole answer.
   std::string Send(const std::string& bytes) const {
     boost::asio::io_context context;
     boost::asio::ip::tcp::socket socket(context);
     socket.connect({boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(port_)});
     std::string answer;
     boost::system::error_code end;
-    // A server that has read enough need not wait for the rest.
+    // Writing may fail: the server does not wait for the rest once it has read enough.
     boost::asio::write(socket, boost::asio::buffer(bytes), end);
     boost::asio::read(socket, boost::asio::dynamic_buffer(answer), end);
     return answer;

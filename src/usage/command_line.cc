@@ -10,7 +10,7 @@
 namespace profiler::usage {
 namespace {
 
-// What `--help` says of a check is its description.
+// Adds a check; `--help` shows its description.
 void AddCheck(CLI::Option* option, CLI::Validator check, InHelp in_help) {
   if (in_help == InHelp::kNo) check.description("");
   option->check(std::move(check));
@@ -214,14 +214,14 @@ std::vector<std::string> Command::CommandNames() const {
 }
 
 std::string Command::Help() const {
-  // CLI::App::help() of a program is about the command that was given.
+  // CLI::App::help() of the program would describe the command that was given.
   const CLI::App* const parent = app_->get_parent();
   const std::string name = parent == nullptr ? Name() : parent->get_name() + " " + Name();
   return HelpText(*app_, name);
 }
 
 Parsed Command::Parse(std::vector<std::string> arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them reversed
   try {
     app_->parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {

@@ -1,8 +1,9 @@
-// The command line: which commands and options the program has, and what of them was typed.
+// The command line: declares the program's commands and options, and parses the words that were
+// typed.
 //
-// It is CLI11 that parses. Its templates cost each file that includes it 3 seconds of compiling,
-// which was half of what a command's file took. So no header includes it: command_line.cc and
-// usage.cc are compiled with it, and all other files see these classes, which have no templates.
+// CLI11 does the parsing. Each file that includes its templates takes 3 seconds longer to compile,
+// half of a command's compile time. So no header includes it: only command_line.cc, help_text.cc
+// and usage.cc do, and all other files use these classes, which have no templates.
 //
 //   Command program("profiler", "Shows where the time goes.");
 //   uint32_t rows = 10;
@@ -32,33 +33,34 @@ namespace profiler::usage {
 
 struct Usage;
 
-// Whether `--help` lists the values that an option can have.
+// Lists the values that an option accepts in `--help`, or leaves them out.
 enum class InHelp : bool { kNo, kYes };
 
-// An option of a command, or one of its arguments. Copies stand for the same option, which lives as
-// long as the program that it was added to. Functions that return an Option return this one again,
-// so that calls can be chained.
+// A handle of an option or argument of a command. Copies refer to the same option, which lives as
+// long as its program. Functions that return an Option return this one, so that calls can be
+// chained.
 class Option {
  public:
-  Option() = default;  // none, until one is assigned
+  Option() = default;  // A handle of no option.
 
-  // What `--help` calls the value: FILE in `--output FILE`.
+  // Sets the name of the value in `--help`: FILE in `--output FILE`.
   Option ValueName(const std::string& name) const;
-  // `--help` shows what the variable has now, or `text`, as the value where none is given.
+  // Makes `--help` show `text`, or the variable's current value, as the default.
   Option ShowDefault() const;
   Option ShowDefault(const std::string& text) const;
 
-  // It has to be given.
+  // Makes it an error to leave the option out.
   Option Required() const;
-  // Both together are an error.
+  // Makes it an error to give both options.
   Option Excludes(Option other) const;
-  // It may stand without a value, which is "" then.
+  // Allows the option without a value, which then is "".
   Option ValueMayBeMissing() const;
-  // Of a list: each time that the option is given, it takes one word. Without this it takes all
-  // words up to the next option.
+  // Makes a list take one word each time the option is given. Without this it takes all words up to
+  // the next option.
   Option OneValueEach() const;
 
-  // What values are right; others are an error. A range has the type of the option's variable.
+  // These restrict the values; other values are an error. A range has the type of the option's
+  // variable.
   Option InRange(int least, int most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint32_t least, uint32_t most, InHelp in_help = InHelp::kYes) const;
   Option InRange(uint64_t least, uint64_t most, InHelp in_help = InHelp::kYes) const;
@@ -66,12 +68,12 @@ class Option {
   Option Positive() const;
   Option OneOf(const std::vector<std::string>& words, InHelp in_help = InHelp::kYes) const;
   Option ExistingFile() const;
-  // A number of bytes, which may have a unit: 4K is 4096.
+  // Reads a number of bytes with an optional unit: 4K is 4096.
   Option AsSize() const;
 
-  // How often it was given.
+  // Returns how often the option was given.
   size_t Count() const;
-  // With its dashes, the long name where it has one.
+  // Returns the name with its dashes; the long one if there are two.
   std::string Name() const;
 
   friend bool operator==(const Option&, const Option&) = default;
@@ -83,12 +85,12 @@ class Option {
   CLI::Option* option_ = nullptr;
 };
 
-// What a command line comes to.
+// The result of parsing a command line.
 struct Parsed {
   enum class Kind {
-    kCommand,  // there is a command to run
-    kAnswer,   // --help or --version was given: `text` is to be printed, and nothing to be run
-    kError,    // `text` says what is wrong
+    kCommand,  // run the command
+    kAnswer,   // --help or --version: print `text` and run nothing
+    kError,    // `text` is the message
   };
   Kind kind = Kind::kCommand;
   std::string text;
@@ -96,25 +98,26 @@ struct Parsed {
 
 // The program, or one of its commands.
 //
-// The names of an option are written with commas between them: "-F,--freq". A name without dashes
-// is that of an argument, which is told by its place alone: "FILE". A name that sets a flag to
-// false has {false} behind it, or ! in front of it: "--big,--no-big{false}". Parse sets the
-// variables, so they must live until then. Names that are taken or cannot be are a mistake in the
-// program: CLI11 throws an exception of its own, in every run.
+// The names of an option are separated by commas: "-F,--freq". A name without dashes, such as
+// "FILE", makes an argument, which is recognised by its position. A name that sets a flag to false
+// is followed by {false} or preceded by !: "--big,--no-big{false}". Parse sets the variables, so
+// they must live until then. A duplicate or malformed name is a bug in the program: CLI11 throws an
+// exception in every run.
 class Command {
  public:
-  // Does something with a value. An error says what is wrong with it, and is one of Parse.
+  // Uses a value. Parse reports its error, which says what is wrong with the value.
   using ReadValue = std::function<absl::Status(const std::string& value)>;
 
-  // The program. `text` is the head of its `--help`.
+  // Makes the program. `--help` begins with `text`.
   Command(const std::string& name, const std::string& text);
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   ~Command();
 
-  // A command of this program, which owns it.
+  // Adds a command, which the program owns.
   Command& AddCommand(const std::string& name, const std::string& text);
-  // Options that `--help` lists under `heading`, and of which exactly one has to be given.
+  // Adds a group of options, which `--help` lists under `heading`. Exactly one of them must be
+  // given.
   Command& AddAlternatives(const std::string& heading);
 
   Option AddOption(const std::string& names, std::string& value, const std::string& text);
@@ -130,28 +133,29 @@ class Command {
   Option AddOption(const std::string& names, std::optional<double>& value, const std::string& text);
   Option AddOption(const std::string& names, std::vector<std::string>& values,
                    const std::string& text);
-  // An option of one name, whose value is given to `read`.
+  // Adds an option with one name. Parse passes each value to `read`.
   Option AddOption(const std::string& name, ReadValue read, const std::string& text);
-  // Takes any value, and changes nothing.
+  // Adds an option that accepts any value and sets no variable.
   Option AddOption(const std::string& names, const std::string& text);
 
   Option AddFlag(const std::string& names, bool& value, const std::string& text);
-  // Counts how often it is given.
+  // Counts how often the flag is given.
   Option AddFlag(const std::string& names, int& count, const std::string& text);
   Option AddFlag(const std::string& names, std::function<void()> when_given,
                  const std::string& text);
-  // Changes nothing.
+  // Adds a flag that sets no variable.
   Option AddFlag(const std::string& names, const std::string& text);
 
-  // What stands below the options in `--help`.
+  // Sets the text below the options in `--help`.
   void SetFooter(const std::string& text);
-  // Adds --version, which answers with `text`.
+  // Adds --version, which prints `text`.
   void SetVersion(const std::string& text);
-  // One of the commands has to be given.
+  // Makes it an error to give no command.
   void RequireCommand();
-  // The first word that is none of the options begins the command line of a program to run.
+  // Ends the options at the first word that is not one; there the command line of a program to run
+  // begins.
   void SetRunsProgram();
-  // The program's options may stand behind this command's name as well.
+  // Allows the program's options after this command's name, too.
   void AcceptProgramOptions();
 
   std::string Name() const;
@@ -159,29 +163,29 @@ class Command {
   std::vector<std::string> CommandNames() const;
   std::string Help() const;
 
-  // Reads the words behind the program's name. Is called once.
+  // Parses the words after the program's name. Call it once.
   [[nodiscard]] Parsed Parse(std::vector<std::string> arguments);
 
-  // What follows is known once Parse was called.
+  // The functions below need Parse to have run.
   bool WasGiven() const;
-  // How often the option of that name was given.
+  // Returns how often the option of that name was given.
   size_t Count(const std::string& name) const;
-  // In the order in which they were given, each as often as it was.
+  // Returns the options in the order they were given; repeated ones occur repeatedly.
   std::vector<Option> GivenOptions() const;
-  // Of a command that runs a program: that program's command line.
+  // Returns the command line of the program to run; see SetRunsProgram.
   std::vector<std::string> Remaining() const;
 
  private:
   friend Usage UsageOf(const Command& program);
   explicit Command(CLI::App* app);
 
-  std::unique_ptr<CLI::App> program_;  // none in a command, whose program owns `app_`
+  std::unique_ptr<CLI::App> program_;  // null in a command, because its program owns `app_`
   CLI::App* const app_;
   std::vector<std::unique_ptr<Command>> commands_;
   std::vector<std::unique_ptr<Command>> alternatives_;
 };
 
-// The version of CLI11.
+// Returns the version of CLI11.
 std::string_view ParserVersion();
 
 }  // namespace profiler::usage

@@ -72,7 +72,7 @@ TEST_F(CommandLineTest, AProgramsCommandLineIsLeftAsItIs) {
 TEST_F(CommandLineTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(ErrorOf({}), "A subcommand is required");
   EXPECT_EQ(ErrorOf({"stop", "--now"}), "The following argument was not expected: --now");
-  // How the range is written differs from version to version of CLI11.
+  // The wording of the range depends on CLI11's version.
   EXPECT_THAT(ErrorOf({"run", "-n", "10"}), HasSubstr("--count: Value 10 not in range"));
   EXPECT_EQ(ErrorOf({"run", "-n", "1", "--big"}), "--count excludes --big");
   EXPECT_EQ(ErrorOf({"run", "--even", "3"}), "--even: '3' is not even");

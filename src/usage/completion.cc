@@ -31,12 +31,12 @@ bool IsOfFiles(const OptionUsage& argument) {
   return argument.names.front() == "FILE" || argument.names.front() == "IN";
 }
 
-// Between single quotes of a shell that knows no escapes there.
+// Quotes for a shell without escapes between single quotes.
 std::string Quoted(std::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(View(text), {{"'", "'\\''"}}), "'");
 }
 
-// The beginning of what an option does: as much as stands beside it in a list.
+// Shortens an option's description to the length that fits beside it in a list.
 std::string Shortened(const std::string& text) {
   constexpr size_t kMost = 70;
   const std::string line = text.substr(0, text.find_first_of(";\n"));
@@ -62,7 +62,7 @@ std::string CommandNames(const Usage& usage) {
 
 // ---- bash
 
-// How the values of an option are listed.
+// Returns the shell code that lists an option's values.
 std::string BashValues(const OptionUsage& option) {
   switch (ValuesOf(option)) {
     case Values::kChoices:
@@ -98,8 +98,8 @@ std::string BashCommand(const CommandUsage& command, const std::vector<OptionUsa
   return text + "      ;;\n";
 }
 
-// `option` is the word whose value is being typed: the one before, or what stands before a "=",
-// which bash takes for a word of its own.
+// `option` is the word whose value is being typed: the word before, or the text before a "=", which
+// bash treats as a separate word.
 constexpr std::string_view kBashBegin = R"sh(# Completion of PROGRAM for bash.
 
 _profiler_words() { COMPREPLY=($(compgen -W "$1" -- "$word")); }
@@ -198,7 +198,7 @@ std::string Bash(const Usage& usage) {
 
 // ---- zsh
 
-// Within the brackets and braces of _arguments.
+// Escapes text for the brackets and braces of _arguments.
 std::string ZshText(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
 }

@@ -1,5 +1,5 @@
-// What the shells complete words with behind the program's name: commands, options, the words among
-// an option's values, files, process numbers, and the programs that some commands run.
+// Completion scripts for shells. They complete commands, options, an option's fixed values, files,
+// process ids, and the programs that some commands run.
 
 #pragma once
 
@@ -13,10 +13,10 @@ namespace profiler::usage {
 
 enum class Shell { kBash, kZsh, kFish };
 
-// By its name; nothing for another one.
+// Returns the shell of that name, if it is supported.
 std::optional<Shell> ShellOf(std::string_view name);
 
-// To be put where the shell looks for completions:
+// Returns the script. Each shell looks for it in its own folder:
 //   bash  share/bash-completion/completions/PROGRAM
 //   zsh   share/zsh/site-functions/_PROGRAM
 //   fish  share/fish/vendor_completions.d/PROGRAM.fish

@@ -12,7 +12,7 @@
 namespace profiler::usage {
 namespace {
 
-// Where descriptions begin.
+// Column of the descriptions.
 constexpr size_t kColumn = 30;
 
 std::string Row(std::string_view left, std::string_view description) {
@@ -30,8 +30,8 @@ bool IsRepeated(const CLI::Option& option) {
   return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
-// The option's value, as in " SIZE=1G ...". What it excludes is not told: that each is the other's
-// opposite is plain.
+// Returns the option's value, as in " SIZE=1G ...". Options that it excludes are left out, because
+// opposites are plain from their names.
 std::string ValueOf(const CLI::Option& option) {
   std::string text;
   if (option.get_type_size() == 0) return text;
@@ -99,7 +99,7 @@ std::string Options(const CLI::App& app, bool with_help) {
   return text;
 }
 
-// Options of which one has to be given.
+// Lists options of which exactly one must be given.
 std::string Alternatives(const CLI::App& group) {
   std::string text = absl::StrCat("[Option Group: ", group.get_group(), "]\n",
                                   " \n[Exactly 1 of the following options is required]\n",

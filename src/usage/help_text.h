@@ -1,5 +1,6 @@
-// How `--help` looks: the same with every version of CLI11, whose own layout is another one since
-// 2.5. tools/install reads the commands from it, and tests what docs/ must list.
+// The text of `--help`, independent of CLI11's own layout, which changed in version 2.5.
+// tools/install reads the commands from this text, and tests read it to check that docs/ is
+// complete.
 //
 // Private to this package.
 
@@ -13,7 +14,7 @@ class App;
 
 namespace profiler::usage {
 
-// All of a command's help; `name` stands behind "Usage:". Thread-safe.
+// Returns the whole help of a command; "Usage:" is followed by `name`. Thread-safe.
 std::string HelpText(const CLI::App& app, const std::string& name);
 
 }  // namespace profiler::usage

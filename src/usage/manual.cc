@@ -12,12 +12,12 @@ namespace profiler::usage {
 namespace {
 
 std::string Heading(const std::string& title, const Usage& usage) {
-  // Values have long words, which no line can be filled up with.
+  // ".ad l": values contain long words, with which justified lines would have wide gaps.
   return absl::StrCat(".TH ", absl::AsciiStrToUpper(Troff(title)), " 1 \"\" \"",
                       Troff(usage.version), "\" \"User Commands\"\n.ad l\n");
 }
 
-// "Record where …" as what follows a name and a dash.
+// Turns "Record where …" into the phrase that follows a name and a dash.
 std::string AsPhrase(const std::string& text) {
   std::string phrase = text.substr(0, text.find('\n'));
   while (phrase.ends_with('.')) phrase.pop_back();
@@ -30,7 +30,7 @@ std::string AsPhrase(const std::string& text) {
 std::string Bold(std::string_view text) { return absl::StrCat("\\fB", Troff(text), "\\fR"); }
 std::string Italic(std::string_view text) { return absl::StrCat("\\fI", Troff(text), "\\fR"); }
 
-// A sentence, whatever the help's line begins and ends with.
+// Returns the text as one sentence with a full stop.
 std::string AsSentence(const std::string& text) {
   std::string sentence = absl::StrReplaceAll(text, {{"\n", " "}});
   if (!sentence.empty() && !sentence.ends_with('.')) sentence += '.';
@@ -112,12 +112,12 @@ std::string SeeAlso(const std::vector<std::string>& pages) {
 }  // namespace
 
 std::string Troff(std::string_view text) {
-  // A terminal that knows ASCII alone would show nothing.
+  // Terminals limited to ASCII would show nothing for "…".
   const std::string plain = absl::StrReplaceAll(View(text), {{"…", "..."}});
   std::string escaped;
   bool starts_line = true;
   for (const char c : plain) {
-    // At the start of a line these two introduce a request.
+    // At the start of a line these two characters introduce a request.
     if (starts_line && (c == '.' || c == '\'')) escaped += "\\&";
     starts_line = c == '\n';
     switch (c) {

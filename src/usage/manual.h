@@ -9,13 +9,13 @@
 
 namespace profiler::usage {
 
-// profiler(1): the commands.
+// Returns profiler(1), the page of the program.
 std::string ManualPage(const Usage& usage);
 
-// profiler-COMMAND(1).
+// Returns profiler-COMMAND(1), the page of one command.
 std::string ManualPage(const Usage& usage, const CommandUsage& command);
 
-// Text as troff prints it, whatever is in it.
+// Escapes text, so that troff prints it unchanged.
 std::string Troff(std::string_view text);
 
 }  // namespace profiler::usage

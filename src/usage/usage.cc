@@ -12,7 +12,7 @@
 namespace profiler::usage {
 namespace {
 
-// What checks the option's values, as CLI11 puts it behind the value's name.
+// Returns the descriptions of the option's checks, which CLI11 prints after the value's name.
 std::vector<std::string> ChecksOf(CLI::Option& option) {
   std::vector<std::string> checks;
   try {
@@ -84,12 +84,12 @@ std::vector<std::string> ChoicesOf(std::string_view value) {
   const bool is_set = value.starts_with('{') && value.ends_with('}');
   if (is_set) value = value.substr(1, value.size() - 2);
   for (const absl::string_view part : absl::StrSplit(View(value), is_set ? ',' : '|')) {
-    // What may follow a word is in brackets: dwarf[,BYTES].
+    // A suffix in brackets is optional: dwarf[,BYTES].
     std::string_view word(part.data(), part.size());
     word = word.substr(0, word.find('['));
     if (IsWord(word)) choices.emplace_back(word);
   }
-  // A single word is what the value is called.
+  // A single word is the value's name, not a choice.
   if (!is_set && value.find('|') == std::string_view::npos) choices.clear();
   return choices;
 }

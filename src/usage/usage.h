@@ -1,5 +1,5 @@
-// What the program can be told, as a value: the commands and their options, as `--help` lists them.
-// Manual pages and the shells' completions are written from it, so that nothing is said twice.
+// The commands and options as a value, as `--help` lists them. Manual pages and the shells'
+// completions are generated from it, so that each text is written once.
 //
 //   Command ──▶ Usage ──▶ ManualPage   troff, for man(1)
 //                    └──▶ Completion   for bash, zsh and fish
@@ -15,13 +15,13 @@ namespace profiler::usage {
 class Command;
 
 struct OptionUsage {
-  std::vector<std::string> names;    // "-F", "--freq"; of an argument its name alone
-  std::string value;                 // "FILE", "fp|dwarf[,BYTES]"; empty: it has none
-  std::vector<std::string> choices;  // the words among its values
+  std::vector<std::string> names;    // "-F", "--freq"; for an argument only its name
+  std::string value;                 // "FILE", "fp|dwarf[,BYTES]"; empty: takes no value
+  std::vector<std::string> choices;  // the fixed words among its values
   std::string default_value;
   bool repeats = false;
   bool is_required = false;
-  std::string text;  // what it does
+  std::string text;  // the description
 
   bool IsCalled(std::string_view name) const;
 };
@@ -31,7 +31,7 @@ struct CommandUsage {
   std::string text;
   std::vector<OptionUsage> arguments;  // in their order
   std::vector<OptionUsage> options;
-  bool runs_program = false;  // what stands behind its options is a command of its own
+  bool runs_program = false;  // True if another program's command line follows the options.
 };
 
 struct Usage {
@@ -42,11 +42,11 @@ struct Usage {
   std::vector<CommandUsage> commands;
 };
 
-// As they were added to `program`.
+// Lists the commands and options that were added to `program`.
 Usage UsageOf(const Command& program);
 
-// The words among alternatives that are written as in "fp|dwarf[,BYTES]|auto" or "{a,b}": those
-// that are no names of something to fill in.
+// Returns the fixed words of alternatives such as "fp|dwarf[,BYTES]|auto" or "{a,b}", without
+// placeholders such as FILE.
 std::vector<std::string> ChoicesOf(std::string_view value);
 
 }  // namespace profiler::usage

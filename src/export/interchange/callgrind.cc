@@ -21,7 +21,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// A column for each of the file's events.
+// The costs in all columns of the file.
 using Costs = std::vector<uint64_t>;
 
 void Add(Costs& sum, const Costs& costs) {
@@ -29,7 +29,7 @@ void Add(Costs& sum, const Costs& costs) {
   for (size_t i = 0; i < costs.size(); ++i) sum[i] += costs[i];
 }
 
-// What an event may be called in the file: letters, digits and underscores.
+// Returns an event's name in the file, where only letters, digits and underscores are allowed.
 std::string EventName(std::string_view name) {
   std::string safe(name);
   for (char& c : safe) {
@@ -41,7 +41,7 @@ std::string EventName(std::string_view name) {
   return safe;
 }
 
-// A name ends with its line.
+// Replaces control characters, because a name extends to the end of its line.
 std::string InLine(std::string text) {
   for (char& c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = ' ';
@@ -49,7 +49,7 @@ std::string InLine(std::string text) {
   return text;
 }
 
-// "(ID) NAME" where a name comes first, "(ID)" from then on.
+// Returns "(ID) NAME" for the first use of a name, and "(ID)" afterwards.
 class NameIds {
  public:
   std::string Of(const std::string& name) {
@@ -90,7 +90,7 @@ class CallgrindWriter {
   }
 
  private:
-  // Function and line; caller, line of the call, and callee.
+  // Place: function and line. Call: caller, line of the call, callee.
   using Place = std::pair<FunctionIndex, uint32_t>;
   using Call = std::tuple<FunctionIndex, uint32_t, FunctionIndex>;
 
@@ -108,7 +108,7 @@ class CallgrindWriter {
       AddStack(stack, costs);
       Add(total_, costs);
     }
-    // A function that only calls has a line of its own all the same, below which its calls stand.
+    // A function without own cost needs an own line, too, below which its calls are written.
     for (const auto& [call, costs] : calls_) {
       const auto& [caller, line, callee] = call;
       const auto own = self_.lower_bound({caller, 0});
@@ -201,7 +201,7 @@ class CallgrindWriter {
   std::map<Place, Costs> self_;
   std::map<Call, Costs> calls_;
   Costs total_;
-  std::vector<uint64_t> last_seen_;  // by function: the number of the stack that had it last
+  std::vector<uint64_t> last_seen_;  // by function: number of the latest stack with it
   uint64_t stacks_seen_ = 0;
   NameIds objects_, files_, functions_;
   FunctionIndex entered_ = UINT32_MAX;

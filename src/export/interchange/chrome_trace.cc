@@ -26,7 +26,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// The stretch of time that a sample stands for, in nanoseconds.
+// The interval that a sample stands for, in nanoseconds.
 struct Stretch {
   uint64_t begin = 0, end = 0;
   uint32_t row = 0;
@@ -37,7 +37,7 @@ struct Lane {
   std::vector<Stretch> stretches;
 };
 
-// Trace events count in microseconds.
+// Formats a time in microseconds, the unit of trace events.
 std::string Microseconds(uint64_t nanoseconds) {
   return absl::StrFormat("%d.%03d", nanoseconds / 1000, nanoseconds % 1000);
 }
@@ -97,7 +97,7 @@ class TraceWriter {
     }
   }
 
-  // The timeline begins where the first sample's stretch does.
+  // Sets the timeline's begin, which is that of the first sample's interval.
   void FindBegin() {
     begin_ = has_times_ ? origin_.first_sample : 0;
     for (const auto& [ids, lane] : lanes_) {
@@ -139,7 +139,7 @@ class TraceWriter {
     return *middle;
   }
 
-  // Goes through all slices once to count them by length, before any is written.
+  // Counts all slices by length before any is written, to find the shortest that fit.
   void FindShortest() {
     for (auto& [ids, lane] : lanes_) {
       std::stable_sort(lane.stretches.begin(), lane.stretches.end(),
@@ -165,12 +165,12 @@ class TraceWriter {
   }
 
   void ShowLane(const Lane& lane) {
-    uint64_t end = 0;  // of what has been shown of the thread
+    uint64_t end = 0;  // end of the part of the thread that has been written
     for (Stretch stretch : lane.stretches) {
       stretch.begin = std::max(stretch.begin, end);
-      // Of two slices at one place and without length it would not show which is the outer one.
+      // Each slice needs a length; otherwise viewers could not tell which of two is the outer one.
       stretch.end = std::max(stretch.end, stretch.begin + 1);
-      // Samples of a clock come some microseconds too late or too early.
+      // Tolerates small gaps, because a clock's samples come some microseconds early or late.
       const uint64_t jitter = (stretch.end - stretch.begin) / 4;
       if (stretch.begin > end + jitter) {
         CloseTo(0, end);
@@ -183,7 +183,7 @@ class TraceWriter {
     CloseTo(0, end);
   }
 
-  // Closes the calls that the sample does not have, and opens those that it has anew.
+  // Closes open calls that are not on the sample's stack, and opens new ones.
   void ShowSample(const Stretch& stretch) {
     const Row& row = profile_.rows[stretch.row];
     code_.GetStack(profile_, row.stack, functions_);
@@ -278,14 +278,14 @@ class TraceWriter {
   const uint64_t most_slices_;
   const CodeTable code_;
   const bool has_times_;
-  std::vector<std::string> names_;  // by function, quoted
+  std::vector<std::string> names_;  // quoted, by function
   std::vector<std::string> event_names_;
   std::vector<EventId> instant_events_;
   std::map<std::pair<uint32_t, uint32_t>, Lane> lanes_;  // by pid and tid
   bool is_counting_ = true;
-  std::array<uint64_t, 64> lengths_{};  // how many slices have so many bits, less one
+  std::array<uint64_t, 64> lengths_{};  // number of slices by bit width of the length, minus one
   uint64_t shortest_ = 0, left_out_ = 0;
-  uint64_t begin_ = 0;  // of the timeline, in the samples' clock
+  uint64_t begin_ = 0;  // begin of the timeline, in the samples' clock
   uint32_t pid_ = 0, tid_ = 0;
   std::vector<Slice> open_;
   std::vector<FunctionIndex> functions_;

@@ -1,4 +1,4 @@
-// A profile as a timeline of function calls, in Chrome's trace event format, for Perfetto
+// A profile as a timeline of function calls in Chrome's trace event format, for Perfetto
 // (ui.perfetto.dev), chrome://tracing and Speedscope.
 //
 //   samples of a thread   main work read   main work   main      (a gap)   main
@@ -7,17 +7,19 @@
 //                          work ──────────┐
 //                           read ──┐
 //
-// A sample stands for the time before it: its period where the event is a time, else the time
-// since the sample before, of which no more than twice the median counts. A call that is on the
-// stack in samples without a gap between them is one slice; each says in `samples`, which viewers
-// pass over, how many it had, so those of the outermost slices add up to the thread's samples.
+// A sample stands for the interval before it. The interval is the sample's period if the event is a
+// time. Otherwise it reaches back to the previous sample, but at most twice the median distance. A
+// call that is on the stack of successive samples without a gap is one slice. Each slice has its
+// number of samples in `samples`, which viewers ignore; those of a thread's outermost slices add up
+// to the thread's samples.
 //
-// Shown as slices are times on and off the CPU (which get a slice "[blocked]" or "[preempted]" at
-// their end), or where there are none, the first event. Samples of the other events are instants.
-// Without times samples are laid end to end, and the timeline has no meaning.
+// The slices show the time on and off the CPU; off-CPU time ends in a slice "[blocked]" or
+// "[preempted]". If no event is a time, they show the first event. Samples of the other events
+// become instants. If samples have no times, they are laid end to end, and the positions mean
+// nothing.
 //
-// Viewers hold such a file in memory as a whole. Where it would have more than `most_slices`, short
-// calls are left out, the shortest first, but never an outermost one.
+// Viewers keep the whole file in memory. Beyond `most_slices` slices, the shortest calls are left
+// out, but never an outermost one.
 
 #pragma once
 
@@ -30,12 +32,12 @@
 namespace profiler::exports {
 
 struct ChromeTraceFile {
-  std::string text;       // one event a line
-  uint64_t left_out = 0;  // slices
-  uint64_t shortest = 0;  // slices that are as long as that, in nanoseconds, are all there
+  std::string text;       // one trace event per line
+  uint64_t left_out = 0;  // number of slices left out
+  uint64_t shortest = 0;  // all slices of at least this length, in nanoseconds, are in the text
 };
 
-// Linear in the samples' frames. Thread-safe.
+// Returns the file. Takes time linear in the samples' frames. Thread-safe.
 ChromeTraceFile ChromeTrace(const profile::Profile& profile, const Origin& origin,
                             uint64_t most_slices = 1'000'000);
 

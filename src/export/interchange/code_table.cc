@@ -34,7 +34,7 @@ class CodeTable::Builder {
   }
 
  private:
-  // Symbols of one name and file in one image are one function.
+  // Symbols of equal name and file in one image are one function.
   using Key = std::tuple<StringId, StringId, profile::DsoId, bool>;
 
   FunctionIndex FunctionOf(const Frame& frame, profile::SymbolId symbol, StringId file) {

@@ -1,12 +1,12 @@
-// The functions at a profile's frames, by number, for formats that have a table of functions.
+// A table of a profile's functions by number, for formats that contain one.
 //
 //   frame ─▶ lines, innermost first:  {function, line} {function, line, inlined} …
 //                                          │
 //                                          ▼
-//   function = {name, file, image}     told apart by all three
+//   function = {name, file, image}     distinct in at least one of them
 //
-// A frame without a symbol is a function called "[IMAGE]" or "[unknown]". All texts are UTF-8: what
-// is none in the profile became U+FFFD.
+// A frame without a symbol is a function named "[IMAGE]" or "[unknown]". All texts are UTF-8; other
+// bytes in the profile became U+FFFD.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct CodeFunction {
   std::string name;
   std::string file;  // empty: unknown
   profile::DsoId dso{};
-  CodeKind kind = CodeKind::kUser;  // of the first frame that has it
+  CodeKind kind = CodeKind::kUser;  // of the first frame with the function
 };
 
 struct CodeLine {
@@ -36,7 +36,8 @@ struct CodeLine {
   bool inlined = false;
 };
 
-// Built in time linear in the frames. Keeps no reference to the profile. Reading is thread-safe.
+// The table. Construction takes time linear in the frames. Keeps no reference to the profile.
+// Reading is thread-safe.
 class CodeTable {
  public:
   explicit CodeTable(const profile::Profile& profile);
@@ -44,14 +45,14 @@ class CodeTable {
   std::span<const CodeFunction> functions() const { return functions_; }
   const CodeFunction& operator[](FunctionIndex function) const { return functions_[function]; }
 
-  // Innermost first; never empty.
+  // Returns the lines of a frame, innermost first; never empty.
   std::span<const CodeLine> At(profile::FrameId frame) const {
     const auto index = static_cast<uint32_t>(frame);
     const uint32_t begin = index == 0 ? 0 : ends_[index - 1];
     return std::span(lines_).subspan(begin, ends_[index] - begin);
   }
 
-  // Replaces `functions` by those of a stack of the profile that the table is of, from the leaf up.
+  // Sets `functions` to those of a stack, from the leaf up. `profile` must be the table's.
   void GetStack(const profile::Profile& profile, profile::StackId stack,
                 std::vector<FunctionIndex>& functions) const;
 
@@ -60,10 +61,10 @@ class CodeTable {
 
   std::vector<CodeFunction> functions_;
   std::vector<CodeLine> lines_;
-  std::vector<uint32_t> ends_;  // in lines_, by frame
+  std::vector<uint32_t> ends_;  // end of each frame's lines in lines_
 };
 
-// ImageName (src/export/labels.h), with ValidUtf8.
+// Returns ImageName (src/export/labels.h) as valid UTF-8.
 std::string ImagePath(const profile::Profile& profile, const profile::Dso& dso);
 
 }  // namespace profiler::exports

@@ -33,12 +33,12 @@ using profile::Row;
 using profile::StackId;
 
 constexpr int kVersion = 61;         // of the processed format
-constexpr int kGeckoVersion = 36;    // of the format that it would have been made of
+constexpr int kGeckoVersion = 36;    // of the unprocessed format that the file claims to come from
 constexpr int kLibraryResource = 1;  // in the resource table
 constexpr int kIntervalMarker = 1;   // a marker's phase
 constexpr double kNanosecondsInAMillisecond = 1e6;
 
-// The categories, by their places in meta.categories.
+// The categories, as indices of meta.categories.
 enum Category { kOther, kUser, kKernel, kJit, kOffCpu };
 
 Json Categories() {
@@ -62,8 +62,8 @@ Category CategoryOf(CodeKind kind) {
   }
 }
 
-// The viewer knows an image by an id that symbol servers use: the first sixteen bytes of the
-// build-id as a GUID, whose first three numbers are little-endian in it, and an age of 0.
+// Returns the id by which the viewer identifies an image at symbol servers: the first sixteen bytes
+// of the build-id as a GUID, whose first three numbers are little-endian, and the age 0.
 std::string BreakpadId(std::span<const std::byte> build_id) {
   constexpr size_t kOrder[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
   std::string guid;
@@ -73,13 +73,13 @@ std::string BreakpadId(std::span<const std::byte> build_id) {
   return absl::StrCat(absl::AsciiStrToUpper(absl::BytesToHexString(guid)), "0");
 }
 
-// A table is an object of columns of one length.
+// A table: an object whose columns have equal lengths.
 class Table {
  public:
   explicit Table(std::initializer_list<const char*> columns) {
     for (const char* column : columns) value_[column] = Json::array();
   }
-  // A value for each column, in their order.
+  // Adds a row: a value for each column, in their order.
   void Add(std::initializer_list<Json> row) {
     auto column = value_.begin();
     for (const Json& value : row) (column++)->push_back(value);
@@ -144,7 +144,7 @@ class FirefoxWriter {
     return meta;
   }
 
-  // Milliseconds between samples: of the first event that is a time on the CPU, else 1.
+  // Returns the milliseconds between samples: of the first event that is a time on the CPU, else 1.
   double Interval() const {
     for (const profile::Event& event : profile_.events) {
       const std::string_view name = profile_.text(event.name);
@@ -184,7 +184,7 @@ class FirefoxWriter {
     }
   }
 
-  // A frame of ours is one of theirs for each of its functions.
+  // Adds the frames. Each of our frames becomes one of the viewer's frames per function.
   void AddFrames() {
     first_frame_.reserve(profile_.frames.size());
     for (uint32_t i = 0; i < profile_.frames.size(); ++i) {
@@ -201,7 +201,7 @@ class FirefoxWriter {
     }
   }
 
-  // Callers have lower numbers than what they call.
+  // Adds the stacks; callers have lower numbers than callees.
   void AddStacks() {
     stack_of_.reserve(profile_.stacks.size());
     for (const profile::StackNode& node : profile_.stacks) {
@@ -235,7 +235,7 @@ class FirefoxWriter {
   }
 
   Json Threads() {
-    // Times on the CPU and off it are one list; each other event has lists of its own.
+    // Times on and off the CPU share one list; each other event has its own lists.
     std::vector<std::vector<EventId>> lists;
     const std::vector<EventId> events = EventsWithRows(profile_);
     const bool joins =
@@ -317,7 +317,7 @@ class FirefoxWriter {
       weights.push_back(has_off_cpu
                             ? Json(static_cast<double>(row.period) / kNanosecondsInAMillisecond)
                             : Json(row.count));
-      // How much of the time since the sample before was spent on the CPU, in microseconds.
+      // CPU time since the previous sample, in microseconds.
       const bool on_cpu = IsTime(row.event) && !IsOffCpu(row.event);
       cpu.push_back(i == 0 || !on_cpu ? Json(0) : Json(std::min(row.period, time - before) / 1000));
       before = time;
@@ -367,8 +367,8 @@ class FirefoxWriter {
   Table frames_{"address",      "inlineDepth",   "category", "subcategory", "func",
                 "nativeSymbol", "innerWindowID", "line",     "column"};
   Table stacks_{"frame", "prefix"};
-  std::vector<uint32_t> first_frame_;  // by frame: the first of theirs, of the outermost function
-  std::vector<uint32_t> stack_of_;     // by stack: the last of theirs
+  std::vector<uint32_t> first_frame_;  // by our frame: the viewer's frame of the outermost function
+  std::vector<uint32_t> stack_of_;     // by our stack: the last of the viewer's stacks
 };
 
 }  // namespace

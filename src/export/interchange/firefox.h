@@ -1,16 +1,16 @@
-// A profile as the Firefox Profiler reads it (profiler.firefox.com; Perfetto opens it, too): its
-// processed format, version 61. The viewer brings older versions up to date, so this one
-// stays.
+// A profile in the format of the Firefox Profiler (profiler.firefox.com), which Perfetto also
+// opens: the processed format, version 61. The viewer upgrades older versions, so this one stays
+// valid.
 //
 //   meta      clock, categories, kinds of markers
 //   libs      images, with build-ids
 //   shared    stackTable ─▶ frameTable ─▶ funcTable ─▶ stringArray, sources, resourceTable
-//   threads   one a thread and event: samples {stack, time, weight}, markers
+//   threads   one per thread and event: samples {stack, time, weight}, markers
 //
-// Times are milliseconds since the recording's first sample. A sample weighs the number of samples
-// it stands for. A thread's times on and off the CPU are one list, whose samples weigh
-// milliseconds, and each time off the CPU is a marker as well. Without times samples are a
-// millisecond apart.
+// Times are milliseconds since the recording's first sample. A sample's weight is the number of
+// samples that it stands for. If off-CPU time was recorded, a thread's times on and off the CPU are
+// one list, whose weights are milliseconds; each time off the CPU is also a marker. If samples have
+// no times, they are one millisecond apart.
 
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace profiler::exports {
 
-// Linear in rows, stacks and frames. Thread-safe.
+// Returns the profile as JSON. Takes time linear in rows, stacks and frames. Thread-safe.
 nlohmann::ordered_json FirefoxJson(const profile::Profile& profile, const Origin& origin);
 
-// The same as text, gzipped.
+// Returns FirefoxJson as text, gzipped.
 std::string Firefox(const profile::Profile& profile, const Origin& origin);
 
 }  // namespace profiler::exports

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 const Origin kOrigin = {.command = "app", .producer = "profiler 1", .first_sample = 1'000'000};
 
-// The functions of a stack, from the leaf.
+// Returns the functions of a stack, from the leaf.
 std::string StackText(const Json& document, Json stack) {
   const Json& shared = document["shared"];
   std::string text;

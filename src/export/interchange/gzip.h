@@ -1,4 +1,4 @@
-// gzip (RFC 1952), for formats whose files are compressed so.
+// gzip (RFC 1952), for formats that use it and for requests to servers.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace profiler::exports {
 
-// For a file that is written once: level 6 takes twice as long, for a twentieth less.
+// Level for files that are written once: level 6 takes twice as long and saves only a twentieth.
 inline constexpr int kGzipFile = 4;
-// For what is sent within a data centre: two thirds of level 4's time or less, for a tenth more.
+// Level for messages within a data centre: at most two thirds of level 4's time, a tenth larger.
 inline constexpr int kGzipMessage = 2;
 
-// The same bytes for the same text: no time and no name are in it.
+// Compresses a text. Equal texts yield equal bytes, because no time and no file name are stored.
 std::string Gzip(std::string_view text, int level = kGzipFile);
 
 }  // namespace profiler::exports

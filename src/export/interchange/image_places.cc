@@ -18,7 +18,7 @@ ImagePlaces::ImagePlaces(const profile::Profile& profile) : places_(profile.dsos
     const auto dso = static_cast<uint32_t>(frame.dso);
     if (has_bias[dso] || !frame.place.in_file) continue;
     has_bias[dso] = true;
-    // An ip below the offset is none that the image can have had.
+    // An ip below the offset is impossible for this image, so it is ignored.
     const uint64_t ip = frame.ip.value;
     if (ip > frame.place.value) places_[dso].bias = (ip - frame.place.value) / kPage * kPage;
   }

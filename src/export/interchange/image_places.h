@@ -1,13 +1,13 @@
-// Where images lie in memory, for formats whose code locations are addresses in mappings.
+// Addresses of images, for formats whose code locations are addresses in mappings.
 //
-// A profile has an image once, however many processes mapped it, and an offset in its file for each
-// frame there. The image is placed where the first process had it:
+// A profile stores an image once, even if many processes mapped it, and an offset in the file for
+// each of its frames. The image is placed at the address that it had in the first process:
 //
 //   frame      ip 0x55d0c3a41234, offset 0x1234 in the file      bias = 0x55d0c3a40000
 //   mapping    [0x55d0c3a41000, 0x55d0c3a43000) of offset 0x1000
 //   address    bias + offset, of every frame of the image
 //
-// Code that is in no file keeps the addresses at which it ran.
+// Code that is not in a file keeps the addresses at which it ran.
 
 #pragma once
 
@@ -19,14 +19,14 @@
 namespace profiler::exports {
 
 struct ImagePlace {
-  uint64_t start = 0, limit = 0;  // whole pages with all of the image's frames; limit 0: none
-  uint64_t file_offset = 0;       // of start
+  uint64_t start = 0, limit = 0;  // whole pages that contain all frames of the image; limit 0: none
+  uint64_t file_offset = 0;       // offset in the file of `start`
   uint64_t bias = 0;
 };
 
 class ImagePlaces {
  public:
-  // Linear in the frames.
+  // Takes time linear in the frames.
   explicit ImagePlaces(const profile::Profile& profile);
 
   const ImagePlace& operator[](profile::DsoId dso) const {

@@ -64,7 +64,7 @@ TEST(ImagePlaces, AnImageIsPlacedWhereItsFirstFrameRan) {
   frame.ip.value = 0x555000001234;
   profile.frames.push_back(frame);
   frame.place.value = 0x3010;
-  frame.ip.value = 0x7000003010;  // of another process
+  frame.ip.value = 0x7000003010;  // in another process
   profile.frames.push_back(frame);
   const ImagePlaces places(profile);
   EXPECT_EQ(places[profile::DsoId{}].start, 0x555000001000u);
@@ -108,9 +108,9 @@ TEST(Callgrind, ARecursiveFunctionHasNoMoreThanItsSamples) {
   ProfileForTest builder;
   builder.Add("app", "main f f g f", 5, 5000);
   const std::string text = Callgrind(builder.profile(), kOrigin);
-  // The innermost f is the leaf, so no call of f counts.
+  // The innermost f is the leaf, so no call that f makes counts.
   EXPECT_NE(text.find("fn=(2)\n0 5000 5\n\n"), std::string::npos) << text;
-  // main calls f, and g is called by f, but neither call was under way in the innermost f.
+  // The call that g makes counts, because g is on the stack once.
   EXPECT_NE(text.find("\nfn=(3) g\n0 0 0\ncob=(1)\ncfi=(1)\ncfn=(2)\ncalls=5 0\n0 5000 5\n"),
             std::string::npos)
       << text;
@@ -140,7 +140,7 @@ TEST(Speedscope, StacksAreMergedWhereTheirOrderWouldTakeTooMuchRoom) {
   EXPECT_NE(merged.text.find(R"("samples":[[0,1],[0]],"weights":[20,10])"), std::string::npos);
 }
 
-// "name begin+length samples" a line, of the slices.
+// Returns a line "name begin+length samples" per slice.
 std::string Slices(const std::string& text) {
   std::string lines;
   const nlohmann::json document = nlohmann::json::parse(text);

@@ -1,4 +1,4 @@
-// Pieces of JSON for files that are too large to be built as one value.
+// Parts of JSON texts, for files that are too large to be built as one value.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace profiler::exports {
 
-// A string with its quotes. Bytes that are not UTF-8 become U+FFFD, and control characters are
+// Returns a string in quotes. Bytes that are not UTF-8 become U+FFFD, and control characters are
 // escaped.
 inline std::string Quoted(std::string_view text) {
   return EscapeControls(

@@ -33,7 +33,7 @@ using profile::Profile;
 using profile::Row;
 using profile::StackId;
 
-// As the conventions call an architecture, which must be so where they have a name.
+// Returns the conventions' name of an architecture, which is mandatory if there is one.
 std::string ArchitectureOf(std::string_view machine) {
   if (machine == "x86_64") return "amd64";
   if (machine == "aarch64") return "arm64";
@@ -50,11 +50,11 @@ struct MergedSample {
   std::vector<uint64_t> times;
 };
 
-// By its attributes and its stack: what makes two samples one.
+// Attributes and stack; samples with equal keys are merged.
 using SampleKey = std::pair<std::array<Number, 3>, Number>;
 using Samples = std::map<SampleKey, MergedSample>;
 
-// A program's samples of an event.
+// The samples of one event in a program.
 struct ProgramPart {
   std::vector<uint32_t> rows;
   uint64_t count = 0, period = 0;
@@ -87,7 +87,8 @@ class OtlpWriter {
   }
 
  private:
-  // Viewers show the first one by default.
+  // Returns the programs, the one with most samples first, because viewers show that one by
+  // default.
   std::vector<Program> Programs() const {
     std::vector<Program> programs;
     absl::flat_hash_map<std::string, size_t> numbers;
@@ -127,7 +128,7 @@ class OtlpWriter {
     return attributes;
   }
 
-  // The kernel cuts a process's name to 15 bytes.
+  // Compares only 15 bytes, because the kernel cuts a process's name to that length.
   bool IsRecordedCommand(std::string_view name) const {
     constexpr size_t kLongest = 15;
     if (origin_.program.empty() || name.empty()) return false;
@@ -146,7 +147,7 @@ class OtlpWriter {
         .type = "samples",
         .unit = "count",
         .began = static_cast<uint64_t>(origin_.WallClockOf(origin_.first_sample)),
-        // The end is not part of the time, and the last sample is.
+        // The end is exclusive, but the last sample belongs to the interval.
         .duration = origin_.last_sample - origin_.first_sample + 1,
         .period = types.values_have_period ? otlp::MeanPeriod(part.period, part.count) : 1,
         .period_type = types.period_type,
@@ -178,7 +179,7 @@ class OtlpWriter {
     return samples;
   }
 
-  // Where all samples have times, there is a time for each, and no number.
+  // If samples have times, there is one time per sample instead of a number.
   static void AddCount(otlp::ProfileOfType& profile, const SampleKey& key,
                        const MergedSample& sample) {
     if (sample.times.empty()) return AddValue(profile, key, sample.count);
@@ -243,7 +244,7 @@ class OtlpWriter {
                                          .attributes = attributes});
   }
 
-  // A JIT's code is in memory, whichever file names it.
+  // True if the image is a file. JIT code is in memory, whatever name it has.
   bool IsFile(const Dso& dso) const {
     const std::string_view name = profile_.text(dso.name);
     return dso.kind == DsoKind::kUser && !name.empty() && !name.starts_with('[');

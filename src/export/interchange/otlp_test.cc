@@ -19,7 +19,7 @@ using testing::Not;
 
 constexpr std::byte kBuild{0xab};
 
-// As a receiver reads it. The image "app" has a build-id.
+// Decodes the profile as a receiver does. The image "app" has a build-id.
 Receiver Read(ProfileForTest& builder, const Origin& origin = {.producer = "profiler 1"}) {
   for (profile::Dso& dso : builder.profile().dsos) {
     if (builder.profile().text(dso.name) == "app") dso.build_id = {kBuild};

@@ -29,7 +29,7 @@ using profile::Profile;
 using profile::Row;
 using protozero::pbf_writer;
 
-// Ids are not 0.
+// Returns an id, which must not be 0.
 constexpr uint64_t IdOf(uint32_t index) { return uint64_t{index} + 1; }
 
 class PprofWriter {
@@ -49,7 +49,7 @@ class PprofWriter {
     WriteLocations();
     WriteFunctions();
     WriteOrigin();
-    // The table comes last, for then it is complete.
+    // The string table comes last, because it is complete only now.
     for (uint32_t i = 0; i < strings_.size(); ++i) {
       out_.add_string(Fields::kString, strings_[i].data(), strings_[i].size());
     }
@@ -85,15 +85,16 @@ class PprofWriter {
     }
   }
 
-  // Rows of one thread and stack are one sample. It has a value of each event, of which most have
-  // none: so values are put together a sample at a time.
+  // Writes one sample per thread and stack. A sample has a value for each event, mostly 0, so
+  // values are collected for one sample at a time.
   void WriteSamples() {
     constexpr uint32_t kNone = UINT32_MAX;
     struct Sample {
-      uint32_t first = kNone, last = kNone;  // of its rows
+      uint32_t first = kNone, last = kNone;  // indices of its rows
     };
     std::vector<Sample> samples;
-    HugeVector<uint32_t> next(profile_.rows.size(), kNone);  // by row: that of the same sample
+    // by row: the next row of the same sample
+    HugeVector<uint32_t> next(profile_.rows.size(), kNone);
     absl::flat_hash_map<std::pair<profile::ThreadId, profile::StackId>, uint32_t> known;
     for (uint32_t i = 0; i < profile_.rows.size(); ++i) {
       const Row& row = profile_.rows[i];
@@ -150,7 +151,8 @@ class PprofWriter {
     label.add_int64(Fields::kStr, strings_.Of(text));
   }
 
-  // Readers take the first mapping for the program itself: that is the file with most samples.
+  // Returns the images, the file with most samples first, because readers assume that the first
+  // mapping is the program.
   std::vector<uint32_t> ImagesInOrder() const {
     std::vector<uint64_t> weights(profile_.dsos.size());
     for (const Row& row : profile_.rows) {
@@ -188,7 +190,7 @@ class PprofWriter {
       if (!dso.build_id.empty()) {
         mapping.add_int64(Fields::kBuildId, strings_.Of(HexOf(dso.build_id)));
       }
-      // All that is known is said: a reader needs to look for no file.
+      // Claims that symbols are complete, so that readers do not look for files.
       for (const auto known : {Fields::kHasFunctions, Fields::kHasFilenames,
                                Fields::kHasLineNumbers, Fields::kHasInlineFrames}) {
         mapping.add_bool(known, true);
@@ -236,7 +238,7 @@ class PprofWriter {
     if (!losses.empty()) WriteComment(absl::StrCat("while recording: ", losses));
   }
 
-  // On average, for where an event has a frequency the period of its samples varies.
+  // Writes the mean period, because the period of an event with a frequency varies.
   void WritePeriod(EventId event) {
     const profile::Event& of = profile_[event];
     if (of.samples == 0 || !HasPeriods(event)) return;
@@ -256,7 +258,7 @@ class PprofWriter {
   const std::vector<EventId> events_;
   std::vector<bool> is_used_;         // by frame
   std::vector<size_t> first_value_;   // by event
-  size_t values_ = 0;                 // of each sample
+  size_t values_ = 0;                 // number of values per sample
   std::vector<uint64_t> mapping_of_;  // by DSO; 0: none
   std::vector<uint64_t> locations_;
   StringIndex strings_;

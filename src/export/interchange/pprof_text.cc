@@ -31,7 +31,7 @@ std::string Unpacked(std::string_view gzipped) {
   return text;
 }
 
-// Fields by number: numbers and messages as they come.
+// The fields of a message by number, in the order of the message.
 struct Fields {
   std::multimap<uint32_t, uint64_t> numbers;
   std::multimap<uint32_t, std::string> bytes;
@@ -39,7 +39,7 @@ struct Fields {
   explicit Fields(std::string_view message) {
     pbf_reader reader(message.data(), message.size());
     while (reader.next()) {
-      const uint32_t tag = reader.tag();  // which the reader forgets with the value
+      const uint32_t tag = reader.tag();  // reading the value resets it in the reader
       if (reader.wire_type() == protozero::pbf_wire_type::varint) {
         numbers.emplace(tag, reader.get_uint64());
       } else {

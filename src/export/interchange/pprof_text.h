@@ -1,4 +1,4 @@
-// A pprof profile as lines of text, for tests.
+// Converts a pprof profile to lines of text, for tests.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace profiler::exports {
 
-// `gzipped` as `Pprof` writes it:
+// Returns the lines of a profile that `Pprof` wrote:
 //
 //   types samples/count cpu-clock/nanoseconds
 //   2 2000 read<work<main pid=7 tid=8 thread=app comm=app

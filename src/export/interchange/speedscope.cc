@@ -27,7 +27,7 @@ struct WeightedStack {
   uint64_t weight = 0;
 };
 
-// A thread's rows, those that follow each other with one stack as one.
+// Returns a thread's stacks in order of time; successive equal stacks are merged.
 std::vector<WeightedStack> InTimeOrder(const Profile& profile, const ThreadRows& thread) {
   std::vector<WeightedStack> stacks;
   for (const uint32_t index : thread.rows) {
@@ -38,7 +38,7 @@ std::vector<WeightedStack> InTimeOrder(const Profile& profile, const ThreadRows&
   return stacks;
 }
 
-// Each stack once, in the order of their first rows.
+// Merges equal stacks, in the order of their first rows.
 std::vector<WeightedStack> MergedByStack(const std::vector<WeightedStack>& in_order) {
   std::vector<WeightedStack> stacks;
   absl::flat_hash_map<StackId, size_t> known;

@@ -1,13 +1,12 @@
-// A profile as speedscope.app reads it (its file-format-schema.json).
+// A profile in the format of speedscope.app (its file-format-schema.json).
 //
 //   shared.frames   the functions
-//   profiles        one an event and thread: samples in the order of time, each a list of functions
-//                   from the root to the leaf, and as many weights: nanoseconds of events that are
-//                   times, else periods
+//   profiles        one per event and thread: samples in order of time, each a list of functions
+//                   from root to leaf, and a weight per sample: nanoseconds for events that are
+//                   times, otherwise periods
 //
-// Samples that follow each other with one stack are one. Where lists in the order of time would
-// have more than `most_frames` entries, a thread's samples are merged by stack, and their order is
-// lost.
+// Successive samples with equal stacks are merged. If the lists would have more than `most_frames`
+// entries, all samples of a thread with equal stacks are merged, and the order is lost.
 
 #pragma once
 
@@ -24,7 +23,7 @@ struct SpeedscopeFile {
   bool in_time_order = false;
 };
 
-// Linear in what is written. Thread-safe.
+// Returns the file. Takes time linear in the output. Thread-safe.
 SpeedscopeFile Speedscope(const profile::Profile& profile, const Origin& origin,
                           size_t most_frames = 20'000'000);
 

@@ -1,5 +1,5 @@
-// The table of strings of pprof's, Firefox's and OpenTelemetry's profiles: strings by number, the
-// first of which is the empty one.
+// The table of strings in pprof's, Firefox's and OpenTelemetry's formats. Number 0 is the empty
+// string.
 
 #pragma once
 

@@ -28,7 +28,7 @@ std::string ProcessNameOf(const Profile& profile, const Thread& thread) {
 }  // namespace
 
 std::vector<ThreadRows> RowsByThread(const Profile& profile, EventId event) {
-  // By pid, whether it is another thread than the first, and tid.
+  // Key: pid, false for the main thread, tid.
   std::map<std::tuple<uint32_t, bool, uint32_t>, ThreadRows> threads;
   std::vector<ThreadRows*> by_thread(profile.threads.size());
   for (uint32_t i = 0; i < profile.rows.size(); ++i) {

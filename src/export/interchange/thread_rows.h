@@ -1,5 +1,4 @@
-// A profile's rows by the thread that ran, in the order of time, for formats that have a list of
-// samples a thread.
+// A profile's rows by thread, in order of time, for formats that have a list of samples per thread.
 
 #pragma once
 
@@ -11,28 +10,28 @@
 
 namespace profiler::exports {
 
-// A thread under all its names.
+// The rows of a thread under all its names.
 struct ThreadRows {
   uint32_t pid = 0, tid = 0;
-  std::string name;            // the last one
-  std::string process_name;    // of the thread whose tid is the pid, if it is known
-  std::vector<uint32_t> rows;  // indices of Profile::rows, by time where that is kept
+  std::string name;            // the last name
+  std::string process_name;    // name of the thread whose tid is the pid, if known
+  std::vector<uint32_t> rows;  // indices of Profile::rows, sorted by time if times are kept
 };
 
-// Of the rows of `event`; threads by pid, the process's first one in front of the others. Threads
-// that have no such rows are left out. Linear, but for sorting.
+// Returns the rows of `event`, sorted by pid; the main thread comes first in each process. Threads
+// without such rows are left out. Takes linear time, except for sorting.
 std::vector<ThreadRows> RowsByThread(const profile::Profile& profile, profile::EventId event);
 
-// Whether the rows say when they were sampled: Dimension::kTime is kept, and some row has a time.
+// True if rows have times: Dimension::kTime is kept, and some row has a time.
 bool HasTimes(const profile::Profile& profile);
 
-// Nanoseconds of the samples' clock; 0 where times are not kept.
+// Returns nanoseconds of the samples' clock; 0 if times are not kept.
 inline uint64_t TimeOf(const profile::Profile& profile, uint32_t row) {
   const HugeVector<uint32_t>& times = profile.column(profile::Dimension::kTime);
   return times.empty() ? 0 : profile.quanta.begins[times[row]];
 }
 
-// The events that have rows, in their order.
+// Returns the events that have rows, in their order.
 std::vector<profile::EventId> EventsWithRows(const profile::Profile& profile);
 
 }  // namespace profiler::exports

@@ -1,25 +1,25 @@
-// Takes batches of windows to a ClickHouse server, so that each counts once.
+// A sender of batches of windows to a ClickHouse server; each batch counts once. It inserts:
 //
-//   stacks     that this server was not sent for their day, as far as this process knows
+//   stacks     that this process has not yet sent to the server for their day
 //   windows    rate, losses, labels
-//   samples    last: they never refer to what is not there
+//   samples    last, so that the stacks and windows they refer to exist
 //
-// Three things together keep a batch from counting twice:
+// Three mechanisms keep a batch from counting twice:
 //
-//   blocks     A batch is one block for each table, shard and day, and the same batch is the same
-//              bytes. Replicated tables, and in newer versions all, remember their last blocks
-//              (schema.h) and take each once. That holds at once, also while an earlier request is
-//              still at work, but not for ever.
-//   questions  Where a batch may have been sent before (the one before it failed, this process has
-//              just begun, or its windows are not of the last minutes) the server is asked first
-//              which of its rows it has, and these are left out. That holds after weeks, also
-//              where no blocks are remembered, as with 18.16 without replicas. A block is there
-//              whole or not at all, so the blocks that are left are the same bytes as before.
-//   keys       Rows with the same key become one when the server merges them.
+//   blocks     A batch is one block for each table, shard and day, and equal batches are equal
+//              bytes. Replicated tables, and all tables of newer servers, remember their last
+//              blocks (schema.h) and accept each block once. This protects at once, even while an
+//              earlier request still runs, but not for ever.
+//   questions  A batch may have been sent before if the previous batch failed, if this process has
+//              just started, or if its windows are older than some minutes. Then the sender asks
+//              the server which of its rows exist, and omits these. This works weeks later, and on
+//              servers that remember no blocks, such as 18.16 without replicas. A block is stored
+//              whole or not at all, so the remaining blocks have the same bytes as before.
+//   keys       The server merges rows with equal keys into one.
 //
-// What is left: on tables that remember no blocks, an earlier request that is still at work when
-// the server is asked. It is given its time: a request has an id that follows from its bytes, and a
-// second one with that id is refused while the first one runs.
+// One gap is left: on tables that remember no blocks, an earlier request may still run when the
+// sender asks. The request's id guards against it. The id is a hash of the request's bytes, and the
+// server refuses a second request with that id while the first one runs.
 
 #pragma once
 
@@ -35,11 +35,11 @@ namespace profiler::fleet::clickhouse {
 struct SenderOptions {
   ServerAddress address;
   Schema schema = Schema::kOwn;
-  // Nanoseconds since 1970; the system's clock where there is none.
+  // Returns nanoseconds since 1970. If empty, the system's clock is used.
   std::function<UnixTime()> now;
 };
 
-// The sender owns the client.
+// Creates a sender that owns the client.
 std::unique_ptr<Sender> ClickHouseSender(std::unique_ptr<http::Client> client,
                                          SenderOptions options);
 

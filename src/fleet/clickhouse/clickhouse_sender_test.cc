@@ -33,7 +33,7 @@ std::vector<Window> Windows(int64_t first, int64_t count) {
 
 class ClickHouseSenderTest : public testing::Test {
  protected:
-  // As a process that has just begun, at the time when the window of that number ends.
+  // Makes a sender as in a process that starts when the window of that number ends.
   std::unique_ptr<Sender> NewSender(int64_t now_in_windows, Schema schema = Schema::kOwn) {
     const UnixTime now = WindowAt(now_in_windows + 1).begin;
     return ClickHouseSender(std::make_unique<FakeClient>(server_),
@@ -93,7 +93,7 @@ TEST_F(ClickHouseSenderTest, CountsABatchOnceThatIsSentAgainAfterDays) {
   EXPECT_EQ(later->Send(Windows(0, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 18u);
   EXPECT_EQ(server_.inserts["samples"], 1u);
-  // Also another cut of the same segments, and the second of two that are old.
+  // Other cuts of the same segments also count once, even in the second old batch in a row.
   EXPECT_EQ(later->Send(Windows(1, 3)).outcome, Outcome::kDelivered);
   EXPECT_EQ(later->Send(Windows(2, 2)).outcome, Outcome::kDelivered);
   EXPECT_EQ(server_.SamplesStored(), 24u);
@@ -105,10 +105,10 @@ TEST_F(ClickHouseSenderTest, CountsEachBatchOnceWhateverGoesWrong) {
   uint64_t failures = 0;
   server_.fate = [&](std::string_view) -> FakeClickHouse::Fate {
     switch (below(4)) {
-      case 0:  // it has all, and nobody hears of it
+      case 0:  // everything is stored, but the answer is lost
         ++failures;
         return {.answer = absl::UnavailableError("the connection broke")};
-      case 1:  // one shard has its part
+      case 1:  // one shard has stored its part
         ++failures;
         return {
             .kept = below(4),

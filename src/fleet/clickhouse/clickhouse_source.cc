@@ -14,8 +14,8 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// So many lines are asked for at least, for where they are all that there are, they add up to what
-// is selected, and that need not be asked for as well. They are some megabytes at most.
+// Minimum of lines to ask for. If the server returns fewer, these are all lines, so their sum is
+// the total, and no second query is needed. They take some megabytes at most.
 constexpr size_t kLinesToAddUp = 100'000;
 
 class ClickHouse final : public Source {
@@ -36,7 +36,7 @@ class ClickHouse final : public Source {
 
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                    std::vector<std::string>* notes) override {
-    // With the callees a sample counts in several lines.
+    // With `total`, a sample counts in several lines.
     const bool counts_twice = question.functions && question.total;
     SumsQuestion longer = question;
     if (!counts_twice) longer.most = std::max(question.most, kLinesToAddUp);
@@ -86,7 +86,7 @@ class ClickHouse final : public Source {
   }
 
  private:
-  // A server without tables would only say of one that it is not there.
+  // Without this check, the error for missing tables would only name one table.
   absl::Status MakeReady() {
     if (is_ready_) return absl::OkStatus();
     PROFILER_RETURN_IF_ERROR(server_.Version().status());
@@ -96,15 +96,16 @@ class ClickHouse final : public Source {
   }
 
   absl::StatusOr<std::string> Ask(std::string_view statement) {
-    // A part of the fleet is no answer.
+    // Fails rather than answer for only a part of the fleet.
     const Settings settings = {{"skip_unavailable_shards", "0"},
                                {"fallback_to_stale_replicas_for_distributed_queries", "0"}};
     constexpr size_t kMostRows = size_t{1} << 30;
     return server_.Ask(absl::StrCat(View(statement), "\nFORMAT RowBinary"), settings, kMostRows);
   }
 
-  // nullopt where there are several. To add up by event would read the event of each row; the key
-  // tells the server that there is no other event, without reading rows.
+  // Returns the only event that is selected, or nullopt if there are several. Grouping by event
+  // would read the event of each row. From the key, the server can tell without reading rows that
+  // there is no other event.
   absl::StatusOr<std::optional<std::string>> OnlyEvent(const Selection& selection) {
     PROFILER_RETURN_IF_ERROR(MakeReady());
     PROFILER_ASSIGN_OR_RETURN(const std::string any, Ask(AnyEventStatement(selection)));

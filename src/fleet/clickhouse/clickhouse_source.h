@@ -1,4 +1,4 @@
-// Asks a ClickHouse server what a fleet did.
+// A source that queries a fleet's windows on a ClickHouse server.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// The source owns the client. An answer is whole or an error: where a shard is not there, or all
-// replicas of one have fallen minutes behind, the question fails (kUnavailable).
+// Creates a source that owns the client. An answer is complete or an error: if a shard is missing,
+// or all of its replicas are minutes behind, the query fails (kUnavailable).
 std::unique_ptr<Source> ClickHouseSource(std::unique_ptr<http::Client> client,
                                          ServerAddress address);
 

@@ -89,7 +89,7 @@ TEST(StatementsTest, TakesAllStacksOfTheDaysWhereNothingIsLeftOut) {
   EXPECT_THAT(lines, testing::Not(HasSubstr("GLOBAL IN")));
 }
 
-// The answers of a server that has the windows, of one machine, as one for all of them.
+// Answers of a server with these windows of one machine, merged into one window.
 struct Answers {
   std::string rows, stacks, windows;
 };
@@ -202,7 +202,7 @@ TEST(StacksAnswerTest, RefusesWhatIsCutOrMadeUp) {
     for (size_t size = 1; size < (whole.*part).size(); ++size) {
       Answers cut = whole;
       (cut.*part).resize(size);
-      // A cut between two rows is an answer with fewer rows.
+      // A cut between two rows is a valid answer with fewer rows.
       const auto windows = WindowsOf(ViewOf(cut), {}, &notes);
       EXPECT_TRUE(windows.ok() || absl::IsDataLoss(windows.status())) << windows.status();
     }
@@ -214,7 +214,7 @@ TEST(StacksAnswerTest, RefusesWhatIsCutOrMadeUp) {
 
 class ClickHouseSourceTest : public testing::Test {
  protected:
-  // A server that gives these answers to questions, one after the other.
+  // Creates a source whose server gives these answers in turn.
   std::unique_ptr<Source> NewSource(std::vector<http::Response> answers) {
     return ClickHouseSource(
         std::make_unique<FakeClient>(
@@ -371,7 +371,7 @@ TEST(RowBinaryTest, ReadsWhatItWrote) {
 
 TEST(BatchTest, AddsRowsUpThatAgreeInAllNames) {
   Window window = WebAndDatabase().Finish();
-  // The same names under other numbers, as a file that was made by another program may have them.
+  // A second workload with equal names, which a file from another program may contain.
   window.workloads.push_back(window.workloads[0]);
   Row again = window.rows[0];
   again.workload = static_cast<uint32_t>(window.workloads.size() - 1);

@@ -9,7 +9,7 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// The database itself may have to be made.
+// A database that always exists; the tables' database may have to be created.
 constexpr const char* kDatabaseOfEachServer = "system";
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Makes the tables on a server.
+// Creates the tables on a server.
 
 #pragma once
 
@@ -11,19 +11,20 @@
 
 namespace profiler::fleet::clickhouse {
 
-// What came of it.
+// The outcome of CreateTables.
 struct CreatedTables {
-  bool were_there = false;  // and nothing was changed but for how long days are kept
-  std::string version;      // of the server
+  // True if the tables existed; then only the number of days to keep was changed.
+  bool were_there = false;
+  std::string version;  // of the server
 };
 
-// The statements for the server that is at `url`, whose version is asked for: `options.version`
-// does not matter. Errors: those of Server::Ask and of CreationOf.
+// Returns the statements for the server at `url`. Asks the server for its version and ignores
+// `options.version`. Errors: those of Server::Ask and of CreationOf.
 absl::StatusOr<std::vector<std::string>> CreationFor(http::Client& client, const std::string& url,
                                                      SchemaOptions options);
 
-// Runs them. Errors: the same; kFailedPrecondition for tables that are newer than this program,
-// which are left as they are.
+// Runs these statements. Errors: those of CreationFor; kFailedPrecondition for tables that are
+// newer than this program, which stay unchanged.
 absl::StatusOr<CreatedTables> CreateTables(http::Client& client, const std::string& url,
                                            const SchemaOptions& options);
 

@@ -1,5 +1,5 @@
-// ClickHouse's numbers of errors, as far as they mean something to us. They do not change from one
-// version to the next. Source: the server's table system.errors.
+// The error codes of ClickHouse that this program handles. They do not change between versions.
+// Source: the server's table system.errors.
 
 #pragma once
 

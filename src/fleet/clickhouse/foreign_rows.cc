@@ -27,7 +27,7 @@ void AppendMap(const Texts& texts, RowWriter& row) {
   }
 }
 
-// The name that a service goes by, where it has none of its own.
+// Returns the service's name, or the program's if there is none.
 std::string_view ServiceOf(const Window& window, const Workload& workload) {
   const std::string_view service = window.strings[workload.service];
   return service.empty() ? window.strings[workload.program] : service;
@@ -38,7 +38,7 @@ bool IsClock(std::string_view event) {
          absl::StrContains(View(event), "task-clock");
 }
 
-// What is known of who ran, by OpenTelemetry's names, which both schemas use.
+// Returns the known facts about a process, by OpenTelemetry's names, which both schemas use.
 Texts AttributesOf(const Window& window, const Workload& workload) {
   Texts texts = {{"host.name", window.host}};
   for (const auto& [name, id] :
@@ -51,7 +51,7 @@ Texts AttributesOf(const Window& window, const Workload& workload) {
   return texts;
 }
 
-// From the innermost out.
+// Returns the frames of a stack, from the innermost outwards.
 std::vector<uint32_t> FramesOf(const Window& window, uint32_t leaf) {
   std::vector<uint32_t> frames;
   for (uint32_t at = leaf; at != kNoCaller; at = window.stacks[at].caller) {
@@ -60,8 +60,8 @@ std::vector<uint32_t> FramesOf(const Window& window, uint32_t leaf) {
   return frames;
 }
 
-// Coroot's: a sample refers to its stack by a hash, as ours do. Its page knows CPU time by the type
-// that its own agent writes.
+// Rows for Coroot, whose samples refer to their stacks by a hash, like ours. Coroot's page
+// recognises CPU time by the type that its own agent writes.
 class CorootRows {
  public:
   void Add(const Window& window) {
@@ -112,8 +112,8 @@ class CorootRows {
   Rows stacks_, samples_;
 };
 
-// The Collector's: each sample has its whole stack with it. A window's profile is what one service
-// did by one event.
+// Rows for the Collector, whose samples contain their whole stacks. A profile contains one event of
+// one service in one window.
 class OtelRows {
  public:
   void Add(const Window& window) {
@@ -161,7 +161,7 @@ class OtelRows {
     AppendFrames(window, of.stack, row);
     row.Size(1);
     row.Number(static_cast<int64_t>(of.value));
-    row.Size(0);  // when each was taken
+    row.Size(0);  // the times of the samples
     row.Number(window.length);
     row.Number(window.frequency > 0 ? static_cast<int64_t>(1e9 / window.frequency) : int64_t{0});
     row.Text(event);
@@ -171,7 +171,7 @@ class OtelRows {
     ++rows_.rows;
   }
 
-  // Addresses and lines are not known.
+  // Writes the frames; addresses and lines are unknown.
   static void AppendFrames(const Window& window, uint32_t leaf, RowWriter& row) {
     const std::vector<uint32_t> frames = FramesOf(window, leaf);
     row.Size(frames.size());

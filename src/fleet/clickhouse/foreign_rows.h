@@ -1,7 +1,7 @@
-// Windows as rows of others' tables (foreign_schemas.h).
+// Converts windows to rows of other programs' tables (foreign_schemas.h).
 //
-// They have no key that says all, so a batch that is sent twice counts once only as long as the
-// server remembers its block.
+// These tables have no key that identifies a row. So a batch that is sent twice counts once only
+// while the server remembers its block.
 
 #pragma once
 
@@ -19,7 +19,8 @@ struct ForeignRows {
   Rows rows;
 };
 
-// In the order in which they are to be sent; for kOwn none. Deterministic.
+// Returns rows in the order in which they must be sent; none for kOwn. Equal windows yield equal
+// rows.
 std::vector<ForeignRows> ForeignRowsOf(Schema schema, std::span<const Window> windows);
 
 }  // namespace profiler::fleet::clickhouse

@@ -20,7 +20,7 @@ std::string Ttl(std::string_view time, uint32_t days) {
   return absl::StrCat("\nTTL toDateTime(", View(time), ") + toIntervalDay(", days, ")");
 }
 
-// What makes a re-sent block known again, as for our own tables.
+// Makes the server recognise repeated blocks, as for our own tables.
 constexpr std::string_view kDeduplication = "non_replicated_deduplication_window = 10000";
 
 struct ForeignColumn {
@@ -71,7 +71,7 @@ std::vector<std::string> CorootCreation(const SchemaOptions& options) {
                        ".profiling_samples GROUP BY ServiceName, Type")};
 }
 
-// Columns that follow from the resource's attributes.
+// Returns columns that are computed from the resource's attributes.
 std::string MaterializedOf() {
   std::string text;
   for (const std::string_view attribute :

@@ -1,7 +1,7 @@
-// Tables of others, whose pages and queries then show what this program records.
+// The tables of other programs, whose pages and queries then show this program's samples.
 //
-// Their statements and columns are theirs, as they were published in 2026; neither can tell what
-// was sent twice once the server has forgotten the block (foreign_rows.h).
+// The statements and columns are those that the programs published in 2026. Their tables cannot
+// detect a batch that is sent again once the server has forgotten its block (foreign_rows.h).
 
 #pragma once
 
@@ -13,8 +13,9 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Of kCoroot and kOtel. Errors: kUnimplemented for servers that lack what the tables need, and on
-// clusters, where their owners make them.
+// Returns the statements that create the tables of kCoroot and kOtel. Errors: kUnimplemented for
+// servers that lack a feature the tables need, and on clusters, where the tables' owners create
+// them.
 absl::StatusOr<std::vector<std::string>> ForeignCreationOf(const SchemaOptions& options);
 
 }  // namespace profiler::fleet::clickhouse

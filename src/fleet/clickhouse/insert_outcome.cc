@@ -9,8 +9,8 @@ namespace profiler::fleet::clickhouse {
 namespace {
 
 bool IsOfTheRows(const http::Response& response, const ServerError& error) {
-  // A body that is too long for whoever stands before the server is for good, too: half of it may
-  // do.
+  // A proxy before the server may find the body too long. That is also final, because half of the
+  // batch may fit.
   constexpr int kContentTooLarge = 413;
   if (error.code == 0) return response.status == kContentTooLarge;
   return error.code == kCannotParse || error.code == kCannotReadAllData;

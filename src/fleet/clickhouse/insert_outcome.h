@@ -1,4 +1,4 @@
-// What becomes of an insert, by what the server said of it.
+// Interprets a server's answer to an insert.
 
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Of an answer to an insert. Only what is wrong with the rows themselves is refused for good; all
-// that an operator, time or a smaller load can mend is tried again.
+// Returns the outcome of an insert. Only errors in the rows themselves are final. Errors that an
+// operator, time or a smaller load can fix mean that the insert is tried again.
 Delivery OutcomeOf(const Server& server, const absl::StatusOr<http::Response>& answer);
 
-// The same, of a question that came before the insert.
+// Returns the outcome of a query that failed before the insert.
 Delivery TryAgain(const absl::Status& status);
 
 }  // namespace profiler::fleet::clickhouse

@@ -11,7 +11,7 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// A row for each group of the batch that has any, with the stacks that it has.
+// Selects a row for each group of the batch that exists, with the hashes of its stacks.
 std::string Question(const Batch& batch) {
   constexpr std::string_view kGroup =
       "service, ts, nanosecond, host, event, program, container, pod, build_id";
@@ -42,7 +42,7 @@ SampleGroup ReadGroup(RowReader& row) {
 }  // namespace
 
 absl::Status RemovePresentRows(Server& server, Batch& batch) {
-  // A replica that has not caught up would not know what another one has.
+  // A replica that lags behind would not see the rows of others.
   const Settings settings = {{"max_replica_delay_for_distributed_queries", "30"},
                              {"fallback_to_stale_replicas_for_distributed_queries", "0"},
                              {"skip_unavailable_shards", "0"}};

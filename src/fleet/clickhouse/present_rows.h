@@ -1,4 +1,4 @@
-// Asks a server which rows of a batch it has.
+// Asks a server which rows of a batch exist there.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Leaves those out of the batch. Errors: those of Server::Ask; kDataLoss for an answer that is
-// none.
+// Removes the rows that exist on the server from the batch. Errors: those of Server::Ask; kDataLoss
+// for a malformed answer.
 absl::Status RemovePresentRows(Server& server, Batch& batch);
 
 }  // namespace profiler::fleet::clickhouse

@@ -1,12 +1,12 @@
-// ClickHouse's format RowBinary: rows one behind the other, a row's columns one behind the other.
+// ClickHouse's format RowBinary: the rows in sequence, each the sequence of its columns:
 //
-//   UInt32, UInt64, Float64   little-endian, of their size
+//   UInt32, UInt64, Float64   little-endian, 4 or 8 bytes
 //   Date                      UInt16, days since 1970
 //   DateTime                  UInt32, seconds since 1970
 //   DateTime64(9)             Int64, nanoseconds since 1970
 //   String                    its size, then its bytes
-//   Array(T)                  how many, then these
-//   Map(K, V)                 how many, then a key and a value each
+//   Array(T)                  the number of elements, then the elements
+//   Map(K, V)                 the number of entries, then a key and a value each
 //
 // Sizes are LEB128: seven bits a byte, the lowest first, with the highest bit set in all but the
 // last. Source: clickhouse.com/docs, "RowBinary".
@@ -24,7 +24,7 @@ namespace profiler::fleet::clickhouse {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Appends to a body.
+// A writer that appends to a body.
 class RowWriter {
  public:
   explicit RowWriter(std::string& body) : body_(body) {}
@@ -49,8 +49,8 @@ class RowWriter {
   std::string& body_;
 };
 
-// Reads an answer, of which nothing is believed. Failure is sticky, as ByteReader's: what is read
-// behind the end is 0 or empty. A view: the bytes must outlive it.
+// A reader of an answer, which is untrusted. Errors are sticky, as in ByteReader: reads beyond the
+// end return 0 or empty. It is a view; the bytes must outlive it.
 class RowReader {
  public:
   explicit RowReader(std::string_view bytes) : rest_(bytes) {}
@@ -70,7 +70,8 @@ class RowReader {
     rest_.remove_prefix(sizeof(T));
     return value;
   }
-  // Of what takes a byte or more each: what there cannot be is refused.
+  // Reads the number of elements, which take at least a byte each. Fails if they cannot fit in the
+  // rest.
   uint64_t Size() {
     uint64_t size = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {

@@ -80,7 +80,7 @@ absl::Status Batch::Add(size_t number) {
   last_ = std::max(last_, time);
   end_ = std::max(end_, window.begin + static_cast<UnixTime>(window.length));
   hashes_.push_back(StackHashes(window));
-  // Most rows of a window are of few workloads, so these are looked up once each.
+  // Most rows of a window belong to few workloads, so each group is looked up once.
   std::vector<Group*> known(window.events.size() * window.workloads.size());
   for (const Row& row : window.rows) {
     Group*& group = known[row.event * window.workloads.size() + row.workload];
@@ -97,7 +97,7 @@ absl::Status Batch::Add(size_t number) {
 }
 
 Rows Batch::StackRows(const SentStacks& sent, std::vector<SentStacks::Stack>* fresh) const {
-  // By day and hash, each from the first window that has it.
+  // By day and hash; the value is the first window with the stack.
   std::map<SentStacks::Stack, std::pair<const Window*, uint32_t>> stacks;
   for (size_t i = 0; i < windows_.size(); ++i) {
     const auto day = static_cast<uint16_t>(windows_[i].begin / kNanoseconds / kSecondsOfDay);
@@ -146,7 +146,7 @@ Rows Batch::WindowRows() const {
 Rows Batch::SampleRows() const {
   Rows rows;
   RowWriter row(rows.body);
-  // All that rows of a group have in common, but the numbers at their ends.
+  // The columns that all rows of a group share, up to the stack's hash.
   std::string common;
   for (const auto& [group, content] : groups_) {
     common.clear();

@@ -1,7 +1,7 @@
-// Windows as rows of our own tables (schema.h), in RowBinary.
+// Converts windows to rows of our own tables (schema.h), in RowBinary.
 //
-// Rows are sorted as the table is, so that a server need not sort them, and those that agree in
-// the table's key are one. So the same batch is the same bytes, by which a server knows it again.
+// Rows are sorted like the table, so that a server need not sort them, and rows with equal keys are
+// merged. So equal batches are equal bytes, by which a server recognises them.
 
 #pragma once
 
@@ -21,23 +21,23 @@
 
 namespace profiler::fleet::clickhouse {
 
-// A time as the tables have it.
+// A time in the form of the tables.
 struct RowTime {
   uint16_t day = 0;  // days since 1970
   uint32_t second = 0, nanosecond = 0;
   auto operator<=>(const RowTime&) const = default;
 };
-// kOutOfRange for times before 1970 and behind 2105.
+// Converts a time. kOutOfRange before 1970 and after 2105.
 absl::StatusOr<RowTime> RowTimeOf(UnixTime time);
 
-// What is written: a body of INSERT … FORMAT RowBinary.
+// The body of an INSERT … FORMAT RowBinary.
 struct Rows {
   std::string body;
   size_t rows = 0;
 };
 
-// Which stacks a server was sent for which day. Bounded: when it is full it forgets all, and they
-// are sent once more, which changes nothing.
+// The stacks that a server was sent, by day. Bounded: a full set is cleared, and the stacks are
+// sent once more, which does no harm.
 class SentStacks {
  public:
   using Stack = std::pair<uint16_t, uint64_t>;  // day and hash
@@ -54,8 +54,8 @@ class SentStacks {
   absl::flat_hash_set<Stack> stacks_;
 };
 
-// What a sample's row says besides its stack, in the order of the table's key, and the labels that
-// its host had.
+// The columns of a sample's row except its stack, labels and numbers, in the order of the table's
+// key.
 struct SampleGroup {
   std::string service;
   RowTime time;
@@ -63,23 +63,23 @@ struct SampleGroup {
   auto operator<=>(const SampleGroup&) const = default;
 };
 
-// A batch, sorted, with each stack's hash. Refers to the windows.
+// The rows of a batch, sorted, with the hash of each stack. Refers to the windows.
 class Batch {
  public:
-  // kOutOfRange for times that the tables cannot have.
+  // Builds a batch. kOutOfRange for times that the tables cannot represent.
   static absl::StatusOr<Batch> Of(std::span<const Window> windows);
 
-  // Those of the stacks that were not sent yet, which are added to `fresh`.
+  // Returns the stacks that are not in `sent`, and adds them to `fresh`.
   Rows StackRows(const SentStacks& sent, std::vector<SentStacks::Stack>* fresh) const;
   Rows WindowRows() const;
   Rows SampleRows() const;
 
-  // Leaves a row out that the server has. Whether there was one.
+  // Removes a row that exists on the server. Returns true if the batch contained it.
   bool Remove(const SampleGroup& group, uint64_t stack_hash);
 
-  size_t samples() const { return sample_rows_; }  // rows
+  size_t samples() const { return sample_rows_; }  // number of sample rows
   std::span<const Window> windows() const { return windows_; }
-  // From the first window's begin to the last one's, and when the last one ends.
+  // Begins of the first and of the last window, and the end of the one that ends last.
   RowTime first() const { return first_; }
   RowTime last() const { return last_; }
   UnixTime end() const { return end_; }
@@ -104,7 +104,7 @@ class Batch {
   UnixTime end_ = 0;
 };
 
-// The columns of the INSERT that a body is for.
+// Return the columns of the INSERT for each kind of body.
 std::string_view StackColumns();
 std::string_view WindowColumns();
 std::string_view SampleColumns();

@@ -11,7 +11,7 @@
 namespace profiler::fleet::clickhouse {
 namespace {
 
-// What a column's values are like, by which newer servers store them in less room.
+// The nature of a column's values; newer servers compress each kind differently.
 enum class Kind : uint8_t { kDay, kTime, kFew, kText, kFewTexts, kTexts, kHash, kNumber, kReal };
 
 struct Column {
@@ -22,9 +22,9 @@ struct Column {
 struct Table {
   std::string_view name;
   std::vector<Column> columns;
-  std::string_view order;    // the key: rows that agree in it are one
-  std::string_view primary;  // the part of it that is looked up
-  std::string_view spread;   // over shards, by this
+  std::string_view order;    // the key: rows with equal keys are merged
+  std::string_view primary;  // a prefix of the key, for look-ups
+  std::string_view spread;   // distributed over shards by this expression
 };
 
 const std::vector<Table>& Tables() {
@@ -32,7 +32,7 @@ const std::vector<Table>& Tables() {
       {"stacks",
        {{"day", "Date", Kind::kDay},
         {"stack_hash", "UInt64", Kind::kHash},
-        {"function", "String", Kind::kText},        // the innermost
+        {"function", "String", Kind::kText},        // the innermost function
         {"frames", "Array(String)", Kind::kTexts},  // functions, the outermost first
         {"images", "Array(String)", Kind::kFewTexts}},
        "stack_hash",
@@ -71,7 +71,7 @@ const std::vector<Table>& Tables() {
         {"stack_hash", "UInt64", Kind::kHash},
         {"samples", "UInt64", Kind::kNumber},
         {"value", "UInt64", Kind::kNumber}},
-       // Events first: whether there are others than one is then read off the key.
+       // The event comes first, so that the key shows whether there are several events.
        "event, service, ts, host, program, container, pod, build_id, nanosecond, stack_hash",
        "event, service, ts, host",
        "stack_hash"}};
@@ -124,7 +124,7 @@ class Creation {
       if (!options_.cluster.empty()) statements.push_back(Spread(table));
       if (options_.keep_days != 0) statements.push_back(Kept(table));
     }
-    // A view, for it is made once or not at all, on all servers at once, and has no rows to lose.
+    // A view is created atomically on all servers and has no rows to lose, unlike a table.
     statements.push_back(absl::StrCat("CREATE VIEW IF NOT EXISTS ", database_, ".profiler_schema",
                                       on_cluster_, " AS SELECT toUInt32(", kSchemaVersion,
                                       ") AS version"));
@@ -144,9 +144,8 @@ class Creation {
                         ", '{replica}')");
   }
 
-  // How many of the blocks that were written last the server knows again: it takes each once. They
-  // are kept in ZooKeeper, some 300 bytes each. In newer versions tables without replicas know
-  // them as well.
+  // Sets how many of the last blocks the server remembers, to accept each once. ZooKeeper stores
+  // them, some 300 bytes each. Newer servers also remember the blocks of tables without replicas.
   std::string Settings() const {
     std::string settings = "index_granularity = 8192";
     if (options_.replicated) {

@@ -1,21 +1,21 @@
-// The tables that a fleet's windows are kept in, as statements that make them.
+// The tables for a fleet's windows, and the statements that create them.
 //
-//   stacks   (day, stack_hash) → function, frames, images        once a day and stack
+//   stacks   (day, stack_hash) → function, frames, images             one per day and stack
 //                     │
-//   samples  (host, ts, event, who ran, stack_hash) → samples, value
+//   samples  (host, ts, event, workload, stack_hash) → samples, value
 //              │
-//   windows  (host, ts) → length, frequency, cpus, losses        once a window
+//   windows  (host, ts) → length, frequency, cpus, losses             one per window
 //
-// Nothing in them is counted twice because it was sent twice: rows with the same key are the same
-// row, in each table (ReplacingMergeTree), and the key of a sample says all but its two numbers.
-// The server merges such rows sooner or later; that there are none meanwhile, which would be added
-// up, is the sender's care (clickhouse_sender.h).
+// Sending rows twice counts them once: in each table, rows with equal keys are the same row
+// (ReplacingMergeTree), and the key of a sample contains everything except its two numbers. The
+// server merges such rows at some later time. Until then duplicates would be added up, so the
+// sender avoids them (clickhouse_sender.h).
 //
-// On one server the tables are these. On a cluster each server has them as stacks_local,
-// samples_local and windows_local, all three spread by stack_hash, or by host; `stacks`, `samples`
-// and `windows` stand for all of them together.
+// On one server the tables have these names. On a cluster, each server stores stacks_local,
+// samples_local and windows_local. Stacks and samples are distributed by stack_hash, windows by
+// host. There `stacks`, `samples` and `windows` are the tables of the whole cluster.
 //
-// Partitions are days: a day is thrown away at once, by TTL, or by a person.
+// Each partition is one day, so that a TTL or an administrator can drop a day at once.
 
 #pragma once
 
@@ -28,19 +28,19 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Of our own tables. One more where a table has changed so that older programs cannot use it.
+// Version of our own tables. It grows if a change makes a table unusable for older programs.
 inline constexpr uint32_t kSchemaVersion = 1;
 
-// Whose tables.
+// The program whose tables are meant.
 enum class Schema : uint8_t {
   kOwn,
-  // Of Coroot, whose page shows them (profiling_stacks, profiling_samples, profiling_profiles).
+  // Coroot, whose page shows the tables profiling_stacks, profiling_samples and profiling_profiles.
   kCoroot,
-  // Of the OpenTelemetry Collector's exporter for ClickHouse (otel_profiles). Its profiles are
+  // The OpenTelemetry Collector's exporter for ClickHouse (otel_profiles). Its profiles are
   // experimental; the columns are those of July 2026.
   kOtel,
 };
-// "own", "coroot", "otel". kInvalidArgument for any other.
+// Parses "own", "coroot" or "otel". kInvalidArgument for any other text.
 absl::StatusOr<Schema> ParseSchema(std::string_view text);
 
 struct SchemaOptions {
@@ -52,12 +52,13 @@ struct SchemaOptions {
   ServerVersion version = kOldestVersion;
 };
 
-// In the order in which they are to be run; again, they change nothing but for how long days are
-// kept. Errors: kInvalidArgument where the options do not go together; kUnimplemented for what the
-// server's version lacks, with what to do about it.
+// Returns the statements in the order in which to run them. Running them again changes only the
+// number of days to keep. Errors: kInvalidArgument for contradicting options; kUnimplemented, with
+// the remedy, if the server's version lacks a feature.
 absl::StatusOr<std::vector<std::string>> CreationOf(const SchemaOptions& options);
 
-// Asks which schema there is: one row, UInt32. Of a server without tables it is an error.
+// Returns a statement whose answer is the schema's version: one row, UInt32. It fails on a server
+// without the tables.
 std::string SchemaVersionStatement(const std::string& database);
 
 }  // namespace profiler::fleet::clickhouse

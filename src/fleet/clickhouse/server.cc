@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kCode = "Code: ";
 
-// All but what a URL leaves as it is.
+// Escapes all characters except the unreserved ones of a URL.
 std::string Encoded(std::string_view text) {
   std::string encoded;
   for (const char c : text) {
@@ -37,7 +37,7 @@ int NumberIn(std::string_view text) {
   return number;
 }
 
-// The first line of what a server says, without what comes of its own insides.
+// Returns the first line of a server's message, made printable; later lines are its stack trace.
 std::string FirstLine(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   constexpr size_t kMost = 300;
@@ -52,8 +52,8 @@ std::optional<ServerError> ErrorOf(const http::Response& response) {
   const std::string_view body = response.body;
   const std::string_view header = response.Header("x-clickhouse-exception-code");
   if (!header.empty()) return ServerError{.code = NumberIn(header), .text = FirstLine(body)};
-  // Servers of 2018 say it in the body alone. Of an answer that went well until then it is the end:
-  // its last few lines.
+  // Servers of 2018 report errors only in the body. If the error comes in the middle of an answer,
+  // it is in the last few lines.
   constexpr size_t kMostError = 16 << 10;
   const std::string_view end = body.substr(body.size() - std::min(body.size(), kMostError));
   const size_t at = end.rfind(kCode);

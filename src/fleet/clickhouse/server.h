@@ -1,10 +1,10 @@
-// A ClickHouse server over HTTP: statements go there as bodies of POST, answers come back.
+// A ClickHouse server over HTTP: statements are the bodies of POST requests.
 //
 //   POST /?database=D&setting=value…              a statement; the answer's rows in RowBinary
 //   POST /?query=INSERT INTO T (…) FORMAT …&…     rows, gzipped
 //
-// Answers come whole or not at all: the server holds them back until its work is done
-// (wait_end_of_query), so that an error in the middle of it has an error's status.
+// An answer is complete or an error. The server holds it back until it has finished
+// (wait_end_of_query), so that an error in the middle still gets an error's status.
 //
 // Source: clickhouse.com/docs, "HTTP Interface".
 
@@ -23,50 +23,54 @@
 
 namespace profiler::fleet::clickhouse {
 
-// Where a server is, and the database on it.
+// The address of a server and of a database on it.
 struct ServerAddress {
   std::string url;  // "http://host:8123", without a slash at its end
   std::string database = "default";
 };
 
-// What a server said of a statement that it did not run.
+// A server's error message.
 struct ServerError {
-  int code = 0;  // of ClickHouse's errors; 0: none was said
+  int code = 0;  // ClickHouse's error code; 0: none in the answer
   std::string text;
 };
-// Of an answer; nothing where it is none. Also those that stand in an answer that says it went
-// well.
+// Returns the error in an answer, if there is one. Also finds an error in a body whose status is
+// success.
 std::optional<ServerError> ErrorOf(const http::Response& response);
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// One thread at a time.
+// A server, for one thread at a time.
 class Server {
  public:
-  // `client` must outlive it.
+  // `client` must outlive the server.
   Server(http::Client& client, ServerAddress address)
       : client_(client), address_(std::move(address)) {}
 
   const ServerAddress& address() const { return address_; }
 
-  // The answer to a statement. Errors: those of the client; of the server's: kNotFound where a
-  // table or the database is missing, which names `profiler fleet init`; kUnauthenticated and
-  // kPermissionDenied; kUnavailable where it, or one of its shards, cannot now; kResourceExhausted
-  // where the question is too large, or the answer has more than `most` bytes, of which an agent
-  // has no room for many; kInternal for all others.
+  // Returns the answer to a statement. Errors are the client's, and for the server's:
+  //
+  //   kNotFound           a table or the database is missing; the message says how to make them
+  //   kUnauthenticated, kPermissionDenied
+  //   kUnavailable        the server, or one of its shards, cannot answer now
+  //   kResourceExhausted  the query is too large, or its answer is longer than `most` bytes
+  //   kInternal           any other error
+  //
+  // The default of `most`, 32 MiB, suits an agent, whose memory is limited.
   static constexpr size_t kMostAnswer = size_t{32} << 20;
   absl::StatusOr<std::string> Ask(std::string_view statement, const Settings& settings = {},
                                   size_t most = kMostAnswer);
 
-  // The answer to an insert, whatever it says. Errors: the client's.
+  // Sends rows and returns the answer, even an error's. Errors: the client's.
   absl::StatusOr<http::Response> Insert(std::string_view table, std::string_view columns,
                                         std::string_view body, const Settings& settings);
 
-  // Asked once.
+  // Returns the version; asks the server once.
   absl::StatusOr<ServerVersion> Version();
   absl::StatusOr<std::string> VersionText();  // "24.8.4.13"
 
-  // Of the server's error.
+  // Converts the server's error to a status.
   absl::Status StatusOf(const ServerError& error) const;
 
  private:
@@ -78,8 +82,9 @@ class Server {
   std::optional<ServerVersion> version_;
 };
 
-// Whether the database has the tables of schema.h as this program knows them. Errors: those of Ask,
-// of which kNotFound says how to make them; kFailedPrecondition for newer ones.
+// Checks that the database has the tables of schema.h in a version that this program supports.
+// Errors: those of Ask, where kNotFound says how to create the tables; kFailedPrecondition for
+// newer tables.
 absl::Status CheckSchema(Server& server);
 
 }  // namespace profiler::fleet::clickhouse

@@ -1,4 +1,4 @@
-// Which ClickHouse a server is: its versions count years and months since 18.
+// Versions of ClickHouse, which count years and releases: 24.8 is the August release of 2024.
 
 #pragma once
 
@@ -15,20 +15,20 @@ struct ServerVersion {
   auto operator<=>(const ServerVersion&) const = default;
 };
 
-// The oldest one that the statements and the tests are made for, which Debian has.
+// The oldest supported version, which Debian packages.
 inline constexpr ServerVersion kOldestVersion = {18, 16};
 // Has LowCardinality, CODEC and TTL.
 inline constexpr ServerVersion kWithCodecs = {20, 3};
-// Tells blocks of a table without replicas apart that it had before.
+// Detects repeated blocks even in tables without replicas.
 inline constexpr ServerVersion kWithOwnDeduplication = {21, 4};
-// Has maps, and times of nanoseconds.
+// Has maps, and times in nanoseconds.
 inline constexpr ServerVersion kWithMaps = {21, 8};
-// May collect small inserts of several clients before it writes them, unless it is told not to.
+// May collect small inserts of several clients before writing them, unless that is turned off.
 inline constexpr ServerVersion kWithAsynchronousInserts = {21, 11};
-// Has the index of texts that the Collector's table asks for.
+// Has the text index that the Collector's table needs.
 inline constexpr ServerVersion kWithTextIndexes = {26, 2};
 
-// "18.16.1" or "24.8.4.13". kInvalidArgument for anything else; kUnimplemented for one that is
+// Parses "18.16.1" or "24.8.4.13". kInvalidArgument for malformed text; kUnimplemented for versions
 // older than kOldestVersion.
 absl::StatusOr<ServerVersion> ParseVersion(std::string_view text);
 

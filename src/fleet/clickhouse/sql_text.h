@@ -1,4 +1,4 @@
-// Texts and names in statements: whatever they have in them, they stay what they are.
+// Quotes texts and names for statements, whatever characters they contain.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace profiler::fleet::clickhouse {
 
-// 'text': quotes, backslashes and controls are escaped.
+// Returns 'text', with quotes, backslashes and control characters escaped.
 std::string Quoted(std::string_view text);
-// `name`, of a database, a table or a cluster.
+// Returns `name`, for a database, a table or a cluster.
 std::string QuotedName(std::string_view name);
-// '%a\\_b%': what LIKE compares with, of a pattern in which '*' alone stands for any characters.
+// Returns '%a\\_b%', an operand of LIKE, for a pattern in which only '*' is special.
 std::string QuotedPattern(std::string_view pattern);
 
 }  // namespace profiler::fleet::clickhouse

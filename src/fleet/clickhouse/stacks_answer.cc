@@ -20,10 +20,10 @@ absl::Status NoAnswer() {
   return absl::DataLossError("the server's answer is not what was asked for: it ends in mid-row");
 }
 
-// Of windows that are added up, as far as they tell: a host and a time.
+// Host and begin of windows that are merged; empty or 0 if the question does not keep them apart.
 using Key = std::pair<std::string, UnixTime>;
 
-// The names of a stack, in the answer.
+// The names of a stack; views of the answer.
 struct Names {
   std::vector<std::string_view> functions, images;
 };

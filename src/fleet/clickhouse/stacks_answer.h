@@ -1,4 +1,4 @@
-// The answers to StacksStatements as windows. They are a server's, and not believed.
+// Converts the answers to StacksStatements to windows. The answers are untrusted.
 
 #pragma once
 
@@ -16,8 +16,8 @@ struct StacksAnswer {
   std::string_view rows, stacks, windows;  // RowBinary
 };
 
-// By host and begin; none where there are no rows. kDataLoss for what is no such answer. What the
-// rows refer to and is not there is a line of `*notes`.
+// Returns the windows, sorted by host and begin; none without rows. kDataLoss for a malformed
+// answer. Stacks and windows that rows refer to but that are missing become lines of `*notes`.
 absl::StatusOr<std::vector<Window>> WindowsOf(const StacksAnswer& answer,
                                               const StacksQuestion& question,
                                               std::vector<std::string>* notes);

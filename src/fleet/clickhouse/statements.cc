@@ -13,14 +13,14 @@ namespace {
 
 constexpr int64_t kNanoseconds = 1'000'000'000;
 constexpr int64_t kSecondsOfDay = 86'400;
-constexpr int64_t kNoSecond = int64_t{1} << 32;  // none that a DateTime can say
+constexpr int64_t kNoSecond = int64_t{1} << 32;  // more seconds than a DateTime can hold
 
 std::string ColumnOf(const FieldName& field) {
   switch (field.field) {
     case Field::kBuildId:
       return "build_id";
     case Field::kLabel:
-      // Of a label that is not there indexOf is 0, and the element of that number is empty.
+      // For an absent label indexOf is 0, and element 0 of an array is empty.
       return absl::StrCat("label_values[indexOf(label_keys, ", Quoted(field.label), ")]");
     default:
       return std::string(NameOf(field.field));
@@ -40,8 +40,8 @@ bool IsOfMachine(const Condition& condition) {
   return condition.field.field == Field::kHost || condition.field.field == Field::kLabel;
 }
 
-// A stretch of time as conditions of days, by which partitions are chosen, of seconds, by which
-// rows are found, and of the nanoseconds in the first and the last second.
+// Converts the interval to conditions: on days, which choose partitions; on seconds, which find
+// rows; and on nanoseconds within the first and last second.
 std::vector<std::string> DaysOf(const Selection& selection) {
   std::vector<std::string> conditions;
   const int64_t since = selection.since / kNanoseconds, until = selection.until / kNanoseconds;
@@ -82,14 +82,14 @@ std::string Where(const std::vector<std::string>& conditions) {
   return conditions.empty() ? "1" : absl::StrJoin(conditions, " AND ");
 }
 
-// Of `samples`.
+// Returns the conditions on `samples`.
 std::string WhereOf(const Selection& selection) {
   std::vector<std::string> conditions = TimesOf(selection);
   for (const Condition& condition : selection.conditions) conditions.push_back(TextOf(condition));
   return Where(conditions);
 }
 
-// Of `windows`, which know nothing of who ran: those that have samples of the selection.
+// Returns the conditions on `windows`, which lack workloads: windows with samples of the selection.
 std::string WhereOfWindows(const Selection& selection) {
   std::vector<std::string> conditions = TimesOf(selection);
   for (const Condition& condition : selection.conditions) {
@@ -101,9 +101,9 @@ std::string WhereOfWindows(const Selection& selection) {
   return Where(conditions);
 }
 
-// Of `stacks`: those that samples of the selection have. To look for them costs as much as to add
-// them up, so where all samples of the time are selected, all stacks of its days are taken, which
-// are hardly more.
+// Returns the conditions on `stacks`: stacks of selected samples. Finding them costs as much as
+// adding up the samples. So if all samples in the interval are selected, this takes all stacks of
+// its days, which are hardly more.
 std::string WhereOfStacks(const Selection& selection) {
   std::vector<std::string> conditions = DaysOf(selection);
   if (!selection.conditions.empty()) {
@@ -113,7 +113,7 @@ std::string WhereOfStacks(const Selection& selection) {
   return Where(conditions);
 }
 
-// "key0, key1".
+// Returns {"key0", "key1", …}.
 std::vector<std::string> KeysOf(const SumsQuestion& question) {
   std::vector<std::string> keys;
   for (size_t i = 0; i < question.by.size(); ++i) keys.push_back(absl::StrCat("key", i));
@@ -143,7 +143,7 @@ std::string LinesByKeys(const SumsQuestion& question) {
   return absl::StrCat("SELECT ", KeyColumnsOf(question),
                       "sum(samples) AS sum_samples, sum(value) AS sum_value\nFROM samples\nWHERE ",
                       WhereOf(question.selection), GroupBy(keys),
-                      // Without a key there is one line, also of nothing.
+                      // Without keys there would be one line even if nothing is selected.
                       keys.empty() ? "\nHAVING count() > 0" : "",
                       HeaviestFirst(keys, question.most));
 }
@@ -151,8 +151,8 @@ std::string LinesByKeys(const SumsQuestion& question) {
 std::string LinesByFunctions(const SumsQuestion& question) {
   std::vector<std::string> keys = KeysOf(question);
   const std::string unknown = Quoted(kUnknownFunction);
-  // Of a stack that is not known, the names are empty. One that is there several times, of several
-  // days for one, is taken once by the join.
+  // The names of a missing stack are empty. A stack may have several rows, for example of several
+  // days; the ANY join takes one.
   const std::string function = question.total ? absl::StrCat("arrayJoin(if(empty(names), [",
                                                              unknown, "], arrayDistinct(names)))")
                                               : absl::StrCat("if(known = 0, ", unknown, ", name)");
@@ -187,7 +187,7 @@ StacksStatements StatementsOf(const StacksQuestion& question) {
                    "\nORDER BY ", keys);
   statements.stacks = absl::StrCat("SELECT stack_hash, frames, images\nFROM stacks\nWHERE ",
                                    WhereOfStacks(question.selection), "\nLIMIT 1 BY stack_hash");
-  // A window is there once or, until they are merged, several times.
+  // A window may have several rows until the server merges them.
   const std::string facts =
       "host, window_keys, window_values, window_frequency, window_cpus, window_version";
   statements.windows = absl::StrCat(

@@ -1,9 +1,8 @@
-// Questions as statements, which the oldest server and the newest one understand alike.
+// Converts questions to statements that all supported servers understand.
 //
-// What is asked of stacks is first added up by stack_hash, by each shard for itself, and only then
-// are names looked up, by the server that is asked: a shard that looked up names first would have
-// to send a name for each sample. Sub-queries have names, and sums are not called as their columns
-// are, for newer servers would take one for the other.
+// Samples are first added up by stack_hash, on each shard. Then the queried server looks up the
+// names. If shards looked up names first, they would send a name with each sample. Sub-queries have
+// names, and sums are not named like their columns, because newer servers would confuse them.
 
 #pragma once
 
@@ -13,7 +12,7 @@
 
 namespace profiler::fleet::clickhouse {
 
-// What the rows of an answer have: see each. Without a FORMAT at their ends.
+// Three statements, with the columns of their answers. The statements have no FORMAT at their ends.
 struct StacksStatements {
   // [host,] [ts, nanosecond,] event, service, program, container, pod, build_id, stack_hash,
   // samples, value
@@ -26,13 +25,14 @@ struct StacksStatements {
 };
 StacksStatements StatementsOf(const StacksQuestion& question);
 
-// keys, [function,] samples, value
+// Returns a statement for the columns keys, [function,] samples, value.
 std::string StatementOf(const SumsQuestion& question);
 
-// The event of one of the samples; of none, no row. Costs next to nothing.
+// Returns a statement for the event of any one selected sample; no row without samples. Its cost is
+// negligible.
 std::string AnyEventStatement(const Selection& selection);
 
-// The function of a stack that nobody has sent.
+// Name for the function of a stack that is missing in `stacks`.
 inline constexpr std::string_view kUnknownFunction = "[unknown]";
 
 }  // namespace profiler::fleet::clickhouse

@@ -39,14 +39,14 @@ absl::Status Wrong(std::string_view text, std::string_view why) {
                    "or pyroscope+http://HOST:PORT, or the same with https"));
 }
 
-// Takes `prefix` off the text.
+// Removes `prefix` from the text. Returns false if the text does not begin with it.
 bool Take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
 }
 
-// All of `rest` up to one of the characters.
+// Removes and returns the text before the first of these characters.
 std::string_view TakeUpTo(std::string_view& rest, std::string_view characters) {
   const std::string_view part = rest.substr(0, rest.find_first_of(characters));
   rest.remove_prefix(part.size());
@@ -61,7 +61,7 @@ bool IsNameOfDatabase(std::string_view text) {
   });
 }
 
-// "host", "host:port" and "[::1]:port", with the port that is usual where there is none.
+// Parses "host", "host:port" or "[::1]:port"; adds the default port if there is none.
 absl::Status ReadServer(std::string_view server, std::string_view usual_port, std::string* out) {
   const size_t bracket = server.starts_with('[') ? server.find(']') : 0;
   if (bracket == server.npos) return absl::InvalidArgumentError("its address has no ]");
@@ -101,7 +101,7 @@ absl::Status ReadParameters(std::string_view text, Destination& destination) {
   return absl::OkStatus();
 }
 
-// The path: of ClickHouse a database's name, else what is in front of the usual one.
+// Reads the path: ClickHouse's is the name of a database; others precede the server's usual path.
 absl::Status ReadPath(std::string_view path, Destination& destination) {
   while (path.ends_with('/')) path.remove_suffix(1);
   if (destination.kind != DestinationKind::kClickHouse) {
@@ -149,7 +149,7 @@ std::string Destination::Text() const {
 }
 
 absl::StatusOr<Destination> ParseDestination(std::string_view text) {
-  // What may be a password is not repeated.
+  // Avoids repeating a text that may contain a password.
   const size_t server = std::min(text.find("://"), text.size());
   if (text.substr(server, text.find_first_of("/?", server + 3) - server).find('@') != text.npos) {
     return absl::InvalidArgumentError(

@@ -1,12 +1,12 @@
-// Where segments are pushed to, as a person writes it:
+// A destination: the server that segments are pushed to, as the user writes it.
 //
 //   clickhouse+http://host:8123/database
 //   otlp+https://collector.example:4318
 //   pyroscope+http://host:4040?format=pprof
 //   └── kind ─┘ └── url ──────────┘└ parameters
 //
-// A user, a password, a token and certificates are no part of it: they come from files
-// (src/http/http_client.h).
+// A destination never contains a user, a password, a token or certificates. These are read from
+// files (src/http/http_client.h).
 
 #pragma once
 
@@ -24,20 +24,21 @@ enum class DestinationKind : uint8_t { kClickHouse, kOtlp, kPyroscope };
 
 struct Destination {
   DestinationKind kind = DestinationKind::kOtlp;
-  // "https://collector.example:4318", with a path where one was given (of ClickHouse never); no
-  // slash at its end. Without a port it has the one that servers of the kind have by default.
+  // "https://collector.example:4318", with the path if one was given (never for ClickHouse),
+  // without a slash at its end. A missing port is replaced by the default port of this kind of
+  // server.
   std::string url;
-  std::string database;  // of ClickHouse; empty: the one that the server has by default
+  std::string database;  // for ClickHouse; empty: the server's default database
   std::vector<std::pair<std::string, std::string>> parameters;  // each name once
 
-  // Empty where it was not given.
+  // Returns the value of a parameter, or "" if it was not given.
   std::string_view Parameter(std::string_view name) const;
-  // The same for the same destination, however it was written.
+  // Returns the normalised text: equal for equal destinations, however they were written.
   std::string Text() const;
   bool operator==(const Destination&) const = default;
 };
 
-// kInvalidArgument says what it should be.
+// Parses a destination. kInvalidArgument says what is expected.
 absl::StatusOr<Destination> ParseDestination(std::string_view text);
 
 }  // namespace profiler::fleet

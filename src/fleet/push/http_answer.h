@@ -1,9 +1,9 @@
-// What a server's answer means for a batch, where its format says nothing else.
+// Interprets HTTP statuses for senders, unless a server's protocol defines other meanings:
 //
 //   2xx               delivered
-//   400, 413, 422     refused: the server has read it, and will say so again
-//   all else          try again: also 3xx, 401, 403 and 404, for these say that the destination is
-//                     wrong, or not ready, and not the batch
+//   400, 413, 422     refused: the server has read the batch, and would refuse it again
+//   any other         try again; also 3xx, 401, 403 and 404, which mean that the destination is
+//                     wrong or not ready, not that the batch is bad
 //
 // Source: RFC 9110, sections 10.2.3 (Retry-After) and 15.
 
@@ -20,13 +20,14 @@
 
 namespace profiler::fleet {
 
-// Pure.
+// Returns the outcome of a request, from its answer or error.
 Delivery DeliveryOf(const absl::StatusOr<http::Response>& answer);
 
-// "HTTP 400: the first line of the body", as one line that can be shown.
+// Returns "HTTP 400: the first line of the body" as one printable line.
 std::string AnswerText(const http::Response& response);
 
-// Retry-After: seconds, or a date. Nothing where it is neither; 0 for a date that has passed.
+// Parses Retry-After, which is seconds or a date; none if it is malformed, 0 for a date in the
+// past.
 std::optional<std::chrono::seconds> RetryAfter(std::string_view header,
                                                std::chrono::system_clock::time_point now);
 

@@ -30,7 +30,7 @@ constexpr std::string_view kFlight = "flight ", kDone = "done", kSkip = "skip ",
 constexpr size_t kHashDigits = 16;
 constexpr size_t kLongestReason = 300;
 constexpr size_t kNamesOfLine = 100;
-// It is rewritten when it has grown by so much, and by as much as it had.
+// The journal is rewritten when it exceeds twice its last size by this many bytes.
 constexpr size_t kGrowth = size_t{1} << 20;
 
 std::string HashOf(std::string_view text) {
@@ -41,7 +41,7 @@ std::string Sealed(std::string_view line) {
   return absl::StrCat(View(line), " ", HashOf(line), "\n");
 }
 
-// The line without its hash; nothing where that is wrong.
+// Returns the line without its hash, or nothing if the hash is wrong.
 std::optional<std::string_view> Unsealed(std::string_view sealed) {
   if (sealed.size() < kHashDigits + 1) return std::nullopt;
   const std::string_view line = sealed.substr(0, sealed.size() - kHashDigits - 1);
@@ -153,7 +153,7 @@ absl::Status PushJournal::Append(std::string_view line, bool sync) {
   absl::Status written = WriteTo(file_.get(), sealed, path_);
   if (written.ok() && sync && fdatasync(file_.get()) != 0) written = WriteError(errno, path_);
   size_ += sealed.size();
-  // Behind half a line another one would not be read.
+  // After half a line, no further line could be read.
   if (!written.ok() || size_ > 2 * rewritten_ + kGrowth) file_.Reset();
   return written;
 }
@@ -184,8 +184,8 @@ void PushJournal::KeepOnly(const absl::flat_hash_set<std::string>& names) {
   absl::erase_if(skipped_, [&](const auto& skipped) { return !names.contains(skipped.first); });
 }
 
-// The new file takes the old one's place when it is on the disk. Killed in between, this leaves a
-// file that the next one overwrites.
+// Replaces the old file once the new one is on the disk. A kill before that leaves a file that the
+// next rewrite overwrites.
 absl::Status PushJournal::Rewrite() {
   std::string text = Sealed(absl::StrCat(View(kHeading), destination_));
   std::vector<std::string> names(sent_.begin(), sent_.end());

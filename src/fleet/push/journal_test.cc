@@ -52,7 +52,7 @@ TEST_F(PushJournalTest, KnowsAgainWhatItWasTold) {
     ASSERT_TRUE(journal.Skip("c", "not\nwanted").ok());
     ASSERT_TRUE(journal.Begin(second).ok());
   }
-  for (int i = 0; i < 2; ++i) {  // as it was written, and as it was rewritten
+  for (int i = 0; i < 2; ++i) {  // first as written, then as rewritten
     const PushJournal journal = Open();
     EXPECT_TRUE(journal.IsDone("a") && journal.IsDone("b") && journal.IsDone("c"));
     EXPECT_FALSE(journal.IsDone("d"));
@@ -76,7 +76,7 @@ TEST_F(PushJournalTest, ForgetsSegmentsThatHaveGone) {
   EXPECT_TRUE(journal.IsDone("b"));
 }
 
-// Wherever a power failure cuts it off, it says what it said at one of the moments before.
+// A power failure may cut the file off anywhere; its contents are those of an earlier moment.
 TEST_F(PushJournalTest, IsSoundWhereverItIsCutOff) {
   {
     PushJournal journal = Open();

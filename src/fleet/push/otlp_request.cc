@@ -22,12 +22,13 @@ namespace {
 
 using otlp::Number;
 
-// The code of all windows.
+// Numbers of the code of all windows in the request's dictionary.
 class CodeNumbers {
  public:
   explicit CodeNumbers(otlp::Dictionary& dictionary) : dictionary_(dictionary) {}
 
-  // Frames without an image are inlined into the next one up that has one: they are one location.
+  // Returns the number of a stack. Frames without an image are inlined into the next caller with an
+  // image; together they are one location.
   Number StackOf(const Window& window, uint32_t leaf) {
     const auto [known, is_new] = stacks_.try_emplace({&window, leaf}, 0);
     if (!is_new) return known->second;
@@ -51,7 +52,7 @@ class CodeNumbers {
     return dictionary_.Add(otlp::Function{.name = valid});
   }
 
-  // A mapping must have a build-id: 0 where none is known.
+  // Returns the number of a mapping, which must have a build-id; 0 if none is known.
   Number ImageOf(std::string_view name, std::string_view build_id) {
     const size_t colon = build_id.find(':');
     if (name.empty() || colon == build_id.npos) return 0;
@@ -68,7 +69,7 @@ class CodeNumbers {
     const Number mapping = ImageOf(image, window.strings[frame.build_id]);
     const bool is_file = !image.empty() && !image.starts_with('[');
     std::string type = ValidUtf8(window.strings[frame.type]);
-    // Segments of older versions do not have it.
+    // Segments of older versions have no type.
     if (type.empty() && IsKernelImage(image)) type = "kernel";
     if (type.empty() && is_file) type = "native";
     std::vector<Number> attributes;
@@ -87,7 +88,7 @@ class CodeNumbers {
 // Identity of a resource: the host with its labels, service, container and pod.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-// As the conventions require where nobody has named the service.
+// Returns the service's name, or the name that the conventions require for an unnamed service.
 std::string ServiceOf(const Window& window, const Workload& workload) {
   const std::string_view service = window.strings[workload.service];
   if (!service.empty()) return ValidUtf8(service);
@@ -110,14 +111,14 @@ Identity IdentityOf(const Window& window, const Workload& workload) {
   return identity;
 }
 
-// The rows of one event, of one resource, in one window.
+// The rows of one event of one resource in one window.
 struct Part {
   uint32_t window = 0;
   uint32_t event = 0;
   std::vector<uint32_t> rows;
 };
 
-// The same for the same rows of the same window, and no other.
+// Returns an id that only equal rows of the same window share.
 std::string IdOf(const Identity& identity, const Window& window, std::string_view event,
                  std::string_view type) {
   std::string text = absl::StrCat(window.begin, " ", window.length);
@@ -202,7 +203,7 @@ class RequestOfWindows {
     WriteProfile(resource, identity, part, head, event, &Row::value);
   }
 
-  // Rows that differ by what is not sent are one sample.
+  // Writes a profile. Rows that differ only in columns that are not sent become one sample.
   void WriteProfile(otlp::ResourceProfiles& resource, const Identity& identity, const Part& part,
                     otlp::ProfileHead head, std::string_view event, uint64_t Row::*value) {
     const Window& window = windows_[part.window];
@@ -239,7 +240,7 @@ class RequestOfWindows {
   const std::span<const Window> windows_;
   otlp::Request request_;
   CodeNumbers code_{request_.dictionary()};
-  std::map<Identity, size_t> numbers_;    // in the order of their first row
+  std::map<Identity, size_t> numbers_;    // in the order of first rows
   std::vector<std::vector<Part>> parts_;  // by number
   std::vector<const Identity*> order_;
 };

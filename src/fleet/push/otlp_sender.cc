@@ -14,11 +14,11 @@
 namespace profiler::fleet {
 namespace {
 
-// A Collector's receiver takes some megabytes unless it is told otherwise.
+// By default, a Collector's receiver accepts some megabytes.
 constexpr size_t kRows = 20'000;
 constexpr size_t kMostAnswer = 1 << 20;
 
-// What the receiver left out:
+// The profiles that a receiver rejected:
 //
 //   ExportProfilesServiceResponse { 1 partial_success { 1 rejected_profiles, 2 error_message } }
 struct PartialSuccess {
@@ -41,7 +41,7 @@ PartialSuccess PartialSuccessIn(protozero::pbf_reader message) {
   return success;
 }
 
-// Nothing where the bytes are no such response.
+// Parses a response; nothing if the bytes are malformed.
 std::optional<PartialSuccess> ReadResponse(const std::string& bytes) {
   PartialSuccess success;
   try {  // protozero has no other way to say so
@@ -60,8 +60,8 @@ std::optional<PartialSuccess> ReadResponse(const std::string& bytes) {
   return success;
 }
 
-// Of a status of 200. What a receiver left out it must not be sent again, for the rest would count
-// twice.
+// Interprets a response with status 200. Rejected profiles are not sent again, because the others
+// would then count twice.
 Delivery DeliveryOfResponse(const http::Response& response) {
   if (response.Header("content-type").starts_with("application/json")) return {};
   const auto success = ReadResponse(response.body);

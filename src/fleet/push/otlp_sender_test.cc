@@ -156,7 +156,7 @@ TEST(OtlpRequest, HasTextsThatAreUtf8AndLabelsThatAreNoAttributesOfOurs) {
   EXPECT_EQ(read.totals.at("cycles/count"), 7);
 }
 
-// With little patience, so that a receiver that hangs costs a test little time.
+// A client with a short timeout, so that a receiver that hangs does not slow the test.
 class ImpatientClient : public http::Client {
  public:
   absl::StatusOr<http::Response> Send(const http::Request& request) override {
@@ -217,7 +217,7 @@ TEST(SenderOfDestination, MakesThoseThatAreBuiltIn) {
       SenderOfDestination(*ParseDestination("otlp+http://h"), {.token_file = "/none"}).ok());
 }
 
-// A receiver that takes some batches and does something else with all others, as a bad day has it.
+// A receiver that accepts some batches and fails in various ways for all others.
 class BadDay {
  public:
   ServerAnswer operator()(const http::ReceivedRequest& request) {

@@ -1,4 +1,4 @@
-// Takes the steps of a delivery when it is time for them: the thread that pushes.
+// The loop of a thread that pushes: runs the steps of a delivery when they are due.
 
 #pragma once
 
@@ -16,27 +16,27 @@ namespace profiler::fleet {
 class PushLoop {
  public:
   struct Options {
-    // Whether to go on when all is sent, and look for new segments every `look_every`.
+    // True to go on after all segments are sent, and look for new ones every `look_every`.
     bool follow = false;
     std::chrono::nanoseconds look_every = std::chrono::seconds(5);
-    // Ends when a batch has failed so often in a row; 0: never.
+    // Ends after this many failures of a batch in a row; 0: never.
     uint64_t most_failures = 0;
-    // What is done about an error of the directory or the journal, after which the step is taken
-    // again `look_every` later. Without it, the error ends the loop.
+    // Called with an error of the directory or the journal; the step is repeated `look_every`
+    // later. If empty, such an error ends the loop.
     std::function<void(const absl::Status&)> on_error = nullptr;
   };
 
   explicit PushLoop(Options options) : options_(std::move(options)) {}
 
-  // Blocks until all is sent, or Stop. One delivery a call; several threads may each have one.
-  // Errors: kUnavailable when it has failed too often; others: see Options::on_error.
+  // Blocks until all segments are sent, or until Stop. Several threads may each run a delivery of
+  // their own. Errors: kUnavailable after `most_failures`; otherwise see Options::on_error.
   absl::Status Run(SegmentDelivery& delivery);
 
-  // Ends Run when the request that it is at has been answered. Thread-safe; for good.
+  // Ends Run once the current request is answered, and all later calls. Thread-safe.
   void Stop();
 
  private:
-  // False when it is stopped.
+  // Waits. Returns false if the loop is stopped.
   bool Sleep(std::chrono::nanoseconds time);
 
   const Options options_;

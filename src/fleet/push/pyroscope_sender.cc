@@ -24,11 +24,11 @@ namespace {
 
 constexpr UnixTime kSecond = 1'000'000'000;
 constexpr size_t kMostAnswer = 1 << 20;
-constexpr uint64_t kUsualRate = 100;  // that the server takes where none is given
+constexpr uint64_t kUsualRate = 100;  // the server's default rate
 
 bool IsOfName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// With '_' for what a server's names may not have.
+// Replaces characters that the server does not allow in names by '_'.
 std::string NameOf(std::string_view text, std::string_view also = "") {
   std::string name(text);
   for (char& c : name) {
@@ -57,7 +57,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-// Rows that one request is about.
+// The subject of one request.
 struct Subject {
   StringId service, pod;
   uint32_t event;
@@ -103,7 +103,7 @@ std::string SeriesOf(const Window& window, const Subject& subject) {
   return series + "}";
 }
 
-// How many of the numbers that are sent make a second.
+// Returns how many of the numbers that are sent make one second.
 uint64_t RateOf(const Window& window, bool is_time) {
   if (is_time) return kSecond;
   const auto rate = static_cast<uint64_t>(std::llround(window.frequency));
@@ -115,7 +115,7 @@ profile::Profile ProfileOfSubject(const Window& window, const Subject& subject) 
   builder.window().begin = window.begin;
   builder.AddRows(window, [&](const Row& row) { return SubjectOf(window, row) == subject; });
   Window part = std::move(builder).Finish();
-  // It is in the name: a stack begins with the program.
+  // Stacks begin with the program, because the series' name already contains the service.
   for (Workload& workload : part.workloads) workload.service = StringId::kEmpty;
   return ProfileOf({&part, 1});
 }
@@ -175,11 +175,11 @@ class Sending : public Sender {
     return Outcome(requests.size());
   }
 
-  // A window at a time: each is some requests.
+  // One window at a time, because each takes several requests.
   size_t RowsOfBatch() const override { return 1; }
 
  private:
-  // Behind the last request that was answered where the batch is that of last time.
+  // If the batch equals the previous one, continues after its last answered request.
   void GoOn(const std::vector<http::Request>& requests) {
     std::vector<std::string> names;
     names.reserve(requests.size());
@@ -189,7 +189,7 @@ class Sending : public Sender {
     answered_ = refused_ = 0;
   }
 
-  // Where some were refused, the others must not be sent again.
+  // If only some requests were refused, reports delivery, so that the others are not sent again.
   Delivery Outcome(size_t requests) {
     names_.clear();
     if (refused_ == 0) return {};
@@ -203,7 +203,7 @@ class Sending : public Sender {
   const std::string url_;
   const PyroscopeFormat format_;
   const std::unique_ptr<http::Client> client_;
-  // Of the batch that is being sent.
+  // State of the batch in flight:
   std::vector<std::string> names_;
   size_t answered_ = 0, refused_ = 0;
   std::string reason_;

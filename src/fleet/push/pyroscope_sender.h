@@ -1,24 +1,23 @@
-// Takes windows to Pyroscope, by its /ingest: a request for each service, pod and event of a
-// window.
+// A sender of windows to Pyroscope's /ingest, with one request for each service, pod and event of a
+// window:
 //
 //   POST /ingest?name=web.cpu{service_name=web,host=h1,event=cpu-clock,region=eu}
 //               &from=1764115200&until=1764115210&units=samples&sampleRate=1000000000
 //               &aggregationType=sum&spyName=profiler&format=folded
 //
-//   nginx;main;poll 300      folded stacks; or, with ?format=pprof in the destination, a profile of
-//                            pprof's
+//   nginx;main;poll 300      folded stacks; or a pprof profile, with ?format=pprof in the
+//                            destination
 //
-// The server makes times of numbers by the rate. Of clocks the numbers are nanoseconds, so that
-// times are right whatever rate a machine was recorded at; of other events they are samples, with
-// the window's rate.
+// The server divides numbers by the rate to get times. Numbers of clocks are sent in nanoseconds,
+// so that times are right whatever rate a machine was recorded at. Numbers of other events are
+// samples, with the window's rate.
 //
-// It tells by the ending of the name what is measured: "cpu", or "wall" of time off the CPU. A
-// service may be called as it likes: the label service_name has its name, less what would end a
-// label (',', '}').
+// The end of the name says what was measured: "cpu", or "wall" for off-CPU time. The label
+// service_name holds the service's name, without the characters that end a label (',', '}').
 //
-// The server knows no request that was sent before. While this object lives, a window that is sent
-// again goes on behind the last request that was answered; a request whose answer got lost counts
-// twice, and so do those of the window at which a process was killed.
+// The server cannot detect repeated requests. While this object lives, a repeated window continues
+// after the last request that was answered. A request counts twice if its answer is lost, and the
+// requests of a window count twice if the process was killed while it sent them.
 //
 // Source: Pyroscope's "Server HTTP API", and how its pkg/ingester/pyroscope reads names (2026).
 
@@ -41,7 +40,8 @@ std::unique_ptr<Sender> PyroscopeSender(const Destination& destination,
 
 enum class PyroscopeFormat : bool { kFolded, kPprof };
 
-// In the order of the window's tables; the same for the same window. `url`: of the server.
+// Returns the requests for a window, in the order of its tables. Equal windows yield equal
+// requests. `url` is the server's.
 std::vector<http::Request> PyroscopeRequests(const Window& window, std::string_view url,
                                              PyroscopeFormat format);
 

@@ -20,7 +20,7 @@ using http::TestServer;
 using testing::HasSubstr;
 using Outcome = Delivery::Outcome;
 
-// "name=…&from=…" as a server reads it: a line a parameter.
+// Decodes "name=…&from=…" to one line per parameter, as a server reads it.
 std::string Query(const std::string& url) {
   std::string text;
   for (size_t i = url.find('?') + 1; i < url.size(); ++i) {
@@ -150,7 +150,8 @@ TEST(PyroscopeSender, DoesNotSendAgainWhatWasAnswered) {
     bodies += received.body.substr(0, received.body.find(';')) + " ";
   }
   EXPECT_EQ(bodies, "nginx postgres postgres ");
-  EXPECT_EQ(sender->Send({&window, 1}).outcome, Outcome::kDelivered);  // who asks for it, gets it
+  // an explicit repetition is sent again
+  EXPECT_EQ(sender->Send({&window, 1}).outcome, Outcome::kDelivered);
   EXPECT_EQ(server.received().size(), 5u);
 }
 

@@ -12,10 +12,10 @@ namespace {
 using Progress = SegmentDelivery::Progress;
 
 constexpr size_t kMostSegments = 256;  // of a batch
-constexpr double kShortest = 0.5;      // of a wait, by chance
-constexpr double kLateByChance = 0.1;  // of a wait that a server asked for
-// Directories have tens of thousands of segments. New ones are looked for among those that are not
-// much older than the newest one, and from time to time among all: a clock may have been set back.
+constexpr double kShortest = 0.5;      // waits are randomly shortened down to this part
+constexpr double kLateByChance = 0.1;  // part of a server's wait that is added at random
+// Directories contain tens of thousands of segments. Look() mostly lists only segments that are not
+// much older than the newest one, and sometimes all, because a clock may have been set back.
 constexpr UnixTime kLate = UnixTime{3600} * 1'000'000'000;
 constexpr SegmentDelivery::Duration kLookAtAll = std::chrono::minutes(10);
 
@@ -65,8 +65,8 @@ absl::StatusOr<std::unique_ptr<SegmentDelivery>> SegmentDelivery::Open(
   return delivery;
 }
 
-// All segments as they were listed when the journal was opened. Those that were delivered before
-// are said again, for the spool to know.
+// Takes the segments as listed when the journal was opened. Reports segments that were delivered
+// earlier again, so that the spool learns of them.
 void SegmentDelivery::Take(const Files& files) {
   const auto& flight = journal_.in_flight();
   Files again;
@@ -107,7 +107,7 @@ absl::StatusOr<Progress> SegmentDelivery::Step() {
   return Progress{Progress::Kind::kWorked};
 }
 
-// What has been added to the directory.
+// Finds segments that were added to the directory.
 absl::Status SegmentDelivery::Look() {
   const Duration now = world_.now();
   const bool at_all = now - *looked_at_all_ >= kLookAtAll;
@@ -127,7 +127,7 @@ absl::Status SegmentDelivery::Look() {
   return absl::OkStatus();
 }
 
-// The first of those that are pending, as many as make a batch.
+// Returns the first pending segments, up to a full batch.
 SegmentDelivery::Files SegmentDelivery::NextFiles(bool* is_full) const {
   Files files;
   uint64_t rows = 0, bytes = 0;
@@ -144,8 +144,8 @@ SegmentDelivery::Files SegmentDelivery::NextFiles(bool* is_full) const {
   return files;
 }
 
-// Begins a batch, of a part of one that was refused, or of what is pending. Where there is none, it
-// is left empty.
+// Begins a batch from a part of a refused one, or from pending segments. Leaves the batch empty if
+// there are none.
 absl::StatusOr<Progress> SegmentDelivery::Fill() {
   constexpr Progress kDid = {Progress::Kind::kWorked};
   if (!parts_.empty()) {
@@ -170,7 +170,7 @@ absl::StatusOr<Progress> SegmentDelivery::Fill() {
   return kDid;
 }
 
-// Leaves no batch where there is an error.
+// Reads the segments into the batch, which stays empty if there is an error.
 absl::Status SegmentDelivery::Load(const Files& files) {
   absl::Status status;
   for (const SegmentFile& file : files) {
@@ -236,7 +236,7 @@ absl::Status SegmentDelivery::Delivered(const Delivery& delivery) {
   return written;
 }
 
-// The server has seen what is in it. So it is not the time, but one of the segments.
+// Handles a refused batch. The server has read it, so the fault is in a segment: halving finds it.
 absl::Status SegmentDelivery::Refused(const Delivery& delivery) {
   failures_in_row_ = 0;
   if (batch_.size() > 1) {

@@ -1,21 +1,21 @@
-// Brings the segments of a directory to one destination, each at least once, in their order:
+// Delivers the segments of a directory to one destination, each at least once, in their order:
 //
 //   pending ──▶ batch ──▶ journal ──▶ Sender::Send ──▶ delivered    journal, next batch
 //                 ▲      "flight …"       │
 //                 │                       ├──▶ try again   the same batch, after a while
-//                 └── each half of it ◀───┴──▶ refused     a single segment is skipped, and said
+//                 └── each half of it ◀───┴──▶ refused     a single segment is skipped and reported
 //
-// What is in flight is written down first, so that whoever was killed sends the very same batch
-// again, and a server that tells batches apart counts nothing twice. A segment that has gone
-// meanwhile is no error; of a batch in flight, the rest is a batch of its own then.
+// The journal records a batch before it is sent. So after a kill, exactly the same batch is sent
+// again, and a server that detects repeated batches counts nothing twice. A segment that disappears
+// meanwhile is no error; the rest of its batch in flight becomes a batch of its own.
 //
-// Waiting is doubled with each failure in a row, up to a limit, and each is shorter by chance, so
-// that a thousand machines do not come back at once when a server does. A server that says when it
-// wants to be asked again is asked no sooner. Segments that are refused one after the other make
-// it wait as well: then it is the server that is wrong more often than the segments.
+// Each failure in a row doubles the wait, up to a limit. Waits are shortened at random, so that a
+// thousand machines do not return at the same moment after a server's outage. If a server says when
+// to try again, it is not tried sooner. Several refused segments in a row also cause waits, because
+// then the server is more likely at fault than the segments.
 //
-// Nothing here sleeps, and it changes no segment: whoever owns the spool is told (Listener) which
-// may go and which a server will not take.
+// The functions here do not sleep and change no segments. The Listener tells the owner of the spool
+// which segments may be removed and which a server will not take.
 
 #pragma once
 
@@ -43,10 +43,10 @@ class SegmentDelivery {
  public:
   using Duration = std::chrono::nanoseconds;
 
-  // The world around it, which a test makes itself.
+  // The environment of a delivery, which tests replace.
   struct World {
-    std::function<Duration()> now;       // of a clock that nobody sets
-    std::function<UnixTime()> unix_now;  // for Counters::last_success alone
+    std::function<Duration()> now;       // a monotonic clock
+    std::function<UnixTime()> unix_now;  // used only for Counters::last_success
     std::function<double()> random;      // in [0, 1)
   };
   static World RealWorld();
@@ -54,65 +54,65 @@ class SegmentDelivery {
   struct Options {
     Duration least_wait = std::chrono::seconds(1);
     Duration most_wait = std::chrono::minutes(5);
-    // What a server asks for is not waited for longer than this.
+    // Limit of a wait that a server asks for.
     Duration most_asked_wait = std::chrono::hours(1);
-    // Of the files of a batch, which take a dozen times as much memory.
+    // Limit of a batch's files in bytes; they take a dozen times as much memory.
     uint64_t most_bytes = uint64_t{1} << 20;
-    // How long a segment may wait for others, so that batches are as large as the server likes
-    // them. A batch that is full does not wait.
+    // Time that a segment may wait for others, so that batches reach the size that the server
+    // prefers. A full batch does not wait.
     Duration linger{0};
   };
 
-  // Called in Step, on its thread.
+  // Callbacks of Step, on its thread.
   class Listener {
    public:
     virtual ~Listener() = default;
-    // The server has it.
+    // The segment is delivered.
     virtual void OnDelivered(const SegmentFile& /*file*/) {}
-    // It will not be sent: the server will not take it, or it is damaged.
+    // The segment will not be sent, because the server refuses it or it is damaged.
     virtual void OnSkipped(const SegmentFile& /*file*/, std::string_view /*reason*/) {}
-    // A batch has to wait; `failures` of them in a row.
+    // A batch has to wait after `failures` failures in a row.
     virtual void OnFailure(std::string_view /*reason*/, uint64_t /*failures*/, Duration /*wait*/) {}
-    // Segments are delivered, with a remark of the server.
+    // Segments are delivered, and the server made a remark.
     virtual void OnRemark(std::string_view /*remark*/) {}
   };
 
   struct Counters {
     uint64_t segments = 0, samples = 0, rows = 0, batches = 0;  // delivered
     uint64_t attempts = 0;
-    uint64_t failures = 0;      // attempts after which the same has to be sent again
+    uint64_t failures = 0;      // attempts whose batch has to be sent again
     uint64_t refused = 0;       // segments that the server will never take
     uint64_t damaged = 0;       // segments that cannot be read
-    uint64_t gone = 0;          // segments that were dropped before they could be sent
+    uint64_t gone = 0;          // segments that were removed before they could be sent
     UnixTime last_success = 0;  // 0: never
   };
 
-  // What one step came to.
+  // The result of one step.
   struct Progress {
     enum class Kind {
       kWorked,  // there may be more to do at once
-      kIdle,    // all has been sent; `wait` if segments wait for others
-      kWaits,   // until `wait` is over
+      kIdle,    // everything is sent; `wait` is set if segments wait for others
+      kWaits,   // nothing to do until `wait` is over
     };
     Kind kind = Kind::kIdle;
     Duration wait{0};
   };
 
-  // All must live as long as it. `destination` names the journal. Errors: those of
-  // PushJournal::Open and SegmentDirectory::List.
+  // Opens a delivery. All arguments must outlive it. `destination` determines the journal. Errors:
+  // those of PushJournal::Open and SegmentDirectory::List.
   static absl::StatusOr<std::unique_ptr<SegmentDelivery>> Open(const SegmentDirectory& directory,
                                                                const std::string& destination,
                                                                Sender& sender, Listener& listener,
                                                                const Options& options,
                                                                World world = RealWorld());
 
-  // Sends one batch at most, and blocks as long as that takes. Errors: those of the journal and of
-  // listing the directory; nothing is lost then, and the step can be tried again.
+  // Sends at most one batch, and blocks until it is answered. Errors: those of the journal and of
+  // listing the directory; nothing is lost then, and the step can be repeated.
   absl::StatusOr<Progress> Step();
 
-  // How many segments are not sent yet, as far as it has looked. From the thread of Step.
+  // Returns the number of unsent segments that Step has seen. Call it on Step's thread.
   size_t pending() const;
-  // Failures in a row.
+  // Returns the number of failures in a row.
   uint64_t failures_in_row() const { return failures_in_row_; }
   // Thread-safe.
   Counters counters() const;
@@ -128,13 +128,13 @@ class SegmentDelivery {
   SegmentDelivery(const SegmentDirectory& directory, Sender& sender, Listener& listener,
                   const Options& options, World world, PushJournal journal);
 
-  // What a batch is made of.
+  // Choosing a batch:
   absl::Status Look();
   void Take(const Files& files);
   Files NextFiles(bool* is_full) const;
   absl::Status Load(const Files& files);
   absl::StatusOr<Progress> Fill();
-  // What becomes of it.
+  // Handling its outcome:
   absl::Status Attempt();
   absl::Status Delivered(const Delivery& delivery);
   absl::Status Refused(const Delivery& delivery);
@@ -156,12 +156,12 @@ class SegmentDelivery {
   const World world_;
   PushJournal journal_;
 
-  std::deque<SegmentFile> pending_;  // by name
-  Duration pending_since_{0};        // that there are some
-  UnixTime newest_ = INT64_MIN;      // of all that were seen
+  std::deque<SegmentFile> pending_;  // sorted by name
+  Duration pending_since_{0};        // when pending_ last became non-empty, or lost a batch
+  UnixTime newest_ = INT64_MIN;      // the latest begin of all segments seen
   std::optional<Duration> looked_at_all_;
-  std::vector<Files> parts_;  // of a batch that was refused, the next one last
-  // That is being sent, and whether the journal says so.
+  std::vector<Files> parts_;  // halves of refused batches, the next one last
+  // The batch in flight, and whether the journal contains it.
   std::vector<Item> batch_;
   std::vector<Window> windows_;
   bool is_begun_ = false;

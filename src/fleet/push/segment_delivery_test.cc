@@ -32,14 +32,14 @@ using Outcome = Delivery::Outcome;
 constexpr UnixTime kSecond = 1'000'000'000;
 constexpr char kDestination[] = "otlp+http://host:4318";
 
-// The begins of windows in seconds: "10 20 ".
+// Returns the begins of windows in seconds: "10 20 ".
 std::string Begins(std::span<const Window> batch) {
   std::string text;
   for (const Window& window : batch) absl::StrAppend(&text, window.begin / kSecond, " ");
   return text;
 }
 
-// Answers what it is told, batch by batch, and then that all is well.
+// A sender that gives the answers a test sets, batch by batch, and then succeeds.
 class FakeSender : public Sender {
  public:
   Delivery Send(std::span<const Window> batch) override {
@@ -56,7 +56,7 @@ class FakeSender : public Sender {
   }
   size_t RowsOfBatch() const override { return rows; }
 
-  size_t rows = 6;  // of two windows
+  size_t rows = 6;  // as many as two windows have
   std::vector<Delivery> answers;
   std::set<UnixTime> refused;
   std::vector<std::string> sent;
@@ -105,7 +105,7 @@ class SegmentDeliveryTest : public testing::Test {
     EXPECT_TRUE(delivery.ok()) << delivery.status();
     return *std::move(delivery);
   }
-  // Until there is nothing to do at once.
+  // Steps until there is nothing to do at once.
   static SegmentDelivery::Progress Work(SegmentDelivery& delivery) {
     for (;;) {
       const auto progress = delivery.Step();
@@ -157,7 +157,7 @@ TEST_F(SegmentDeliveryTest, SendsWhatIsAddedLaterAndNothingTwice) {
   Add({30});
   notes_.delivered.clear();
   const auto delivery = Open();
-  EXPECT_EQ(notes_.delivered, "10 20 ");  // for the spool, which has forgotten
+  EXPECT_EQ(notes_.delivered, "10 20 ");  // so that the spool, which is new, learns of them
   Work(*delivery);
   EXPECT_EQ(Sent(), "30 | ");
 }
@@ -169,7 +169,7 @@ TEST_F(SegmentDeliveryTest, SendsWindowsOfAClockThatWasSetBack) {
   Add({499'000, 10});
   Work(*delivery);
   EXPECT_EQ(Sent(), "500000 | 499000 | ");
-  now_ += minutes(11);  // now it looks at all
+  now_ += minutes(11);  // now it lists all segments
   Work(*delivery);
   EXPECT_EQ(Sent(), "10 | ");
 }
@@ -179,14 +179,14 @@ TEST_F(SegmentDeliveryTest, SendsTheSameBatchAgainLaterAndLater) {
   sender_.answers = {
       {Outcome::kTryAgain, "busy"}, {Outcome::kTryAgain, "busy"}, {Outcome::kTryAgain, "busy"}};
   options_.most_wait = seconds(4);
-  random_ = 0.5;  // three quarters of each wait
+  random_ = 0.5;  // shortens each wait to three quarters
   const auto delivery = Open();
   std::string waits;
   for (int i = 0; i < 3; ++i) {
     const auto progress = Work(*delivery);
     EXPECT_EQ(progress.kind, Kind::kWaits);
     absl::StrAppend(&waits, progress.wait / std::chrono::milliseconds(1), " ");
-    Add({30 + i});  // which changes nothing about the batch
+    Add({30 + i});  // does not change the batch
     now_ += progress.wait - std::chrono::nanoseconds(1);
     EXPECT_EQ(Work(*delivery).kind, Kind::kWaits);
     now_ += std::chrono::nanoseconds(1);
@@ -337,8 +337,8 @@ TEST_F(SegmentDeliveryTest, IsDoneByOneProcessADestination) {
       SegmentDelivery::Open(*spool_, "otlp+http://other:1", sender_, notes_, options_).ok());
 }
 
-// A batch is told apart by its segments, as a server does by its bytes. Writes each that arrives to
-// a file, and is killed in front of, or behind, the call of that number.
+// A sender that kills the process before or after the call of that number. Writes each batch that
+// arrives to a file; a batch is identified by its segments, as a server does by its bytes.
 class DeadlySender : public Sender {
  public:
   DeadlySender(std::string log, int deadly, bool before)
@@ -384,7 +384,8 @@ TEST_F(SegmentDeliveryTest, SendsTheVerySameBatchAgainWhenItWasKilledAtAnyMoment
   }
   EXPECT_TRUE(is_over);
   EXPECT_GT(round, 3);
-  // Whoever counts equal batches once has each segment once; but the refused ones, in no batch.
+  // Counting equal batches once, each segment arrived once, and the refused one only in refused
+  // batches.
   std::ifstream file(log);
   std::set<std::string> batches;
   for (std::string line; std::getline(file, line);) batches.insert(line);

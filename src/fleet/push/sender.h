@@ -1,4 +1,5 @@
-// What takes a batch of windows to a server, in the server's own format.
+// The interface of senders, each of which sends batches of windows in the format of one kind of
+// server.
 
 #pragma once
 
@@ -11,30 +12,31 @@
 
 namespace profiler::fleet {
 
-// What became of a batch.
+// The outcome of a batch.
 struct Delivery {
   enum class Outcome {
     kDelivered,
-    kTryAgain,  // the server cannot take it now, or nobody knows whether it has; the same again
-                // does not count twice
-    kRefused,   // the server will never take it
+    // the server cannot take the batch now, or the answer was lost: send the same batch again
+    kTryAgain,
+    kRefused,  // the server will never take it
   };
   Outcome outcome = Outcome::kDelivered;
-  // In words, of the other two. Of kDelivered: what the server has to say about it, if anything.
+  // The reason, if not delivered. With kDelivered: the server's remark, if any.
   std::string reason;
-  std::optional<std::chrono::seconds> wait;  // that the server asked for
+  std::optional<std::chrono::seconds> wait;  // that the server asks for
 };
 
-// One thread at a time.
+// A sender, for one thread at a time.
 class Sender {
  public:
   virtual ~Sender() = default;
 
-  // The same batch is the same bytes, so that a server can tell that it had them before. Blocks
-  // until there is an answer.
+  // Sends a batch and blocks until it is answered. Equal batches yield equal bytes, so that a
+  // server can detect repetitions.
   virtual Delivery Send(std::span<const Window> batch) = 0;
 
-  // How many rows a batch should have, for the server's sake; one window may have more.
+  // Returns the number of rows that a batch should have for this server; a single window may have
+  // more.
   virtual size_t RowsOfBatch() const = 0;
 };
 

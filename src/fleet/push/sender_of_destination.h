@@ -1,4 +1,4 @@
-// The sender for a destination: the one place that knows all kinds of servers.
+// Creates the sender for a destination; this is the only function that knows all kinds of servers.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace profiler::fleet {
 
-// Asks no server yet. Errors: those of http::CreateClient; kInvalidArgument for parameters that the
-// kind of server does not have.
+// Creates a sender without contacting the server. Errors: those of http::CreateClient;
+// kInvalidArgument for parameters that this kind of server does not have.
 absl::StatusOr<std::unique_ptr<Sender>> SenderOfDestination(const Destination& destination,
                                                             const http::Options& options);
 

@@ -30,7 +30,7 @@ std::string WithoutEscapes(std::string_view text) {
   return out;
 }
 
-// What stands behind NAME=, where the term begins so.
+// Sets `value` to the text after "NAME=" and returns true if the term begins so.
 bool Takes(std::string_view name, std::string_view term, std::string_view* value) {
   if (!term.starts_with(name) || term.substr(name.size(), 1) != "=") return false;
   *value = term.substr(name.size() + 1);

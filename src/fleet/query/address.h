@@ -1,11 +1,11 @@
-// What is asked, in one word, as every view takes it:
+// An address: a source of a fleet's windows and a selection in one word, which every view accepts.
 //
 //   /var/lib/profiler?since=1h&service=web
 //   clickhouse+http://host:8123/db?since=1d&where=release!=1.2&host~db*
 //
-// In front of the question mark stands who is asked. Behind it stand conditions, the stretch of
-// time, and files that say who asks (user-file=FILE, token-file, ca-file, cert-file, key-file, and
-// proxy=URL), with '&' between them; %XX is the byte of that number.
+// The source precedes the question mark. After it come terms, separated by '&': conditions, the
+// interval, and options for the connection to a server (user-file=FILE, token-file, ca-file,
+// cert-file, key-file, and proxy=URL). %XX is the byte with that hexadecimal number.
 
 #pragma once
 
@@ -22,21 +22,22 @@ namespace profiler::fleet {
 struct Address {
   std::string source;  // a directory, or a server's URL
   Selection selection;
-  bool tells_times_apart = false;  // "times=1"
-  // What is said of the way to the server: "user-file", and its value.
+  bool tells_times_apart = false;  // True for "times=1": keep the windows' begins apart.
+  // Options of the connection: "user-file" and its value.
   std::vector<std::pair<std::string, std::string>> server;
 };
 
-// `selection` is what holds where the text says nothing of it. kInvalidArgument says what cannot be
-// read.
+// Parses an address. Terms replace the times in `selection` and add conditions to it.
+// kInvalidArgument says which part is malformed.
 absl::StatusOr<Address> ParseAddress(std::string_view text, UnixTime now, Selection selection = {});
 
-// Adds "since=1h", "until=…" or a condition to the selection. kInvalidArgument as above.
+// Adds "since=1h", "until=…" or a condition to the selection. kInvalidArgument says what is
+// malformed.
 absl::Status AddTerm(std::string_view term, UnixTime now, Selection* selection);
 
-// "service=web", as ParseCondition reads it.
+// Returns "service=web", in the form that ParseCondition reads.
 std::string TextOf(const Condition& condition);
-// "2026-11-26T08:00:00Z to …, service=web": for a person.
+// Returns "2026-11-26T08:00:00Z to …, service=web", for display.
 std::string TextOf(const Selection& selection);
 
 }  // namespace profiler::fleet

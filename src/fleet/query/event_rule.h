@@ -1,5 +1,5 @@
-// Which event is meant where several were recorded and none is named. Values of a clock are
-// nanoseconds and those of "cycles" are cycles: they are never added up.
+// Chooses one event if several were recorded and the user names none. Values of different events
+// are never added up, because a clock's are nanoseconds and those of "cycles" are cycles.
 
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace profiler::fleet {
 
-// Of sums whose only key is the event, one at least: of events that are times the one with the most
-// value; where none is a time, the one with the most samples, as values of different units do not
-// compare. Of equal ones the first by name. Times off the CPU, of which each thread that waits has
-// some, only where there is nothing else. Thread-safe.
+// Chooses an event from sums whose only key is the event; there must be at least one sum. Prefers
+// the time event with the largest value. Without one, the event with the most samples, because
+// values of different units do not compare. Among equals, the first by name. Off-CPU time is the
+// last resort, because every thread that waits has some. Thread-safe.
 const Sum& ChooseEvent(std::span<const Sum> events);
 
-// What was chosen, and what was left out: a line for a person.
+// Returns a line for the user that names the chosen event and the others.
 std::string NoteOfChoice(std::span<const Sum> events, const Sum& chosen);
 
-// Whether the question keeps events apart by itself.
+// True if the question groups by event.
 bool TellsEventsApart(const SumsQuestion& question);
 
 }  // namespace profiler::fleet

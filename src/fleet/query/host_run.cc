@@ -41,7 +41,7 @@ class Maker {
       const query::KeyId key = KeyOf(window_.stacks[at].frame);
       if (is_leaf) Add(row, run_.measured.self[key]);
       is_leaf = false;
-      // A function that calls itself has the sample once.
+      // A recursive function counts the sample once.
       if (std::exchange(last_row_[key], row_) != row_) Add(row, run_.measured.total[key]);
     }
   }
@@ -67,7 +67,7 @@ class Maker {
     return key = known->second;
   }
 
-  // Neighbours of samples that fall as dice do.
+  // Sets the number of changes expected of independent samples in random order.
   void CountChanges(query::Measured& of) const {
     const auto samples = static_cast<double>(run_.measured.samples);
     const double share = static_cast<double>(of.samples.count) / std::max(samples, 1.0);

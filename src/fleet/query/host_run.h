@@ -1,4 +1,4 @@
-// A host as one run among others that it is compared with (src/diff/compare_hosts.h).
+// Makes a host one run among others, to compare hosts (src/diff/compare_hosts.h).
 
 #pragma once
 
@@ -12,12 +12,13 @@
 
 namespace profiler::fleet {
 
-// What each event has in the windows, by the event's name.
+// Returns the samples and value of each event in the windows, by its name.
 std::vector<Sum> SumsByEvent(std::span<const Window> windows);
 
-// The event's samples of a host's window, by function; what a compiler made of one function
-// (f.cold, f.part.0) is that function. Samples are taken for independent ones: in which order they
-// were taken, a window does not say. Linear in the window and its rows' stacks.
+// Returns the event's samples in a host's window, by function. Parts of a function that the
+// compiler split off (f.cold, f.part.0) count as the function. Samples are assumed to be
+// independent, because a window does not record their order. Takes time linear in the window and
+// its rows' stacks.
 diff::Run RunOfHost(const Window& window, std::string_view event);
 
 }  // namespace profiler::fleet

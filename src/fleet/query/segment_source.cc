@@ -15,7 +15,7 @@
 namespace profiler::fleet {
 namespace {
 
-// Takes a window of a selected machine, and which of its rows are selected.
+// Receives a window of a selected machine and the selection of its rows.
 using TakeWindow = absl::FunctionRef<void(const Window& window, const RowSelection& is_wanted)>;
 
 bool IsOneHost(const Condition& condition) {
@@ -27,7 +27,7 @@ bool IsOfHeads(const Condition& condition) {
          !IsOneHost(condition);
 }
 
-// What the name of a segment says of the host: "-8f3a91c2d5e60b17.seg".
+// Returns the part of a segment's name with the host's hash: "-8f3a91c2d5e60b17.seg".
 std::string_view HostPart(std::string_view name) { return name.substr(name.find('-')); }
 
 std::vector<SegmentFile> OfHosts(std::vector<SegmentFile> files, const Selection& selection) {
@@ -40,13 +40,13 @@ std::vector<SegmentFile> OfHosts(std::vector<SegmentFile> files, const Selection
   return files;
 }
 
-// What one thread met.
+// The outcome of one thread's reading.
 struct Reading {
   absl::Status status;
   uint64_t vanished = 0;
   std::vector<std::string> damaged;
 
-  // Whether the next segment is to be read. What is damaged or gone is passed over.
+  // Returns true to go on with the next segment: damaged and vanished ones are skipped.
   bool GoesOn(const absl::Status& read) {
     if (absl::IsNotFound(read)) {
       ++vanished;
@@ -102,15 +102,15 @@ void AddNotes(std::span<const Reading> readings, std::vector<std::string>* notes
   }
 }
 
-// The answer, which is nobody's yet, and whether there were segments in these times at all.
+// The answer, and whether the interval contains segments at all.
 template <class Answer>
 struct Found {
   Answer answer;
   bool had_segments = false;
 };
 
-// Cuts the segments into as many runs as there are threads, of which each adds the windows of its
-// run up to an answer to the question. These become one in the order of the runs.
+// Divides the segments among threads. Each adds its windows up to an answer; these are merged in
+// the order of the segments.
 template <class Answer, class Question>
 absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Question& question,
                                   unsigned most_threads, std::vector<std::string>* notes) {
@@ -118,7 +118,7 @@ absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Quest
   PROFILER_ASSIGN_OR_RETURN(auto files, directory.List(selection.since, selection.until));
   const bool had_segments = !files.empty();
   files = OfHosts(std::move(files), selection);
-  constexpr size_t kFewest = 16;  // segments that a thread is started for
+  constexpr size_t kFewest = 16;  // segments that justify a thread
   const size_t count = std::clamp<size_t>(files.size() / kFewest, 1, most_threads);
   std::vector<Answer> parts;
   for (size_t i = 0; i < count; ++i) parts.emplace_back(question);
@@ -141,7 +141,7 @@ absl::StatusOr<Found<Answer>> Ask(const SegmentDirectory& directory, const Quest
   return Found<Answer>{std::move(parts[0]), had_segments};
 }
 
-// Says what there is instead.
+// Returns an error that says which segments exist instead.
 absl::Status NothingSelected(const SegmentDirectory& directory, bool had_segments) {
   if (had_segments) {
     return absl::NotFoundError(absl::StrCat(

@@ -1,11 +1,11 @@
-// Answers from a directory of segments, without any server.
+// A source that answers queries from a directory of segments, without a server.
 //
-//   segments of the stretch of time          told by their names
-//     of machines that conditions hold of    by the host's hash in the name, else by their heads
-//       read, each with its rows             in as many threads as there are CPUs
-//         added up                           memory by what is distinct in the answer
+//   segments in the interval               by their names
+//     of machines that satisfy conditions  by the host's hash in the name, or by their heads
+//       read, with the selected rows       by up to one thread per CPU
+//         added up                         in memory for the distinct lines of the answer
 //
-// An hour of one machine are 360 segments of some 600 rows: a quarter of a second.
+// One hour of one machine is 360 segments of some 600 rows, and takes a quarter of a second.
 
 #pragma once
 
@@ -20,16 +20,16 @@ namespace profiler::fleet {
 
 class SegmentSource final : public Source {
  public:
-  // `threads`: how many read segments; 0: as many as there are CPUs, eight at most.
+  // `threads`: number of reading threads; 0: one per CPU, at most eight.
   explicit SegmentSource(SegmentDirectory directory, unsigned threads = 0);
 
-  // Segments that have gone since they were listed, as a spool's oldest do, and those that are
-  // damaged are notes. Errors besides: those of opendir(3) and open(2). Linear in the segments.
+  // Segments that disappear meanwhile, such as a spool's oldest, and damaged segments become notes.
+  // Other errors: those of opendir(3) and open(2). Takes time linear in the segments.
   absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                              std::vector<std::string>* notes) override;
   absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                    std::vector<std::string>* notes) override;
-  // Reads each segment once.
+  // Reads each segment once, unlike the general implementation.
   absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
                                              std::vector<std::string>* notes) override;
 

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 constexpr UnixTime kSecond = 1'000'000'000;
 constexpr UnixTime kBegin = 1'764'115'200 * kSecond;
 
-// A spool with a window of WebAndDatabase for each host and each of `count` times.
+// A fixture with a spool, to which tests add windows; times are 10 s apart.
 class SegmentSourceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -215,7 +215,7 @@ TEST_F(SegmentSourceTest, SaysWhatThereIsWhereNothingIsSelected) {
   EXPECT_THAT(std::string(other.status().message()), HasSubstr("leave a condition out"));
 }
 
-// A window with a clock and two events that are counted.
+// Builds a window with a CPU clock, cycles and off-CPU time.
 WindowBuilder ThreeEvents() {
   WindowBuilder builder;
   const uint32_t who = builder.Workload({.program = "app"});
@@ -246,7 +246,7 @@ TEST_F(SegmentSourceTest, NeverAddsEventsOfDifferentUnitsUp) {
   EXPECT_THAT(notes_, IsEmpty());
 }
 
-// As a server is asked, which sums up one question at a time.
+// A source that answers in two steps, as a server does: first the events, then the sums of one.
 class TwoQuestions final : public Source {
  public:
   explicit TwoQuestions(Source& source) : source_(source) {}

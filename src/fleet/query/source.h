@@ -1,4 +1,4 @@
-// Whoever knows what a fleet did: a directory of segments, or a server that they were pushed to.
+// Sources of a fleet's windows: a directory of segments, or a server that segments were pushed to.
 // Both give the same answers, to the sample.
 
 #pragma once
@@ -14,69 +14,70 @@
 
 namespace profiler::fleet {
 
-// Asks for stacks.
+// A query for stacks.
 struct StacksQuestion {
   Selection selection;
-  bool tells_hosts_apart = false;  // a window for each host, else one for all
-  bool tells_times_apart = false;  // a window for each begin of one, else one for all times
+  bool tells_hosts_apart = false;  // True: one window per host; false: one for all.
+  bool tells_times_apart = false;  // True: one window per begin; false: one for all times.
 };
 
-// Asks for a table: a line for each combination of what is told apart.
+// A query for a table: one line per combination of the keys in `by`.
 struct SumsQuestion {
   Selection selection;
-  std::vector<FieldName> by;  // may be empty
-  // The functions too, as the last column. A sample counts for the function that ran, or with
-  // `total` for each function on its stack, once.
+  std::vector<FieldName> by;  // the keys; may be empty
+  // True to group by function, too, as the last column. A sample counts for the function that ran;
+  // with `total`, once for each function on its stack.
   bool functions = false;
   bool total = false;
-  size_t most = 20;  // lines, the heaviest first; equal ones in the order of their keys
+  size_t most = 20;  // lines at most, the heaviest first, then in the order of their keys
 };
 
 struct Sum {
-  std::vector<std::string> keys;  // of `by`, and the function's name
+  std::vector<std::string> keys;  // values of `by`, then the function's name
   uint64_t samples = 0, value = 0;
   bool operator==(const Sum&) const = default;
 };
 
 struct Sums {
   std::vector<Sum> lines;
-  uint64_t samples = 0, value = 0;  // of everything that is selected
+  uint64_t samples = 0, value = 0;  // of all selected samples
 };
 
-// Sums of the one event that ChooseEvent (event_rule.h) prefers.
+// Sums of the event that ChooseEvent (event_rule.h) prefers.
 struct SumsOfEvent {
-  std::string event;  // empty: the sums tell events apart
+  std::string event;  // empty: the sums group by event
   fleet::Sums sums;
 };
 
-// One thread at a time.
+// A source. One thread at a time.
 class Source {
  public:
   virtual ~Source() = default;
 
-  // Windows without samples are left out; of times that are not told apart, `begin` and `length`
-  // are what is covered from the first to the last. Workloads keep all that they have. Errors:
-  // kNotFound where nothing is selected; kUnavailable and others of the server, or of the
-  // directory; what is damaged is passed over and a line of `*notes`.
+  // Returns windows of the selected samples; windows without samples are left out. If times are
+  // merged, `begin` and `length` cover the interval from the first window to the last. Workloads
+  // keep all their names. Damaged segments are skipped and become lines of `*notes`. Errors:
+  // kNotFound if nothing is selected; kUnavailable and others of the server, or of the directory.
   virtual absl::StatusOr<std::vector<Window>> Stacks(const StacksQuestion& question,
                                                      std::vector<std::string>* notes) = 0;
-  // Adds up all events that are selected, whatever their units.
+  // Adds up all selected events, whatever their units.
   virtual absl::StatusOr<fleet::Sums> Sums(const SumsQuestion& question,
                                            std::vector<std::string>* notes) = 0;
 
-  // Where several events are selected, and `by` does not tell them apart, only of the one that
-  // ChooseEvent prefers; a line of `*notes` says so. Asks first which events there are.
+  // Like Sums, but if several events are selected and `by` does not contain the event, sums only
+  // the event that ChooseEvent prefers, and says so in a line of `*notes`. First queries which
+  // events exist.
   virtual absl::StatusOr<SumsOfEvent> SumsOfOneEvent(const SumsQuestion& question,
                                                      std::vector<std::string>* notes);
 
-  // Answers the question, for a person to read and change; empty where there is no server. What is
-  // sent may ask for more lines, and for the events first.
+  // Returns a statement that answers the question, for a person to read and change; empty if there
+  // is no server. The source's own statements may ask for more lines, and for the events first.
   virtual std::string StatementOf(const StacksQuestion& question) = 0;
   virtual std::string StatementOf(const SumsQuestion& question) = 0;
 
  protected:
-  // The lines of Sums alone, for whoever knows what all of them come to. A source overrides it
-  // where that is less work.
+  // Returns only the lines of Sums, for callers that know the totals. A source overrides it if that
+  // is less work.
   virtual absl::StatusOr<std::vector<Sum>> Lines(const SumsQuestion& question,
                                                  std::vector<std::string>* notes);
 };

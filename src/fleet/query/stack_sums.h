@@ -1,4 +1,4 @@
-// Adds windows up to windows: one for all, or one for each machine, each time, or both.
+// Adds up windows to one for all, or to one per host, per time, or per both.
 
 #pragma once
 
@@ -12,18 +12,19 @@
 
 namespace profiler::fleet {
 
-// Not thread-safe. Memory by what is distinct in the sums.
+// The sums of windows. Not thread-safe. Memory grows with the distinct names, stacks and rows.
 class StackSums {
  public:
-  // Of the question `selection` does not matter.
+  // Ignores the question's `selection`.
   explicit StackSums(const StacksQuestion& question)
       : hosts_(question.tells_hosts_apart), times_(question.tells_times_apart) {}
 
-  // Adds the rows that are wanted; a window without any adds nothing. Linear in its tables.
+  // Adds the rows that satisfy `is_wanted`; a window without any adds nothing. Takes time linear in
+  // its tables.
   void Add(const Window& window, absl::FunctionRef<bool(const Row&)> is_wanted);
   void Merge(StackSums other);
 
-  // By host and begin. Once, last.
+  // Returns the windows, sorted by host and begin. Call it once, last.
   std::vector<Window> Finish() &&;
 
  private:

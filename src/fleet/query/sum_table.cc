@@ -6,13 +6,13 @@
 namespace profiler::fleet {
 namespace {
 
-// What a window's functions have, by the number of the function's name in the window.
+// Sums of a window's functions, by the name's number in the window.
 template <class Amounts>
 class FunctionSums {
  public:
   explicit FunctionSums(size_t names) : sums_(names), last_row_(names, 0) {}
 
-  // A row has a function once, however often it is on the stack.
+  // Begins a row, in which a function counts once even if it is on the stack several times.
   void BeginRow() { ++row_; }
   void Add(uint32_t function, const Amounts& amounts) {
     if (last_row_[function] == row_) return;
@@ -21,7 +21,7 @@ class FunctionSums {
     sums_[function] += amounts;
   }
 
-  // Hands out what there is, and begins anew.
+  // Passes on all sums and clears them.
   void Take(auto take) {
     for (const uint32_t function : met_) {
       take(function, sums_[function]);
@@ -50,7 +50,7 @@ uint32_t SumTable::GroupOf(Key key) {
 }
 
 SumTable::GroupedRows SumTable::Grouped(const Window& window, const RowSelection& is_wanted) {
-  // All fields follow from event and workload.
+  // Event and workload determine all fields.
   std::vector<uint32_t> known(window.events.size() * window.workloads.size(), kNone);
   GroupedRows rows;
   for (uint32_t i = 0; i < window.rows.size(); ++i) {
@@ -71,7 +71,8 @@ SumTable::GroupedRows SumTable::Grouped(const Window& window, const RowSelection
 
 void SumTable::AddFunctions(const Window& window, const GroupedRows& rows) {
   FunctionSums<Amounts> sums(window.strings.size());
-  std::vector<uint32_t> numbers(window.strings.size(), kNone);  // here, of names there
+  // numbers in texts_, by the window's
+  std::vector<uint32_t> numbers(window.strings.size(), kNone);
   const auto take = [&](uint32_t group) {
     sums.Take([&](uint32_t function, const Amounts& amounts) {
       uint32_t& number = numbers[function];

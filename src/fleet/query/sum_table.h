@@ -1,6 +1,6 @@
-// Adds the rows of windows up by what a question tells apart: service, host, function, …
+// Adds up the rows of windows by the keys of a question: service, host, function, …
 //
-//   group      a combination of what `by` names, in all windows one number
+//   group      a combination of values of `by`; it has the same number in all windows
 //   line       (group, function) → samples, value
 
 #pragma once
@@ -17,29 +17,29 @@
 
 namespace profiler::fleet {
 
-// Not thread-safe. Memory by the distinct lines.
+// The sums of rows. Not thread-safe. Memory grows with the distinct lines.
 class SumTable {
  public:
-  // Of the question `selection` and `most` do not matter.
+  // Ignores the question's `selection` and `most`.
   explicit SumTable(SumsQuestion question) : question_(std::move(question)) {}
 
-  // Adds the rows that are wanted. Linear in the window's tables, and with `total` in its rows'
-  // stacks.
+  // Adds the selected rows. Takes time linear in the window's tables, and with `total` also in its
+  // rows' stacks.
   void Add(const Window& window, const RowSelection& is_wanted);
   void Merge(const SumTable& other);
   bool empty() const { return keys_.empty(); }
 
-  // Of everything.
+  // Returns the sums of everything.
   fleet::Sums Answer(size_t most) const;
-  // Of what has this text as the first of `by`, and without that key.
+  // Returns the sums of the groups whose first key is `first_key`, without that key.
   fleet::Sums AnswerOf(std::string_view first_key, size_t most) const;
-  // By the first of `by` alone.
+  // Returns the sums by only the first key of `by`.
   std::vector<Sum> ByFirstKey() const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  using Key = std::vector<uint32_t>;              // of `by`, as numbers of texts
-  using LineKey = std::pair<uint32_t, uint32_t>;  // group, and the function or kNone
+  using Key = std::vector<uint32_t>;              // values of `by`, as numbers in texts_
+  using LineKey = std::pair<uint32_t, uint32_t>;  // group, and function or kNone
   struct Amounts {
     uint64_t samples = 0, value = 0;
     void operator+=(const Amounts& more) {
@@ -47,7 +47,7 @@ class SumTable {
       value += more.value;
     }
   };
-  // The rows of a window by group.
+  // Pairs of a group and a row's number.
   using GroupedRows = std::vector<std::pair<uint32_t, uint32_t>>;
 
   uint32_t NumberOf(std::string_view text) { return static_cast<uint32_t>(texts_.Intern(text)); }
@@ -61,8 +61,8 @@ class SumTable {
   StringTable texts_;
   absl::flat_hash_map<Key, uint32_t> groups_;
   std::vector<Key> keys_;                        // by group
-  std::vector<Amounts> of_group_;                // each row once
-  absl::flat_hash_map<LineKey, Amounts> lines_;  // with functions alone
+  std::vector<Amounts> of_group_;                // sums that count each row once
+  absl::flat_hash_map<LineKey, Amounts> lines_;  // used only with functions
 };
 
 }  // namespace profiler::fleet

@@ -20,7 +20,7 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-// "build-id" is "Build-id".
+// Returns the heading: "Build-id" for "build-id"; labels stay as they are.
 std::string HeadingOf(const FieldName& name) {
   std::string text(name.field == Field::kLabel ? std::string_view(name.label) : NameOf(name.field));
   if (name.field != Field::kLabel)
@@ -81,7 +81,7 @@ class Table {
     const std::string& event = event_.empty() ? line.keys[event_key_] : event_;
     diff::Cells cells = {absl::StrCat(line.samples),
                          query::AmountText(static_cast<double>(line.value), event)};
-    // Of several events a share of all would add them up.
+    // There is no share if there are several events, because their values cannot be added up.
     if (!event_.empty()) {
       const auto all = static_cast<double>(std::max<uint64_t>(sums_.answer.sums.value, 1));
       cells.insert(cells.begin(),

@@ -18,7 +18,7 @@ namespace profiler::fleet {
 
 // A question and its answer.
 struct AnsweredSums {
-  std::string source;  // who was asked
+  std::string source;  // a directory or URL
   SumsQuestion question;
   SumsOfEvent answer;
   std::vector<std::string> notes;

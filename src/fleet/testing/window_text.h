@@ -13,7 +13,7 @@
 
 namespace profiler::fleet {
 
-// A stack as "main nginx;epoll_wait libc.so.6": function and image, from the outermost in.
+// Builds a stack from "main nginx;epoll_wait libc.so.6": function and image, outermost first.
 inline uint32_t StackOf(WindowBuilder& builder, std::string_view text) {
   uint32_t stack = kNoCaller;
   while (!text.empty()) {
@@ -26,7 +26,7 @@ inline uint32_t StackOf(WindowBuilder& builder, std::string_view text) {
   return stack;
 }
 
-// A machine that serves with nginx and keeps data with postgres.
+// Builds a window of a machine that runs nginx (a web service) and postgres (a database).
 inline WindowBuilder WebAndDatabase() {
   WindowBuilder builder;
   Window& window = builder.window();
@@ -49,7 +49,7 @@ inline WindowBuilder WebAndDatabase() {
   return builder;
 }
 
-// Each row in a line, sorted: "web nginx main<nginx> poll<libc.so.6> 3 300".
+// Returns a sorted line per row: "cpu-clock web nginx | main<nginx> poll<libc.so.6> 3 300".
 inline std::string RowsAsText(const Window& window) {
   std::vector<std::string> lines;
   for (const Row& row : window.rows) {

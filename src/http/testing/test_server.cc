@@ -40,14 +40,14 @@ ReceivedRequest Received(const beast::http::request<beast::http::string_body>& r
   return received;
 }
 
-// The answer's head; its body begins behind it.
+// Returns the answer's head; the body follows it.
 std::string HeadOf(const ServerAnswer& answer) {
   using End = ServerAnswer::End;
   std::string head = absl::StrCat("HTTP/1.1 ", answer.status, " Answer\r\n");
   for (const auto& [name, value] : answer.headers) {
     absl::StrAppend(&head, name, ": ", value, "\r\n");
   }
-  if (answer.end == End::kEndless) return head + "\r\n";  // up to the connection's end
+  if (answer.end == End::kEndless) return head + "\r\n";  // the body ends with the connection
   const size_t missing = answer.end == End::kCutOff ? 1000 : 0;
   return absl::StrCat(head, "Content-Length: ", answer.body.size() + missing, "\r\n\r\n");
 }
@@ -153,7 +153,7 @@ class TestServer::Impl {
     }
   }
 
-  // Whether the connection goes on.
+  // Answers the request. Returns false if the connection is to be closed.
   template <class Stream>
   bool Answer(Stream& stream, const ReceivedRequest& request) {
     using End = ServerAnswer::End;
@@ -168,7 +168,7 @@ class TestServer::Impl {
     if (answer.end == End::kNoAnswer) return false;
     if (answer.end == End::kNever) {
       char byte;
-      stream.read_some(asio::buffer(&byte, 1), error);  // until the other side has had enough
+      stream.read_some(asio::buffer(&byte, 1), error);  // until the client gives up
       return false;
     }
     asio::write(stream, asio::buffer(HeadOf(answer)), error);
@@ -187,7 +187,7 @@ class TestServer::Impl {
   std::thread accepting_;
 
   std::mutex handling_;
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all members below
   bool is_over_ = false;
   std::set<int> open_;
   std::vector<std::thread> threads_;

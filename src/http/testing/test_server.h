@@ -1,5 +1,5 @@
-// A server of HTTP for tests, on a port of this machine: it answers as a test has it, and keeps
-// what it was asked.
+// An HTTP server for tests, on a port of this machine. It sends the answers that the test chooses,
+// and keeps the requests it received.
 
 #pragma once
 
@@ -14,22 +14,22 @@
 namespace profiler::http {
 
 struct ReceivedRequest {
-  std::string method;  // "CONNECT" where it is taken for a proxy
-  std::string target;  // "/path?query"; of a proxy a whole URL, or "host:port"
+  std::string method;  // "CONNECT" if the client uses it as a proxy
+  std::string target;  // "/path?query"; for a proxy a whole URL, or "host:port"
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 
-  // Empty where there is none.
+  // Returns the header's value, or "" if there is none.
   std::string_view Header(std::string_view name) const;
 };
 
 struct ServerAnswer {
   enum class End {
     kWhole,
-    kNever,     // not a byte of it is sent, and the connection stays open
-    kCutOff,    // in the middle of the body
-    kEndless,   // the body is sent again and again
-    kNoAnswer,  // the connection is closed at once
+    kNever,     // sends nothing and keeps the connection open
+    kCutOff,    // closes the connection in the middle of the body
+    kEndless,   // repeats the body without end
+    kNoAnswer,  // closes the connection at once
   };
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
@@ -37,7 +37,8 @@ struct ServerAnswer {
   End end = End::kWhole;
 };
 
-// Certificates in PEM. With `authority`, clients have to show one of its certificates, too.
+// Certificates in PEM. With `authority_file`, clients must also show a certificate of that
+// authority.
 struct ServerTls {
   std::string certificate_file, key_file, authority_file;
 };
@@ -45,7 +46,7 @@ struct ServerTls {
 // Answers each connection on a thread of its own.
 class TestServer {
  public:
-  // Called on those threads, one at a time.
+  // Called on the connections' threads, one call at a time.
   using Handler = std::function<ServerAnswer(const ReceivedRequest&)>;
 
   explicit TestServer(Handler handler);
@@ -56,7 +57,7 @@ class TestServer {
   // "http://127.0.0.1:12345", or "https://localhost:12345".
   std::string url() const;
   uint16_t port() const;
-  // All so far, in the order in which they came.
+  // Returns all requests so far, in order of arrival.
   std::vector<ReceivedRequest> received() const;
   size_t connections() const;
 
@@ -65,7 +66,7 @@ class TestServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Whatever it is asked, it gives this answer.
+// Returns a handler that gives this answer to every request.
 inline TestServer::Handler Always(ServerAnswer answer) {
   return [answer = std::move(answer)](const ReceivedRequest&) { return answer; };
 }

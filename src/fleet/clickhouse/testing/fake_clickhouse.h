@@ -1,5 +1,5 @@
-// A ClickHouse server as far as the sender can tell: it keeps what it is sent, and says what it
-// has. Tests decide what goes wrong.
+// A fake ClickHouse server with everything that the sender uses: it stores samples, and says which
+// it has. Tests inject errors.
 
 #pragma once
 
@@ -50,7 +50,7 @@ struct StoredSample {
 
 class FakeClickHouse {
  public:
-  // What becomes of an insert: how many of its rows are kept, and what is answered.
+  // The outcome of an insert: the number of rows that are stored, and the answer.
   struct Fate {
     size_t kept = SIZE_MAX;
     absl::StatusOr<http::Response> answer =
@@ -59,7 +59,7 @@ class FakeClickHouse {
 
   std::string version = "18.16.1";
   std::optional<uint32_t> schema = 1;  // none: there are no tables
-  // Asked of each insert; without it all goes well.
+  // Decides the outcome of each insert; if empty, all succeed.
   std::function<Fate(std::string_view table)> fate;
 
   absl::StatusOr<http::Response> Answer(const http::Request& request) {
@@ -92,10 +92,10 @@ class FakeClickHouse {
     return sum;
   }
 
-  std::vector<StoredSample> stored;  // as often as they were sent
+  std::vector<StoredSample> stored;  // with duplicates
   std::vector<http::Request> requests;
   std::map<std::string, size_t> inserts;      // by table
-  std::map<std::string, std::string> bodies;  // the last one, by table
+  std::map<std::string, std::string> bodies;  // the last body by table
   size_t questions = 0;
 
  private:
@@ -146,7 +146,7 @@ class FakeClickHouse {
   }
 };
 
-// Reaches it.
+// A client whose requests the fake server answers.
 class FakeClient final : public http::Client {
  public:
   explicit FakeClient(std::function<absl::StatusOr<http::Response>(const http::Request&)> answer)
