@@ -1,5 +1,5 @@
-// The door of every view: a recording, a profile that another program wrote, or an answer to what
-// is asked where a fleet is recorded.
+// Opens the input of every view: a recording, a profile of another program, or the answer to a
+// query about a recorded fleet.
 
 #pragma once
 
@@ -13,30 +13,30 @@
 
 namespace profiler::import {
 
-// Makes recordings of what no file has: answers to questions, such as
+// Makes recordings that answer queries instead of reading a file, such as
 // "/var/lib/profiler?since=1h".
 class AnswerMaker {
  public:
   virtual ~AnswerMaker() = default;
 
-  // Whether that is a question, and no file's name.
+  // True if `path` is a query instead of a file's name.
   virtual bool IsQuestion(const std::string& path) const = 0;
-  // The answer as a recording in the layout of a file. Says itself what is to be said.
+  // Returns the answer as a recording in the layout of a file. Prints its own messages.
   virtual absl::StatusOr<UniqueFd> Answer(const std::string& question) = 0;
 };
 
-// What OpenRecording asks first, from now on; none where it is null. For who knows more than this
-// library: it is called before other threads are started, and `maker` lives until the next call.
+// Sets the AnswerMaker that OpenRecording asks first; null: none. It connects libraries on which
+// this one does not depend. Call it before other threads are started. `maker` must live until the
+// next call.
 void SetAnswerMaker(AnswerMaker* maker);
 
-// From now on, OpenRecording reads profiles of other programs in this format, whatever their bytes
+// Sets the format in which OpenRecording reads profiles of other programs, whatever their bytes
 // look like. perf.data files are still recognised by their magic.
 void SetProfileFormat(Format format);
 
-// Recording::Open for all of them: a profile of another format is written as a recording into a
-// file in memory (write_profile.h), and that is opened. Costs the profile in memory, and some
-// hundred bytes per sample. Errors: those of Recording::Open, Import and
-// AnswerMaker::Answer.
+// Opens any of these as a recording. A profile of another format is written as a recording into a
+// file in memory (write_profile.h). That costs the profile in memory, and some hundred bytes per
+// sample. Errors: those of Recording::Open, Import and AnswerMaker::Answer.
 absl::StatusOr<std::unique_ptr<perf_data::Recording>> OpenRecording(const std::string& path);
 
 }  // namespace profiler::import
